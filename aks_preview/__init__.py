@@ -1,0 +1,1 @@
+"""What azure-native cannot say: a Pulumi provider of our own, and how it speaks to ARM."""

@@ -1,0 +1,58 @@
+"""What differs between two sets of inputs, property by property."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
+
+_REPLACING = {
+    PropertyDiffKind.ADD: PropertyDiffKind.ADD_REPLACE,
+    PropertyDiffKind.DELETE: PropertyDiffKind.DELETE_REPLACE,
+    PropertyDiffKind.UPDATE: PropertyDiffKind.UPDATE_REPLACE,
+}
+
+
+def diff(
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
+    *,
+    replaces: Collection[str],
+    ignored: Collection[str] = (),
+) -> DiffResponse:
+    """Compares two sets of plain inputs; a change of a property in `replaces` replaces."""
+    detail: dict[str, PropertyDiff] = {}
+    changed: list[str] = []
+    for name in sorted({*old, *new} - {*ignored}):
+        kinds = dict(_differences(name, old, new, name))
+        if kinds:
+            changed.append(name)
+        for path, kind in kinds.items():
+            said = _REPLACING[kind] if name in replaces else kind
+            detail[path] = PropertyDiff(said, input_diff=True)
+    replacing = [name for name in changed if name in replaces]
+    return DiffResponse(
+        changes=bool(changed),
+        replaces=replacing,
+        # Names in Azure are the user's: the new one cannot be made while the old one has it.
+        delete_before_replace=bool(replacing),
+        diffs=changed,
+        detailed_diff=detail,
+    )
+
+
+def _differences(
+    key: str, old: Mapping[str, Any], new: Mapping[str, Any], path: str
+) -> Iterator[tuple[str, PropertyDiffKind]]:
+    if key not in new:
+        yield path, PropertyDiffKind.DELETE
+    elif key not in old:
+        yield path, PropertyDiffKind.ADD
+    elif isinstance(old[key], Mapping) and isinstance(new[key], Mapping):
+        for member in sorted({*old[key], *new[key]}):
+            yield from _differences(member, old[key], new[key], _child(path, member))
+    elif old[key] != new[key]:
+        yield path, PropertyDiffKind.UPDATE
+
+
+def _child(path: str, member: str) -> str:
+    return f"{path}.{member}" if member.isidentifier() else f'{path}["{member}"]'

@@ -1,0 +1,161 @@
+"""Serves a provider to the engine.
+
+The SDK's servicer lacks three things that a provider for a cloud cannot do without: the old inputs
+in a diff and an update, failures without a Python traceback, and a way to say that a resource was
+accepted but did not finish. They are added here.
+"""
+
+import asyncio
+import contextlib
+import sys
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+import grpc
+from pulumi.provider.experimental import provider as sdk
+from pulumi.provider.experimental.property_value import PropertyValue
+from pulumi.provider.experimental.server import ProviderServicer
+from pulumi.runtime import proto
+from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
+
+# Large stacks send large messages; the engine's own limit is the same.
+_CHANNEL_OPTIONS = [
+    ("grpc.max_receive_message_length", 400 * 1024 * 1024),
+    ("grpc.max_send_message_length", 400 * 1024 * 1024),
+]
+
+
+class ProviderError(Exception):
+    """A failure that is told to the user in these words, without a traceback."""
+
+
+class ResourceInitError(ProviderError):
+    """The cloud accepted the resource, but it did not become ready.
+
+    The engine keeps it in the state under its id, with the reason, and updates it the next time.
+    """
+
+    def __init__(
+        self, reason: str, *, resource_id: str, properties: dict[str, PropertyValue]
+    ) -> None:
+        super().__init__(reason)
+        self.resource_id = resource_id
+        self.properties = properties
+
+
+class DiffRequest(sdk.DiffRequest):
+    """A diff that knows the inputs the resource had before."""
+
+    old_inputs: dict[str, PropertyValue]
+
+
+class UpdateRequest(sdk.UpdateRequest):
+    """An update that knows the inputs the resource had before."""
+
+    old_inputs: dict[str, PropertyValue]
+
+
+def serve(provider: sdk.Provider, version: str) -> None:
+    """Runs the provider until the engine ends it: the main function of a plug-in."""
+    engine_address = sys.argv[1]
+
+    async def run() -> None:
+        server = grpc.aio.server(options=_CHANNEL_OPTIONS)
+        servicer = _Servicer(sys.argv[1:], version, provider, engine_address)
+        provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        # The engine reads the port from the first line of our output.
+        sys.stdout.write(f"{port}\n")
+        sys.stdout.flush()
+        await server.wait_for_termination()
+
+    # The engine ends its plug-ins with an interrupt.
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(run())
+
+
+_Method = Callable[[Any, Any, Any], Awaitable[Any]]
+
+
+def _tells_failures(method: _Method) -> _Method:
+    """Answers a provider's failures as gRPC does, in the words the provider chose."""
+
+    @wraps(method)
+    async def call(self: ProviderServicer, request: Any, context: Any) -> Any:
+        try:
+            return await method(self, request, context)
+        except Exception as raised:
+            # The SDK's servicer wraps what a provider raises; the provider's own error is behind.
+            error = raised if isinstance(raised, ProviderError) else raised.__context__
+            if isinstance(error, ResourceInitError):
+                details = (("grpc-status-details-bin", _detail(error)),)
+                await context.abort(grpc.StatusCode.UNKNOWN, str(error), details)
+            if isinstance(error, ProviderError):
+                await context.abort(grpc.StatusCode.UNKNOWN, str(error))
+            raise
+
+    return call
+
+
+def _detail(error: ResourceInitError) -> bytes:
+    failed = provider_pb2.ErrorResourceInitFailed(
+        id=error.resource_id,
+        properties=PropertyValue.marshal_map(error.properties),
+        reasons=[str(error)],
+    )
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error))
+    status.details.add().Pack(failed)
+    return status.SerializeToString()
+
+
+class _Servicer(ProviderServicer):
+    Configure = _tells_failures(ProviderServicer.Configure)
+    Check = _tells_failures(ProviderServicer.Check)
+    Create = _tells_failures(ProviderServicer.Create)
+    Read = _tells_failures(ProviderServicer.Read)
+    Delete = _tells_failures(ProviderServicer.Delete)
+    Invoke = _tells_failures(ProviderServicer.Invoke)
+
+    @_tells_failures
+    async def Diff(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
+        asked = DiffRequest(
+            request.urn,
+            request.id,
+            PropertyValue.unmarshal_map(request.olds),
+            PropertyValue.unmarshal_map(request.news),
+            list(request.ignoreChanges),
+        )
+        asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
+        answer = await self._provider.diff(asked)
+        kinds = proto.PropertyDiff
+        return proto.DiffResponse(
+            replaces=answer.replaces,
+            stables=answer.stables,
+            deleteBeforeReplace=answer.delete_before_replace,
+            changes=(
+                proto.DiffResponse.DIFF_SOME if answer.changes else proto.DiffResponse.DIFF_NONE
+            ),
+            diffs=answer.diffs,
+            detailedDiff={
+                path: kinds(kind=kinds.Kind.Value(change.kind.name), inputDiff=change.input_diff)
+                for path, change in answer.detailed_diff.items()
+            },
+            hasDetailedDiff=True,
+        )
+
+    @_tells_failures
+    async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
+        asked = UpdateRequest(
+            request.urn,
+            request.id,
+            PropertyValue.unmarshal_map(request.olds),
+            PropertyValue.unmarshal_map(request.news),
+            timeout=request.timeout,
+            ignore_changes=list(request.ignoreChanges),
+            preview=request.preview,
+        )
+        asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
+        answer = await self._provider.update(asked)
+        return proto.UpdateResponse(properties=PropertyValue.marshal_map(answer.properties))

@@ -1,0 +1,68 @@
+"""Property values, between the engine's form and plain JSON."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pulumi.provider.experimental.property_value import Computed, PropertyValue
+
+
+class _Unknown:
+    """The type of UNKNOWN."""
+
+    def __repr__(self) -> str:
+        return "(not known yet)"
+
+
+# A value that only exists once the resource it comes from does; seen in previews.
+UNKNOWN: Final = _Unknown()
+
+
+def plain(value: PropertyValue) -> Any:
+    """A property value as JSON has it; UNKNOWN where it is not known yet."""
+    match value.value:
+        case Computed():
+            return UNKNOWN
+        case float() as number if number.is_integer():
+            return int(number)
+        case Mapping() as members:
+            return {key: plain(member) for key, member in members.items()}
+        case (list() | tuple()) as items:
+            return [plain(item) for item in items]
+        case other:
+            return other
+
+
+def plain_map(values: Mapping[str, PropertyValue]) -> dict[str, Any]:
+    return {name: plain(value) for name, value in values.items()}
+
+
+def property_value(value: Any) -> PropertyValue:
+    """The engine's form of a plain value."""
+    match value:
+        case _Unknown():
+            return PropertyValue.computed()
+        case bool() | None | str():
+            return PropertyValue(value)
+        case int() | float():
+            return PropertyValue(float(value))
+        case Mapping():
+            return PropertyValue({key: property_value(member) for key, member in value.items()})
+        case list() | tuple():
+            return PropertyValue([property_value(item) for item in value])
+        case _:
+            raise TypeError(f"{type(value).__name__} has no form as a property value")
+
+
+def property_map(values: Mapping[str, Any]) -> dict[str, PropertyValue]:
+    return {name: property_value(value) for name, value in values.items()}
+
+
+def holds_unknown(value: Any) -> bool:
+    """Whether a plain value is unknown, or has something unknown in it."""
+    match value:
+        case Mapping():
+            return any(holds_unknown(member) for member in value.values())
+        case list() | tuple():
+            return any(holds_unknown(item) for item in value)
+        case _:
+            return value is UNKNOWN

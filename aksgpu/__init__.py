@@ -1,0 +1,1 @@
+"""The commands for people: what `aksgpu` can do."""

@@ -1,0 +1,1 @@
+"""Facts about GPUs on AKS: tables and their readers, without any I/O beyond this folder."""

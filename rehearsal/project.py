@@ -1,0 +1,118 @@
+"""The rehearsal's own Pulumi project: the same program, other plug-ins, a state of its own.
+
+It is made anew from the real Pulumi.yaml and stack file at every use, and lies in the rehearsal's
+home with all that Pulumi writes; so the real project is only ever read.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+# The plug-ins that stand-ins play, with the folders they are in.
+_STAND_INS: Mapping[str, str] = MappingProxyType({"azure-native": "rehearsal/azure_native"})
+
+# Worth nothing anywhere else: a rehearsal's state holds no secret of the real world.
+_PASSPHRASE = "rehearsal"  # noqa: S105
+
+# How a stack file says which key its secrets are encrypted with: the real one's is not ours.
+_KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
+
+
+class StackFileError(Exception):
+    """A stack file that cannot be rehearsed."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """The rehearsal's project for one program."""
+
+    program: Path
+    home: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.home / "project"
+
+    @property
+    def state(self) -> Path:
+        return self.home / "state"
+
+    @property
+    def policies(self) -> Path:
+        return self.program / "policies"
+
+    def environment(self) -> dict[str, str]:
+        """What plain `pulumi` needs to work on this project, and on no other backend."""
+        return {
+            "PULUMI_BACKEND_URL": f"file://{self.state}",
+            "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_HOME": str(self.home / "pulumi-home"),
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+        }
+
+    def write(self) -> None:
+        """Makes the project file."""
+        real = _read(self.program / "Pulumi.yaml")
+        for made in (self.folder, self.state):
+            made.mkdir(parents=True, exist_ok=True)
+        _write(self.folder / "Pulumi.yaml", real | self._own())
+
+    def write_stack(self, stack: str) -> None:
+        """Takes over the stack file of that name, with the key of the rehearsal's own secrets."""
+        real_file = self.program / f"Pulumi.{stack}.yaml"
+        if not real_file.exists():
+            raise StackFileError(
+                f"There is no stack file {real_file.name}. There are: {self._stack_files()}."
+            )
+        real = _read(real_file)
+        secret = sorted(key for key, value in real.get("config", {}).items() if _is_secret(value))
+        if secret:
+            raise StackFileError(
+                f"{real_file.name} has encrypted values ({', '.join(secret)}), which only the real "
+                "stack's key can read. Rehearse with a stack file that does without them."
+            )
+        own_file = self.folder / real_file.name
+        kept = _read(own_file) if own_file.exists() else {}
+        keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
+        said = {key: value for key, value in real.items() if key not in _KEYS_OF_SECRETS}
+        _write(own_file, said | keys)
+
+    def _own(self) -> dict[str, Any]:
+        """What the rehearsal's project file says otherwise."""
+        return {
+            "main": os.path.relpath(self.program, self.folder),
+            "plugins": {
+                "providers": [
+                    {"name": name, "path": str(self.program / path)}
+                    for name, path in _STAND_INS.items()
+                ]
+            },
+            "runtime": {
+                "name": "python",
+                "options": {"virtualenv": str(self.program / ".venv")},
+            },
+        }
+
+    def _stack_files(self) -> str:
+        files = sorted(self.program.glob("Pulumi.*.yaml"))
+        return ", ".join(file.name for file in files)
+
+
+def _is_secret(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return "secure" in value or any(_is_secret(member) for member in value.values())
+    return isinstance(value, list) and any(_is_secret(item) for item in value)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+
+
+def _write(file: Path, content: Mapping[str, Any]) -> None:
+    file.write_text(yaml.safe_dump(dict(content), sort_keys=False), encoding="utf-8")
