@@ -18,7 +18,7 @@ rehearse-down: .venv/ready
 	$(BIN)/aksgpu rehearse-down
 
 test: .venv/ready
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ cluster = AksCluster(
         resource_group_name=group.resource_group_name,
         location=stack.location,
         cluster_name=stack.cluster,
-        kubernetes_version=stack.kubernetes_version,
+        kubernetes_version=stack.kubernetes_version or None,
         system_pool=SystemPoolArgs(
             vm_size=stack.system_pool.vm_size, count=stack.system_pool.count
         ),

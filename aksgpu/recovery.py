@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,18 @@ def recover(pulumi: PulumiCli, stack: str, state: Path, subscription: str, say: 
     if _lock_is_stale(state, stack):
         say("An earlier update was killed; its lock is lifted.")
         pulumi.read("cancel", "--yes", "--stack", stack)
-    deployment = pulumi.read_json("stack", "export", "--stack", stack)["deployment"]
-    pending = deployment.get("pending_operations") or []
-    if pending:
-        say(f"An earlier update left {len(pending)} operations unfinished; asking how they ended.")
-        pulumi.read(
-            "refresh", "--yes", "--skip-preview", "--stack", stack, *_ids(pending, subscription)
-        )
+    exported = pulumi.read_json("stack", "export", "--stack", stack)
+    pending = exported["deployment"].pop("pending_operations", None) or []
+    if not pending:
+        return
+    say(f"An earlier update left {len(pending)} operations unfinished; asking Azure about them.")
+    exported["deployment"]["resources"] += _begun(pending, subscription)
+    with tempfile.TemporaryDirectory(dir=state) as folder:
+        file = Path(folder) / "deployment.json"
+        file.write_text(json.dumps(exported), encoding="utf-8")
+        pulumi.read("stack", "import", "--stack", stack, "--file", str(file))
+    # Whatever Azure does not have goes from the state again here.
+    pulumi.read("refresh", "--yes", "--skip-preview", "--stack", stack)
 
 
 def _lock_is_stale(state: Path, stack: str) -> bool:
@@ -39,17 +45,10 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
-def _ids(pending: list[dict[str, Any]], subscription: str) -> list[str]:
-    """The ids under which resources are to be found whose creation was begun."""
-    flags = []
-    for operation in pending:
-        resource = operation["resource"]
-        if operation["type"] == "creating" and resource["type"] in TYPES:
-            identity = TYPES[resource["type"]].resource_id(subscription, resource["inputs"])
-            flags += [
-                "--import-pending-creates",
-                resource["urn"],
-                "--import-pending-creates",
-                identity,
-            ]
-    return flags
+def _begun(pending: list[dict[str, Any]], subscription: str) -> list[dict[str, Any]]:
+    """The resources whose creation was begun, under the ids that they then have."""
+    return [
+        resource | {"id": TYPES[resource["type"]].resource_id(subscription, resource["inputs"])}
+        for operation in pending
+        if operation["type"] == "creating" and (resource := operation["resource"])["type"] in TYPES
+    ]

@@ -57,11 +57,13 @@ class Project:
         }
 
     def write(self) -> None:
-        """Makes the project file."""
+        """Makes the project file, and takes the known stack files over as they are now."""
         real = _read(self.program / "Pulumi.yaml")
         for made in (self.folder, self.state):
             made.mkdir(parents=True, exist_ok=True)
         _write(self.folder / "Pulumi.yaml", real | self._own())
+        for known in self.folder.glob("Pulumi.*.yaml"):
+            self.write_stack(known.suffixes[0].removeprefix("."))
 
     def write_stack(self, stack: str) -> None:
         """Takes over the stack file of that name, with the key of the rehearsal's own secrets."""

@@ -12,6 +12,7 @@ from pulumi.provider.experimental import provider as sdk
 
 from aks_preview.azure_cloud import azure_cloud, azure_credential, setting
 from aks_preview.cancellation import Cancellation
+from aks_preview.conflicts import wait_out_conflicts
 from aks_preview.diff import diff
 from aks_preview.serving import DiffRequest, ProviderError, ResourceInitError
 from aks_preview.values import plain_map, property_map
@@ -95,10 +96,11 @@ class AzureNative(sdk.Provider):
         arm_type = _arm_type(request.type)
         async with self._arm(request.timeout) as arm:
             try:
-                poller: AsyncLROPoller[None] = await self._cancellation.watch(
-                    arm.resources.begin_delete_by_id(
+                poller: AsyncLROPoller[None] = await wait_out_conflicts(
+                    lambda: arm.resources.begin_delete_by_id(
                         request.resource_id, api_version=arm_type.api_version
-                    )
+                    ),
+                    self._cancellation,
                 )
                 await self._cancellation.watch(poller.result())
             except ResourceNotFoundError:
@@ -124,9 +126,11 @@ class AzureNative(sdk.Provider):
         self, arm_type: ArmType, resource_id: str, inputs: dict[str, Any], within: float
     ) -> dict[str, Any]:
         async with self._arm(within) as arm:
-            # Not watched: a request cut off midway may have been accepted all the same.
-            poller: AsyncLROPoller[Any] = await arm.resources.begin_create_or_update_by_id(
-                resource_id, arm_type.body(inputs), api_version=arm_type.api_version
+            poller: AsyncLROPoller[Any] = await wait_out_conflicts(
+                lambda: arm.resources.begin_create_or_update_by_id(
+                    resource_id, arm_type.body(inputs), api_version=arm_type.api_version
+                ),
+                self._cancellation,
             )
             try:
                 answer = await self._cancellation.watch(poller.result())

@@ -13,9 +13,9 @@ from pulumi_azure_native import containerservice, resources
 
 from rehearsal.azure_native.shapes import input_types
 
+# Stands for whatever value the server chooses.
+_ANY = object()
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-# What stands beside `properties` in ARM's form of a resource; azure-native has both on one level.
-_ENVELOPE = frozenset({"extendedLocation", "identity", "kind", "location", "sku", "tags"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,10 +25,13 @@ class ArmType:
     args: type
     path: str
     api_version: str
+    # What stands beside `properties` in ARM's form; azure-native has all on one level.
+    envelope: frozenset[str] = frozenset()
     # What azure-native replaces, beside the names and places that the path is made of.
     replaces: frozenset[str] = frozenset()
-    # What the server fills in where a program leaves it out: no input of an imported resource.
-    server_filled: frozenset[str] = frozenset()
+    # What the server fills in where a program leaves it out, and with which value: no input of an
+    # imported resource.
+    server_filled: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     # Properties that would collide with ARM's own, by their names in azure-native's outputs.
     renamed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -46,8 +49,8 @@ class ArmType:
     def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The body of a PUT."""
         said = {key: value for key, value in inputs.items() if key not in self.path_properties}
-        body = {key: value for key, value in said.items() if key in _ENVELOPE}
-        properties = {key: value for key, value in said.items() if key not in _ENVELOPE}
+        body = {key: value for key, value in said.items() if key in self.envelope}
+        properties = {key: value for key, value in said.items() if key not in self.envelope}
         return body | {"properties": properties} if properties else body
 
     def outputs(self, answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,9 +69,13 @@ class ArmType:
         written = {
             name: outputs[output]
             for name, output in said.items()
-            if output in outputs and (with_server_filled or name not in self.server_filled)
+            if output in outputs
+            and (with_server_filled or not self._is_filled(name, outputs[output]))
         }
         return written | self._path_values(resource_id)
+
+    def _is_filled(self, name: str, value: Any) -> bool:
+        return name in self.server_filled and self.server_filled[name] in (_ANY, value)
 
     def _path_values(self, resource_id: str) -> dict[str, str]:
         pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
@@ -88,31 +95,33 @@ TYPES: Mapping[str, ArmType] = MappingProxyType(
             args=resources.ResourceGroupArgs,
             path=_GROUP,
             api_version="2025-04-01",
+            envelope=frozenset({"location", "managedBy", "tags"}),
             replaces=frozenset({"location"}),
         ),
         "azure-native:containerservice:ManagedCluster": ArmType(
             args=containerservice.ManagedClusterArgs,
             path=_CLUSTER,
             api_version=_CONTAINER_SERVICE,
+            envelope=frozenset({"extendedLocation", "identity", "kind", "location", "sku", "tags"}),
             replaces=frozenset({"location"}),
-            server_filled=frozenset(
+            server_filled=MappingProxyType(
                 {
-                    "addonProfiles",
-                    "agentPoolProfiles",
-                    "autoUpgradeProfile",
-                    "enableRBAC",
-                    "identityProfile",
-                    "metricsProfile",
-                    "networkProfile",
-                    "nodeProvisioningProfile",
-                    "nodeResourceGroup",
-                    "oidcIssuerProfile",
-                    "securityProfile",
-                    "servicePrincipalProfile",
-                    "storageProfile",
-                    "supportPlan",
-                    "windowsProfile",
-                    "workloadAutoScalerProfile",
+                    "addonProfiles": _ANY,
+                    "agentPoolProfiles": _ANY,
+                    "autoUpgradeProfile": _ANY,
+                    "enableRBAC": _ANY,
+                    "identityProfile": _ANY,
+                    "metricsProfile": _ANY,
+                    "networkProfile": _ANY,
+                    "nodeProvisioningProfile": _ANY,
+                    "nodeResourceGroup": _ANY,
+                    "oidcIssuerProfile": _ANY,
+                    "securityProfile": _ANY,
+                    "servicePrincipalProfile": _ANY,
+                    "storageProfile": _ANY,
+                    "supportPlan": _ANY,
+                    "windowsProfile": _ANY,
+                    "workloadAutoScalerProfile": _ANY,
                 }
             ),
         ),
@@ -121,19 +130,23 @@ TYPES: Mapping[str, ArmType] = MappingProxyType(
             path=f"{_CLUSTER}/agentPools/{{agentPoolName}}",
             api_version=_CONTAINER_SERVICE,
             replaces=frozenset({"gpuInstanceProfile", "nodePublicIPTags", "vmSize"}),
-            server_filled=frozenset(
+            server_filled=MappingProxyType(
                 {
-                    "enableFIPS",
-                    "kubeletDiskType",
-                    "maxPods",
-                    "orchestratorVersion",
-                    "osDiskSizeGB",
-                    "osDiskType",
-                    "osSKU",
-                    "powerState",
-                    "scaleDownMode",
-                    "securityProfile",
-                    "upgradeSettings",
+                    "enableAutoScaling": False,
+                    "enableEncryptionAtHost": False,
+                    "enableFIPS": False,
+                    "enableNodePublicIP": False,
+                    "enableUltraSSD": False,
+                    "kubeletDiskType": _ANY,
+                    "maxPods": _ANY,
+                    "orchestratorVersion": _ANY,
+                    "osDiskSizeGB": _ANY,
+                    "osDiskType": _ANY,
+                    "osSKU": _ANY,
+                    "powerState": _ANY,
+                    "scaleDownMode": _ANY,
+                    "securityProfile": _ANY,
+                    "upgradeSettings": _ANY,
                 }
             ),
             renamed=MappingProxyType({"type": "typePropertiesType"}),

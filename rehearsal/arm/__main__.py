@@ -1,0 +1,62 @@
+"""Runs the ARM server of one rehearsal cloud until it is told to end."""
+
+import argparse
+import asyncio
+import datetime
+import os
+import signal
+import sys
+import uuid
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from rehearsal.arm import certificates, server
+from rehearsal.arm.home import Home, read_json, write_json
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m rehearsal.arm", description=__doc__)
+    parser.add_argument("--home", type=Path, required=True, help="the folder of this cloud's state")
+    parser.add_argument("--port", type=int, help="preferred; default: the one used last")
+    parser.add_argument(
+        "--time-scale", type=float, default=1.0, help="0.01: a hundred times faster"
+    )
+    options = parser.parse_args()
+    home = Home(options.home.resolve())
+    home.path.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(home.server_lock, timeout=0):
+            asyncio.run(run(home, options.port, options.time_scale))
+    except Timeout:
+        print(f"Another server is running on {home.path}.", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+async def run(home: Home, port: int | None, time_scale: float) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    tls = certificates.prepare(home)
+    last = read_json(home.server) or {}
+    listener = server.listen(last.get("port", 0) if port is None else port)
+    port = listener.getsockname()[1]
+    instance = str(uuid.uuid4())
+    app = server.application(home, port, time_scale, instance)
+    runner = await server.serve(app, listener, tls)
+    started = datetime.datetime.now(datetime.UTC).isoformat()
+    record = {
+        "pid": os.getpid(),
+        "port": port,
+        "url": f"https://{certificates.HOSTNAME}:{port}",
+        "started": started,
+        "instance": instance,
+    }
+    write_json(home.server, record)
+    await ended.wait()
+    await runner.cleanup()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

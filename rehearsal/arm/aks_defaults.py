@@ -1,0 +1,188 @@
+"""What AKS fills in where a request is silent, and what it keeps from before."""
+
+import uuid
+from collections.abc import Iterable
+
+from rehearsal.arm import aks_fields
+from rehearsal.arm.call import Json
+
+DEFAULT_KUBERNETES = "1.35"
+KUBERNETES = {
+    "1.31": "1.31.14",
+    "1.32": "1.32.13",
+    "1.33": "1.33.9",
+    "1.34": "1.34.5",
+    "1.35": "1.35.2",
+    "1.36": "1.36.1",
+}
+
+POOL: Json = {
+    "count": 1,
+    "enableAutoScaling": False,
+    "enableEncryptionAtHost": False,
+    "enableFIPS": False,
+    "enableNodePublicIP": False,
+    "enableUltraSSD": False,
+    "kubeletDiskType": "OS",
+    "mode": "User",
+    "osDiskSizeGB": 128,
+    "osDiskType": "Managed",
+    "osSKU": "Ubuntu",
+    "osType": "Linux",
+    "powerState": {"code": "Running"},
+    "scaleDownMode": "Delete",
+    "type": "VirtualMachineScaleSets",
+    "upgradeSettings": {"maxSurge": "10%"},
+}
+NVIDIA_POOL: Json = {"gpuProfile": {"driver": "Install"}}
+SPOT_POOL: Json = {"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
+SPOT_LABEL = {"kubernetes.azure.com/scalesetpriority": "spot"}
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+NODE_IMAGES = {
+    "Ubuntu": "AKSUbuntu-2404gen2containerd-202611.02.0",
+    "Ubuntu2204": "AKSUbuntu-2204gen2containerd-202611.02.0",
+    "Ubuntu2404": "AKSUbuntu-2404gen2containerd-202611.02.0",
+    "AzureLinux": "AKSAzureLinux-V3gen2-202611.02.0",
+    "AzureLinux3": "AKSAzureLinux-V3gen2-202611.02.0",
+}
+MAX_PODS = {("azure", None): 30, ("azure", "overlay"): 250}
+MAX_PODS_OTHERWISE = 110
+
+CLUSTER: Json = {
+    "autoUpgradeProfile": {"nodeOSUpgradeChannel": "NodeImage"},
+    "bootstrapProfile": {"artifactSource": "Direct"},
+    "disableLocalAccounts": False,
+    "enableRBAC": True,
+    "kubernetesVersion": DEFAULT_KUBERNETES,
+    "networkProfile": {
+        "networkPlugin": "kubenet",
+        "loadBalancerSku": "standard",
+        "loadBalancerProfile": {
+            "backendPoolType": "nodeIPConfiguration",
+            "managedOutboundIPs": {"count": 1},
+        },
+        "serviceCidr": "10.0.0.0/16",
+        "serviceCidrs": ["10.0.0.0/16"],
+        "dnsServiceIP": "10.0.0.10",
+        "outboundType": "loadBalancer",
+        "ipFamilies": ["IPv4"],
+    },
+    "nodeProvisioningProfile": {"mode": "Manual"},
+    "oidcIssuerProfile": {"enabled": False},
+    "servicePrincipalProfile": {"clientId": "msi"},
+    "storageProfile": {
+        "diskCSIDriver": {"enabled": True},
+        "fileCSIDriver": {"enabled": True},
+        "snapshotController": {"enabled": True},
+    },
+    "supportPlan": "KubernetesOfficial",
+}
+# The plug-ins that give pods addresses of their own range, not of the subnet.
+POD_NETWORK: Json = {"podCidr": "10.244.0.0/16", "podCidrs": ["10.244.0.0/16"]}
+SKU = {"name": "Base", "tier": "Free"}
+
+SERVER_MADE = ("azurePortalFQDN", "fqdn", "identityProfile", "resourceUID")
+
+# Written by the client, never given back.
+WRITE_ONLY = (("servicePrincipalProfile", "secret"), ("windowsProfile", "adminPassword"))
+
+
+def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
+    """The properties of an agent pool after a PUT of `wanted`."""
+    given = _without(wanted, aks_fields.READ_ONLY_POOL)
+    if given.get("osDiskSizeGB") == 0:
+        del given["osDiskSizeGB"]  # documented: zero asks for the default
+    given = _filled(_kept(present, aks_fields.KEPT_POOL), given)
+    given = _spelled_as_known(given)
+    size = str(given.get("vmSize", "")).lower()
+    is_spot = given.get("scaleSetPriority") == "Spot"
+    network = cluster["networkProfile"]
+    plugin = (network.get("networkPlugin"), network.get("networkPluginMode"))
+    filled = _filled(
+        POOL
+        | {"orchestratorVersion": cluster["kubernetesVersion"]}
+        | {"maxPods": MAX_PODS.get(plugin, MAX_PODS_OTHERWISE)}
+        | ({"count": given["minCount"]} if given.get("enableAutoScaling") else {})
+        # Azure names all its NVIDIA sizes so.
+        | (NVIDIA_POOL if size.startswith("standard_n") else {})
+        | (SPOT_POOL if is_spot else {}),
+        given,
+    )
+    if is_spot:
+        filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | SPOT_LABEL
+        taints = [taint for taint in filled.get("nodeTaints") or () if taint != SPOT_TAINT]
+        filled["nodeTaints"] = [*taints, SPOT_TAINT]
+    filled["currentOrchestratorVersion"] = full_version(filled["orchestratorVersion"])
+    if image := NODE_IMAGES.get(filled["osSKU"]):
+        filled["nodeImageVersion"] = image
+    return filled
+
+
+def cluster(wanted: Json, present: Json | None, name: str, group: str, location: str) -> Json:
+    """The properties of a cluster after a PUT of `wanted`."""
+    given = _without(wanted, aks_fields.READ_ONLY_CLUSTER)
+    given = _filled(_kept(present, aks_fields.KEPT_CLUSTER), given)
+    filled = _filled(CLUSTER, given)
+    network = filled["networkProfile"]
+    if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
+        filled["networkProfile"] = _filled(POD_NETWORK, network)
+    filled.setdefault("nodeResourceGroup", f"MC_{group}_{name}_{location}"[:80])
+    filled["currentKubernetesVersion"] = full_version(filled["kubernetesVersion"])
+    filled |= {"maxAgentPools": 100, "powerState": {"code": "Running"}}
+    for section, secret in WRITE_ONLY:
+        if isinstance(filled.get(section), dict):
+            filled[section] = _without(filled[section], {secret})
+    return filled | (_kept(present, SERVER_MADE) if present else _first_made(filled, location))
+
+
+def _first_made(properties: Json, location: str) -> Json:
+    uid = uuid.uuid4().hex[:24]
+    prefix = properties.get("dnsPrefix") or properties["fqdnSubdomain"]
+    host = f"{prefix}-{uid[:8]}"
+    return {
+        "fqdn": f"{host}.hcp.{location}.azmk8s.io",
+        "azurePortalFQDN": f"{host}.portal.hcp.{location}.azmk8s.io",
+        "resourceUID": uid,
+    }
+
+
+def full_version(version: str) -> str:
+    """The patch release that a minor version stands for; a full version stands for itself."""
+    return KUBERNETES.get(version, version)
+
+
+def _spelled_as_known(given: Json) -> Json:
+    """The same, its choices in AKS's own case, which requests need not keep to."""
+    known = {
+        name: value
+        for name, values in aks_fields.POOL_CHOICES.items()
+        for value in values
+        if isinstance(given.get(name), str) and value.lower() == given[name].lower()
+    }
+    return given | known
+
+
+def _kept(present: Json | None, names: Iterable[str]) -> Json:
+    return {name: present[name] for name in names if present and name in present}
+
+
+def _without(values: Json, names: Iterable[str]) -> Json:
+    """The values under other names.
+
+    A null says no more than an absent name does, nor does the empty text that `az` sends for a
+    version it was not told.
+    """
+    dropped = set(names)
+    return {
+        name: value
+        for name, value in values.items()
+        if name not in dropped and value is not None and value != ""
+    }
+
+
+def _filled(defaults: Json, given: Json) -> Json:
+    merged = defaults | given
+    for name, default in defaults.items():
+        if isinstance(default, dict) and isinstance(given.get(name), dict):
+            merged[name] = _filled(default, _without(given[name], ()))
+    return merged

@@ -1,0 +1,124 @@
+"""What AKS refuses in the body of a cluster or of an agent pool."""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from rehearsal.arm import aks_defaults, aks_fields, errors
+from rehearsal.arm.call import Json
+
+CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")
+POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
+FULL_VERSION = re.compile(r"(\d+\.\d+)\.\d+")
+MOST_NODES = 1000
+FEWEST_NODES = {"System": 1, "User": 0}
+
+
+def well_formed(body: Any, fields: Collection[str], api_version: str) -> None:
+    if not isinstance(body, dict):
+        raise errors.ArmError(errors.BAD_CONTENT, reason="a JSON object is expected")
+    for field, value in body.items():
+        if field not in fields and aks_fields.is_strict(api_version):
+            raise errors.ArmError(errors.UNKNOWN_FIELD, field=field)
+        kind = aks_fields.KINDS.get(field, object)
+        if value is not None and not isinstance(value, kind):
+            raise errors.ArmError(errors.WRONG_KIND, field=field, kind=type(value).__name__)
+
+
+def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
+    """What a cluster's PUT must say itself."""
+    properties = body.get("properties") or {}
+    if not CLUSTER_NAME.fullmatch(name):
+        raise _invalid("resourceName", "1 to 63 letters, digits, '_' or '-'")
+    if body.get("identity") and not _at(body, "identity.type"):
+        raise _missing("identity.type")
+    if not is_new:
+        return
+    if not properties.get("agentPoolProfiles"):
+        raise _missing("agentPoolProfiles")
+    if not properties.get("dnsPrefix") and not properties.get("fqdnSubdomain"):
+        raise _missing("dnsPrefix")
+    if not body.get("identity") and not properties.get("servicePrincipalProfile"):
+        raise _missing("servicePrincipalProfile")
+
+
+def kubernetes_version(version: object) -> None:
+    full = FULL_VERSION.fullmatch(str(version))
+    minor = full.group(1) if full else version
+    if minor not in aks_defaults.KUBERNETES:
+        raise errors.ArmError(errors.NO_SUCH_KUBERNETES, version=version)
+
+
+def pool_before_defaults(name: str, properties: Json, *, is_new: bool) -> None:
+    """What a pool's PUT must say itself."""
+    if not POOL_NAME.fullmatch(name):
+        reason = "1 to 12 lower-case letters and digits, a letter first"
+        raise _invalid("agentPoolProfile.name", reason)
+    if is_new and not properties.get("vmSize"):
+        raise _missing("agentPoolProfile.vmSize")
+    for choice, values in aks_fields.POOL_CHOICES.items():
+        given = _at(properties, choice)
+        if given is not None and str(given).lower() not in [value.lower() for value in values]:
+            raise _invalid(f"agentPoolProfile.{choice}", f"one of {', '.join(values)}")
+    _scaling_limits(properties)
+
+
+def _scaling_limits(properties: Json) -> None:
+    limits = {name: properties.get(name) for name in ("minCount", "maxCount")}
+    for name, limit in limits.items():
+        if properties.get("enableAutoScaling") and limit is None:
+            raise _missing(f"agentPoolProfile.{name}")
+        if not properties.get("enableAutoScaling") and limit is not None:
+            raise _invalid(f"agentPoolProfile.{name}", "set only with enableAutoScaling")
+
+
+def pool_after_defaults(properties: Json) -> None:
+    """What holds for a pool as a whole."""
+    fewest = FEWEST_NODES.get(properties["mode"], 0)
+    for name in ("count", "minCount", "maxCount"):
+        number = properties.get(name)
+        if number is not None and not _is_count(number, fewest):
+            raise _invalid(f"agentPoolProfile.{name}", f"{fewest} to {MOST_NODES} nodes")
+    if properties["enableAutoScaling"] and properties["minCount"] > properties["maxCount"]:
+        raise _invalid("agentPoolProfile.minCount", "not above maxCount")
+    if properties["mode"] == "System" and properties.get("scaleSetPriority") == "Spot":
+        raise _invalid("agentPoolProfile.scaleSetPriority", "a System pool is Regular")
+    kubernetes_version(properties["orchestratorVersion"])
+
+
+def _is_count(number: object, fewest: int) -> bool:
+    return type(number) is int and fewest <= number <= MOST_NODES
+
+
+def unchanged(present: Json, after: Json, names: Collection[str], prefix: str) -> None:
+    """Refuses a change of what is fixed at creation."""
+    for name in names:
+        implied = aks_fields.IMPLIED.get(name)
+        if not _same(_at(present, name) or implied, _at(after, name) or implied):
+            target = f"{prefix}{name}"
+            raise errors.ArmError(errors.IMMUTABLE, target, property=target)
+
+
+def _same(one: object, other: object) -> bool:
+    if isinstance(one, str) and isinstance(other, str):
+        return one.lower() == other.lower()
+    if isinstance(one, list) and isinstance(other, list):
+        return sorted(map(str, one)) == sorted(map(str, other))
+    return one == other
+
+
+def _at(properties: Json, dotted: str) -> object:
+    value: object = properties
+    for name in dotted.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _missing(parameter: str) -> errors.ArmError:
+    return errors.ArmError(errors.MISSING_PARAMETER, parameter, parameter=parameter)
+
+
+def _invalid(parameter: str, reason: str) -> errors.ArmError:
+    return errors.ArmError(
+        errors.INVALID_PARAMETER, parameter, parameter=parameter, reason=f"it must be {reason}."
+    )

@@ -1,0 +1,209 @@
+"""Managed clusters."""
+
+import uuid
+
+from rehearsal.arm import aks_defaults, aks_fields, aks_rules, errors, groups, operations, pools
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.conditions import check_etag
+from rehearsal.arm.routes import Route
+from rehearsal.arm.state import Resource, Store
+
+NAMESPACE = "Microsoft.ContainerService"
+TYPE = f"{NAMESPACE}/managedClusters"
+
+
+def put(call: Call) -> Answer:
+    group = groups.open_to_change(call)
+    body, name = call.body, call.names["cluster"]
+    present = call.store.find(_id(call))
+    check_etag(call, present)
+    location = _location(body, present)
+    aks_rules.well_formed(body, aks_fields.CLUSTER_FIELDS, call.api_version)
+    properties = body.get("properties") or {}
+    aks_rules.well_formed(properties, aks_fields.CLUSTER_PROPERTIES, call.api_version)
+    aks_rules.cluster_before_defaults(name, body, is_new=present is None)
+
+    before = present.properties if present else None
+    after = aks_defaults.cluster(properties, before, name, group.name, location)
+    aks_rules.kubernetes_version(after["kubernetesVersion"])
+    if before is not None:
+        aks_rules.unchanged(before, after, aks_fields.IMMUTABLE_CLUSTER, "")
+    cluster = present or Resource(
+        f"{group.id}/providers/{TYPE}/{name}", TYPE, group.id, location, {}, "Creating"
+    )
+    _refuse_while_busy(call.store, cluster)
+    cluster.body = {
+        "tags": body.get("tags") or {},
+        "sku": aks_defaults.SKU | (body.get("sku") or {}),
+        "identity": _identity(call, body, cluster),
+        "properties": after,
+    }
+    after.setdefault("identityProfile", _kubelet_identity(call, cluster))
+    inline = _inline_pools(call, cluster, properties, is_new=present is None)
+    kind = "cluster update" if present else "cluster create"
+    operation = operations.begin(call, kind, [cluster, *inline])
+    status = 200 if present else 201
+    return operations.accepted(call, status, operation, location, shown(call.store, cluster))
+
+
+def _inline_pools(
+    call: Call, cluster: Resource, properties: Json, *, is_new: bool
+) -> list[Resource]:
+    """The pools named in the cluster's own body, as they shall be.
+
+    An existing pool that the body does not name is left as it is: AKS removes pools through their
+    own address only.
+    """
+    present = {pool.name: pool for pool in pools.cluster_pools(call.store, cluster)}
+    inline = []
+    for profile in properties.get("agentPoolProfiles") or ():
+        aks_rules.well_formed(profile, aks_fields.INLINE_POOL_FIELDS, call.api_version)
+        name = profile.get("name") or ""
+        if not is_new and name not in present:
+            raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
+        pool = pools.changed(name, profile, present.get(name), cluster, "agentPoolProfile.")
+        inline.append(pool)
+    pools.require_system_pool(present.values(), inline)
+    return inline
+
+
+def get(call: Call) -> Answer:
+    return Answer(200, shown(call.store, _existing(call)))
+
+
+def list_in_group(call: Call) -> Answer:
+    clusters = call.store.children(groups.existing(call).id, TYPE)
+    return Answer(200, {"value": [shown(call.store, cluster) for cluster in clusters]})
+
+
+def list_all(call: Call) -> Answer:
+    clusters = call.store.of_type(TYPE)
+    return Answer(200, {"value": [shown(call.store, cluster) for cluster in clusters]})
+
+
+def patch(call: Call) -> Answer:
+    groups.open_to_change(call)
+    cluster = _existing(call)
+    check_etag(call, cluster)
+    _refuse_while_busy(call.store, cluster)
+    cluster.body["tags"] = call.body.get("tags") or {}
+    operation = operations.begin(call, "cluster update", [cluster])
+    body = shown(call.store, cluster)
+    return operations.accepted(call, 200, operation, cluster.location, body)
+
+
+def delete(call: Call) -> Answer:
+    groups.open_to_change(call)
+    cluster = call.store.find(_id(call))
+    check_etag(call, cluster)
+    if cluster is None:
+        return Answer(204)
+    _refuse_while_busy(call.store, cluster)
+    operation = operations.begin(call, "cluster delete", [cluster])
+    return operations.accepted(call, 202, operation, cluster.location, None)
+
+
+def credentials(call: Call) -> Answer:
+    raise errors.ArmError(errors.NO_CONTROL_PLANE, name=_existing(call).name)
+
+
+def shown(store: Store, cluster: Resource) -> Json:
+    profiles = [pools.shown_inline(pool) for pool in pools.cluster_pools(store, cluster)]
+    return {
+        "id": cluster.id,
+        "name": cluster.name,
+        "type": TYPE,
+        "location": cluster.location,
+        "kind": "Base",
+        "eTag": cluster.etag,
+        **{name: value for name, value in cluster.body.items() if value is not None},
+        "properties": {
+            **cluster.properties,
+            "agentPoolProfiles": profiles,
+            "provisioningState": cluster.state,
+        },
+    }
+
+
+def _id(call: Call) -> str:
+    return f"{call.group}/providers/{TYPE}/{call.names['cluster']}"
+
+
+def _existing(call: Call) -> Resource:
+    group = groups.existing(call)
+    cluster = call.store.find(_id(call))
+    if cluster is None:
+        name = call.names["cluster"]
+        raise errors.ArmError(errors.NO_RESOURCE, type=TYPE, name=name, group=group.name)
+    return cluster
+
+
+def _refuse_while_busy(store: Store, cluster: Resource) -> None:
+    if cluster.operation is not None:
+        raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
+    pools.refuse_while_worked_on(pools.cluster_pools(store, cluster))
+
+
+def _location(body: Json, present: Resource | None) -> str:
+    location = groups.required_location(body)
+    if present is not None and present.location != location:
+        raise errors.ArmError(
+            errors.RESOURCE_MOVED,
+            "location",
+            name=present.name,
+            present=present.location,
+            wanted=location,
+        )
+    return location
+
+
+def _identity(call: Call, body: Json, cluster: Resource) -> Json | None:
+    """The identity with the ids that the directory gave it, the same for as long as it lives."""
+    before = cluster.body.get("identity")
+    wanted = body.get("identity") or before
+    if not wanted:
+        return None
+    identity: Json = {"type": wanted["type"]}
+    if wanted["type"] == "SystemAssigned":
+        known = (before or {}).get("principalId")
+        identity["principalId"] = known or str(uuid.uuid4())
+        identity["tenantId"] = call.principal.directory
+    elif wanted.get("userAssignedIdentities"):
+        identity["userAssignedIdentities"] = {
+            name: {
+                "clientId": _made_from(name, "client"),
+                "principalId": _made_from(name, "object"),
+            }
+            for name in wanted["userAssignedIdentities"]
+        }
+    return identity
+
+
+def _kubelet_identity(call: Call, cluster: Resource) -> Json:
+    group = f"{call.subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"
+    name = f"{cluster.name}-agentpool"
+    identity = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{name}"
+    return {
+        "kubeletidentity": {
+            "resourceId": identity,
+            "clientId": _made_from(identity, "client"),
+            "objectId": _made_from(identity, "object"),
+        }
+    }
+
+
+def _made_from(name: str, purpose: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{purpose} {name.lower()}"))
+
+
+PATH = pools.CLUSTER
+ROUTES = (
+    Route("PUT", PATH, put),
+    Route("PATCH", PATH, patch),
+    Route("GET", PATH, get),
+    Route("DELETE", PATH, delete),
+    Route("GET", f"/resourceGroups/{{group}}/providers/{TYPE}", list_in_group),
+    Route("GET", f"/providers/{TYPE}", list_all),
+    Route("POST", f"{PATH}/listClusterUserCredential", credentials),
+    Route("POST", f"{PATH}/listClusterAdminCredential", credentials),
+)

@@ -1,0 +1,207 @@
+"""Every error this server answers with: its status, its code, its words, and its shape.
+
+Two shapes occur on AKS. What Resource Manager itself refuses comes nested under `error`; what the
+AKS resource provider behind it refuses comes flat, with `subcode` and `details` beside the code.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Shape(Enum):
+    NESTED = "nested"
+    FLAT = "flat"
+
+
+@dataclass(frozen=True)
+class Fault:
+    status: int
+    code: str
+    message: str
+    shape: Shape = Shape.NESTED
+    subcode: str = ""
+
+
+def _front(status: int, code: str, message: str) -> Fault:
+    return Fault(status, code, message)
+
+
+def _provider(status: int, code: str, message: str, subcode: str = "") -> Fault:
+    return Fault(status, code, message, Shape.FLAT, subcode)
+
+
+NO_AUTHORIZATION = _front(
+    401, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing."
+)
+WRONG_SCHEME = _front(
+    401,
+    "AuthenticationFailedInvalidHeader",
+    "Authentication failed. The 'Authorization' header is not in the form 'Bearer <token>'.",
+)
+EXPIRED_TOKEN = _front(401, "ExpiredAuthenticationToken", "The access token has expired.")
+INVALID_TOKEN = _front(401, "InvalidAuthenticationToken", "The access token is invalid.")
+WRONG_AUDIENCE = _front(
+    401,
+    "InvalidAuthenticationTokenAudience",
+    "The access token was obtained for another resource. The audience here is '{audience}'.",
+)
+NO_API_VERSION = _front(
+    400,
+    "MissingApiVersionParameter",
+    "The api-version query parameter (?api-version=) is required for all requests.",
+)
+BAD_API_VERSION = _front(
+    400,
+    "InvalidApiVersionParameter",
+    "The api-version '{version}' is invalid. It is a date, YYYY-MM-DD, or that and '-preview'.",
+)
+NO_SUBSCRIPTION = _front(
+    404, "SubscriptionNotFound", "The subscription '{subscription}' could not be found."
+)
+NO_ROUTE = _front(404, "NotFound", "The rehearsal has nothing at '{path}'.")
+NO_METHOD = _front(405, "MethodNotAllowed", "The rehearsal does not answer {method} at '{path}'.")
+BAD_CONTENT = _front(
+    400,
+    "InvalidRequestContent",
+    "The request content was invalid and could not be deserialized: '{reason}'.",
+)
+NO_LOCATION = _front(
+    400, "LocationRequired", "The location property is required for this definition."
+)
+BAD_GROUP_NAME = _front(
+    400,
+    "InvalidResourceGroup",
+    "The provided resource group name '{name}' is invalid: 1 to 90 letters, digits, '.', '_', "
+    "'-', '(' or ')', not ending with a period.",
+)
+GROUP_MOVED = _front(
+    409,
+    "InvalidResourceGroupLocation",
+    "Invalid resource group location '{wanted}'. The Resource group already exists in location "
+    "'{present}'.",
+)
+RESOURCE_MOVED = _front(
+    409,
+    "InvalidResourceLocation",
+    "The resource '{name}' already exists in location '{present}'. A resource with the same name "
+    "cannot be created in location '{wanted}'.",
+)
+GROUP_GOING = _front(
+    409,
+    "ResourceGroupBeingDeleted",
+    "The resource group '{name}' is in deprovisioning state and cannot perform this operation.",
+)
+NO_GROUP = _front(404, "ResourceGroupNotFound", "Resource group '{name}' could not be found.")
+NO_RESOURCE = _front(
+    404,
+    "ResourceNotFound",
+    "The Resource '{type}/{name}' under resource group '{group}' was not found.",
+)
+NO_PARENT = _front(
+    404,
+    "ParentResourceNotFound",
+    "Failed to perform '{action}' on resource(s) of type 'managedClusters/agentPools', because the "
+    "parent resource '{parent}' could not be found.",
+)
+NO_OPERATION = _front(404, "NotFound", "The operation '{name}' could not be found.")
+NO_FEATURE = _front(404, "FeatureNotFound", "The feature '{name}' could not be found.")
+NO_NAMESPACE = _front(
+    404, "InvalidResourceNamespace", "The resource namespace '{name}' is invalid."
+)
+CHANGED_SINCE = _front(
+    412,
+    "PreconditionFailed",
+    "The condition '{header}: {value}' does not hold: the resource's etag is now '{etag}'.",
+)
+NO_CONTROL_PLANE = _front(
+    501,
+    "NotImplemented",
+    "The cluster '{name}' of this rehearsal has no control plane yet, so it has no credentials.",
+)
+BROKEN = _front(500, "InternalServerError", "The rehearsal failed; see its server.log.")
+
+NO_POOL = _provider(
+    404, "NotFound", "Could not find the agent pool '{name}'.", "GetAgentPool_NotFound"
+)
+BUSY_CLUSTER = _provider(
+    409,
+    "OperationNotAllowed",
+    "Operation is not allowed: Another operation ({name} - {state}) is in progress, please wait "
+    "for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation "
+    "for more details",
+)
+BUSY_POOL = _provider(
+    409,
+    "OperationNotAllowed",
+    "Operation is not allowed: Another agentpool operation ({name} - {state}) is in progress, "
+    "please wait for it to finish before starting a new operation. See "
+    "https://aka.ms/aks-pending-operation for more details",
+)
+LAST_SYSTEM_POOL = _provider(
+    400,
+    "OperationNotAllowed",
+    "The last System pool '{name}' of a cluster cannot be deleted: a cluster has at least one.",
+    "LastSystemAgentPool",
+)
+NO_SYSTEM_POOL = _provider(
+    400, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool."
+)
+NEW_INLINE_POOL = _provider(
+    400,
+    "BadRequest",
+    "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed "
+    "through managed cluster operations. For agent pool specific change, please use per agent pool "
+    "operations: https://aka.ms/agent-pool-rest-api",
+)
+UNKNOWN_FIELD = _provider(
+    400,
+    "UnmarshalError",
+    'UnmarshalEntity encountered error: json: unknown field "{field}" Check that the field is in '
+    "the right location, is spelled correctly, and is supported in the API version. Visit "
+    "aka.ms/aks/apiversions for more API version information..",
+)
+WRONG_KIND = _provider(
+    400,
+    "UnmarshalError",
+    "UnmarshalEntity encountered error: json: cannot unmarshal {kind} into field {field}.",
+)
+IMMUTABLE = _provider(
+    400, "PropertyChangeNotAllowed", "Changing property '{property}' is not allowed."
+)
+MISSING_PARAMETER = _provider(
+    400, "InvalidParameter", "Required parameter {parameter} is missing (null)."
+)
+INVALID_PARAMETER = _provider(
+    400,
+    "InvalidParameter",
+    "The value of parameter {parameter} is invalid. Error details: {reason}",
+)
+NO_SUCH_KUBERNETES = _provider(
+    400,
+    "K8sVersionNotSupported",
+    "Managed cluster is on version {version}, which is not supported in this region.",
+)
+
+
+class ArmError(Exception):
+    """A request is refused."""
+
+    def __init__(self, fault: Fault, target: str | None = None, **words: object) -> None:
+        self.fault = fault
+        self.target = target
+        self.message = fault.message.format_map(words)
+        super().__init__(f"{fault.code}: {self.message}")
+
+    def body(self) -> Mapping[str, Any]:
+        named = {"target": self.target} if self.target else {}
+        if self.fault.shape is Shape.FLAT:
+            return {
+                "code": self.fault.code,
+                "details": None,
+                "message": self.message,
+                "subcode": self.fault.subcode,
+                **named,
+            }
+        return {"error": {"code": self.fault.code, "message": self.message, **named}}

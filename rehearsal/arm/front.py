@@ -1,0 +1,109 @@
+"""Resource Manager's front: who may ask, for what, and how the answer goes out."""
+
+import json
+import re
+import time
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from rehearsal.arm import clusters, errors, groups, operations, pools, registrations, subscriptions
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.principal import Principal
+from rehearsal.arm.routes import Route, match
+from rehearsal.arm.state import Store
+from rehearsal.arm.tokens import Issuer
+
+API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?", re.IGNORECASE)
+SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)(/.*)?", re.IGNORECASE)
+ROUTES = (
+    *subscriptions.ROUTES,
+    *groups.ROUTES,
+    *clusters.ROUTES,
+    *pools.ROUTES,
+    *registrations.ROUTES,
+    *operations.ROUTES,
+)
+
+
+@dataclass(frozen=True)
+class Front:
+    store: Store
+    principal: Principal
+    issuer: Issuer
+    audience: str
+    time_scale: float
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """One request from beginning to end."""
+        origin = f"https://{request.host}"
+        try:
+            self.issuer.check(request.headers.get("Authorization"), self.audience)
+            content = await request.read()
+            answer = self._served(request, origin, content)
+        except errors.ArmError as error:
+            return refusal(error, origin)
+        return web.Response(
+            status=answer.status,
+            headers=answer.headers,
+            body=None if answer.body is None else json.dumps(answer.body).encode(),
+            content_type="application/json",
+        )
+
+    def _served(self, request: web.Request, origin: str, content: bytes) -> Answer:
+        now = time.time()
+        api_version = _api_version(request)
+        path = request.path.rstrip("/")
+        routes: tuple[Route, ...] = subscriptions.ROUTES_ABOVE
+        below = path
+        if inside := SUBSCRIPTION.fullmatch(path):
+            if inside[1].lower() != self.principal.subscription:
+                raise errors.ArmError(errors.NO_SUBSCRIPTION, subscription=inside[1])
+            routes, below = ROUTES, inside[2] or ""
+        route, names = match(routes, request.method, below)
+        call = Call(
+            store=self.store,
+            principal=self.principal,
+            now=now,
+            time_scale=self.time_scale,
+            origin=origin,
+            api_version=api_version,
+            names=names,
+            headers=request.headers,
+            content=_parsed(content),
+        )
+        # What time has done stays done, whatever becomes of the request.
+        with self.store.transaction():
+            operations.settle(self.store, now)
+        with self.store.transaction():
+            return route.handler(call)
+
+
+def _api_version(request: web.Request) -> str:
+    query = {name.lower(): value for name, value in request.query.items()}
+    version = query.get("api-version")
+    if not version:
+        raise errors.ArmError(errors.NO_API_VERSION)
+    if not API_VERSION.fullmatch(version):
+        raise errors.ArmError(errors.BAD_API_VERSION, version=version)
+    return version.lower()
+
+
+def _parsed(content: bytes) -> object:
+    if not content:
+        return None
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        raise errors.ArmError(errors.BAD_CONTENT, reason=error) from None
+
+
+def refusal(error: errors.ArmError, origin: str) -> web.Response:
+    headers = {}
+    if error.fault.status == 401:
+        headers["WWW-Authenticate"] = (
+            f'Bearer authorization_uri="{origin}/adfs", error="invalid_token", '
+            f'error_description="{error.message}"'
+        )
+    body: Json = dict(error.body())
+    return web.json_response(body, status=error.fault.status, headers=headers)

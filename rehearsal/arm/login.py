@@ -1,0 +1,128 @@
+"""How a client finds this cloud, and signs in to it: discovery, keys and tokens."""
+
+import datetime
+import re
+import secrets
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from rehearsal.arm.call import Json
+from rehearsal.arm.principal import Principal
+from rehearsal.arm.tokens import LIFETIME, Issuer
+
+CLOUD_NAME = "rehearsal"
+# Newer versions describe the one cloud that is asked; these list all that it knows of.
+VERSIONS_THAT_LIST = ("2019-05-01", "2020-06-01")
+# Clients compose the authority from the login endpoint and the tenant, and the login endpoint
+# ends in `adfs` already: some ask below /adfs, some below /adfs/adfs, some add their v2.0.
+DISCOVERY = re.compile(r"/adfs(/adfs)?(/v2\.0)?/\.well-known/openid-configuration")
+TOKEN = re.compile(r"/adfs(/adfs)?/oauth2(/v2\.0)?/token/?")
+
+# Each refusal of the token endpoint: status, OAuth error, AADSTS number, words.
+WRONG_GRANT = (400, "unsupported_grant_type", 70003, "The grant type is not supported here.")
+UNKNOWN_CLIENT = (400, "unauthorized_client", 700016, "The application was not found.")
+WRONG_SECRET = (401, "invalid_client", 7000215, "Invalid client secret provided.")
+UNKNOWN_RESOURCE = (400, "invalid_resource", 500011, "The resource principal was not found.")
+
+
+@dataclass(frozen=True)
+class Login:
+    principal: Principal
+    issuer: Issuer
+    audience: str
+
+    async def answer(self, request: web.Request) -> web.Response | None:
+        """The answer to a request that needs no token; None when it is not one."""
+        origin = f"https://{request.host}"
+        path, method = request.path, request.method
+        if method == "POST" and TOKEN.fullmatch(path):
+            return self._token(dict(await request.post()), f"{origin}/adfs")
+        if method != "GET":
+            return None
+        if path == "/metadata/endpoints":
+            described = cloud(origin)
+            is_list = request.query.get("api-version") in VERSIONS_THAT_LIST
+            return web.json_response([described] if is_list else described)
+        if path == "/adfs/discovery/keys":
+            return web.json_response(self.issuer.public_keys())
+        if DISCOVERY.fullmatch(path):
+            return web.json_response(openid_configuration(f"{origin}/adfs"))
+        return None
+
+    def _token(self, form: Mapping[str, object], issuer: str) -> web.Response:
+        secret = str(form.get("client_secret", ""))
+        wanted = str(form.get("scope") or form.get("resource") or "").split(" ")[0]
+        if form.get("grant_type") != "client_credentials":
+            return _refused(*WRONG_GRANT)
+        if form.get("client_id") != self.principal.client_id:
+            return _refused(*UNKNOWN_CLIENT)
+        if not secrets.compare_digest(secret.encode(), self.principal.client_secret.encode()):
+            return _refused(*WRONG_SECRET)
+        if wanted.removesuffix("/.default").rstrip("/") != self.audience:
+            return _refused(*UNKNOWN_RESOURCE)
+        token = self.issuer.issue(self.principal, self.audience, issuer)
+        body = {"token_type": "Bearer", "expires_in": LIFETIME, "access_token": token}
+        return web.json_response(body, headers={"Cache-Control": "no-store"})
+
+
+def cloud(origin: str) -> Json:
+    """The description of this cloud, as clients read it at api-version 2022-09-01.
+
+    The suffixes name services that a rehearsal does not have; under `.invalid` nobody can reach
+    anything by them.
+    """
+    return {
+        "name": CLOUD_NAME,
+        "portal": f"{origin}/portal",
+        "resourceManager": f"{origin}/",
+        "authentication": {
+            "loginEndpoint": f"{origin}/adfs",
+            "audiences": [f"{origin}/"],
+            "tenant": "adfs",
+            "identityProvider": "ADFS",
+        },
+        "graph": f"{origin}/graph",
+        "graphAudience": f"{origin}/graph",
+        "graphEndpoint": f"{origin}/graph",
+        "microsoftGraphResourceId": f"{origin}/graph",
+        "suffixes": {
+            "acrLoginServer": "azurecr.rehearsal.invalid",
+            "keyVaultDns": "vault.rehearsal.invalid",
+            "sqlServerHostname": "database.rehearsal.invalid",
+            "storage": "storage.rehearsal.invalid",
+        },
+    }
+
+
+def openid_configuration(issuer: str) -> Json:
+    return {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}/oauth2/authorize",
+        "token_endpoint": f"{issuer}/oauth2/token",
+        "jwks_uri": f"{issuer}/discovery/keys",
+        "token_endpoint_auth_methods_supported": ["client_secret_post"],
+        "grant_types_supported": ["client_credentials"],
+        "response_types_supported": ["token"],
+        "response_modes_supported": ["form_post"],
+        "subject_types_supported": ["pairwise"],
+        "scopes_supported": ["openid"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+    }
+
+
+def _refused(status: int, error: str, number: int, words: str) -> web.Response:
+    trace, correlation = str(uuid.uuid4()), str(uuid.uuid4())
+    now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    body = {
+        "error": error,
+        "error_description": f"AADSTS{number}: {words} Trace ID: {trace} "
+        f"Correlation ID: {correlation} Timestamp: {now}",
+        "error_codes": [number],
+        "timestamp": now,
+        "trace_id": trace,
+        "correlation_id": correlation,
+    }
+    return web.json_response(body, status=status)

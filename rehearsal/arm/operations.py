@@ -1,0 +1,164 @@
+"""Long-running operations: each has a time at which it is over, and takes effect then.
+
+Nothing waits in memory. What is due takes effect before the next request is looked at, so an
+operation in flight when the server stops is over when its time has passed, whoever looks first.
+"""
+
+import datetime
+import json
+import math
+import sqlite3
+import uuid
+from collections.abc import Iterable
+
+from rehearsal.arm import errors
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.routes import Route
+from rehearsal.arm.state import Resource, Store
+
+# How long each takes, in seconds at time scale 1: long enough to watch, short enough to wait for.
+DURATIONS = {
+    "group delete": 4.0,
+    "cluster create": 8.0,
+    "cluster update": 5.0,
+    "cluster delete": 5.0,
+    "pool create": 5.0,
+    "pool update": 4.0,
+    "pool delete": 3.0,
+}
+STATE_MEANWHILE = {"create": "Creating", "update": "Updating", "delete": "Deleting"}
+POLLS_PER_OPERATION = 4
+
+CONTAINER_SERVICE = "providers/Microsoft.ContainerService/locations/{location}"
+PREEMPTED = {
+    "code": "OperationPreempted",
+    "message": "The resource was deleted with its resource group while the operation ran.",
+}
+
+
+def begin(call: Call, kind: str, resources: Iterable[Resource]) -> str:
+    """Starts an operation on resources that are already as they shall become; returns its id."""
+    operation = str(uuid.uuid4())
+    due = call.now + DURATIONS[kind] * call.time_scale
+    call.store.rows(
+        "INSERT INTO operations (id, kind, started, due, status) VALUES (?, ?, ?, ?, ?)",
+        operation,
+        kind,
+        call.now,
+        due,
+        "InProgress",
+    )
+    for resource in resources:
+        resource.operation = operation
+        resource.state = STATE_MEANWHILE[kind.split()[1]]
+        call.store.write(resource)
+    return operation
+
+
+def settle(store: Store, now: float) -> None:
+    """Lets take effect what is due."""
+    statement = "SELECT * FROM operations WHERE status = 'InProgress' AND due <= ? ORDER BY due"
+    for row in store.rows(statement, now):
+        # An earlier one of this round may have cancelled it.
+        if _row(store, row["id"])["status"] != "InProgress":
+            continue
+        _end(store, row["id"], row["due"], "Succeeded")
+        for resource in store.worked_on_by(row["id"]):
+            if row["kind"].endswith("delete"):
+                _remove(store, resource, row["due"])
+            else:
+                resource.operation = None
+                resource.state = "Succeeded"
+                store.keep(resource)
+
+
+def _remove(store: Store, resource: Resource, now: float) -> None:
+    for inner in store.within(resource.id):
+        store.remove(inner)
+        if inner.operation and inner.operation != resource.operation:
+            _end(store, inner.operation, now, "Canceled", PREEMPTED)
+
+
+def _end(store: Store, operation: str, now: float, status: str, error: Json | None = None) -> None:
+    store.rows(
+        "UPDATE operations SET status = ?, ended = ?, error = ? WHERE id = ?",
+        status,
+        now,
+        json.dumps(error) if error else None,
+        operation,
+    )
+
+
+def pace(call: Call, operation: str) -> dict[str, str]:
+    """How soon to ask again.
+
+    Below a second there is no whole number to say it with, and the SDK for Python takes
+    `Retry-After: 0` for silence and falls back to its own thirty seconds; the header in
+    milliseconds is one that it knows as well.
+    """
+    row = _row(call.store, operation)
+    wait = (row["due"] - row["started"]) / POLLS_PER_OPERATION
+    if wait < 1:
+        return {"x-ms-retry-after-ms": str(max(1, math.ceil(wait * 1000)))}
+    return {"Retry-After": str(round(wait))}
+
+
+def accepted(call: Call, status: int, operation: str, location: str, body: object) -> Answer:
+    """The answer to a request to AKS that goes on in the background."""
+    place = f"{call.origin}{call.subscription}/{CONTAINER_SERVICE.format(location=location)}"
+    version = f"?api-version={call.api_version}"
+    headers = {"Azure-AsyncOperation": f"{place}/operations/{operation}{version}"}
+    if status == 202:
+        headers["Location"] = f"{place}/operationresults/{operation}{version}"
+    return Answer(status, body, headers | pace(call, operation))
+
+
+def accepted_by_front(call: Call, operation: str) -> Answer:
+    """The answer to a request to Resource Manager itself that goes on in the background."""
+    place = f"{call.origin}{call.subscription}/operationresults/{operation}"
+    headers = {"Location": f"{place}?api-version={call.api_version}"}
+    return Answer(202, None, headers | pace(call, operation))
+
+
+def show(call: Call) -> Answer:
+    row = _row(call.store, call.names["operation"])
+    body: Json = {
+        "name": row["id"],
+        "status": row["status"],
+        "startTime": _time(row["started"]),
+    }
+    if row["ended"] is not None:
+        body["endTime"] = _time(row["ended"])
+    if row["error"] is not None:
+        body["error"] = json.loads(row["error"])
+    waiting = row["status"] == "InProgress"
+    return Answer(200, body, pace(call, row["id"]) if waiting else {})
+
+
+def show_result(call: Call) -> Answer:
+    """The address in `Location`: 202 while the deletion goes on, then an empty success."""
+    row = _row(call.store, call.names["operation"])
+    if row["status"] != "InProgress":
+        return Answer(204 if "location" in call.names else 200)
+    if "location" in call.names:
+        return accepted(call, 202, row["id"], call.names["location"], None)
+    return accepted_by_front(call, row["id"])
+
+
+def _row(store: Store, operation: str) -> sqlite3.Row:
+    rows = store.rows("SELECT * FROM operations WHERE id = ?", operation.lower())
+    if not rows:
+        raise errors.ArmError(errors.NO_OPERATION, name=operation)
+    return rows[0]
+
+
+def _time(seconds: float) -> str:
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+ROUTES = (
+    Route("GET", f"/{CONTAINER_SERVICE}/operations/{{operation}}", show),
+    Route("GET", f"/{CONTAINER_SERVICE}/operationresults/{{operation}}", show_result),
+    Route("GET", "/operationresults/{operation}", show_result),
+)

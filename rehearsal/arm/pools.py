@@ -1,0 +1,147 @@
+"""Agent pools of managed clusters."""
+
+from collections.abc import Iterable
+
+from rehearsal.arm import aks_defaults, aks_fields, aks_rules, errors, groups, operations
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.conditions import check_etag
+from rehearsal.arm.routes import Route
+from rehearsal.arm.state import Resource, Store
+
+TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
+CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
+
+
+def put(call: Call) -> Answer:
+    groups.open_to_change(call)
+    cluster = _cluster(call, "write")
+    present = call.store.find(_id(call, cluster))
+    check_etag(call, present)
+    aks_rules.well_formed(call.body, aks_fields.POOL_FIELDS, call.api_version)
+    wanted = call.body.get("properties") or {}
+    aks_rules.well_formed(wanted, aks_fields.POOL_PROPERTIES, call.api_version)
+    name = call.names["pool"]
+    pool = changed(name, wanted, present, cluster, "properties.")
+    _refuse_while_busy(cluster, present)
+    require_system_pool(cluster_pools(call.store, cluster), [pool])
+    kind = "pool update" if present else "pool create"
+    operation = operations.begin(call, kind, [pool])
+    status = 200 if present else 201
+    return operations.accepted(call, status, operation, cluster.location, shown(pool))
+
+
+def get(call: Call) -> Answer:
+    return Answer(200, shown(_existing(call, "read")))
+
+
+def list_all(call: Call) -> Answer:
+    groups.existing(call)
+    pools = cluster_pools(call.store, _cluster(call, "read"))
+    return Answer(200, {"value": [shown(pool) for pool in pools]})
+
+
+def delete(call: Call) -> Answer:
+    groups.open_to_change(call)
+    cluster = _cluster(call, "delete")
+    pool = call.store.find(_id(call, cluster))
+    check_etag(call, pool)
+    if pool is None:
+        return Answer(204)
+    _refuse_while_busy(cluster, pool)
+    others = [other for other in cluster_pools(call.store, cluster) if other.id != pool.id]
+    if _is_system(pool) and not any(map(_is_system, others)):
+        raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
+    operation = operations.begin(call, "pool delete", [pool])
+    return operations.accepted(call, 202, operation, cluster.location, None)
+
+
+def changed(
+    name: str, wanted: Json, present: Resource | None, cluster: Resource, prefix: str
+) -> Resource:
+    """The pool as a PUT of `wanted` makes it; `prefix` is how the caller's errors name a field."""
+    aks_rules.pool_before_defaults(name, wanted, is_new=present is None)
+    before = present.properties if present else None
+    after = aks_defaults.pool(wanted, before, cluster.properties)
+    aks_rules.pool_after_defaults(after)
+    if before is not None:
+        aks_rules.unchanged(before, after, aks_fields.IMMUTABLE_POOL, prefix)
+    pool = present or Resource(
+        f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
+    )
+    pool.body = {"properties": after}
+    return pool
+
+
+def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:
+    return store.children(cluster.id, TYPE)
+
+
+def require_system_pool(before: Iterable[Resource], after: Iterable[Resource]) -> None:
+    """A cluster has a System pool, once what is written is what it has."""
+    pools = {pool.id: pool for pool in before} | {pool.id: pool for pool in after}
+    if not any(map(_is_system, pools.values())):
+        raise errors.ArmError(errors.NO_SYSTEM_POOL)
+
+
+def refuse_while_worked_on(pools: Iterable[Resource]) -> None:
+    for pool in pools:
+        if pool.operation is not None:
+            raise errors.ArmError(errors.BUSY_POOL, name=pool.name, state=pool.state)
+
+
+def shown(pool: Resource) -> Json:
+    return {
+        "id": pool.id,
+        "name": pool.name,
+        "type": TYPE,
+        "properties": {
+            **pool.properties,
+            "provisioningState": pool.state,
+            "eTag": pool.etag,
+        },
+    }
+
+
+def shown_inline(pool: Resource) -> Json:
+    """The pool as the `agentPoolProfiles` of its cluster list it."""
+    return {"name": pool.name, **shown(pool)["properties"]}
+
+
+def _cluster(call: Call, action: str) -> Resource:
+    groups.existing(call)
+    address = f"{call.subscription}{CLUSTER.format(**call.names)}"
+    cluster = call.store.find(address)
+    if cluster is None:
+        raise errors.ArmError(errors.NO_PARENT, action=action, parent=address)
+    return cluster
+
+
+def _id(call: Call, cluster: Resource) -> str:
+    return f"{cluster.id}/agentPools/{call.names['pool']}"
+
+
+def _existing(call: Call, action: str) -> Resource:
+    pool = call.store.find(_id(call, _cluster(call, action)))
+    if pool is None:
+        raise errors.ArmError(errors.NO_POOL, name=call.names["pool"])
+    return pool
+
+
+def _refuse_while_busy(cluster: Resource, pool: Resource | None) -> None:
+    if cluster.operation is not None:
+        raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
+    refuse_while_worked_on([pool] if pool else [])
+
+
+def _is_system(pool: Resource) -> bool:
+    """Whether the cluster can count on it: one that is going counts no more."""
+    return bool(pool.properties["mode"] == "System" and pool.state != "Deleting")
+
+
+PATH = f"{CLUSTER}/agentPools/{{pool}}"
+ROUTES = (
+    Route("PUT", PATH, put),
+    Route("GET", PATH, get),
+    Route("DELETE", PATH, delete),
+    Route("GET", f"{CLUSTER}/agentPools", list_all),
+)

@@ -1,0 +1,134 @@
+"""Preview features and resource providers: registering either takes a while.
+
+Both remember when they were registered last. A preview feature reaches a resource provider only
+when the provider is registered again after the feature has become Registered, so the two times
+are comparable: `asked` of the provider, `due` of the feature.
+"""
+
+from rehearsal.arm import errors
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.routes import Route
+from rehearsal.arm.state import Registration
+
+FEATURE_SECONDS = 10.0
+PROVIDER_SECONDS = 4.0
+
+FEATURE_TYPE = "Microsoft.Features/providers/features"
+FEATURES: dict[str, tuple[str, ...]] = {
+    "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
+}
+# The subscription of a rehearsal is one in use: its providers are registered from the start.
+PROVIDERS: dict[str, tuple[str, ...]] = {
+    "Microsoft.Compute": (),
+    "Microsoft.ContainerService": ("managedClusters", "managedClusters/agentPools"),
+    "Microsoft.Features": ("features", "providers"),
+    "Microsoft.ManagedIdentity": (),
+    "Microsoft.Network": (),
+    "Microsoft.Resources": ("resourceGroups", "subscriptions"),
+    "Microsoft.Storage": (),
+}
+
+
+def show_feature(call: Call) -> Answer:
+    return Answer(200, _feature(call, *_feature_named(call)))
+
+
+def list_features(call: Call) -> Answer:
+    namespaces = [_namespace(call, FEATURES)] if "namespace" in call.names else list(FEATURES)
+    pairs = [(namespace, name) for namespace in namespaces for name in FEATURES[namespace]]
+    return Answer(200, {"value": [_feature(call, *pair) for pair in pairs]})
+
+
+def register_feature(call: Call) -> Answer:
+    return _set_feature(call, registered=True)
+
+
+def unregister_feature(call: Call) -> Answer:
+    return _set_feature(call, registered=False)
+
+
+def _set_feature(call: Call, *, registered: bool) -> Answer:
+    namespace, name = _feature_named(call)
+    key = f"{namespace}/{name}"
+    present = call.store.registration(key)
+    # Asking again for what is under way, or done, does not start it anew.
+    if (present is not None and present.registered) != registered:
+        due = call.now + FEATURE_SECONDS * call.time_scale
+        call.store.register(key, Registration(registered, call.now, due))
+    return Answer(200, _feature(call, namespace, name))
+
+
+def _feature(call: Call, namespace: str, name: str) -> Json:
+    registration = call.store.registration(f"{namespace}/{name}")
+    return {
+        "id": f"{call.subscription}/providers/Microsoft.Features/providers/{namespace}"
+        f"/features/{name}",
+        "name": f"{namespace}/{name}",
+        "type": FEATURE_TYPE,
+        "properties": {"state": _state(registration, call.now, "NotRegistered")},
+    }
+
+
+def _feature_named(call: Call) -> tuple[str, str]:
+    namespace, wanted = _namespace(call, FEATURES), call.names["feature"]
+    for name in FEATURES[namespace]:
+        if name.lower() == wanted.lower():
+            return namespace, name
+    raise errors.ArmError(errors.NO_FEATURE, name=wanted)
+
+
+def show_provider(call: Call) -> Answer:
+    return Answer(200, _provider(call, _namespace(call, PROVIDERS)))
+
+
+def list_providers(call: Call) -> Answer:
+    return Answer(200, {"value": [_provider(call, namespace) for namespace in PROVIDERS]})
+
+
+def register_provider(call: Call) -> Answer:
+    namespace = _namespace(call, PROVIDERS)
+    due = call.now + PROVIDER_SECONDS * call.time_scale
+    call.store.register(namespace, Registration(True, call.now, due))
+    return Answer(200, _provider(call, namespace))
+
+
+def _provider(call: Call, namespace: str) -> Json:
+    types = [
+        {"resourceType": kind, "locations": [], "apiVersions": [call.api_version]}
+        for kind in PROVIDERS[namespace]
+    ]
+    return {
+        "id": f"{call.subscription}/providers/{namespace}",
+        "namespace": namespace,
+        "resourceTypes": types,
+        "registrationState": _state(call.store.registration(namespace), call.now, "Registered"),
+        "registrationPolicy": "RegistrationRequired",
+    }
+
+
+def _namespace(call: Call, known: dict[str, tuple[str, ...]]) -> str:
+    wanted = call.names["namespace"]
+    for namespace in known:
+        if namespace.lower() == wanted.lower():
+            return namespace
+    raise errors.ArmError(errors.NO_NAMESPACE, name=wanted)
+
+
+def _state(registration: Registration | None, now: float, at_first: str) -> str:
+    if registration is None:
+        return at_first
+    stem = "Register" if registration.registered else "Unregister"
+    return f"{stem}ed" if now >= registration.due else f"{stem}ing"
+
+
+OF_A_PROVIDER = "/providers/Microsoft.Features/providers/{namespace}/features"
+ROUTES = (
+    Route("GET", "/providers/Microsoft.Features/features", list_features),
+    Route("GET", OF_A_PROVIDER, list_features),
+    Route("GET", f"{OF_A_PROVIDER}/{{feature}}", show_feature),
+    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/register", register_feature),
+    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/unregister", unregister_feature),
+    Route("GET", "/providers", list_providers),
+    Route("GET", "/providers/{namespace}", show_provider),
+    Route("POST", "/providers/{namespace}/register", register_provider),
+)

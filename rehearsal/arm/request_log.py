@@ -1,0 +1,81 @@
+"""Every request, one JSON line each, without what would let its reader sign in."""
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+SECRET_HEADERS = frozenset(
+    ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
+)
+SECRET_FIELDS = frozenset(
+    [
+        "adminpassword",
+        "assertion",
+        "client_assertion",
+        "client_secret",
+        "clientsecret",
+        "password",
+        "refresh_token",
+        "secret",
+        "serverappsecret",
+    ]
+)
+
+
+class RequestLog:
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8", buffering=1)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def write(self, request: web.Request, content: bytes, status: int) -> None:
+        line = {
+            "time": datetime.datetime.now(datetime.UTC).isoformat(),
+            "method": request.method,
+            "path": request.path,
+            "query": _without_secrets(dict(request.query)),
+            "headers": _headers(request),
+            "body": _body(request.content_type, content),
+            "status": status,
+        }
+        self._file.write(json.dumps(line) + "\n")
+
+
+def _headers(request: web.Request) -> dict[str, str]:
+    """The headers as they came over the wire, case and all."""
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in request.raw_headers:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+        if name.lower() not in SECRET_HEADERS:
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _body(content_type: str, content: bytes) -> Any:
+    if not content:
+        return None
+    text = content.decode("utf-8", "replace")
+    if content_type == "application/x-www-form-urlencoded":
+        return _without_secrets(dict(parse_qsl(text)))
+    try:
+        return _without_secrets(json.loads(text))
+    except ValueError:
+        # Nobody can say what is secret in a body that cannot be read.
+        return f"({len(content)} bytes that are not JSON)"
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _without_secrets(inner)
+            for name, inner in value.items()
+            if name.lower() not in SECRET_FIELDS
+        }
+    if isinstance(value, list):
+        return [_without_secrets(inner) for inner in value]
+    return value

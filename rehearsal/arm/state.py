@@ -1,0 +1,180 @@
+"""What the rehearsal cloud remembers, in one SQLite file that survives a restart."""
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# `key` is the resource id in lower case: Resource Manager finds an id whatever its case, and gives
+# it back in the case of its first creation. `operation` names the operation that is at work on the
+# resource; none is the sign that the resource is free.
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS resources (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,
+    type TEXT NOT NULL,
+    parent TEXT NOT NULL,
+    location TEXT NOT NULL,
+    body TEXT NOT NULL,
+    state TEXT NOT NULL,
+    operation TEXT,
+    etag TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS resources_parent ON resources (parent, type);
+CREATE INDEX IF NOT EXISTS resources_operation ON resources (operation);
+CREATE TABLE IF NOT EXISTS operations (
+    id TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    started REAL NOT NULL,
+    due REAL NOT NULL,
+    ended REAL,
+    status TEXT NOT NULL,
+    error TEXT
+);
+CREATE INDEX IF NOT EXISTS operations_status ON operations (status, due);
+CREATE TABLE IF NOT EXISTS registrations (
+    key TEXT PRIMARY KEY,
+    registered INTEGER NOT NULL,
+    asked REAL NOT NULL,
+    due REAL NOT NULL
+);
+"""
+
+
+@dataclass
+class Resource:
+    """One resource: `body` is what its owner set or the server filled in, `state` how it is."""
+
+    id: str
+    type: str
+    parent: str
+    location: str
+    body: dict[str, Any]
+    state: str
+    operation: str | None = None
+    etag: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    @property
+    def name(self) -> str:
+        return self.id.rpartition("/")[2]
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        properties: dict[str, Any] = self.body["properties"]
+        return properties
+
+
+@dataclass(frozen=True)
+class Registration:
+    """The last time a feature or a provider was registered or unregistered."""
+
+    registered: bool
+    asked: float
+    due: float
+
+
+class Store:
+    def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(path, isolation_level=None)
+        self._database.row_factory = sqlite3.Row
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = NORMAL")
+        self._database.executescript(SCHEMA)
+
+    def close(self) -> None:
+        self._database.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._database.execute("ROLLBACK")
+            raise
+        self._database.execute("COMMIT")
+
+    def rows(self, statement: str, *values: object) -> list[sqlite3.Row]:
+        return self._database.execute(statement, values).fetchall()
+
+    def find(self, resource_id: str) -> Resource | None:
+        rows = self.rows("SELECT * FROM resources WHERE key = ?", resource_id.lower())
+        return _resource(rows[0]) if rows else None
+
+    def children(self, parent: str, kind: str) -> list[Resource]:
+        """What lies directly under a resource, oldest first."""
+        statement = "SELECT * FROM resources WHERE parent = ? AND type = ? ORDER BY sequence"
+        return [_resource(row) for row in self.rows(statement, parent.lower(), kind)]
+
+    def of_type(self, kind: str) -> list[Resource]:
+        statement = "SELECT * FROM resources WHERE type = ? ORDER BY sequence"
+        return [_resource(row) for row in self.rows(statement, kind)]
+
+    def worked_on_by(self, operation: str) -> list[Resource]:
+        statement = "SELECT * FROM resources WHERE operation = ? ORDER BY sequence"
+        return [_resource(row) for row in self.rows(statement, operation)]
+
+    def within(self, resource_id: str) -> list[Resource]:
+        """A resource and all that lies under it."""
+        key = resource_id.lower()
+        statement = "SELECT * FROM resources WHERE key = ? OR substr(key, 1, ?) = ?"
+        return [_resource(row) for row in self.rows(statement, key, len(key) + 1, key + "/")]
+
+    def write(self, resource: Resource) -> None:
+        """Stores what a request changed: the resource gets a new etag."""
+        resource.etag = str(uuid.uuid4())
+        self.keep(resource)
+
+    def keep(self, resource: Resource) -> None:
+        """Stores what time changed: the etag that the last writer knows stays good."""
+        self._database.execute(
+            "INSERT INTO resources (key, id, type, parent, location, body, state, operation, etag)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
+            " body = excluded.body, state = excluded.state, operation = excluded.operation,"
+            " etag = excluded.etag",
+            (
+                resource.id.lower(),
+                resource.id,
+                resource.type,
+                resource.parent.lower(),
+                resource.location,
+                json.dumps(resource.body),
+                resource.state,
+                resource.operation,
+                resource.etag,
+            ),
+        )
+
+    def remove(self, resource: Resource) -> None:
+        self._database.execute("DELETE FROM resources WHERE key = ?", (resource.id.lower(),))
+
+    def registration(self, key: str) -> Registration | None:
+        rows = self.rows("SELECT * FROM registrations WHERE key = ?", key.lower())
+        if not rows:
+            return None
+        row = rows[0]
+        return Registration(bool(row["registered"]), row["asked"], row["due"])
+
+    def register(self, key: str, registration: Registration) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO registrations VALUES (?, ?, ?, ?)",
+            (key.lower(), registration.registered, registration.asked, registration.due),
+        )
+
+
+def _resource(row: sqlite3.Row) -> Resource:
+    return Resource(
+        id=row["id"],
+        type=row["type"],
+        parent=row["parent"],
+        location=row["location"],
+        body=json.loads(row["body"]),
+        state=row["state"],
+        operation=row["operation"],
+        etag=row["etag"],
+    )

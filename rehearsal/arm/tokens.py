@@ -1,0 +1,102 @@
+"""Access tokens: signed here, and accepted only from here."""
+
+import base64
+import datetime
+import hashlib
+import uuid
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from rehearsal.arm import errors
+from rehearsal.arm.home import Home, write_whole
+from rehearsal.arm.principal import Principal
+
+LIFETIME = 3600
+ALGORITHM = "RS256"
+
+
+class Issuer:
+    """Signs and checks the tokens of one rehearsal cloud."""
+
+    def __init__(self, key: rsa.RSAPrivateKey) -> None:
+        self._key = key
+        self._public = key.public_key()
+        encoded = self._public.public_bytes(
+            serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        )
+        self.key_id = hashlib.sha256(encoded).hexdigest()[:16]
+
+    def issue(self, principal: Principal, audience: str, issuer: str) -> str:
+        now = datetime.datetime.now(datetime.UTC)
+        claims = {
+            "aud": audience,
+            "iss": issuer,
+            "iat": now,
+            "nbf": now,
+            "exp": now + datetime.timedelta(seconds=LIFETIME),
+            "appid": principal.client_id,
+            "oid": principal.object_id,
+            "sub": principal.object_id,
+            "tid": principal.directory,
+            "uti": str(uuid.uuid4()),
+        }
+        return jwt.encode(claims, self._key, ALGORITHM, headers={"kid": self.key_id})
+
+    def check(self, authorization: str | None, audience: str) -> None:
+        """Refuses a request whose Authorization header holds no valid token of ours."""
+        if not authorization:
+            raise errors.ArmError(errors.NO_AUTHORIZATION)
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() != "bearer" or not token:
+            raise errors.ArmError(errors.WRONG_SCHEME)
+        try:
+            jwt.decode(
+                token,
+                self._public,
+                algorithms=[ALGORITHM],
+                audience=audience,
+                options={"require": ["aud", "exp"]},
+            )
+        except jwt.ExpiredSignatureError:
+            raise errors.ArmError(errors.EXPIRED_TOKEN) from None
+        except jwt.InvalidAudienceError:
+            raise errors.ArmError(errors.WRONG_AUDIENCE, audience=audience) from None
+        except jwt.InvalidTokenError:
+            raise errors.ArmError(errors.INVALID_TOKEN) from None
+
+    def public_keys(self) -> dict[str, Any]:
+        """The JSON Web Key Set that a client checks our tokens with."""
+        numbers = self._public.public_numbers()
+        key = {
+            "kty": "RSA",
+            "use": "sig",
+            "alg": ALGORITHM,
+            "kid": self.key_id,
+            "n": _base64url(numbers.n),
+            "e": _base64url(numbers.e),
+        }
+        return {"keys": [key]}
+
+
+def load(home: Home) -> Issuer:
+    """The issuer of this home; its key is made at the first start."""
+    if not home.token_key.exists():
+        made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+        pem = made.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+        write_whole(home.token_key, pem, 0o600)
+    key = serialization.load_pem_private_key(home.token_key.read_bytes(), None)
+    if not isinstance(key, rsa.RSAPrivateKey):
+        raise TypeError(f"{home.token_key} is not the RSA key this server makes.")
+    return Issuer(key)
+
+
+def _base64url(number: int) -> str:
+    raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
+    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

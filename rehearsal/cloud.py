@@ -1,0 +1,175 @@
+"""The rehearsal cloud as the rest of the project holds it: start it, find it, stop it."""
+
+import contextlib
+import http.client
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from rehearsal.arm.home import PRESENCE, Home, read_json
+
+START_SECONDS = 30.0
+STOP_SECONDS = 10.0
+ANSWER_SECONDS = 3.0
+POLL_SECONDS = 0.05
+TAIL_LINES = 20
+
+# The servers that this very process started: it is their parent, and has to ask after them for
+# the system to forget them once they end.
+_started: dict[int, "subprocess.Popen[bytes]"] = {}
+
+
+class CloudError(Exception):
+    """The rehearsal cloud does not do as it is told."""
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """A rehearsal cloud that runs, and what a client needs to sign in to it."""
+
+    home: Path
+    url: str
+    pid: int
+    tenant: str
+    subscription: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    ca_bundle: Path
+    request_log: Path
+
+    def environment(self) -> dict[str, str]:
+        """What azure-native, azure-identity, the Azure SDKs and plain tools read."""
+        return {
+            "ARM_METADATA_HOSTNAME": self.url.removeprefix("https://"),
+            "ARM_SUBSCRIPTION_ID": self.subscription,
+            "ARM_TENANT_ID": self.tenant,
+            "ARM_CLIENT_ID": self.client_id,
+            "ARM_CLIENT_SECRET": self.client_secret,
+            "AZURE_AUTHORITY_HOST": self.url,
+            "AZURE_TENANT_ID": self.tenant,
+            "AZURE_CLIENT_ID": self.client_id,
+            "AZURE_CLIENT_SECRET": self.client_secret,
+            "SSL_CERT_FILE": str(self.ca_bundle),
+            "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
+        }
+
+
+def start(home: Path, time_scale: float = 1.0) -> Cloud:
+    """The cloud of this home: the one that runs, or else a new one, once it answers."""
+    files = Home(home.resolve())
+    files.path.mkdir(parents=True, exist_ok=True)
+    with FileLock(files.start_lock):
+        return find(home) or _launch(files, time_scale)
+
+
+def find(home: Path) -> Cloud | None:
+    """The cloud of this home, if it runs and answers."""
+    files = Home(home.resolve())
+    record, principal = read_json(files.server), read_json(files.principal)
+    if record is None or principal is None or not _answers(files, record):
+        return None
+    return Cloud(
+        home=files.path,
+        url=record["url"],
+        pid=record["pid"],
+        tenant=principal["tenant"],
+        subscription=principal["subscription"],
+        client_id=principal["client_id"],
+        client_secret=principal["client_secret"],
+        ca_bundle=files.ca_bundle,
+        request_log=files.request_log,
+    )
+
+
+def stop(home: Path) -> bool:
+    """Ends the cloud of this home and waits until it is gone; False if none was running."""
+    cloud = find(home)
+    if cloud is None:
+        return False
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(cloud.pid, number)
+        if _wait_until_gone(cloud.pid):
+            return True
+    raise CloudError(f"The rehearsal's server, process {cloud.pid}, does not end.")
+
+
+def _launch(files: Home, time_scale: float) -> Cloud:
+    command = [sys.executable, "-m", "rehearsal.arm"]
+    command += ["--home", str(files.path), "--time-scale", str(time_scale)]
+    with files.server_log.open("ab") as log:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # It shall outlive the terminal that started it.
+            start_new_session=True,
+        )
+    _started[process.pid] = process
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise CloudError(f"The rehearsal's server died at its start.\n{_tail(files)}")
+        cloud = find(files.path)
+        if cloud is not None and cloud.pid == process.pid:
+            return cloud
+        time.sleep(POLL_SECONDS)
+    process.kill()
+    raise CloudError(f"The rehearsal's server does not answer.\n{_tail(files)}")
+
+
+def _answers(files: Home, record: dict[str, Any]) -> bool:
+    """Whether the process that the record names is that server, and not one that has its number.
+
+    The certificate authority is this home's own, and the instance is the record's: nothing else
+    can answer so.
+    """
+    if not _is_alive(record["pid"]) or not files.ca_certificate.exists():
+        return False
+    try:
+        context = ssl.create_default_context(cafile=str(files.ca_certificate))
+        connection = http.client.HTTPSConnection(
+            "localhost", record["port"], timeout=ANSWER_SECONDS, context=context
+        )
+        connection.request("GET", PRESENCE)
+        presence = json.load(connection.getresponse())
+        connection.close()
+    except (OSError, ValueError, http.client.HTTPException):
+        return False
+    return bool(presence == {"instance": record["instance"], "pid": record["pid"]})
+
+
+def _is_alive(pid: int) -> bool:
+    if pid in _started:
+        return _started[pid].poll() is None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # somebody else's: what it is, its answer will tell
+    return True
+
+
+def _wait_until_gone(pid: int) -> bool:
+    deadline = time.monotonic() + STOP_SECONDS
+    while _is_alive(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def _tail(files: Home) -> str:
+    lines = files.server_log.read_text(errors="replace").splitlines()
+    return "\n".join(lines[-TAIL_LINES:])

@@ -1,0 +1,38 @@
+import pytest
+from pulumi.provider.experimental.property_value import PropertyValue
+
+from aks_preview.values import UNKNOWN, holds_unknown, plain, plain_map, property_map
+
+VALUES = {
+    "text": "a",
+    "whole": 3,
+    "part": 0.5,
+    "yes": True,
+    "nothing": None,
+    "list": [1, {"a": "b"}],
+    "map": {"a": {"b": UNKNOWN}},
+}
+
+
+def test_there_and_back() -> None:
+    assert plain_map(property_map(VALUES)) == VALUES
+
+
+def test_whole_numbers_stay_whole_for_json() -> None:
+    assert str(plain(PropertyValue(3.0))) == "3"
+
+
+def test_secrets_are_seen_through() -> None:
+    assert plain(PropertyValue("a", is_secret=True)) == "a"
+
+
+@pytest.mark.parametrize(
+    ("value", "holds"), [(VALUES, True), ([[UNKNOWN]], True), (["a"], False), (None, False)]
+)
+def test_finds_what_is_unknown(value: object, holds: bool) -> None:
+    assert holds_unknown(value) is holds
+
+
+def test_refuses_what_has_no_form() -> None:
+    with pytest.raises(TypeError, match="object has no form"):
+        property_map({"a": object()})

@@ -1,0 +1,91 @@
+"""A small Pulumi project of a test's own, on the real engine and a rehearsal cloud."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engine import Engine
+from rehearsal.cloud import Cloud
+from rehearsal.project import Project
+
+ROOT = Path(__file__).resolve().parent.parent
+SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A project with the rehearsal's stand-ins; `program` is the text of its __main__.py."""
+
+    engine: Engine
+    cloud: Cloud
+    folder: Path
+
+    def write(self, program: str) -> None:
+        real = Project(ROOT, self.folder)
+        real.write()
+        own = yaml.safe_load((real.folder / "Pulumi.yaml").read_text())
+        own |= {"main": ".", "config": {}}
+        (real.folder / "Pulumi.yaml").write_text(yaml.safe_dump(own))
+        (real.folder / "__main__.py").write_text(program)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "PATH": self.engine.on_path(os.environ["PATH"]),
+            **Project(ROOT, self.folder).environment(),
+            **self.cloud.environment(),
+        }
+
+    def pulumi(self, *arguments: str, fails: bool = False) -> str:
+        """Runs pulumi to its end; what it printed."""
+        ended = subprocess.run(
+            [self.engine.pulumi, *arguments, "--stack", "test"],
+            cwd=self.folder / "project",
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert (ended.returncode != 0) == fails, ended.stdout
+        return ended.stdout
+
+    def up(self, program: str, *, fails: bool = False) -> str:
+        self.write(program)
+        return self.pulumi("up", "--yes", "--skip-preview", fails=fails)
+
+    def changes(self, *preview: str) -> dict[str, str]:
+        """What a preview would do, by the names of the resources; nothing that stays the same."""
+        said = json.loads(self.pulumi("preview", "--json", *preview))
+        return {
+            step["urn"].rpartition("::")[2]: step["op"]
+            for step in said["steps"]
+            if step["op"] not in ("same", "refresh")
+        }
+
+    def resources(self) -> dict[str, dict[str, Any]]:
+        """The resources in the state, by their names."""
+        deployment = json.loads(self.pulumi("stack", "export"))["deployment"]
+        return {
+            found["urn"].rpartition("::")[2]: found
+            for found in deployment.get("resources", [])
+            if not found["type"].startswith("pulumi:")
+        }
+
+    def requests(self, method: str, path_part: str = "") -> list[dict[str, Any]]:
+        """What reached ARM, by method and a part of the path."""
+        lines = map(json.loads, self.cloud.request_log.read_text().splitlines())
+        return [
+            line
+            for line in lines
+            if line["method"] == method
+            and path_part in line["path"]
+            and "/subscriptions/" in line["path"]
+        ]

@@ -1,0 +1,38 @@
+from datetime import date
+from fractions import Fraction
+
+import pytest
+
+from catalogue.sizes import find, gpu_sizes, is_gpu_size
+
+
+def test_knows_the_smallest_size_of_the_article() -> None:
+    size = find("standard_nc6")
+
+    assert size is not None
+    assert (size.name, size.vcpus, size.memory_gib, size.gpus) == ("Standard_NC6", 6, 56, 1)
+    assert (size.gpu_model, size.retired_on) == ("Tesla K80", date(2023, 9, 6))
+
+
+def test_reads_parts_of_gpus_generations_and_what_is_not_known() -> None:
+    part, unknown = find("Standard_NV6ads_A10_v5"), find("Standard_ND96is_MI300X_v5")
+
+    assert part is not None
+    assert (part.gpus, part.generations) == (Fraction(1, 6), {"Gen1", "Gen2"})
+    assert unknown is not None
+    assert (unknown.gpus, unknown.generations, unknown.gpu_vendor) == (None, frozenset(), "AMD")
+
+
+def test_every_row_is_a_gpu_size_of_its_own() -> None:
+    assert len(gpu_sizes()) == 83
+    assert all(is_gpu_size(size.name) for size in gpu_sizes().values())
+
+
+@pytest.mark.parametrize("name", ["Standard_D4ds_v5", "Standard_NP10s", "", "Standard_B2ms"])
+def test_other_sizes_are_none(name: str) -> None:
+    assert not is_gpu_size(name)
+
+
+def test_a_new_size_of_a_gpu_series_is_one_before_the_table_knows_it() -> None:
+    assert find("Standard_NC999_v9") is None
+    assert is_gpu_size("Standard_NC999_v9")

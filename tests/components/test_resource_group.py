@@ -1,0 +1,26 @@
+from components import ResourceGroup, ResourceGroupArgs
+from tests.conftest import Deploy
+
+ARGS = ResourceGroupArgs(resource_group_name="myResourceGroup", location="eastus")
+
+
+def test_makes_the_group_as_its_child(deploy: Deploy) -> None:
+    graph = deploy(lambda: ResourceGroup("group", ARGS))
+
+    component = graph.only("components:ResourceGroup")
+    group = graph.only("resources:ResourceGroup")
+    assert (component.type, component.name) == ("aks-gpu:components:ResourceGroup", "group")
+    assert (group.name, group.parent) == ("group", "group")
+    assert group.inputs == {"resourceGroupName": "myResourceGroup", "location": "eastus"}
+
+
+def test_tells_its_outputs(deploy: Deploy) -> None:
+    graph = deploy(lambda: ResourceGroup("group", ARGS))
+
+    assert list(graph.outputs.values()) == [
+        {
+            "id": "/ids/azure-native:resources:ResourceGroup/myResourceGroup",
+            "resourceGroupName": "myResourceGroup",
+            "location": "eastus",
+        }
+    ]

@@ -1,0 +1,342 @@
+"""What AKS fills in, refuses and keeps in the bodies of clusters and agent pools."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+V = "?api-version=2026-08-01"
+Body = Callable[..., dict[str, Any]]
+
+
+def put_pool(azure: Any, cluster: str, name: str = "gpu", **properties: Any) -> Any:
+    wanted = {"vmSize": "Standard_NC6", **properties}
+    return azure.call("PUT", f"{cluster}/agentPools/{name}{V}", {"properties": wanted})
+
+
+def settled(azure: Any, path: str) -> dict[str, Any]:
+    def is_settled(got: Any) -> bool:
+        return bool(got.body["properties"]["provisioningState"] == "Succeeded")
+
+    properties: dict[str, Any] = azure.wait(f"{path}{V}", is_settled).body["properties"]
+    return properties
+
+
+def test_a_pool_comes_back_with_the_defaults(azure: Any, cluster: str) -> None:
+    made = put_pool(azure, cluster, count=None, orchestratorVersion="").body["properties"]
+    expected = {
+        "count": 1,
+        "currentOrchestratorVersion": "1.35.2",
+        "enableAutoScaling": False,
+        "enableFIPS": False,
+        "gpuProfile": {"driver": "Install"},
+        "kubeletDiskType": "OS",
+        "maxPods": 110,
+        "mode": "User",
+        "orchestratorVersion": "1.35",
+        "osDiskSizeGB": 128,
+        "osDiskType": "Managed",
+        "osSKU": "Ubuntu",
+        "osType": "Linux",
+        "powerState": {"code": "Running"},
+        "scaleDownMode": "Delete",
+        "type": "VirtualMachineScaleSets",
+        "upgradeSettings": {"maxSurge": "10%"},
+        "vmSize": "Standard_NC6",
+    }
+    assert made | expected == made
+    assert made["nodeImageVersion"].startswith("AKSUbuntu-")
+    assert not {"nodeLabels", "nodeTaints", "spotMaxPrice"} & set(made)
+
+
+def test_a_size_without_a_gpu_has_no_gpu_profile(azure: Any, cluster: str) -> None:
+    made = put_pool(azure, cluster, vmSize="Standard_D2s_v3", osDiskSizeGB=0).body["properties"]
+    assert "gpuProfile" not in made
+    assert made["osDiskSizeGB"] == 128
+
+
+def test_what_is_asked_for_stands_beside_the_defaults(azure: Any, cluster: str) -> None:
+    made = put_pool(
+        azure,
+        cluster,
+        gpuProfile={"driver": "None"},
+        mode="user",
+        nodeTaints=["sku=gpu:NoSchedule"],
+        upgradeSettings={"drainTimeoutInMinutes": 5},
+    ).body["properties"]
+    assert made["gpuProfile"] == {"driver": "None"}
+    assert made["mode"] == "User"
+    assert made["nodeTaints"] == ["sku=gpu:NoSchedule"]
+    assert made["upgradeSettings"] == {"drainTimeoutInMinutes": 5, "maxSurge": "10%"}
+
+
+def test_a_spot_pool_is_marked_as_one(azure: Any, cluster: str) -> None:
+    taint = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+    wanted: dict[str, Any] = {
+        "scaleSetPriority": "Spot",
+        "nodeTaints": [taint, "sku=gpu:NoSchedule"],
+    }
+    made = put_pool(azure, cluster, nodeLabels={"a": "b"}, **wanted).body["properties"]
+    assert made["nodeLabels"] == {"a": "b", "kubernetes.azure.com/scalesetpriority": "spot"}
+    assert sorted(made["nodeTaints"]) == [taint, "sku=gpu:NoSchedule"]
+    assert (made["spotMaxPrice"], made["scaleSetEvictionPolicy"]) == (-1, "Delete")
+
+
+def test_a_cluster_comes_back_with_the_defaults(azure: Any, group: str, cluster_body: Body) -> None:
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/plain"
+    made = azure.call("PUT", f"{path}{V}", cluster_body(windowsProfile={"adminPassword": "pw"}))
+    properties = made.body["properties"]
+    expected = {
+        "currentKubernetesVersion": "1.35.2",
+        "enableRBAC": True,
+        "kubernetesVersion": "1.35",
+        "maxAgentPools": 100,
+        "nodeResourceGroup": f"MC_{group}_plain_eastus",
+        "powerState": {"code": "Running"},
+        "servicePrincipalProfile": {"clientId": "msi"},
+        "windowsProfile": {},
+    }
+    assert properties | expected == properties
+    assert made.body["sku"] == {"name": "Base", "tier": "Free"}
+    assert made.body["identity"]["type"] == "SystemAssigned"
+    assert made.body["identity"]["principalId"]
+    assert properties["fqdn"].startswith("test-")
+    assert properties["fqdn"].endswith(".hcp.eastus.azmk8s.io")
+    assert "portal" in properties["azurePortalFQDN"]
+    assert "MC_" in properties["identityProfile"]["kubeletidentity"]["resourceId"]
+    assert properties["networkProfile"]["podCidr"] == "10.244.0.0/16"
+    [pool] = properties["agentPoolProfiles"]
+    assert (pool["name"], pool["provisioningState"]) == ("system", "Creating")
+
+
+def test_an_overlay_network_has_room_for_more_pods(
+    azure: Any, group: str, cluster_body: Body
+) -> None:
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/overlay"
+    network = {"networkPlugin": "azure", "networkPluginMode": "overlay"}
+    made = azure.call("PUT", f"{path}{V}", cluster_body(networkProfile=network)).body["properties"]
+    assert made["networkProfile"]["serviceCidr"] == "10.0.0.0/16"
+    assert made["agentPoolProfiles"][0]["maxPods"] == 250
+
+
+def test_pools_are_the_same_from_either_side(azure: Any, cluster: str) -> None:
+    inline = azure.call("GET", f"{cluster}/agentPools/system{V}")
+    assert inline.body["properties"]["mode"] == "System"
+    put_pool(azure, cluster)
+    profiles = azure.call("GET", f"{cluster}{V}").body["properties"]["agentPoolProfiles"]
+    assert [(pool["name"], pool["vmSize"]) for pool in profiles] == [
+        ("system", "Standard_D2s_v3"),
+        ("gpu", "Standard_NC6"),
+    ]
+
+
+def test_a_put_of_the_cluster_changes_its_pools_and_adds_none(
+    azure: Any, cluster: str, cluster_body: Body
+) -> None:
+    put_pool(azure, cluster)
+    settled(azure, f"{cluster}/agentPools/gpu")
+    before = settled(azure, cluster)
+    identity = azure.call("GET", f"{cluster}{V}").body["identity"]
+    body = cluster_body()
+    body["properties"]["agentPoolProfiles"][0]["count"] = 2
+    updated = azure.call("PUT", f"{cluster}{V}", body)
+    assert (updated.status, updated.body["identity"]) == (200, identity)
+    profiles = {pool["name"]: pool for pool in updated.body["properties"]["agentPoolProfiles"]}
+    assert (profiles["system"]["count"], profiles["system"]["provisioningState"]) == (2, "Updating")
+    assert profiles["gpu"]["provisioningState"] == "Succeeded"
+    after = settled(azure, cluster)
+    kept = ("fqdn", "resourceUID", "identityProfile", "networkProfile")
+    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+
+    body["properties"]["agentPoolProfiles"].append({"name": "new", "vmSize": "Standard_NC6"})
+    refused = azure.call("PUT", f"{cluster}{V}", body)
+    assert (refused.status, refused.body["code"]) == (400, "BadRequest")
+    assert "A new agent pool was introduced" in refused.body["message"]
+
+
+def test_a_client_may_put_back_what_it_was_given(azure: Any, cluster: str) -> None:
+    put_pool(azure, cluster, count=2, nodeLabels={"a": "b"})
+    settled(azure, f"{cluster}/agentPools/gpu")
+    for path in (f"{cluster}/agentPools/gpu", cluster):
+        before = azure.call("GET", f"{path}{V}").body
+        assert azure.call("PUT", f"{path}{V}", before).status == 200
+        after = settled(azure, path)
+        for changing in ("eTag", "agentPoolProfiles"):
+            before["properties"].pop(changing, None)
+            after.pop(changing, None)
+        assert after == before["properties"]
+
+
+def test_a_put_replaces_but_keeps_what_is_fixed(azure: Any, cluster: str) -> None:
+    put_pool(azure, cluster, count=3, nodeLabels={"a": "b"}, gpuProfile={"driver": "None"})
+    settled(azure, f"{cluster}/agentPools/gpu")
+    after = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", {"properties": {}}).body["properties"]
+    assert (after["vmSize"], after["count"]) == ("Standard_NC6", 3)
+    assert after["gpuProfile"] == {"driver": "None"}
+    assert "nodeLabels" not in after
+
+
+@pytest.mark.parametrize(
+    ("change", "target"),
+    [
+        ({"vmSize": "Standard_NC12"}, "properties.vmSize"),
+        ({"osType": "Windows"}, "properties.osType"),
+        ({"gpuInstanceProfile": "MIG1g"}, "properties.gpuInstanceProfile"),
+        ({"gpuProfile": {"driver": "None"}}, "properties.gpuProfile.driver"),
+        ({"maxPods": 30}, "properties.maxPods"),
+        ({"scaleSetPriority": "Spot"}, "properties.scaleSetEvictionPolicy"),
+    ],
+)
+def test_what_is_fixed_at_creation(
+    azure: Any, cluster: str, change: dict[str, Any], target: str
+) -> None:
+    put_pool(azure, cluster)
+    settled(azure, f"{cluster}/agentPools/gpu")
+    reply = put_pool(azure, cluster, **change)
+    assert (reply.status, reply.body["code"]) == (400, "PropertyChangeNotAllowed")
+    assert reply.body["target"] == target
+    assert reply.body["message"] == f"Changing property '{target}' is not allowed."
+    same = put_pool(azure, cluster, vmSize="standard_nc6", scaleSetPriority="Regular")
+    assert same.status == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ({"location": "westus"}, (409, "InvalidResourceLocation")),
+        ({"location": None}, (400, "LocationRequired")),
+        ({"dnsPrefix": "other"}, (400, "PropertyChangeNotAllowed")),
+        ({"kubernetesVersion": "1.10"}, (400, "K8sVersionNotSupported")),
+        ({"vmSize": "Standard_D4s_v3"}, (400, "PropertyChangeNotAllowed")),
+    ],
+)
+def test_what_a_cluster_may_not_change(
+    azure: Any, cluster: str, cluster_body: Body, change: dict[str, Any], refusal: tuple[int, str]
+) -> None:
+    body = cluster_body()
+    for name, value in change.items():
+        if name == "location":
+            body["location"] = value
+        elif name == "vmSize":
+            body["properties"]["agentPoolProfiles"][0]["vmSize"] = value
+        else:
+            body["properties"][name] = value
+    reply = azure.call("PUT", f"{cluster}{V}", body)
+    error = reply.body.get("error", reply.body)
+    assert (reply.status, error["code"]) == refusal
+
+
+@pytest.mark.parametrize(
+    ("wanted", "target"),
+    [
+        ({"vmSize": None}, "agentPoolProfile.vmSize"),
+        ({"count": -1}, "agentPoolProfile.count"),
+        ({"count": 1001}, "agentPoolProfile.count"),
+        ({"count": "two"}, "agentPoolProfile.count"),
+        ({"mode": "System", "count": 0}, "agentPoolProfile.count"),
+        ({"mode": "Master"}, "agentPoolProfile.mode"),
+        ({"gpuInstanceProfile": "MIG5g"}, "agentPoolProfile.gpuInstanceProfile"),
+        ({"gpuProfile": {"driver": "Maybe"}}, "agentPoolProfile.gpuProfile.driver"),
+        ({"minCount": 1}, "agentPoolProfile.minCount"),
+        ({"enableAutoScaling": True, "minCount": 1}, "agentPoolProfile.maxCount"),
+        (
+            {"enableAutoScaling": True, "minCount": 3, "maxCount": 2},
+            "agentPoolProfile.minCount",
+        ),
+        ({"mode": "System", "scaleSetPriority": "Spot"}, "agentPoolProfile.scaleSetPriority"),
+    ],
+)
+def test_what_a_pool_may_not_be(
+    azure: Any, cluster: str, wanted: dict[str, Any], target: str
+) -> None:
+    reply = put_pool(azure, cluster, **wanted)
+    assert (reply.status, reply.body.get("code")) == (400, "InvalidParameter")
+    assert reply.body["target"] == target
+
+
+@pytest.mark.parametrize("name", ["Gpu", "1gpu", "gpu-pool", "gpupoolgpupoo"])
+def test_how_a_pool_may_not_be_called(azure: Any, cluster: str, name: str) -> None:
+    reply = put_pool(azure, cluster, name)
+    assert (reply.status, reply.body["target"]) == (400, "agentPoolProfile.name")
+
+
+def test_a_pool_that_scales_itself_begins_at_its_minimum(azure: Any, cluster: str) -> None:
+    limits: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
+    assert put_pool(azure, cluster, **limits).body["properties"]["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("missing", "target"),
+    [
+        ("agentPoolProfiles", "agentPoolProfiles"),
+        ("dnsPrefix", "dnsPrefix"),
+        ("identity", "servicePrincipalProfile"),
+    ],
+)
+def test_what_a_new_cluster_must_say(
+    azure: Any, group: str, cluster_body: Body, missing: str, target: str
+) -> None:
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/less"
+    body = cluster_body()
+    body.pop(missing, None)
+    body["properties"].pop(missing, None)
+    reply = azure.call("PUT", f"{path}{V}", body)
+    assert (reply.status, reply.body["code"], reply.body["target"]) == (
+        400,
+        "InvalidParameter",
+        target,
+    )
+    assert azure.call("GET", f"{path}{V}").status == 404
+
+
+def test_a_cluster_has_a_system_pool_always(azure: Any, cluster: str, cluster_body: Body) -> None:
+    user = [{"name": "user", "vmSize": "Standard_NC6", "mode": "User"}]
+    body = cluster_body(agentPoolProfiles=user)
+    refused = azure.call("PUT", f"{cluster}2{V}", body)
+    assert (refused.status, refused.body["code"]) == (400, "MustDefineAtLeastOneSystemPool")
+    demoted = put_pool(azure, cluster, "system", vmSize="Standard_D2s_v3", mode="User")
+    assert (demoted.status, demoted.body["code"]) == (400, "MustDefineAtLeastOneSystemPool")
+    last = azure.call("DELETE", f"{cluster}/agentPools/system{V}")
+    assert (last.status, last.body["code"]) == (400, "OperationNotAllowed")
+    put_pool(azure, cluster, "other", mode="System")
+    settled(azure, f"{cluster}/agentPools/other")
+    assert azure.call("DELETE", f"{cluster}/agentPools/system{V}").status == 202
+    assert azure.call("DELETE", f"{cluster}/agentPools/other{V}").status == 400
+
+
+def test_a_system_pool_that_is_going_counts_no_more(slow_azure: Any, held: str) -> None:
+    assert slow_azure.call("DELETE", f"{held}/agentPools/system{V}").status == 202
+    last = slow_azure.call("DELETE", f"{held}/agentPools/second{V}")
+    assert (last.status, last.body["subcode"]) == (400, "LastSystemAgentPool")
+    demoted = put_pool(slow_azure, held, "second", vmSize=None, mode="User")
+    assert (demoted.status, demoted.body["code"]) == (400, "MustDefineAtLeastOneSystemPool")
+
+
+@pytest.mark.parametrize(
+    ("version", "is_refused"),
+    [("2026-08-01", True), ("2023-11-01", False), ("2026-08-02-preview", False)],
+)
+def test_an_unknown_field(azure: Any, cluster: str, version: str, is_refused: bool) -> None:
+    body = {"properties": {"vmSize": "Standard_NC6", "useGPUDedicatedVHD": True}}
+    reply = azure.call("PUT", f"{cluster}/agentPools/gpu?api-version={version}", body)
+    assert (reply.status == 400) is is_refused
+    if is_refused:
+        assert reply.body["code"] == "UnmarshalError"
+        assert 'unknown field "useGPUDedicatedVHD"' in reply.body["message"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("agentPoolProfiles", {"name": "system"}),
+        ("agentPoolProfiles", [{"name": "system", "mode": "System", "vmSize": 4}]),
+        ("networkProfile", "azure"),
+        ("kubernetesVersion", 1.35),
+    ],
+)
+def test_a_value_of_another_kind(
+    azure: Any, group: str, cluster_body: Body, field: str, value: Any
+) -> None:
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/kind"
+    reply = azure.call("PUT", f"{path}{V}", cluster_body(**{field: value}))
+    assert (reply.status, reply.body.get("code")) == (400, "UnmarshalError")

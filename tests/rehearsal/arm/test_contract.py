@@ -1,0 +1,219 @@
+"""Resource Manager's own contract: versions, ids, errors, conflicts and long-running operations."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+V = "?api-version=2026-08-01"
+Body = Callable[..., dict[str, Any]]
+NVIDIA = {"properties": {"vmSize": "Standard_NC6"}}
+
+
+def test_a_request_without_api_version_is_refused(azure: Any) -> None:
+    reply = azure.call("GET", "/resourceGroups")
+    assert (reply.status, reply.body["error"]["code"]) == (400, "MissingApiVersionParameter")
+
+
+def test_an_api_version_that_is_no_date_is_refused(azure: Any) -> None:
+    reply = azure.call("GET", "/resourceGroups?api-version=latest")
+    assert (reply.status, reply.body["error"]["code"]) == (400, "InvalidApiVersionParameter")
+
+
+def test_an_unknown_subscription_is_refused(azure: Any) -> None:
+    reply = azure.call("GET", f"//subscriptions/{uuid.uuid4()}/resourceGroups{V}")
+    assert (reply.status, reply.body["error"]["code"]) == (404, "SubscriptionNotFound")
+
+
+def test_the_subscription_is_listed_with_its_tenant(azure: Any) -> None:
+    [subscription] = azure.call("GET", f"//subscriptions{V}").body["value"]
+    assert subscription["id"] == azure.subscription
+    assert azure.call("GET", V).body == subscription
+    [tenant] = azure.call("GET", f"//tenants{V}").body["value"]
+    assert tenant["tenantId"] == subscription["tenantId"]
+
+
+def test_what_the_rehearsal_does_not_play_is_said_to_be_missing(azure: Any, cluster: str) -> None:
+    assert azure.call("GET", f"{cluster}/upgradeProfiles/default{V}").status == 404
+    assert azure.call("PATCH", f"{cluster}/agentPools/system{V}", {}).status == 405
+
+
+def test_every_answer_carries_the_ids_of_its_request(azure: Any) -> None:
+    sent = {"x-ms-correlation-request-id": "my-correlation"}
+    first = azure.call("GET", f"/resourceGroups{V}", headers=sent)
+    second = azure.call("GET", "/resourceGroups")
+    assert first.headers["x-ms-correlation-request-id"] == "my-correlation"
+    assert first.headers["x-ms-request-id"] != second.headers["x-ms-request-id"]
+
+
+def test_ids_are_found_in_any_case_and_keep_the_first(azure: Any, cluster: str) -> None:
+    other = cluster.upper().replace("MICROSOFT.", "microsoft.")
+    reply = azure.call("GET", f"{other}{V}")
+    assert reply.body["id"] == f"{azure.subscription}{cluster}"
+    body = {"location": "eastus", "tags": {"again": "yes"}}
+    updated = azure.call("PUT", f"{other}{V}", body)
+    assert (updated.status, updated.body["id"]) == (200, f"{azure.subscription}{cluster}")
+
+
+def test_a_body_that_is_not_an_object_is_refused(azure: Any, group: str) -> None:
+    bodies: tuple[Any, ...] = ([], "text")
+    for body in bodies:
+        reply = azure.call("PUT", f"/resourceGroups/{group}{V}", body)
+        assert (reply.status, reply.body["error"]["code"]) == (400, "InvalidRequestContent")
+
+
+def test_a_put_answers_with_the_address_of_its_operation(slow_azure: Any, held: str) -> None:
+    reply = slow_azure.call("PUT", f"{held}/agentPools/gpu{V}", NVIDIA)
+    assert reply.status == 201
+    assert reply.body["properties"]["provisioningState"] == "Creating"
+    address = reply.headers["Azure-AsyncOperation"]
+    place = f"{slow_azure.cloud.url}{slow_azure.subscription}/providers/Microsoft.ContainerService/"
+    assert address.startswith(f"{place}locations/eastus/operations/")
+    assert int(reply.headers["Retry-After"]) > 0
+    running = slow_azure.call("GET", slow_azure.below(address))
+    assert running.body["status"] == "InProgress"
+    assert "endTime" not in running.body
+    assert "Retry-After" in running.headers
+    pool = slow_azure.call("GET", f"{held}/agentPools/gpu{V}")
+    assert pool.body["properties"]["provisioningState"] == "Creating"
+
+
+def test_an_operation_ends_and_leaves_its_resource_ready(azure: Any, cluster: str) -> None:
+    reply = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", NVIDIA)
+    # Less than a second has no whole number, and the SDK takes a zero for silence.
+    assert "Retry-After" not in reply.headers
+    assert int(reply.headers["x-ms-retry-after-ms"]) > 0
+    address = azure.below(reply.headers["Azure-AsyncOperation"])
+    done = azure.wait(address, lambda got: got.body["status"] != "InProgress")
+    assert done.body["status"] == "Succeeded"
+    assert done.body["name"] in address
+    assert done.body["startTime"] < done.body["endTime"]
+    pool = azure.call("GET", f"{cluster}/agentPools/gpu{V}")
+    assert pool.body["properties"]["provisioningState"] == "Succeeded"
+    again = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", NVIDIA)
+    assert (again.status, again.body["properties"]["provisioningState"]) == (200, "Updating")
+
+
+def test_a_deletion_answers_where_to_look(slow_azure: Any, held: str) -> None:
+    reply = slow_azure.call("DELETE", f"{held}{V}")
+    assert reply.status == 202
+    assert "Azure-AsyncOperation" in reply.headers
+    assert slow_azure.call("GET", slow_azure.below(reply.headers["Location"])).status == 202
+    deleting = slow_azure.call("GET", f"{held}{V}").body
+    assert deleting["properties"]["provisioningState"] == "Deleting"
+
+
+def test_a_deletion_takes_the_pools_along(azure: Any, cluster: str) -> None:
+    reply = azure.call("DELETE", f"{cluster}{V}")
+    azure.wait(azure.below(reply.headers["Location"]), lambda got: got.status == 204)
+    assert azure.call("GET", f"{cluster}{V}").status == 404
+    pool = azure.call("GET", f"{cluster}/agentPools/system{V}")
+    assert (pool.status, pool.body["error"]["code"]) == (404, "ParentResourceNotFound")
+    assert azure.call("DELETE", f"{cluster}{V}").status == 204
+
+
+def test_an_unknown_operation_is_not_found(azure: Any) -> None:
+    place = "/providers/Microsoft.ContainerService/locations/eastus/operations"
+    assert azure.call("GET", f"{place}/{uuid.uuid4()}{V}").status == 404
+
+
+def test_a_cluster_needs_its_group_and_a_pool_its_cluster(
+    azure: Any, group: str, cluster_body: Body
+) -> None:
+    below = "providers/Microsoft.ContainerService/managedClusters/lost"
+    orphan = azure.call("PUT", f"/resourceGroups/nowhere/{below}{V}", cluster_body())
+    assert (orphan.status, orphan.body["error"]["code"]) == (404, "ResourceGroupNotFound")
+    path = f"/resourceGroups/{group}/{below}/agentPools/gpu{V}"
+    for method in ("PUT", "GET", "DELETE"):
+        reply = azure.call(method, path, NVIDIA if method == "PUT" else None)
+        assert (reply.status, reply.body["error"]["code"]) == (404, "ParentResourceNotFound")
+
+
+def test_the_two_shapes_of_error(azure: Any, cluster: str) -> None:
+    """What the front refuses is nested under `error`, what AKS itself refuses is flat."""
+    nested = azure.call("GET", f"{cluster}none{V}").body
+    assert set(nested) == {"error"}
+    assert nested["error"]["code"] == "ResourceNotFound"
+    flat = azure.call("GET", f"{cluster}/agentPools/none{V}")
+    assert flat.status == 404
+    assert flat.body == {
+        "code": "NotFound",
+        "details": None,
+        "message": "Could not find the agent pool 'none'.",
+        "subcode": "GetAgentPool_NotFound",
+    }
+
+
+def test_one_operation_at_a_time_on_a_pool_but_pools_side_by_side(
+    slow_azure: Any, held: str
+) -> None:
+    assert slow_azure.call("PUT", f"{held}/agentPools/one{V}", NVIDIA).status == 201
+    assert slow_azure.call("PUT", f"{held}/agentPools/two{V}", NVIDIA).status == 201
+    for method, path in (("PUT", f"{held}/agentPools/one"), ("DELETE", held)):
+        reply = slow_azure.call(method, f"{path}{V}", NVIDIA if method == "PUT" else None)
+        assert (reply.status, reply.body["code"]) == (409, "OperationNotAllowed")
+        assert "(one - Creating)" in reply.body["message"]
+
+
+def test_a_pool_waits_for_its_cluster(slow_azure: Any, held: str) -> None:
+    assert slow_azure.call("PATCH", f"{held}{V}", {"tags": {"a": "b"}}).status == 200
+    reply = slow_azure.call("PUT", f"{held}/agentPools/gpu{V}", NVIDIA)
+    assert (reply.status, reply.body["code"]) == (409, "OperationNotAllowed")
+    assert "- Updating)" in reply.body["message"]
+
+
+def test_a_group_that_is_going_takes_nothing_more(slow_azure: Any, held: str) -> None:
+    group = "/".join(held.split("/")[:3])
+    deletion = slow_azure.call("DELETE", f"{group}{V}")
+    assert deletion.status == 202
+    for method, path in (("PUT", f"{held}/agentPools/gpu"), ("PATCH", group), ("DELETE", held)):
+        refused = slow_azure.call(method, f"{path}{V}", {})
+        assert (refused.status, refused.body["error"]["code"]) == (409, "ResourceGroupBeingDeleted")
+    again = slow_azure.call("DELETE", f"{group}{V}")
+    assert again.headers["Location"] == deletion.headers["Location"]
+
+
+def test_deleting_a_group_deletes_its_clusters(azure: Any, group: str, cluster: str) -> None:
+    deletion = azure.call("DELETE", f"/resourceGroups/{group}{V}")
+    azure.wait(azure.below(deletion.headers["Location"]), lambda got: got.status == 200)
+    assert azure.call("HEAD", f"/resourceGroups/{group}{V}").status == 404
+    assert azure.call("GET", f"{cluster}{V}").body["error"]["code"] == "ResourceGroupNotFound"
+    azure.call("PUT", f"/resourceGroups/{group}{V}", {"location": "eastus"})
+    assert azure.call("GET", f"{cluster}{V}").body["error"]["code"] == "ResourceNotFound"
+
+
+def test_an_etag_changes_with_every_write_and_guards_the_next(azure: Any, cluster: str) -> None:
+    path = f"{cluster}/agentPools/system{V}"
+    before = azure.call("GET", path).body["properties"]["eTag"]
+    body = {"properties": {"mode": "System", "count": 2}}
+    written = azure.call("PUT", path, body, headers={"If-Match": before})
+    assert written.status == 200
+    assert written.body["properties"]["eTag"] != before
+    done = azure.wait(path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+    assert done.body["properties"]["eTag"] == written.body["properties"]["eTag"]
+    stale = azure.call("PUT", path, body, headers={"If-Match": before})
+    assert (stale.status, stale.body["error"]["code"]) == (412, "PreconditionFailed")
+    assert azure.call("PUT", path, body, headers={"If-None-Match": "*"}).status == 412
+
+
+def test_credentials_wait_for_a_control_plane(azure: Any, cluster: str) -> None:
+    for action in ("listClusterUserCredential", "listClusterAdminCredential"):
+        reply = azure.call("POST", f"{cluster}/{action}{V}")
+        assert (reply.status, reply.body["error"]["code"]) == (501, "NotImplemented")
+        assert azure.call("POST", f"{cluster}none/{action}{V}").status == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "refusal"),
+    [
+        ("/resourceGroups/new", {}, (400, "LocationRequired")),
+        ("/resourceGroups/bad.", {"location": "eastus"}, (400, "InvalidResourceGroup")),
+        ("/resourceGroups/{group}", {"location": "westus"}, (409, "InvalidResourceGroupLocation")),
+    ],
+)
+def test_what_a_group_may_not_be(
+    azure: Any, group: str, path: str, body: dict[str, Any], refusal: tuple[int, str]
+) -> None:
+    reply = azure.call("PUT", path.format(group=group) + V, body)
+    assert (reply.status, reply.body["error"]["code"]) == refusal

@@ -1,0 +1,80 @@
+"""Preview features and resource providers register over time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+V = "?api-version=2021-07-01"
+FEATURES = "/providers/Microsoft.Features/providers/Microsoft.ContainerService/features"
+SPECIALISED = f"{FEATURES}/GPUDedicatedVHDPreview"
+
+
+def state(reply: Any) -> str:
+    found: str = reply.body["properties"]["state"]
+    return found
+
+
+def test_a_feature_registers_after_a_while(azure: Any) -> None:
+    path = f"{FEATURES}/ManagedGPUExperiencePreview"
+    assert state(azure.call("GET", path + V)) == "NotRegistered"
+    registering = azure.call("POST", f"{path}/register{V}")
+    assert state(registering) == "Registering"
+    assert registering.body["name"] == "Microsoft.ContainerService/ManagedGPUExperiencePreview"
+    azure.wait(path + V, lambda got: state(got) == "Registered")
+    assert state(azure.call("POST", f"{path}/register{V}")) == "Registered"
+    assert state(azure.call("POST", f"{path}/unregister{V}")) == "Unregistering"
+    azure.wait(path + V, lambda got: state(got) == "Unregistered")
+
+
+def test_a_registration_takes_its_time(slow_azure: Any) -> None:
+    assert state(slow_azure.call("POST", f"{SPECIALISED}/register{V}")) == "Registering"
+    assert state(slow_azure.call("GET", SPECIALISED.lower() + V)) == "Registering"
+    listed = slow_azure.call("GET", FEATURES + V).body["value"]
+    states = {feature["name"].split("/")[1]: feature["properties"]["state"] for feature in listed}
+    assert states["GPUDedicatedVHDPreview"] == "Registering"
+    assert states["ManagedGPUExperiencePreview"] == "NotRegistered"
+    everywhere = slow_azure.call("GET", f"/providers/Microsoft.Features/features{V}").body["value"]
+    assert everywhere == listed
+
+
+def test_asking_again_does_not_begin_anew(
+    start_cloud: Callable[..., Any], azure_of: Callable[..., Any]
+) -> None:
+    """Else a client that registers on every run would never see the end."""
+    azure = azure_of(start_cloud(0.03))
+
+    def asked_again_until_registered(_: Any) -> bool:
+        return state(azure.call("POST", f"{SPECIALISED}/register{V}")) == "Registered"
+
+    azure.wait(SPECIALISED + V, asked_again_until_registered)
+
+
+def test_a_provider_registers_again_after_a_while(azure: Any) -> None:
+    path = "/providers/microsoft.containerservice"
+    first = azure.call("GET", f"{path}?api-version=2025-04-01").body
+    assert (first["namespace"], first["registrationState"]) == (
+        "Microsoft.ContainerService",
+        "Registered",
+    )
+    again = azure.call("POST", f"{path}/register?api-version=2025-04-01").body
+    assert again["registrationState"] == "Registering"
+    azure.wait(
+        f"{path}?api-version=2025-04-01",
+        lambda got: got.body["registrationState"] == "Registered",
+    )
+    listed = azure.call("GET", "/providers?api-version=2025-04-01").body["value"]
+    assert "Microsoft.ContainerService" in [provider["namespace"] for provider in listed]
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        (f"{FEATURES}/NoSuchPreview", "FeatureNotFound"),
+        ("/providers/Microsoft.Nothing", "InvalidResourceNamespace"),
+        (FEATURES.replace("ContainerService", "Nothing"), "InvalidResourceNamespace"),
+    ],
+)
+def test_what_there_is_not(azure: Any, path: str, code: str) -> None:
+    reply = azure.call("GET", path + V)
+    assert (reply.status, reply.body["error"]["code"]) == (404, code)

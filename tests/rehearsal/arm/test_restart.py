@@ -1,0 +1,130 @@
+"""What outlives the server's process."""
+
+import datetime
+import os
+import ssl
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cryptography import x509
+
+from rehearsal import cloud
+from rehearsal.arm import certificates
+from rehearsal.arm.home import Home
+from rehearsal.arm.operations import DURATIONS
+
+V = "?api-version=2026-08-01"
+FAST, STANDSTILL = 0.005, 1000.0
+GROUP = "/resourceGroups/kept"
+CLUSTER = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters/kept"
+Start = Callable[..., Any]
+
+
+def is_succeeded(reply: Any) -> bool:
+    return bool(reply.body["properties"]["provisioningState"] == "Succeeded")
+
+
+def test_state_survives_and_what_runs_goes_on(
+    start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
+) -> None:
+    first = start_cloud(STANDSTILL)
+    azure = azure_of(first)
+    azure.call("PUT", f"{GROUP}{V}", {"location": "eastus", "tags": {"a": "b"}})
+    made = azure.call("PUT", f"{CLUSTER}{V}", cluster_body())
+    assert cloud.stop(first.home)
+
+    second = start_cloud(STANDSTILL)
+    assert second.pid != first.pid
+    assert (second.url, second.client_secret) == (first.url, first.client_secret)
+    # The token from before the restart is good as well: the key that signed it is the same.
+    assert azure.call("GET", f"{CLUSTER}{V}").body == made.body
+    running = azure.call("GET", azure.below(made.headers["Azure-AsyncOperation"]))
+    assert running.body["status"] == "InProgress"
+    assert azure.call("GET", f"{GROUP}{V}").body["tags"] == {"a": "b"}
+    assert len(azure.requests("/managedClusters/kept")) == 2
+
+
+def test_what_ran_when_the_server_stopped_is_over_when_its_time_has_passed(
+    start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
+) -> None:
+    azure = azure_of(start_cloud(0.05))
+    azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
+    made = azure.call("PUT", f"{CLUSTER}{V}", cluster_body())
+    cloud.stop(azure.cloud.home)
+    time.sleep(DURATIONS["cluster create"] * 0.05)
+    # Its duration is what it was when it began, whatever the pace of the server that sees its end.
+    start_cloud(STANDSTILL)
+    assert is_succeeded(azure.call("GET", f"{CLUSTER}{V}"))
+    ended = azure.call("GET", azure.below(made.headers["Azure-AsyncOperation"])).body
+    lasted = datetime.datetime.fromisoformat(ended["endTime"]) - datetime.datetime.fromisoformat(
+        ended["startTime"]
+    )
+    assert lasted.total_seconds() == pytest.approx(DURATIONS["cluster create"] * 0.05, abs=0.001)
+
+
+def test_an_operation_inside_a_deleted_group_is_cancelled(
+    start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
+) -> None:
+    azure = azure_of(start_cloud(STANDSTILL))
+    azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
+    made = azure.call("PUT", f"{CLUSTER}{V}", cluster_body())
+    cloud.stop(azure.cloud.home)
+    start_cloud(FAST)
+    azure.call("DELETE", f"{GROUP}{V}")
+    done = azure.wait(
+        azure.below(made.headers["Azure-AsyncOperation"]),
+        lambda got: got.body["status"] != "InProgress",
+    )
+    assert done.body["status"] == "Canceled"
+    assert done.body["error"]["code"] == "OperationPreempted"
+
+
+def test_the_certificates_are_used_again_until_they_are_about_to_expire(
+    start_cloud: Start, monkeypatch: Any
+) -> None:
+    home = Home(start_cloud().home)
+    cloud.stop(home.path)
+    authority, server = home.ca_certificate.read_bytes(), home.server_certificate.read_bytes()
+    certificates.prepare(home)
+    assert home.server_certificate.read_bytes() == server
+
+    soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(
+        days=certificates.SERVER_DAYS - certificates.RENEW_WITHIN_DAYS + 1
+    )
+
+    class Later(datetime.datetime):
+        @classmethod
+        def now(cls, tz: datetime.tzinfo | None = None) -> "Later":
+            return cls.fromtimestamp(soon.timestamp(), tz)
+
+    monkeypatch.setattr(datetime, "datetime", Later)
+    certificates.prepare(home)
+    assert home.server_certificate.read_bytes() != server
+    assert home.ca_certificate.read_bytes() == authority
+
+
+def test_the_certificate_names_this_machine_alone(start_cloud: Start) -> None:
+    home = Home(start_cloud().home)
+    certificate = x509.load_pem_x509_certificate(home.server_certificate.read_bytes())
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["localhost"]
+    assert [str(ip) for ip in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1"]
+
+
+def test_the_bundle_adds_our_root_to_those_in_force(start_cloud: Start, monkeypatch: Any) -> None:
+    home = Home(start_cloud().home)
+    cloud.stop(home.path)
+    context = ssl.create_default_context(cafile=str(home.ca_bundle))
+    size = len(context.get_ca_certs())
+    assert size > 10
+    assert home.ca_certificate.read_text() in home.ca_bundle.read_text()
+    # A shell that looks at the rehearsal already names our bundle: it does not grow.
+    monkeypatch.setenv("SSL_CERT_FILE", os.fspath(home.ca_bundle))
+    certificates.prepare(home)
+    assert len(ssl.create_default_context(cafile=str(home.ca_bundle)).get_ca_certs()) == size
+    # What somebody set is what is in force, not what the system brings.
+    monkeypatch.setenv("SSL_CERT_FILE", os.fspath(home.server_certificate))
+    certificates.prepare(home)
+    assert home.ca_bundle.read_text().count("BEGIN CERTIFICATE") == 2

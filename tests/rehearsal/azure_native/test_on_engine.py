@@ -1,0 +1,181 @@
+"""The stand-in for azure-native, as programs and people use it: through the real engine."""
+
+import pytest
+
+from tests.bench import Bench
+from tests.rehearsal.conftest import Azure
+
+pytestmark = pytest.mark.engine
+
+PREAMBLE = """
+import pulumi
+from pulumi_azure_native import containerservice as aks, resources
+
+group = resources.ResourceGroup("group", resource_group_name={group!r}, location="eastus")
+"""
+CLUSTER = """
+cluster = aks.ManagedCluster(
+    "cluster",
+    resource_group_name=group.name,
+    resource_name_="c",
+    location="eastus",
+    dns_prefix="c",
+    identity=aks.ManagedClusterIdentityArgs(type="SystemAssigned"),
+    agent_pool_profiles=[
+        aks.ManagedClusterAgentPoolProfileArgs(
+            name="system", mode="System", vm_size="Standard_D4ds_v5", count=1,
+            os_type="Linux", type="VirtualMachineScaleSets",
+        )
+    ],
+)
+pool = aks.AgentPool(
+    "pool",
+    resource_group_name=group.name,
+    resource_name_=cluster.name,
+    agent_pool_name="gpu",
+    vm_size={vm_size!r},
+    count={count},
+    os_type="Linux",
+    mode="User",
+    type="VirtualMachineScaleSets",
+    gpu_profile=aks.GPUProfileArgs(driver="Install"),
+    tags={{"team": "a"}},
+)
+pulumi.export("state", pool.provisioning_state)
+"""
+
+
+def program(group: str, vm_size: str = "Standard_NC8as_T4_v3", count: int = 1) -> str:
+    return PREAMBLE.format(group=group) + CLUSTER.format(vm_size=vm_size, count=count)
+
+
+def test_a_resource_from_its_creation_to_its_end(bench: Bench) -> None:
+    group = "whole-life"
+    bench.up(program(group))
+    created = bench.resources()["pool"]
+    assert created["id"].endswith(
+        f"/resourceGroups/{group}/providers/"
+        "Microsoft.ContainerService/managedClusters/c/agentPools/gpu"
+    )
+    assert created["outputs"]["provisioningState"] == "Succeeded"
+    (put,) = bench.requests(
+        "PUT", f"{group}/providers/Microsoft.ContainerService/managedClusters/c/agentPools"
+    )
+    assert put["body"] == {
+        "properties": {
+            "vmSize": "Standard_NC8as_T4_v3",
+            "count": 1,
+            "osType": "Linux",
+            "mode": "User",
+            "type": "VirtualMachineScaleSets",
+            "gpuProfile": {"driver": "Install"},
+            "tags": {"team": "a"},
+        }
+    }
+
+    # What the server filled in is no difference, neither before a refresh nor after it.
+    assert bench.changes() == {}
+    assert bench.changes("--refresh") == {}
+
+    bench.write(program(group, count=2))
+    assert bench.changes() == {"pool": "update"}
+    bench.up(program(group, count=2))
+    assert bench.resources()["pool"]["outputs"]["count"] == 2
+
+    bench.write(program(group, vm_size="Standard_NC16as_T4_v3"))
+    assert bench.changes()["pool"] in ("replace", "delete-replaced", "create-replacement")
+    bench.up(program(group, vm_size="Standard_NC16as_T4_v3"))
+    assert bench.resources()["pool"]["outputs"]["vmSize"] == "Standard_NC16as_T4_v3"
+
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert bench.resources() == {}
+    assert len(bench.requests("DELETE", group)) == 4
+
+
+def test_a_refresh_finds_what_changed_behind_its_back(bench: Bench) -> None:
+    bench.up(program("drift"))
+    azure = Azure(bench.cloud)
+    pool = bench.resources()["pool"]["id"].removeprefix(azure.subscription)
+    body = azure.call("GET", f"{pool}?api-version=2025-09-01").body
+    body["properties"]["count"] = 3
+    assert azure.call("PUT", f"{pool}?api-version=2025-09-01", body).status == 200
+
+    assert bench.changes() == {}
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert bench.resources()["pool"]["inputs"]["count"] == 3
+    assert bench.changes() == {"pool": "update"}
+
+
+def test_a_resource_that_is_gone_is_made_again(bench: Bench) -> None:
+    bench.up(PREAMBLE.format(group="gone"))
+    Azure(bench.cloud).call("DELETE", "/resourceGroups/gone?api-version=2025-04-01")
+
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert bench.changes() == {"group": "create"}
+
+
+def test_what_is_gone_already_is_deleted_without_a_word(bench: Bench) -> None:
+    bench.up(PREAMBLE.format(group="gone-already"))
+    Azure(bench.cloud).call("DELETE", "/resourceGroups/gone-already?api-version=2025-04-01")
+
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert bench.resources() == {}
+
+
+def test_an_imported_pool_is_as_its_program_says(bench: Bench) -> None:
+    group = "imported"
+    bench.up(program(group))
+    pool = bench.resources()["pool"]["id"]
+    bench.pulumi("state", "delete", bench.resources()["pool"]["urn"], "--yes")
+    assert "exists already" in bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+
+    bench.pulumi(
+        "import", "azure-native:containerservice:AgentPool", "pool", pool,
+        "--yes", "--generate-code=false", "--protect=false",
+    )  # fmt: skip
+
+    assert bench.changes() == {}
+
+
+def test_mistakes_are_told_before_anything_is_sent(bench: Bench) -> None:
+    bench.write(
+        PREAMBLE.format(group="mistakes")
+        + 'aks.AgentPool("pool", resource_group_name="g", resource_name_="c", count="three",'
+        ' agent_pool_name="gpu", gpu_profile={"drivr": "Install"})'
+    )
+
+    said = bench.pulumi("preview", fails=True)
+
+    assert "is 'three', but has to be of type int" in said
+    assert "is not a property of GPUProfileArgs" in said
+    assert not bench.requests("PUT", "mistakes")
+
+
+def test_an_unknown_type_is_named(bench: Bench) -> None:
+    bench.write(
+        "from pulumi_azure_native import containerregistry\n"
+        'containerregistry.Registry("registry", resource_group_name="g", sku={"name": "Basic"})'
+    )
+
+    said = bench.pulumi("preview", fails=True)
+
+    assert "does not know the type azure-native:containerregistry:Registry" in said
+    assert "docs/rehearsal.md" in said
+
+
+def test_an_unknown_function_is_named(bench: Bench) -> None:
+    bench.write("from pulumi_azure_native import authorization\nauthorization.get_client_config()")
+
+    assert "azure-native:authorization:getClientConfig" in bench.pulumi("preview", fails=True)
+
+
+def test_a_refusal_is_told_in_azures_words(bench: Bench) -> None:
+    said = bench.up(
+        PREAMBLE.format(group="refused").replace('"eastus"', '"atlantis"')
+        + 'aks.AgentPool("pool", resource_group_name=group.name, resource_name_="none",'
+        ' agent_pool_name="gpu", vm_size="Standard_NC8as_T4_v3", count=1)',
+        fails=True,
+    )
+
+    assert "ParentResourceNotFound" in said
+    assert "Traceback" not in said

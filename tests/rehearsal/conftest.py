@@ -1,0 +1,245 @@
+"""A rehearsal cloud for the tests, and Azure's own unmodified clients pointed at it."""
+
+import http.client
+import itertools
+import json
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.identity import ClientSecretCredential
+from azure.mgmt.containerservice import ContainerServiceClient
+from azure.mgmt.resource.features import FeatureClient
+from azure.mgmt.resource.resources import ResourceManagementClient
+
+from rehearsal import cloud
+from rehearsal.cloud import Cloud
+
+API_VERSION = "2026-08-01"
+# Operations of some hundredths of a second, for tests that wait for their end...
+FAST = 0.005
+# ...and of hours, for tests that look at what happens while one runs.
+STANDSTILL = 1000.0
+HELD_CLUSTERS = 8
+SYSTEM_POOL = {"name": "system", "mode": "System", "vmSize": "Standard_D2s_v3"}
+_numbers = itertools.count(1)
+
+
+@dataclass
+class Reply:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+
+@dataclass
+class Azure:
+    """Clients of one rehearsal cloud; `call` is for what no client would send."""
+
+    cloud: Cloud
+    token: str | None = field(default=None, repr=False)
+
+    @property
+    def ca(self) -> str:
+        return str(self.cloud.home / "ca.pem")
+
+    def credential(self, secret: str | None = None) -> ClientSecretCredential:
+        return ClientSecretCredential(
+            self.cloud.tenant,
+            self.cloud.client_id,
+            secret or self.cloud.client_secret,
+            authority=self.cloud.url,
+            disable_instance_discovery=True,
+            connection_verify=self.ca,
+        )
+
+    @property
+    def client_settings(self) -> dict[str, Any]:
+        return {
+            "base_url": self.cloud.url,
+            "credential_scopes": [f"{self.cloud.url}/.default"],
+            "connection_verify": self.ca,
+            # A refusal shall come back as it is, at once.
+            "retry_total": 0,
+        }
+
+    @property
+    def aks(self) -> ContainerServiceClient:
+        return ContainerServiceClient(
+            self.credential(), self.cloud.subscription, **self.client_settings
+        )
+
+    @property
+    def resources(self) -> ResourceManagementClient:
+        return ResourceManagementClient(
+            self.credential(), self.cloud.subscription, **self.client_settings
+        )
+
+    @property
+    def features(self) -> FeatureClient:
+        return FeatureClient(self.credential(), self.cloud.subscription, **self.client_settings)
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        token: str | None = "",
+        headers: dict[str, str] | None = None,
+    ) -> Reply:
+        """One request below the subscription (or the server, with a leading `//`).
+
+        An empty token means a good one, None means no Authorization header at all.
+        """
+        if token == "":
+            self.token = (
+                self.token or self.credential().get_token(f"{self.cloud.url}/.default").token
+            )
+            token = self.token
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        below = path[1:] if path.startswith("//") else self.subscription + path
+        context = ssl.create_default_context(cafile=self.ca)
+        host = self.cloud.url.removeprefix("https://")
+        connection = http.client.HTTPSConnection(host, timeout=10, context=context)
+        connection.request(method, below, json.dumps(body) if body is not None else None, sent)
+        response = connection.getresponse()
+        content = response.read()
+        connection.close()
+        parsed = json.loads(content) if content else None
+        return Reply(response.status, dict(response.headers), parsed)
+
+    @property
+    def subscription(self) -> str:
+        return f"/subscriptions/{self.cloud.subscription}"
+
+    def below(self, address: str) -> str:
+        """An absolute address of this cloud as `call` takes it."""
+        start = self.cloud.url + self.subscription
+        assert address.startswith(start)
+        return address.removeprefix(start)
+
+    def requests(self, path_part: str) -> list[dict[str, Any]]:
+        """The lines of the request log whose path has this in it."""
+        lines = map(json.loads, self.cloud.request_log.read_text().splitlines())
+        return [line for line in lines if path_part.lower() in line["path"].lower()]
+
+    def wait(self, path: str, is_done: Callable[[Reply], bool]) -> Reply:
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            reply = self.call("GET", path)
+            if is_done(reply):
+                return reply
+            time.sleep(0.01)
+        raise AssertionError(f"{path} is still {reply}")
+
+
+@pytest.fixture
+def start_cloud(tmp_path: Path) -> Iterator[Callable[..., Cloud]]:
+    """Starts a cloud of the test's own; whatever runs in its home at the end is ended."""
+    home = tmp_path / "cloud"
+
+    def start(time_scale: float = FAST) -> Cloud:
+        return cloud.start(home, time_scale)
+
+    yield start
+    cloud.stop(home)
+
+
+@pytest.fixture
+def azure_of() -> Callable[[Cloud], Azure]:
+    return Azure
+
+
+@pytest.fixture(scope="session")
+def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
+    """The clients of one cloud that all tests share: each uses names of its own."""
+    home = tmp_path_factory.mktemp("cloud")
+    yield Azure(cloud.start(home, FAST))
+    assert cloud.stop(home)
+
+
+@pytest.fixture(scope="session")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Azure, list[str]]]:
+    """The clients of a cloud whose operations do not end, and finished clusters to start them on.
+
+    Each cluster has a resource group of its own. They were made before time stood still.
+    """
+    home = tmp_path_factory.mktemp("standing")
+    azure = Azure(cloud.start(home, FAST))
+    paths = []
+    for number in range(HELD_CLUSTERS):
+        group = f"/resourceGroups/held{number}"
+        azure.call("PUT", f"{group}?api-version=2025-04-01", {"location": "eastus"})
+        paths.append(f"{group}/providers/Microsoft.ContainerService/managedClusters/held")
+        body = new_cluster(agentPoolProfiles=[SYSTEM_POOL, SYSTEM_POOL | {"name": "second"}])
+        azure.call("PUT", f"{paths[-1]}?api-version={API_VERSION}", body)
+    for path in paths:
+        wait_until_made(azure, path)
+    cloud.stop(home)
+    yield Azure(cloud.start(home, STANDSTILL)), paths
+    assert cloud.stop(home)
+
+
+@pytest.fixture
+def slow_azure(standing: tuple[Azure, list[str]]) -> Azure:
+    return standing[0]
+
+
+@pytest.fixture
+def held(standing: tuple[Azure, list[str]]) -> str:
+    """The path of a cluster that no other test has touched, where operations do not end.
+
+    It has two System pools, `system` and `second`.
+    """
+    return standing[1].pop()
+
+
+@pytest.fixture
+def group(azure: Azure) -> str:
+    name = f"group{next(_numbers)}"
+    azure.call("PUT", f"/resourceGroups/{name}?api-version=2025-04-01", {"location": "eastus"})
+    return name
+
+
+@pytest.fixture
+def cluster_body() -> Callable[..., dict[str, Any]]:
+    return new_cluster
+
+
+@pytest.fixture
+def cluster(azure: Azure, group: str) -> str:
+    """The path of a finished cluster, with one System pool named `system`."""
+    path = (
+        f"/resourceGroups/{group}/providers/Microsoft.ContainerService"
+        f"/managedClusters/cluster{next(_numbers)}"
+    )
+    reply = azure.call("PUT", f"{path}?api-version={API_VERSION}", new_cluster())
+    assert reply.status == 201, reply
+    wait_until_made(azure, path)
+    return path
+
+
+def new_cluster(**properties: Any) -> dict[str, Any]:
+    return {
+        "location": "eastus",
+        "identity": {"type": "SystemAssigned"},
+        "properties": {
+            "dnsPrefix": "test",
+            "agentPoolProfiles": [SYSTEM_POOL.copy()],
+            **properties,
+        },
+    }
+
+
+def wait_until_made(azure: Azure, path: str) -> None:
+    azure.wait(
+        f"{path}?api-version={API_VERSION}",
+        lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
+    )

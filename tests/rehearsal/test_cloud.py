@@ -1,0 +1,202 @@
+"""Starting, finding and stopping the rehearsal cloud."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal import cloud
+from rehearsal.cloud import Cloud, CloudError
+
+Start = Callable[..., Cloud]
+
+
+@pytest.fixture
+def bystander() -> Iterator["subprocess.Popen[bytes]"]:
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def port_of(running: Cloud) -> int:
+    return int(running.url.rpartition(":")[2])
+
+
+def test_a_cloud_is_started_once_and_found(start_cloud: Start) -> None:
+    first = start_cloud()
+    assert start_cloud() == first
+    assert cloud.find(first.home) == first
+    record = json.loads((first.home / "server.json").read_text())
+    assert (record["pid"], record["url"], record["port"]) == (first.pid, first.url, port_of(first))
+    assert record["started"]
+
+
+def test_stopping_waits_until_it_is_gone(start_cloud: Start) -> None:
+    running = start_cloud()
+    assert cloud.stop(running.home)
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port_of(running)), timeout=1)
+    assert cloud.find(running.home) is None
+    assert not cloud.stop(running.home)
+
+
+def test_nothing_is_found_where_nothing_was_started(tmp_path: Path) -> None:
+    assert cloud.find(tmp_path / "none") is None
+    assert not cloud.stop(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+
+def test_two_starts_at_once_start_one_server(tmp_path: Path) -> None:
+    """From two processes, as two people would."""
+    home = tmp_path / "cloud"
+    script = (
+        "import sys, pathlib; from rehearsal import cloud;"
+        "print(cloud.start(pathlib.Path(sys.argv[1])).pid)"
+    )
+
+    def start(_: int) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", script, str(home)],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        ).stdout.strip()
+
+    try:
+        with ThreadPoolExecutor() as pool:
+            pids = set(pool.map(start, range(2)))
+        assert len(pids) == 1
+    finally:
+        assert cloud.stop(home)
+
+
+def test_a_dead_server_is_started_again_on_its_port(start_cloud: Start) -> None:
+    dead = start_cloud()
+    os.kill(dead.pid, signal.SIGKILL)
+    again = start_cloud()
+    assert again.pid != dead.pid
+    assert again.url == dead.url
+
+
+def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
+    before = start_cloud()
+    cloud.stop(before.home)
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", port_of(before)))
+        other.listen()
+        after = start_cloud()
+    assert port_of(after) != port_of(before)
+    assert after.client_id == before.client_id
+
+
+def test_a_process_that_has_the_number_of_a_dead_server_is_left_alone(
+    start_cloud: Start, bystander: "subprocess.Popen[bytes]"
+) -> None:
+    running = start_cloud()
+    cloud.stop(running.home)
+    record = json.loads((running.home / "server.json").read_text())
+    (running.home / "server.json").write_text(json.dumps({**record, "pid": bystander.pid}))
+    assert cloud.find(running.home) is None
+    assert not cloud.stop(running.home)
+    assert bystander.poll() is None
+
+
+def test_another_server_on_the_same_port_is_not_taken_for_ours(
+    tmp_path: Path, start_cloud: Start, bystander: "subprocess.Popen[bytes]"
+) -> None:
+    """Its own authority does not vouch for it, so nothing is asked of it, let alone ended."""
+    other = start_cloud()
+    ours = tmp_path / "ours"
+    cloud.start(ours)
+    cloud.stop(ours)
+    record = json.loads((other.home / "server.json").read_text())
+    (ours / "server.json").write_text(json.dumps({**record, "pid": bystander.pid}))
+    assert cloud.find(ours) is None
+    assert not cloud.stop(ours)
+    assert cloud.find(other.home) == other
+
+
+def test_a_server_that_dies_at_its_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "principal.json").write_text('{"unexpected": "content"}')
+    with pytest.raises(CloudError, match=r"(?s)died at its start.*unexpected"):
+        cloud.start(tmp_path)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    try:
+        deadline = time.monotonic() + 20
+        while cloud.find(tmp_path) is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=10)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, errors) == (0, b"")
+
+
+def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
+    running = start_cloud()
+    command = [sys.executable, "-m", "rehearsal.arm", "--home", str(running.home)]
+    second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=20)
+    assert second.returncode == 1
+    assert "Another server is running" in second.stderr
+    assert cloud.find(running.home) == running
+
+
+def test_the_server_listens_on_the_loopback_address_alone(start_cloud: Start) -> None:
+    wanted = f"{port_of(start_cloud()):04X}"
+    listening = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            address, port = line.split()[1].split(":")
+            if port == wanted and line.split()[3] == "0A":
+                listening.append(address)
+    assert listening == ["0100007F"]
+
+
+def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
+    """azure-identity's own variables, in a process that is told nothing else."""
+    running = start_cloud()
+    environment = running.environment()
+    assert environment["ARM_METADATA_HOSTNAME"] == f"localhost:{port_of(running)}"
+    assert environment["ARM_TENANT_ID"] == "adfs"
+    script = (
+        "import os; from azure.identity import EnvironmentCredential as C;"
+        "C(disable_instance_discovery=True)"
+        ".get_token('https://' + os.environ['ARM_METADATA_HOSTNAME'] + '/.default')"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script],
+        check=True,
+        env={"PATH": os.environ["PATH"], **environment},
+        timeout=60,
+    )
+
+
+def test_the_state_folder_may_be_named_from_where_one_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    started: Any = cloud.start(Path("here"))
+    try:
+        monkeypatch.chdir("/")
+        assert cloud.find(tmp_path / "here") == started
+    finally:
+        assert cloud.stop(tmp_path / "here")

@@ -1,0 +1,70 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rehearsal.project import Project, StackFileError
+
+REAL = {"name": "aks-gpu", "runtime": "python", "config": {"aks-gpu:location": {"type": "string"}}}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "Pulumi.yaml").write_text(yaml.safe_dump(REAL))
+    own = Project(program, tmp_path / "home")
+    own.write()
+    return own
+
+
+def write_stack(project: Project, content: dict[str, Any]) -> None:
+    (project.program / "Pulumi.dev.yaml").write_text(yaml.safe_dump(content))
+
+
+def read(file: Path) -> Any:
+    return yaml.safe_load(file.read_text())
+
+
+def test_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
+    own = read(project.folder / "Pulumi.yaml")
+
+    assert (project.folder / own["main"]).resolve() == project.program
+    assert (own["name"], own["config"]) == (REAL["name"], REAL["config"])
+    assert [plugin["name"] for plugin in own["plugins"]["providers"]] == ["azure-native"]
+
+
+def test_takes_a_stack_file_over_but_not_its_key(project: Project) -> None:
+    config = {"aks-gpu:location": "eastus"}
+    write_stack(project, {"config": config, "encryptionsalt": "v1:theirs", "secretsprovider": "x"})
+
+    project.write_stack("dev")
+
+    assert read(project.folder / "Pulumi.dev.yaml") == {"config": config}
+
+
+def test_keeps_its_own_key_when_the_stack_file_changes(project: Project) -> None:
+    write_stack(project, {"config": {"aks-gpu:location": "eastus"}})
+    project.write_stack("dev")
+    own = project.folder / "Pulumi.dev.yaml"
+    own.write_text(yaml.safe_dump(read(own) | {"encryptionsalt": "v1:ours"}))
+    write_stack(project, {"config": {"aks-gpu:location": "westeurope"}})
+
+    project.write()
+
+    assert read(own) == {"config": {"aks-gpu:location": "westeurope"}, "encryptionsalt": "v1:ours"}
+
+
+def test_refuses_what_only_the_real_key_can_read(project: Project) -> None:
+    write_stack(project, {"config": {"aks-gpu:a": "b", "aks-gpu:deep": [{"c": {"secure": "v1:"}}]}})
+
+    with pytest.raises(StackFileError, match=r"encrypted values \(aks-gpu:deep\)"):
+        project.write_stack("dev")
+
+
+def test_names_the_stack_files_there_are(project: Project) -> None:
+    write_stack(project, {})
+
+    with pytest.raises(StackFileError, match=r"no stack file Pulumi.x.yaml.*Pulumi.dev.yaml"):
+        project.write_stack("x")
