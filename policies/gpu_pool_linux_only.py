@@ -18,7 +18,8 @@ def _validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         if os_type.lower() != "linux" and is_gpu_size(vm_size := pool.get("vmSize")):
             report(
                 f"{pool.label} has the GPU size {vm_size} and runs {os_type}. GPU pools are for "
-                "Linux only: set osType to Linux, or take a size without GPUs."
+                "Linux only: set osType to Linux, or take a size without GPUs.",
+                None,
             )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-# The plug-ins that stand-ins play, with the folders they are in.
+# The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
 _STAND_INS: Mapping[str, str] = MappingProxyType({"azure-native": "rehearsal/azure_native"})
 
 # Worth nothing anywhere else: a rehearsal's state holds no secret of the real world.
@@ -61,7 +61,7 @@ class Project:
         real = _read(self.program / "Pulumi.yaml")
         for made in (self.folder, self.state):
             made.mkdir(parents=True, exist_ok=True)
-        _write(self.folder / "Pulumi.yaml", real | self._own())
+        _write(self.folder / "Pulumi.yaml", real | self._own(real))
         for known in self.folder.glob("Pulumi.*.yaml"):
             self.write_stack(known.suffixes[0].removeprefix("."))
 
@@ -85,14 +85,16 @@ class Project:
         said = {key: value for key, value in real.items() if key not in _KEYS_OF_SECRETS}
         _write(own_file, said | keys)
 
-    def _own(self) -> dict[str, Any]:
+    def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
         """What the rehearsal's project file says otherwise."""
+        providers = real.get("plugins", {}).get("providers", [])
+        paths = {provider["name"]: provider["path"] for provider in providers} | dict(_STAND_INS)
         return {
             "main": os.path.relpath(self.program, self.folder),
             "plugins": {
                 "providers": [
                     {"name": name, "path": str(self.program / path)}
-                    for name, path in _STAND_INS.items()
+                    for name, path in paths.items()
                 ]
             },
             "runtime": {

@@ -39,7 +39,7 @@ class _Azure(mocks.Mocks):
             return None, args.inputs
         return f"/ids/{args.typ}/{named}", args.inputs | {"name": named}
 
-    def call(self, args: mocks.MockCallArgs) -> dict[str, Any]:
+    def call(self, args: mocks.MockCallArgs) -> Any:
         raise AssertionError(f"{args.token} is not expected to be called")
 
 

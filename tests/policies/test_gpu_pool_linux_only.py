@@ -22,6 +22,11 @@ VALID = {"agentPoolName": "gpu", "vmSize": GPU, "osType": "Linux"}
 
 def findings(resource_type: str, properties: dict[str, Any]) -> list[str]:
     found: list[str] = []
+
+    def report(message: str, urn: str | None) -> None:
+        assert urn is None, "the finding is the resource's own"
+        found.append(message)
+
     options = PolicyResourceOptions(False, [], False, None, [], None, [])  # type: ignore[arg-type]
     args = ResourceValidationArgs(
         resource_type,
@@ -31,7 +36,7 @@ def findings(resource_type: str, properties: dict[str, Any]) -> list[str]:
         options,
         None,
     )
-    gpu_pool_linux_only.validate(args, lambda message, urn=None: found.append(message))
+    gpu_pool_linux_only.validate(args, report)
     return found
 
 

@@ -6,7 +6,12 @@ import yaml
 
 from rehearsal.project import Project, StackFileError
 
-REAL = {"name": "aks-gpu", "runtime": "python", "config": {"aks-gpu:location": {"type": "string"}}}
+REAL = {
+    "name": "aks-gpu",
+    "runtime": "python",
+    "config": {"aks-gpu:location": {"type": "string"}},
+    "plugins": {"providers": [{"name": "our-own", "path": "own"}]},
+}
 
 
 @pytest.fixture
@@ -32,7 +37,10 @@ def test_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
 
     assert (project.folder / own["main"]).resolve() == project.program
     assert (own["name"], own["config"]) == (REAL["name"], REAL["config"])
-    assert [plugin["name"] for plugin in own["plugins"]["providers"]] == ["azure-native"]
+    assert {plugin["name"]: plugin["path"] for plugin in own["plugins"]["providers"]} == {
+        "our-own": str(project.program / "own"),
+        "azure-native": str(project.program / "rehearsal/azure_native"),
+    }
 
 
 def test_takes_a_stack_file_over_but_not_its_key(project: Project) -> None:

@@ -10,7 +10,10 @@ POOL = {"resourceGroupName": "g", "resourceName": "c"}
 
 
 def of_pool(**more: Any) -> list[tuple[str, str]]:
-    return [tuple(found) for found in mistakes(containerservice.AgentPoolArgs, POOL | more)]
+    return [
+        (found.path, found.reason)
+        for found in mistakes(containerservice.AgentPoolArgs, POOL | more)
+    ]
 
 
 def test_takes_what_the_sdk_takes() -> None:
