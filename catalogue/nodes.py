@@ -5,5 +5,25 @@ import re
 # AKS taints nothing by itself; this is the taint its documentation uses for GPU pools.
 GPU_TAINT = "sku=gpu:NoSchedule"
 
+# What AKS puts on spot nodes by itself.
+SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
+SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+
+# Labels with these prefixes belong to AKS and to Kubernetes.
+RESERVED_LABEL_PREFIXES = ("kubernetes.azure.com/", "kubernetes.io/", "k8s.io/")
+# The older label of GPU nodes, which AKS sets as well.
+ACCELERATOR_LABEL = ("accelerator", "nvidia")
+# Names a node's pool; AKS sets it.
+POOL_LABEL = "kubernetes.azure.com/agentpool"
+
 LINUX_POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 LINUX_POOL_NAME_RULE = "1 to 12 lower-case letters and digits, a letter first"
+
+TAINT = re.compile(
+    r"(?P<key>[A-Za-z0-9][A-Za-z0-9._/-]*)(=(?P<value>[A-Za-z0-9._-]*))?"
+    r":(?P<effect>NoSchedule|PreferNoSchedule|NoExecute)"
+)
+TAINT_RULE = "key=value:effect, with NoSchedule, PreferNoSchedule or NoExecute as its effect"
+
+MIG_PROFILES = ("MIG1g", "MIG2g", "MIG3g", "MIG4g", "MIG7g")
+LINUX_SYSTEMS = ("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from rehearsal.arm.home import PRESENCE, Home, read_json
 
@@ -22,10 +22,6 @@ STOP_SECONDS = 10.0
 ANSWER_SECONDS = 3.0
 POLL_SECONDS = 0.05
 TAIL_LINES = 20
-
-# The servers that this very process started: it is their parent, and has to ask after them for
-# the system to forget them once they end.
-_started: dict[int, "subprocess.Popen[bytes]"] = {}
 
 
 class CloudError(Exception):
@@ -92,13 +88,14 @@ def find(home: Path) -> Cloud | None:
 
 def stop(home: Path) -> bool:
     """Ends the cloud of this home and waits until it is gone; False if none was running."""
+    files = Home(home.resolve())
     cloud = find(home)
     if cloud is None:
         return False
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.kill(cloud.pid, number)
-        if _wait_until_gone(cloud.pid):
+        if _wait_until_gone(files):
             return True
     raise CloudError(f"The rehearsal's server, process {cloud.pid}, does not end.")
 
@@ -115,7 +112,6 @@ def _launch(files: Home, time_scale: float) -> Cloud:
             # It shall outlive the terminal that started it.
             start_new_session=True,
         )
-    _started[process.pid] = process
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
@@ -134,7 +130,7 @@ def _answers(files: Home, record: dict[str, Any]) -> bool:
     The certificate authority is this home's own, and the instance is the record's: nothing else
     can answer so.
     """
-    if not _is_alive(record["pid"]) or not files.ca_certificate.exists():
+    if not files.ca_certificate.exists():
         return False
     try:
         context = ssl.create_default_context(cafile=str(files.ca_certificate))
@@ -149,25 +145,13 @@ def _answers(files: Home, record: dict[str, Any]) -> bool:
     return bool(presence == {"instance": record["instance"], "pid": record["pid"]})
 
 
-def _is_alive(pid: int) -> bool:
-    if pid in _started:
-        return _started[pid].poll() is None
+def _wait_until_gone(files: Home) -> bool:
+    """Whether the server has let go of its home: a lock does not outlive its process."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        with FileLock(files.server_lock, timeout=STOP_SECONDS, poll_interval=POLL_SECONDS):
+            return True
+    except Timeout:
         return False
-    except PermissionError:
-        return True  # somebody else's: what it is, its answer will tell
-    return True
-
-
-def _wait_until_gone(pid: int) -> bool:
-    deadline = time.monotonic() + STOP_SECONDS
-    while _is_alive(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(POLL_SECONDS)
-    return True
 
 
 def _tail(files: Home) -> str:

@@ -113,16 +113,27 @@ def test_a_process_that_has_the_number_of_a_dead_server_is_left_alone(
     assert bystander.poll() is None
 
 
-def test_another_server_on_the_same_port_is_not_taken_for_ours(
-    tmp_path: Path, start_cloud: Start, bystander: "subprocess.Popen[bytes]"
+def test_a_running_server_does_not_speak_for_another_process(
+    start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
-    """Its own authority does not vouch for it, so nothing is asked of it, let alone ended."""
+    record_file = start_cloud().home / "server.json"
+    right = record_file.read_text()
+    record_file.write_text(json.dumps({**json.loads(right), "pid": bystander.pid}))
+    assert cloud.find(record_file.parent) is None
+    assert not cloud.stop(record_file.parent)
+    assert bystander.poll() is None
+    record_file.write_text(right)
+
+
+def test_the_server_of_another_home_is_not_taken_for_ours(
+    tmp_path: Path, start_cloud: Start
+) -> None:
+    """Our authority does not vouch for it, whatever the record says."""
     other = start_cloud()
     ours = tmp_path / "ours"
     cloud.start(ours)
     cloud.stop(ours)
-    record = json.loads((other.home / "server.json").read_text())
-    (ours / "server.json").write_text(json.dumps({**record, "pid": bystander.pid}))
+    (ours / "server.json").write_text((other.home / "server.json").read_text())
     assert cloud.find(ours) is None
     assert not cloud.stop(ours)
     assert cloud.find(other.home) == other

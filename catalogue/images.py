@@ -1,0 +1,14 @@
+"""Container images, and the specialised node image of the article's days."""
+
+from datetime import date
+
+# The article's own, pinned as it has them.
+ARTICLE_DEVICE_PLUGIN = "mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"
+SAMPLE_JOB = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
+
+DEVICE_PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
+
+# The preview feature that the specialised image was behind.
+SPECIALISED_IMAGE_NAMESPACE = "Microsoft.ContainerService"
+SPECIALISED_IMAGE_FEATURE = "GPUDedicatedVHDPreview"
+SPECIALISED_IMAGE_RETIRED_ON = date(2025, 1, 10)

@@ -1,0 +1,19 @@
+"""What takes the place of retired families of sizes."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# By family, the size to move to: of the same kind of work, with a whole GPU.
+SUCCESSORS: Mapping[str, str] = MappingProxyType(
+    {
+        "NC": "Standard_NC8as_T4_v3",
+        "NC_Promo": "Standard_NC8as_T4_v3",
+        "NCv2": "Standard_NC24ads_A100_v4",
+        "NCv3": "Standard_NC24ads_A100_v4",
+        "ND": "Standard_ND96asr_v4",
+        "NV": "Standard_NV36ads_A10_v5",
+        "NV_Promo": "Standard_NV36ads_A10_v5",
+        "NVv3": "Standard_NV36ads_A10_v5",
+        "NVv4": "Standard_NV36ads_A10_v5",
+    }
+)
