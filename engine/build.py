@@ -1,0 +1,210 @@
+"""Building executables from Go modules, and keeping nothing of it but the executables."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.cache import Say, sole_use
+from engine.errors import WayClosedError
+from engine.progress import Progress
+
+# Enough of what Go said last to see why a build failed.
+_LINES_KEPT = 30
+
+
+@dataclass(frozen=True)
+class ModuleFile:
+    """A file of a Go module that the executable needs beside it."""
+
+    module: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """An executable to build.
+
+    The result is remembered under name and key, so the key has to differ whenever anything the
+    executable is built from does.
+    """
+
+    name: str
+    package: str
+    key: str
+    ldflags: str = "-s -w"
+    files: tuple[ModuleFile, ...] = ()
+
+
+def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> list[Path]:
+    """The folders of the targets' executables, which are built if they are not there already.
+
+    `source` is a folder with a go.mod and a complete go.sum; `store` is where the results are
+    kept. An interrupted build is taken up again where it stood; a failed one raises
+    WayClosedError.
+    """
+    store = store.absolute()  # Go runs in another folder
+    places = [store / f"{target.name}-{target.key}" for target in targets]
+    # A place gets its name only once it is complete, so one that exists is done.
+    if all(place.exists() for place in places):
+        return places
+    with sole_use(store, say):
+        missing = [
+            (target, place)
+            for target, place in zip(targets, places, strict=True)
+            if not place.exists()
+        ]
+        if missing:
+            work = store / "work"
+            go = _Go(source, work)
+            for target, place in missing:
+                _install(go, target, place, work, say)
+            shutil.rmtree(work)
+    return places
+
+
+def _install(go: "_Go", target: Target, place: Path, work: Path, say: Say) -> None:
+    unfinished = work / "out"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    go.build(target, unfinished / target.name, say)
+    for file in target.files:
+        copy = unfinished / Path(file.path).name
+        shutil.copyfile(go.module_folder(file.module) / file.path, copy)
+        copy.chmod(0o755)
+    unfinished.rename(place)
+
+
+class _Go:
+    """The `go` command, working in folders of its own, so that all it leaves can be removed."""
+
+    def __init__(self, source: Path, work: Path) -> None:
+        go = shutil.which("go")
+        if go is None:
+            raise WayClosedError("there is no `go` on PATH")
+        self._go = go
+        self._source = source
+        folders = {
+            "GOMODCACHE": work / "modules",
+            "GOCACHE": work / "objects",
+            "GOTMPDIR": work / "tmp",
+        }
+        for folder in folders.values():
+            folder.mkdir(parents=True, exist_ok=True)
+        users = self._users_settings(work)
+        self._environment = os.environ | {name: str(path) for name, path in folders.items()}
+        self._environment |= {
+            # A workspace that the checkout happens to lie in has no say in this.
+            "GOWORK": "off",
+            # None of it is C, and so nobody needs a C compiler.
+            "CGO_ENABLED": "0",
+            "GOPROXY": _proxies(users),
+            # Else Go makes the module folders read-only, and they could not be removed.
+            "GOFLAGS": f"{users['GOFLAGS']} -modcacherw".strip(),
+        }
+
+    def _users_settings(self, work: Path) -> dict[str, str]:
+        # Asked outside of the module: inside of it, an older Go might first of all download a
+        # newer one into the user's own module cache.
+        asked = [self._go, "env", "-json", "GOPROXY", "GOFLAGS", "GOMODCACHE"]
+        answer = subprocess.run(asked, cwd=work, capture_output=True, text=True, check=False)
+        if answer.returncode != 0:
+            raise WayClosedError(f"`go env` failed: {answer.stderr.strip()}")
+        settings: dict[str, str] = json.loads(answer.stdout)
+        return settings
+
+    def build(self, target: Target, output: Path, say: Say) -> None:
+        """Compile a target, which may take minutes."""
+        # Without VCS stamps: they make a build fail where git does not trust the checkout.
+        command = [self._go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-v"]
+        command += ["-ldflags", target.ldflags, "-o", str(output), target.package]
+        with (
+            Progress(f"Building {target.name} from its Go modules", say) as progress,
+            # A group of its own, so that Ctrl-C reaches Go with its compilers through us alone.
+            # Should we be killed, Go ends as well, at the next line that nobody is there to read.
+            subprocess.Popen(
+                command,
+                cwd=self._source,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                process_group=0,
+            ) as process,
+        ):
+            said = _watch(process, progress)
+        if process.returncode != 0:
+            raise WayClosedError(f"`go build` of {target.package} failed:\n{said}")
+
+    def module_folder(self, module: str) -> Path:
+        """Where Go has unpacked a module."""
+        command = [self._go, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module]
+        answer = subprocess.run(
+            command,
+            cwd=self._source,
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if answer.returncode != 0:
+            raise WayClosedError(f"`go list` of {module} failed: {answer.stderr.strip()}")
+        return Path(answer.stdout.strip())
+
+
+def _proxies(users: dict[str, str]) -> str:
+    """The user's module proxies; before them the user's own downloads, if there are any."""
+    downloads = Path(users["GOMODCACHE"]) / "cache" / "download"
+    if not downloads.is_dir():
+        return users["GOPROXY"]
+    return f"{downloads.as_uri()},{users['GOPROXY']}"
+
+
+def _watch(process: subprocess.Popen[str], progress: Progress) -> str:
+    """Wait for the build, tell how it goes, and return the last of what Go said.
+
+    Whatever breaks this off, such as a Ctrl-C, ends the build.
+    """
+    lines: deque[str] = deque(maxlen=_LINES_KEPT)
+    compiled = 0
+
+    def read() -> None:
+        nonlocal compiled
+        for line in process.stdout or ():
+            lines.append(line.rstrip())
+            # With -v Go names each package it compiles; its other remarks begin with its name.
+            compiled += not line.startswith("go: ")
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    try:
+        while process.poll() is None:
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=1)
+            progress.update(f"{compiled} packages, {lines[-1] if lines else 'starting'}")
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        reader.join()
+    return "\n".join(lines)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a build with all its compilers."""
+    with suppress(subprocess.TimeoutExpired):
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=5)
+    # Go may be gone before its compilers are.
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,68 @@
+"""The third way to the Kubernetes binaries: building them from Go modules."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+from engine.build import Target, build
+from engine.cache import Say, sole_use
+from engine.versions import KUBERNETES, KWOK
+
+SOURCE = Path(__file__).parent / "kubernetes_source"
+
+_PACKAGES = {
+    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
+    "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
+    "kube-scheduler": "k8s.io/kubernetes/cmd/kube-scheduler",
+    "kubectl": "k8s.io/kubernetes/cmd/kubectl",
+    "etcd": "go.etcd.io/etcd/server/v3",
+    "kwok": "sigs.k8s.io/kwok/cmd/kwok",
+}
+
+# Without these, the binaries call themselves v0.0.0, and clients refuse to work with that.
+_MAJOR, _MINOR, _ = KUBERNETES.split(".")
+_STAMPS = {
+    "k8s.io/component-base/version.gitVersion": f"v{KUBERNETES}",
+    "k8s.io/component-base/version.gitMajor": _MAJOR,
+    "k8s.io/component-base/version.gitMinor": _MINOR,
+    "sigs.k8s.io/kwok/pkg/consts.Version": f"v{KWOK}",
+}
+_LDFLAGS = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in _STAMPS.items())])
+
+
+def built_folder(cache: Path) -> Path | None:
+    """The folder of an earlier build from the same modules."""
+    place = _place(cache)
+    return place if place.exists() else None
+
+
+def build_folder(cache: Path, say: Say) -> Path:
+    """Build all of them, and put them into one folder."""
+    key = _key()
+    targets = [Target(name, package, key, _LDFLAGS) for name, package in _PACKAGES.items()]
+    folders = build(SOURCE, targets, cache / "build", say)
+    place = _place(cache)
+    unfinished = cache / "unfinished"
+    with sole_use(cache, say):
+        if not place.exists():
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            for target, folder in zip(targets, folders, strict=True):
+                # Links, since they take no space.
+                os.link(folder / target.name, unfinished / target.name)
+            unfinished.rename(place)
+    return place
+
+
+def _place(cache: Path) -> Path:
+    return cache / f"kubernetes-{KUBERNETES}-{_key()}"
+
+
+def _key() -> str:
+    whole = hashlib.sha256(_LDFLAGS.encode())
+    for name in ("go.mod", "go.sum"):
+        content = (SOURCE / name).read_bytes()
+        whole.update(f"\n{name} {len(content)}\n".encode())
+        whole.update(content)
+    return whole.hexdigest()[:12]

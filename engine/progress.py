@@ -1,0 +1,52 @@
+"""Telling what takes so long."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.markup import escape
+from rich.status import Status
+
+from engine.cache import Say
+
+# Where there is no terminal, such as in a build log, one line in so many seconds is enough.
+_SECONDS_BETWEEN_LINES = 15.0
+
+
+class Progress:
+    """A status line that is kept up to date on a terminal; single lines through `say` elsewhere."""
+
+    def __init__(self, title: str, say: Say) -> None:
+        self._title = title
+        self._say = say
+        self._began = self._said = time.monotonic()
+        on_terminal = sys.stderr.isatty()
+        self._status = Status(escape(title), console=Console(stderr=True)) if on_terminal else None
+
+    def __enter__(self) -> Self:
+        if self._status:
+            self._status.start()
+        else:
+            self._say(f"{self._title} ...")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._status:
+            self._status.stop()
+
+    def update(self, detail: str) -> None:
+        """Tell how far it is; to be called every second or so."""
+        now = time.monotonic()
+        line = f"{self._title}: {now - self._began:.0f} s, {detail}"
+        if self._status:
+            self._status.update(escape(line))
+        elif now - self._said >= _SECONDS_BETWEEN_LINES:
+            self._said = now
+            self._say(line)

@@ -1,0 +1,220 @@
+"""Building from a Go module, with the real `go`, on the smallest module there is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.build import ModuleFile, Target, build
+from engine.errors import WayClosedError
+
+if TYPE_CHECKING:
+    from tests.engine.conftest import Wait
+
+pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+
+# Stands for `go`: notes each build, with its process id and how many compiled packages it finds.
+RECORDING_GO = """#!/bin/sh
+if [ "$1" = build ]; then
+    echo "$$ $(find "$GOCACHE" -name '*-d' | wc -l)" >> {log}
+fi
+exec {go} "$@"
+"""
+
+# What another run does; it is a program of its own so that it can be killed.
+RUN = """
+import sys
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+from engine.build import Target, build
+source, store = map(Path, sys.argv[1:])
+build(source, [Target("hello", ".", "1")], store, lambda line: print(line, flush=True))
+"""
+
+HELLO = Target("hello", ".", "1")
+
+
+class Bench:
+    """A module to build, a place for the results, and a record of the builds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.source = folder / "source"
+        self.store = folder / "store"
+        self.log = folder / "builds"
+        self.log.touch()
+        self.source.mkdir()
+        (self.source / "go.mod").write_text("module hello\n\ngo 1.21\n")
+        self.write('func main() { println("hello") }')
+
+    def write(self, code: str) -> None:
+        (self.source / "main.go").write_text(f"package main\n\n{code}\n")
+
+    def builds(self) -> list[tuple[int, int]]:
+        """The process id of each build, and how many compiled packages it began with."""
+        return [
+            (int(pid), int(packages))
+            for pid, packages in map(str.split, self.log.read_text().splitlines())
+        ]
+
+    def compiled(self) -> int:
+        """How many compiled packages an unfinished build has left by now."""
+        return len(list((self.store / "work" / "objects").glob("*/*-d")))
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, self.source, self.store],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    bench = Bench(tmp_path)
+    go = tmp_path / "bin" / "go"
+    go.parent.mkdir()
+    go.write_text(RECORDING_GO.format(log=bench.log, go=shutil.which("go")))
+    go.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(go.parent), os.environ["PATH"]]))
+    return bench
+
+
+def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> None:
+    first, second = bench.start(), bench.start()
+    try:
+        output = first.communicate(timeout=60)[0] + second.communicate(timeout=60)[0]
+    finally:
+        first.kill()
+        second.kill()
+
+    assert (first.returncode, second.returncode) == (0, 0), output
+    assert len(bench.builds()) == 1
+    assert output.count("Another run is at the same work") == 1
+    assert sorted(file.name for file in bench.store.iterdir()) == ["hello-1", "lock"]
+    hello = subprocess.run([bench.store / "hello-1" / "hello"], capture_output=True, check=True)
+    assert hello.stderr == b"hello\n"
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_build_is_resumed(
+    bench: Bench, wait_until: Wait, said: list[str], how: signal.Signals
+) -> None:
+    run = bench.start()
+    try:
+        wait_until(lambda: bench.compiled() > 5, "a few packages were compiled")
+        run.send_signal(how)
+        run.communicate(timeout=20)
+        [(go, _)] = bench.builds()
+        wait_until(lambda: not group_exists(go), "the build had ended with its run")
+    finally:
+        run.kill()
+        for go, _ in bench.builds():
+            with suppress(ProcessLookupError):
+                os.killpg(go, signal.SIGKILL)
+
+    # It was broken off, and not merely waited for.
+    assert not (bench.store / "work" / "out" / "hello").exists()
+    assert not (bench.store / "hello-1").exists()
+    left = bench.compiled()
+
+    build(bench.source, [HELLO], bench.store, said.append)
+
+    assert [found for _, found in bench.builds()] == [0, left]
+    assert left > 5
+    assert (bench.store / "hello-1" / "hello").exists()
+    assert not (bench.store / "work").exists()
+
+
+def test_failed_build_shows_what_go_said(bench: Bench, said: list[str]) -> None:
+    bench.write('import "hello/nowhere"\n\nfunc main() { nowhere.Go() }')
+
+    with pytest.raises(WayClosedError, match="hello/nowhere"):
+        build(bench.source, [HELLO], bench.store, said.append)
+
+    assert not (bench.store / "hello-1").exists()
+
+
+def test_only_what_is_missing_is_built(bench: Bench, said: list[str]) -> None:
+    kept = bench.store / "hello-1"
+    kept.mkdir(parents=True)
+    (bench.source / "other").mkdir()
+    (bench.source / "other" / "main.go").write_text(
+        "package main\n\nvar text string\n\nfunc main() { println(text) }\n"
+    )
+    other = Target("other", "./other", "2", ldflags="-X main.text=linked")
+
+    places = build(bench.source, [HELLO, other], bench.store, said.append)
+
+    assert places == [kept, bench.store / "other-2"]
+    assert len(bench.builds()) == 1
+    ran = subprocess.run([places[1] / "other"], capture_output=True, check=True)
+    assert ran.stderr == b"linked\n"
+
+
+def test_modules_come_from_the_users_own_downloads(
+    bench: Bench, said: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The only source of the module here is a download cache, since GOPROXY is off."""
+    downloads = tmp_path / "users" / "cache" / "download" / "example.org" / "greeting" / "@v"
+    downloads.mkdir(parents=True)
+    (downloads / "v1.0.0.mod").write_text("module example.org/greeting\n")
+    (downloads / "v1.0.0.info").write_text('{"Version": "v1.0.0"}')
+    with zipfile.ZipFile(downloads / "v1.0.0.zip", "w") as archive:
+        archive.writestr("example.org/greeting@v1.0.0/go.mod", "module example.org/greeting\n")
+        archive.writestr(
+            "example.org/greeting@v1.0.0/greeting.go",
+            'package greeting\n\nconst Text = "greetings"\n',
+        )
+    monkeypatch.setenv("GOMODCACHE", str(tmp_path / "users"))
+    monkeypatch.setenv("GOPROXY", "off")
+    monkeypatch.setenv("GONOSUMDB", "example.org")
+    (bench.source / "go.mod").write_text(
+        "module hello\n\ngo 1.21\n\nrequire example.org/greeting v1.0.0\n"
+    )
+    bench.write('import "example.org/greeting"\n\nfunc main() { println(greeting.Text) }')
+    (bench.source / "go.sum").write_text(sums(tmp_path, bench.source))
+    target = Target("hello", ".", "1", files=(ModuleFile("example.org/greeting", "greeting.go"),))
+
+    [place] = build(bench.source, [target], bench.store, said.append)
+
+    ran = subprocess.run([place / "hello"], capture_output=True, check=True)
+    assert ran.stderr == b"greetings\n"
+    assert "greetings" in (place / "greeting.go").read_text()
+    # The user's own caches are left as they were.
+    assert sorted(file.name for file in (tmp_path / "users").iterdir()) == ["cache"]
+
+
+def sums(folder: Path, source: Path) -> str:
+    """The go.sum that Go itself would write for the module in the download cache."""
+    go = shutil.which("go", path=os.environ["PATH"].split(os.pathsep, 1)[1])
+    assert go is not None
+    scratch = folder / "scratch"
+    shutil.copytree(source, scratch)
+    environment = os.environ | {
+        "GOPROXY": (folder / "users" / "cache" / "download").as_uri(),
+        "GOMODCACHE": str(folder / "scratch-modules"),
+        "GOFLAGS": "-modcacherw",
+        "GONOSUMDB": "example.org",
+    }
+    subprocess.run([go, "mod", "tidy"], cwd=scratch, env=environment, check=True)
+    return (scratch / "go.sum").read_text()
+
+
+def group_exists(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True

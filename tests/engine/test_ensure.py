@@ -1,0 +1,79 @@
+"""The order of the three ways, and what is said where none of them leads anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine import Engine, EngineUnavailableError, ensure_engine
+from engine.cache import engine_cache
+from engine.release import RELEASES_VARIABLE
+from engine.versions import LOWEST_PULUMI, PULUMI
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine without Pulumi, Go or releases; the folder returned is all its PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # Port 9 is for discarding, and hardly anywhere is there a server on it.
+    monkeypatch.setenv(RELEASES_VARIABLE, "http://127.0.0.1:9")
+    return folder
+
+
+def add(folder: Path, name: str, prints: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    script = folder / name
+    script.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    script.chmod(0o755)
+    return script
+
+
+def keep_a_release() -> Path:
+    return add(engine_cache() / "release" / f"pulumi-{PULUMI}", "pulumi")
+
+
+def test_pulumi_on_path_wins(bare_machine: Path, said: list[str]) -> None:
+    keep_a_release()
+    pulumi = add(bare_machine, "pulumi", "v3.999.0")
+    add(bare_machine, "pulumi-language-python")
+
+    assert ensure_engine(said.append) == Engine(pulumi, "3.999.0", "path")
+    assert said == []
+
+
+def test_old_pulumi_on_path_is_passed_over_with_a_word(bare_machine: Path, said: list[str]) -> None:
+    kept = keep_a_release()
+    add(bare_machine, "pulumi", "v3.1.0")
+    add(bare_machine, "pulumi-language-python")
+
+    assert ensure_engine(said.append) == Engine(kept, PULUMI, "release")
+    [line] = said
+    assert "passed over" in line
+    assert "version 3.1.0" in line
+    assert LOWEST_PULUMI in line
+
+
+def test_no_way_at_all_is_one_error_that_names_all_three(
+    bare_machine: Path, said: list[str]
+) -> None:
+    with pytest.raises(EngineUnavailableError) as raised:
+        ensure_engine(said.append)
+
+    assert any("No release of Pulumi could be fetched" in line for line in said)
+    message = str(raised.value)
+    assert "1. pulumi on PATH: there is no `pulumi` on PATH" in message
+    assert "2. the official release: http://127.0.0.1:9/" in message
+    assert "3. a build from Go modules: there is no `go` on PATH" in message
+    assert "install Go" in message
+    assert RELEASES_VARIABLE in message
+
+
+def test_windows_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Windows")
+
+    with pytest.raises(EngineUnavailableError, match="put pulumi on PATH"):
+        ensure_engine(said.append)

@@ -1,0 +1,84 @@
+"""Which `pulumi` on PATH is taken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine import Engine
+from engine.errors import WayClosedError
+from engine.on_path import find_on_path
+from engine.versions import LOWEST_PULUMI
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that is all there is on PATH."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def add(folder: Path, name: str, prints: str = "") -> Path:
+    script = folder / name
+    script.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.parametrize("version", [LOWEST_PULUMI, "3.1000.0", "4.0.0-dev.12"])
+def test_new_enough_pulumi_is_taken(folder: Path, version: str) -> None:
+    pulumi = add(folder, "pulumi", f"v{version}")
+    add(folder, "pulumi-language-python")
+
+    assert find_on_path() == (pulumi, version.removesuffix("-dev.12"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("v3.99.0", "is version 3.99.0"),
+        ("no idea", "answers 'no idea'"),
+    ],
+)
+def test_other_pulumi_is_not_taken(folder: Path, answer: str, reason: str) -> None:
+    add(folder, "pulumi", answer)
+    add(folder, "pulumi-language-python")
+
+    with pytest.raises(WayClosedError, match=reason):
+        find_on_path()
+
+
+def test_pulumi_that_fails_is_not_taken(folder: Path) -> None:
+    add(folder, "pulumi", f"v{LOWEST_PULUMI}").write_text("#!/bin/sh\nexit 1\n")
+    add(folder, "pulumi-language-python")
+
+    with pytest.raises(WayClosedError, match="failed"):
+        find_on_path()
+
+
+def test_pulumi_without_language_host_is_not_taken(folder: Path) -> None:
+    add(folder, "pulumi", f"v{LOWEST_PULUMI}")
+
+    with pytest.raises(WayClosedError, match="has no pulumi-language-python"):
+        find_on_path()
+
+
+def test_language_host_may_lie_beside_the_real_file_of_a_linked_pulumi(
+    folder: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (folder / "pulumi").symlink_to(add(elsewhere, "pulumi", f"v{LOWEST_PULUMI}"))
+    add(elsewhere, "pulumi-language-python")
+
+    assert find_on_path() == (folder / "pulumi", LOWEST_PULUMI)
+
+
+def test_path_is_changed_only_where_another_pulumi_would_come_first(folder: Path) -> None:
+    engine = Engine(add(folder, "pulumi"), LOWEST_PULUMI, "path")
+
+    assert engine.on_path(f"/usr/bin:{folder}") == f"/usr/bin:{folder}"
+    assert engine.on_path("/usr/bin:/bin") == f"{folder}:/usr/bin:/bin"

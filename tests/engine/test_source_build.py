@@ -1,0 +1,98 @@
+"""Putting a built engine together. The build itself is tried out in test_build."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engine import source_build
+from engine.build import Target
+from engine.source_build import build_engine, built_engine
+from engine.versions import PULUMI
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the source, which a test may change."""
+    copy = tmp_path / "source"
+    shutil.copytree(source_build.SOURCE, copy)
+    monkeypatch.setattr(source_build, "SOURCE", copy)
+    return copy
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names and keys of the targets that were built; nothing is compiled."""
+    built: list[str] = []
+
+    def pretend(source: Path, targets: Sequence[Target], store: Path, say: object) -> list[Path]:
+        places = [store / f"{target.name}-{target.key}" for target in targets]
+        for target, place in zip(targets, places, strict=True):
+            if not place.exists():
+                built.append(place.name)
+                place.mkdir(parents=True)
+                for name in [target.name, *(Path(file.path).name for file in target.files)]:
+                    (place / name).touch()
+        return places
+
+    monkeypatch.setattr(source_build, "build", pretend)
+    return built
+
+
+def test_go_mod_names_the_version_that_the_build_claims_to_be() -> None:
+    text = (source_build.SOURCE / "go.mod").read_text()
+
+    for module in ("pkg", "sdk"):
+        found = re.findall(rf"github\.com/pulumi/pulumi/{module}/v3 v(\S+)", text)
+        assert found == [PULUMI], module
+
+
+def test_pulumi_and_language_host_end_up_in_one_folder(
+    source: Path, built: list[str], said: list[str], tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    assert built_engine(cache) is None
+
+    pulumi = build_engine(cache, said.append)
+
+    assert built_engine(cache) == pulumi
+    assert sorted(file.name for file in pulumi.parent.iterdir()) == [
+        "pulumi",
+        "pulumi-language-python",
+        "pulumi-language-python-exec",
+        "pulumi-resource-pulumi-python",
+    ]
+    # As another run does that was at it at the same time.
+    assert build_engine(cache, said.append) == pulumi
+    assert not (cache / "unfinished").exists()
+
+
+def test_changed_language_host_is_built_again_and_pulumi_is_not(
+    source: Path, built: list[str], said: list[str], tmp_path: Path
+) -> None:
+    build_engine(tmp_path / "cache", said.append)
+    before = list(built)
+    main = source / "pulumi-language-python" / "main.go"
+    main.write_text(main.read_text() + "\n// changed\n")
+
+    assert built_engine(tmp_path / "cache") is None
+    build_engine(tmp_path / "cache", said.append)
+
+    [again] = built[len(before) :]
+    assert again.startswith("pulumi-language-python-")
+    assert again not in before
+
+
+def test_changed_modules_build_both_again(
+    source: Path, built: list[str], said: list[str], tmp_path: Path
+) -> None:
+    build_engine(tmp_path / "cache", said.append)
+    (source / "go.mod").write_text((source / "go.mod").read_text() + "\n// changed\n")
+
+    build_engine(tmp_path / "cache", said.append)
+
+    assert len(set(built)) == len(built) == 4
