@@ -93,8 +93,7 @@ class Project:
             "main": os.path.relpath(self.program, self.folder),
             "plugins": {
                 "providers": [
-                    {"name": name, "path": str(self.program / path)}
-                    for name, path in paths.items()
+                    {"name": name, "path": str(self.program / path)} for name, path in paths.items()
                 ]
             },
             "runtime": {
