@@ -63,7 +63,9 @@ class Project:
             made.mkdir(parents=True, exist_ok=True)
         _write(self.folder / "Pulumi.yaml", real | self._own(real))
         for known in self.folder.glob("Pulumi.*.yaml"):
-            self.write_stack(known.suffixes[0].removeprefix("."))
+            # One without a real counterpart was made by hand, with plain pulumi.
+            if (self.program / known.name).exists():
+                self.write_stack(known.name.split(".")[1])
 
     def write_stack(self, stack: str) -> None:
         """Takes over the stack file of that name, with the key of the rehearsal's own secrets."""

@@ -76,3 +76,12 @@ def test_names_the_stack_files_there_are(project: Project) -> None:
 
     with pytest.raises(StackFileError, match=r"no stack file Pulumi.x.yaml.*Pulumi.dev.yaml"):
         project.write_stack("x")
+
+
+def test_leaves_stacks_alone_that_were_made_by_hand(project: Project) -> None:
+    own = project.folder / "Pulumi.mine.yaml"
+    own.write_text("encryptionsalt: mine\n")
+
+    project.write()
+
+    assert own.read_text() == "encryptionsalt: mine\n"
