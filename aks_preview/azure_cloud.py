@@ -1,17 +1,35 @@
 """Which Azure a provider speaks to, and as whom."""
 
-import os
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
 from azure.core.credentials_async import AsyncTokenCredential
-from azure.identity.aio import ClientSecretCredential
+from azure.identity.aio import (
+    AzureCliCredential,
+    CertificateCredential,
+    ClientAssertionCredential,
+    ClientSecretCredential,
+    ManagedIdentityCredential,
+)
 
+from aks_preview.configuration import Configuration
+from aks_preview.oidc import assertion
 from aks_preview.serving import ProviderError
 
 _METADATA_API_VERSION = "2022-09-01"
+_METADATA_HOSTS: Mapping[str, str] = MappingProxyType(
+    {
+        "china": "management.chinacloudapi.cn",
+        "usgovernment": "management.usgovcloudapi.net",
+    }
+)
+# What the environment alone says: nothing is configured.
+_ENVIRONMENT = Configuration(MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -34,9 +52,17 @@ PUBLIC_CLOUD = AzureCloud(
 )
 
 
-async def azure_cloud() -> AzureCloud:
-    """The cloud that ARM_METADATA_HOSTNAME names, else the public one."""
-    host = os.environ.get("ARM_METADATA_HOSTNAME")
+async def azure_cloud(configuration: Configuration = _ENVIRONMENT) -> AzureCloud:
+    """The cloud that was configured, by its metadata host or its name; else the public one."""
+    host = configuration.text("metadataHost")
+    environment = configuration.text("environment").lower()
+    if not host and environment != "public":
+        host = _METADATA_HOSTS.get(environment, "")
+        if not host:
+            raise ProviderError(
+                f"There is no Azure environment {environment}; there are public, "
+                f"{', '.join(sorted(_METADATA_HOSTS))}, and those of a metadataHost."
+            )
     return await _read_metadata(host) if host else PUBLIC_CLOUD
 
 
@@ -47,10 +73,10 @@ async def _read_metadata(host: str) -> AzureCloud:
         async with aiohttp.ClientSession(timeout=timeout) as session, session.get(url) as answer:
             answer.raise_for_status()
             return _cloud(await answer.json())
-    except (aiohttp.ClientError, TimeoutError, KeyError, ValueError) as error:
+    except (aiohttp.ClientError, TimeoutError, LookupError, TypeError, ValueError) as error:
         raise ProviderError(
             f"The metadata of the Azure cloud at {host} cannot be read ({error!r}). "
-            "Is ARM_METADATA_HOSTNAME right, and the cloud there?"
+            "Is metadataHost (ARM_METADATA_HOSTNAME) right, and the cloud there?"
         ) from error
 
 
@@ -58,27 +84,57 @@ def _cloud(metadata: dict[str, Any]) -> AzureCloud:
     authentication = metadata["authentication"]
     login = urlsplit(authentication["loginEndpoint"])
     return AzureCloud(
-        resource_manager=metadata["resourceManager"].rstrip("/"),
+        resource_manager=_encrypted(metadata["resourceManager"]).rstrip("/"),
         # The path of a login endpoint is its tenant, which the credential adds by itself.
-        authority=f"{login.scheme}://{login.netloc}",
+        authority=_encrypted(f"{login.scheme}://{login.netloc}"),
         audience=authentication["audiences"][0],
     )
 
 
+def _encrypted(url: str) -> str:
+    if urlsplit(url).scheme != "https":
+        raise ProviderError(
+            f"The metadata of the Azure cloud names {url}: a token is only ever sent to https."
+        )
+    return url
+
+
 def setting(name: str) -> str:
-    """A required setting of the provider, from the environment variables azure-native reads."""
-    if value := os.environ.get(name):
-        return value
-    raise ProviderError(f"The environment variable {name} is not set, but needed to reach Azure.")
+    """A required setting, by the environment variable that azure-native reads it from."""
+    return _ENVIRONMENT.required_from(name)
 
 
-def azure_credential(cloud: AzureCloud) -> AsyncTokenCredential:
-    """The service principal that the ARM_ environment variables name."""
-    return ClientSecretCredential(
-        setting("ARM_TENANT_ID"),
-        setting("ARM_CLIENT_ID"),
-        setting("ARM_CLIENT_SECRET"),
-        authority=cloud.authority,
+def azure_credential(
+    cloud: AzureCloud, configuration: Configuration = _ENVIRONMENT
+) -> AsyncTokenCredential:
+    """Who signs in, in the first of azure-native's ways that is configured; else Azure's CLI."""
+    required = configuration.required
+    there: dict[str, Any] = {
+        "authority": cloud.authority,
         # Discovery asks the public cloud whether it knows the authority; others it does not.
-        disable_instance_discovery=cloud != PUBLIC_CLOUD,
-    )
+        "disable_instance_discovery": cloud != PUBLIC_CLOUD,
+    }
+    if configuration.is_on("useOidc"):
+        return ClientAssertionCredential(
+            required("tenantId"), required("clientId"), assertion(configuration), **there
+        )
+    if configuration.is_on("useMsi"):
+        return ManagedIdentityCredential(client_id=configuration.text("clientId") or None)
+    if path := configuration.text("clientCertificatePath"):
+        return CertificateCredential(
+            required("tenantId"),
+            required("clientId"),
+            certificate_data=_content(path),
+            password=configuration.text("clientCertificatePassword") or None,
+            **there,
+        )
+    if secret := configuration.text("clientSecret"):
+        return ClientSecretCredential(required("tenantId"), required("clientId"), secret, **there)
+    return AzureCliCredential(tenant_id=configuration.text("tenantId"))
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ProviderError(f"clientCertificatePath cannot be read: {error}") from error

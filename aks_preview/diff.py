@@ -19,17 +19,23 @@ def diff(
     replaces: Collection[str],
     ignored: Collection[str] = (),
 ) -> DiffResponse:
-    """Compares two sets of plain inputs; a change of a property in `replaces` replaces."""
+    """Compares two sets of plain inputs.
+
+    A change of what `replaces` names, as a whole property or by its path, replaces the resource.
+    """
     detail: dict[str, PropertyDiff] = {}
     changed: list[str] = []
+    replacing: list[str] = []
     for name in sorted({*old, *new} - {*ignored}):
         kinds = dict(_differences(name, old, new, name))
         if kinds:
             changed.append(name)
         for path, kind in kinds.items():
-            said = _REPLACING[kind] if name in replaces else kind
+            is_replacing = any(_lies_in(path, part) for part in replaces)
+            said = _REPLACING[kind] if is_replacing else kind
             detail[path] = PropertyDiff(said, input_diff=True)
-    replacing = [name for name in changed if name in replaces]
+        if any(detail[path].kind in _REPLACING.values() for path in kinds):
+            replacing.append(name)
     return DiffResponse(
         changes=bool(changed),
         replaces=replacing,
@@ -49,10 +55,14 @@ def _differences(
         yield path, PropertyDiffKind.ADD
     elif isinstance(old[key], Mapping) and isinstance(new[key], Mapping):
         for member in sorted({*old[key], *new[key]}):
-            yield from _differences(member, old[key], new[key], _child(path, member))
+            yield from _differences(member, old[key], new[key], child(path, member))
     elif old[key] != new[key]:
         yield path, PropertyDiffKind.UPDATE
 
 
-def _child(path: str, member: str) -> str:
+def _lies_in(path: str, part: str) -> bool:
+    return path == part or path.startswith((f"{part}.", f"{part}["))
+
+
+def child(path: str, member: str) -> str:
     return f"{path}.{member}" if member.isidentifier() else f'{path}["{member}"]'

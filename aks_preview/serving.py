@@ -110,13 +110,31 @@ def _detail(error: ResourceInitError) -> bytes:
     return status.SerializeToString()
 
 
+def _diff_response(answer: sdk.DiffResponse) -> Any:
+    kinds = proto.PropertyDiff
+    return proto.DiffResponse(
+        replaces=answer.replaces,
+        stables=answer.stables,
+        deleteBeforeReplace=answer.delete_before_replace,
+        changes=proto.DiffResponse.DIFF_SOME if answer.changes else proto.DiffResponse.DIFF_NONE,
+        diffs=answer.diffs,
+        detailedDiff={
+            path: kinds(kind=kinds.Kind.Value(change.kind.name), inputDiff=change.input_diff)
+            for path, change in answer.detailed_diff.items()
+        },
+        hasDetailedDiff=True,
+    )
+
+
 class _Servicer(ProviderServicer):
+    CheckConfig = _tells_failures(ProviderServicer.CheckConfig)
     Configure = _tells_failures(ProviderServicer.Configure)
     Check = _tells_failures(ProviderServicer.Check)
     Create = _tells_failures(ProviderServicer.Create)
     Read = _tells_failures(ProviderServicer.Read)
     Delete = _tells_failures(ProviderServicer.Delete)
     Invoke = _tells_failures(ProviderServicer.Invoke)
+    GetSchema = _tells_failures(ProviderServicer.GetSchema)
 
     @_tells_failures
     async def Diff(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
@@ -128,22 +146,18 @@ class _Servicer(ProviderServicer):
             list(request.ignoreChanges),
         )
         asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
-        answer = await self._provider.diff(asked)
-        kinds = proto.PropertyDiff
-        return proto.DiffResponse(
-            replaces=answer.replaces,
-            stables=answer.stables,
-            deleteBeforeReplace=answer.delete_before_replace,
-            changes=(
-                proto.DiffResponse.DIFF_SOME if answer.changes else proto.DiffResponse.DIFF_NONE
-            ),
-            diffs=answer.diffs,
-            detailedDiff={
-                path: kinds(kind=kinds.Kind.Value(change.kind.name), inputDiff=change.input_diff)
-                for path, change in answer.detailed_diff.items()
-            },
-            hasDetailedDiff=True,
+        return _diff_response(await self._provider.diff(asked))
+
+    @_tells_failures
+    async def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's)
+        asked = sdk.DiffRequest(
+            request.urn,
+            request.id,
+            PropertyValue.unmarshal_map(request.olds),
+            PropertyValue.unmarshal_map(request.news),
+            list(request.ignoreChanges),
         )
+        return _diff_response(await self._provider.diff_config(asked))
 
     @_tells_failures
     async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)

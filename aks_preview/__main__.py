@@ -1,0 +1,14 @@
+"""The plug-in as the engine starts it: with this folder, which need not be installed anywhere."""
+
+import sys
+from pathlib import Path
+
+# In place of this folder itself, where Python would look first: its modules are no top-level ones.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from aks_preview.provider import AksPreview  # noqa: E402
+from aks_preview.schema import VERSION  # noqa: E402
+from aks_preview.serving import serve  # noqa: E402
+
+if __name__ == "__main__":
+    serve(AksPreview(), VERSION)

@@ -1,0 +1,135 @@
+"""The settings: the provider's own configuration, else the environment, as azure-native has it."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from aks_preview.serving import ProviderError
+from aks_preview.shapes import Mistake
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: the environment variables that stand for it, and what it says."""
+
+    variables: tuple[str, ...]
+    description: str
+    is_secret: bool = False
+    is_switch: bool = False
+    default: str = ""
+
+
+SETTINGS: Mapping[str, Setting] = MappingProxyType(
+    {
+        "subscriptionId": Setting(
+            ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"), "The id of the subscription."
+        ),
+        "tenantId": Setting(
+            ("ARM_TENANT_ID", "AZURE_TENANT_ID"), "The id of the tenant that one signs in to."
+        ),
+        "clientId": Setting(
+            ("ARM_CLIENT_ID", "AZURE_CLIENT_ID"),
+            "The id of the service principal, or of a user-assigned managed identity.",
+        ),
+        "clientSecret": Setting(
+            ("ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET"),
+            "The secret of the service principal.",
+            is_secret=True,
+        ),
+        "clientCertificatePath": Setting(
+            ("ARM_CLIENT_CERTIFICATE_PATH", "AZURE_CLIENT_CERTIFICATE_PATH"),
+            "The file of the service principal's certificate with its key, PEM or PKCS12.",
+        ),
+        "clientCertificatePassword": Setting(
+            ("ARM_CLIENT_CERTIFICATE_PASSWORD", "AZURE_CLIENT_CERTIFICATE_PASSWORD"),
+            "The password of that file.",
+            is_secret=True,
+        ),
+        "useOidc": Setting(
+            ("ARM_USE_OIDC",), "Sign in with a token of another issuer (OIDC).", is_switch=True
+        ),
+        "oidcToken": Setting(("ARM_OIDC_TOKEN",), "That token itself.", is_secret=True),
+        "oidcTokenFilePath": Setting(
+            ("ARM_OIDC_TOKEN_FILE_PATH", "AZURE_FEDERATED_TOKEN_FILE"),
+            "A file with that token, read anew whenever it is needed.",
+        ),
+        "oidcRequestUrl": Setting(
+            ("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
+            "Where to ask for that token, as GitHub's runners have it.",
+        ),
+        "oidcRequestToken": Setting(
+            ("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
+            "What to show when asking there.",
+            is_secret=True,
+        ),
+        "useMsi": Setting(
+            ("ARM_USE_MSI",),
+            "Sign in as the managed identity of the machine; a clientId chooses among several.",
+            is_switch=True,
+        ),
+        "metadataHost": Setting(
+            ("ARM_METADATA_HOSTNAME",),
+            "The host that describes the Azure cloud to use; the public cloud if there is none.",
+        ),
+        "environment": Setting(
+            ("ARM_ENVIRONMENT",),
+            "`public`, `usgovernment` or `china`; metadataHost goes before it.",
+            default="public",
+        ),
+        "apiVersion": Setting(
+            (),
+            "The version of AKS's API that is spoken, such as `2026-08-02-preview`.",
+            # The one that the SDK's own description of the properties belongs to.
+            default="2026-08-01",
+        ),
+    }
+)
+# The engine's own, which it hands over with the settings.
+_OF_THE_ENGINE = frozenset({"pluginDownloadURL", "version"})
+_SWITCHES: Mapping[str, bool] = MappingProxyType(
+    {"": False, "0": False, "1": True, "false": False, "true": True}
+)
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What was configured; the environment answers for the rest."""
+
+    given: Mapping[str, Any]
+
+    def text(self, name: str) -> str:
+        """A setting, or '' if it is not set."""
+        if value := self.given.get(name):
+            return str(value)
+        found = (os.environ.get(variable) for variable in SETTINGS[name].variables)
+        return next((value for value in found if value), SETTINGS[name].default)
+
+    def required(self, name: str) -> str:
+        if value := self.text(name):
+            return value
+        variable = SETTINGS[name].variables[0]
+        raise ProviderError(
+            f"Azure cannot be reached without {name}: run `pulumi config set aks-preview:{name}"
+            f"{' --secret' if SETTINGS[name].is_secret else ''}`, or set {variable}."
+        )
+
+    def required_from(self, variable: str) -> str:
+        """A required setting, by its environment variable."""
+        return self.required(
+            next(name for name, known in SETTINGS.items() if variable in known.variables)
+        )
+
+    def is_on(self, name: str) -> bool:
+        return _SWITCHES.get(self.text(name).lower(), False)
+
+
+def setting_mistakes(given: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Everything that is wrong with a configuration. The engine hands over texts alone."""
+    for name in sorted(given.keys() - _OF_THE_ENGINE):
+        value, setting = given[name], SETTINGS.get(name)
+        if setting is None:
+            yield Mistake(name, f"is not a setting; there are {', '.join(SETTINGS)}")
+        elif isinstance(value, str) and setting.is_switch and value.lower() not in _SWITCHES:
+            yield Mistake(name, "has to be `true` or `false`")

@@ -1,0 +1,178 @@
+"""Registers preview features of Azure's resource providers, and waits until they are there."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final
+
+from azure.core.exceptions import AzureError, ResourceNotFoundError
+from pulumi.provider.experimental.provider import DiffResponse
+
+from aks_preview import errors
+from aks_preview.cancellation import Cancellation
+from aks_preview.connection import Connection
+from aks_preview.diff import diff
+from aks_preview.engine_log import EngineLog
+from aks_preview.handler import Found, Task, Values
+from aks_preview.serving import ProviderError, ResourceInitError
+from aks_preview.shapes import BOOLEAN, STRING, ObjectOf
+from aks_preview.values import property_map
+
+NAMESPACE: Final = "providerNamespace"
+FEATURE: Final = "featureName"
+UNREGISTER: Final = "unregisterOnDelete"
+STATE: Final = "state"
+
+FEATURE_TYPE: Final = "aks-preview:features:FeatureRegistration"
+FEATURE_INPUTS: Final = ObjectOf(
+    "FeatureRegistration",
+    MappingProxyType({NAMESPACE: STRING, FEATURE: STRING, UNREGISTER: BOOLEAN}),
+    frozenset({NAMESPACE, FEATURE}),
+)
+FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
+    {NAMESPACE: "names the feature", FEATURE: "names the feature"}
+)
+
+_REGISTERED = "Registered"
+# A registration that Azure has taken up; Pending is one that somebody at Azure has to approve.
+_UNDER_WAY = frozenset({"Pending", _REGISTERED, "Registering"})
+_ID = re.compile(
+    r"/subscriptions/[^/]+/providers/Microsoft\.Features/providers/([^/]+)/features/([^/]+)",
+    re.IGNORECASE,
+)
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 10.0
+# To register is to say what shall be: to say it again does no harm.
+_REPEATABLE: Mapping[str, Any] = MappingProxyType({"retry_on_methods": frozenset({"POST"})})
+_FAILURES = (AzureError, ProviderError, TimeoutError)
+
+
+class FeatureRegistration:
+    """The handler of registrations."""
+
+    def __init__(self, connection: Connection, cancellation: Cancellation, log: EngineLog) -> None:
+        self._connection = connection
+        self._cancellation = cancellation
+        self._log = log
+
+    @property
+    def inputs(self) -> ObjectOf:
+        return FEATURE_INPUTS
+
+    def diff(self, old_inputs: Values, old_state: Values, new_inputs: Values) -> DiffResponse:  # noqa: ARG002
+        return diff(old_inputs, new_inputs, replaces=FEATURE_REPLACES)
+
+    async def create(self, task: Task, inputs: Values) -> tuple[str, dict[str, Any]]:
+        """Registers the feature, and then its resource provider again, which takes it over."""
+        namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
+        clients = await self._connection.clients()
+        until = asyncio.get_running_loop().time() + task.seconds
+        features, providers = clients.features.features, clients.resources.providers
+        try:
+            async with asyncio.timeout_at(until):
+                answer = await features.register(namespace, feature, **_REPEATABLE)
+        except _FAILURES as error:
+            raise ProviderError(errors.said(error)) from error
+        try:
+            await self._wait(
+                lambda: features.get(namespace, feature),
+                f"{feature} of {namespace}",
+                task.urn,
+                until,
+            )
+            async with asyncio.timeout_at(until):
+                await providers.register(namespace, **_REPEATABLE)
+            look = partial(providers.get, namespace)
+            await self._wait(look, f"The provider {namespace}", task.urn, until)
+        except _FAILURES as error:
+            raise ResourceInitError(
+                f"{errors.said(error)}\nThe next `pulumi up` goes on with it.",
+                resource_id=str(answer.id),
+                properties=property_map(inputs),
+            ) from error
+        return str(answer.id), {**inputs, STATE: _REGISTERED}
+
+    async def update(
+        self,
+        task: Task,
+        resource_id: str,  # noqa: ARG002 (it is made of the inputs)
+        old_state: Values,
+        inputs: Values,
+    ) -> dict[str, Any]:
+        """Goes on with what was not finished; else there is nothing that Azure need know."""
+        if old_state.get(STATE) == _REGISTERED:
+            return {**inputs, STATE: _REGISTERED}
+        return (await self.create(task, inputs))[1]
+
+    async def read(self, resource_id: str, said: Values, state: Values) -> Found | None:  # noqa: ARG002
+        found = _ID.fullmatch(resource_id)
+        if found is None:
+            raise ProviderError(
+                f"{resource_id} is no id of a FeatureRegistration: that has the form /subscriptions"
+                "/SUBSCRIPTION/providers/Microsoft.Features/providers/NAMESPACE/features/FEATURE"
+            )
+        namespace, feature = found.groups()
+        clients = await self._connection.clients()
+        clients.require(resource_id)
+        try:
+            answer = await self._cancellation.watch(
+                clients.features.features.get(namespace, feature)
+            )
+        except ResourceNotFoundError:
+            return None
+        except AzureError as error:
+            raise ProviderError(errors.said(error)) from error
+        now = _state(answer)
+        if now not in _UNDER_WAY:
+            return None
+        inputs = {**said, NAMESPACE: namespace, FEATURE: feature}
+        return Found(resource_id, {**inputs, STATE: now}, inputs)
+
+    async def delete(self, task: Task, resource_id: str, state: Values) -> None:
+        """Says that the feature stays; unless it is told to go."""
+        namespace, feature = state[NAMESPACE], state[FEATURE]
+        if not state.get(UNREGISTER):
+            await self._log.warning(
+                task.urn,
+                f"{feature} of {namespace} stays registered: others in the subscription may use "
+                f"it. {UNREGISTER} would unregister it, as `az feature unregister --namespace "
+                f"{namespace} --name {feature}` does.",
+            )
+            return
+        clients = await self._connection.clients()
+        clients.require(resource_id)
+        try:
+            async with asyncio.timeout(task.seconds):
+                await clients.features.features.unregister(namespace, feature, **_REPEATABLE)
+        except ResourceNotFoundError:
+            return
+        except (AzureError, TimeoutError) as error:
+            raise ProviderError(errors.said(error)) from error
+
+    async def _wait(
+        self, look: Callable[[], Awaitable[Any]], what: str, urn: str, until: float
+    ) -> None:
+        """Returns once what is looked at is Registered; tells every state on the way."""
+        state, pause = "", _SHORTEST_PAUSE
+        try:
+            async with asyncio.timeout_at(until):
+                while state != _REGISTERED:
+                    if state:
+                        await self._cancellation.watch(asyncio.sleep(pause))
+                        pause = min(pause * 1.5, _LONGEST_PAUSE)
+                    before, state = state, _state(await self._cancellation.watch(look()))
+                    if state != before:
+                        await self._log.info(urn, f"{what} is {state}.")
+        except TimeoutError as error:
+            raise ProviderError(
+                f"{what} is still {state or 'not answered for'}, and customTimeouts allow no more "
+                "time. Azure may take an hour to register a feature; Pending means that somebody "
+                "at Azure has to approve it."
+            ) from error
+
+
+def _state(answer: Any) -> str:
+    """The state of a feature, or of a provider."""
+    properties = getattr(answer, "properties", None)
+    return str(properties.state if properties else getattr(answer, "registration_state", ""))

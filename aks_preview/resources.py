@@ -1,0 +1,127 @@
+"""The resource classes of aks-preview, for programs.
+
+They take azure-native's own arguments, so that a program says the same to either provider. Neither
+Azure's SDK nor the provider itself is loaded.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pulumi
+from pulumi import _types as sdk_types
+
+if TYPE_CHECKING:
+    from pulumi_azure_native import containerservice
+
+Headers = pulumi.Input[Mapping[str, pulumi.Input[str]]]
+Names = pulumi.Input[Sequence[pulumi.Input[str]]]
+# Where azure-native's arguments do not know a property yet: a mapping, by its names on the wire.
+OnTheWire = Mapping[str, pulumi.Input[Any]]
+
+
+class _Resource(pulumi.CustomResource):
+    """A resource some of whose properties only Azure tells."""
+
+    # Those, by their names on the wire, under the names that they have here.
+    _told: ClassVar[Mapping[str, str]]
+
+    def __init__(
+        self, token: str, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions | None
+    ) -> None:
+        # A property without a value is one that is to come.
+        props = {**inputs, **dict.fromkeys(self._told.values())}
+        super().__init__(f"aks-preview:{token}", name, props, opts)
+
+    def translate_output_property(self, prop: str) -> str:
+        return self._told.get(prop, prop)
+
+
+class AgentPool(_Resource):
+    """A node pool of an AKS cluster, made with HTTP headers of one's choice."""
+
+    current_orchestrator_version: pulumi.Output[str]
+    name: pulumi.Output[str]
+    node_image_version: pulumi.Output[str | None]
+    provisioning_state: pulumi.Output[str]
+    _told = MappingProxyType(
+        {
+            "currentOrchestratorVersion": "current_orchestrator_version",
+            "name": "name",
+            "nodeImageVersion": "node_image_version",
+            "provisioningState": "provisioning_state",
+        }
+    )
+
+    def __init__(
+        self,
+        resource_name: str,
+        args: "containerservice.AgentPoolArgs | OnTheWire",
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        custom_headers: Headers | None = None,
+        updatable_headers: Names | None = None,
+    ) -> None:
+        inputs = _inputs(args, custom_headers, updatable_headers)
+        super().__init__("containerservice:AgentPool", resource_name, inputs, opts)
+
+
+class ManagedCluster(_Resource):
+    """An AKS cluster, made with HTTP headers of one's choice."""
+
+    current_kubernetes_version: pulumi.Output[str]
+    fqdn: pulumi.Output[str | None]
+    name: pulumi.Output[str]
+    provisioning_state: pulumi.Output[str]
+    _told = MappingProxyType(
+        {
+            "currentKubernetesVersion": "current_kubernetes_version",
+            "fqdn": "fqdn",
+            "name": "name",
+            "provisioningState": "provisioning_state",
+        }
+    )
+
+    def __init__(
+        self,
+        resource_name: str,
+        args: "containerservice.ManagedClusterArgs | OnTheWire",
+        opts: pulumi.ResourceOptions | None = None,
+        *,
+        custom_headers: Headers | None = None,
+        updatable_headers: Names | None = None,
+    ) -> None:
+        inputs = _inputs(args, custom_headers, updatable_headers)
+        super().__init__("containerservice:ManagedCluster", resource_name, inputs, opts)
+
+
+class FeatureRegistration(_Resource):
+    """A preview feature, registered in the subscription, and taken over by its provider."""
+
+    state: pulumi.Output[str]
+    _told = MappingProxyType({"state": "state"})
+
+    def __init__(
+        self,
+        resource_name: str,
+        *,
+        provider_namespace: pulumi.Input[str],
+        feature_name: pulumi.Input[str],
+        unregister_on_delete: pulumi.Input[bool] | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        inputs = {
+            "providerNamespace": provider_namespace,
+            "featureName": feature_name,
+            "unregisterOnDelete": unregister_on_delete,
+        }
+        super().__init__("features:FeatureRegistration", resource_name, inputs, opts)
+
+
+def _inputs(
+    args: Any, custom_headers: Headers | None, updatable_headers: Names | None
+) -> dict[str, Any]:
+    """The inputs by their names on the wire."""
+    said = args if isinstance(args, Mapping) else sdk_types.input_type_to_dict(args)
+    headers = {"customHeaders": custom_headers, "updatableHeaders": updatable_headers}
+    return {**said, **{name: value for name, value in headers.items() if value is not None}}

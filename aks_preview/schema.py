@@ -1,0 +1,117 @@
+"""The provider's schema, made from the same tables that it works by."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.aks_types import AKS_TYPES
+from aks_preview.configuration import SETTINGS, Setting
+from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
+from aks_preview.secrecy import is_credential
+from aks_preview.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+
+VERSION: Final = "0.1.0"
+
+_DESCRIPTIONS: Mapping[str, str] = {
+    HEADERS: "HTTP headers that go out with every PUT of the resource, by their names. Azure never "
+    "gives them back: what they are is known from the state alone.",
+    UPDATABLE_HEADERS: f"Which of the {HEADERS} may change without replacing the resource.",
+}
+_Json = dict[str, Any]
+
+
+def schema() -> str:
+    """The schema as JSON."""
+    types: _Json = {}
+    resources = {token: _aks_resource(known, types) for token, known in AKS_TYPES.items()}
+    resources[FEATURE_TYPE] = _feature(types)
+    return json.dumps(
+        {
+            "name": "aks-preview",
+            "version": VERSION,
+            "description": "What azure-native cannot say to AKS: node pools and clusters with HTTP "
+            "headers of one's choice, and preview features.",
+            "config": {"variables": {name: _setting(known) for name, known in SETTINGS.items()}},
+            "provider": {
+                "inputProperties": {name: _setting(known) for name, known in SETTINGS.items()}
+            },
+            "types": types,
+            "resources": resources,
+        }
+    )
+
+
+def _aks_resource(aks_type: AksType, types: _Json) -> _Json:
+    inputs = {
+        name: _property(name, shape, types, aks_type.replaces.get(name))
+        for name, shape in aks_type.inputs.fields.items()
+    }
+    told = {name: _property(name, shape, types) for name, shape in aks_type.outputs.items()}
+    return {
+        "description": aks_type.description,
+        "inputProperties": inputs,
+        "requiredInputs": sorted(aks_type.inputs.required),
+        "properties": inputs | told,
+        "required": sorted(aks_type.inputs.required | {"name"}),
+    }
+
+
+def _feature(types: _Json) -> _Json:
+    inputs = {
+        name: _property(name, shape, types, FEATURE_REPLACES.get(name))
+        for name, shape in FEATURE_INPUTS.fields.items()
+    }
+    return {
+        "description": "A preview feature of a resource provider, registered in the subscription.",
+        "inputProperties": inputs,
+        "requiredInputs": sorted(FEATURE_INPUTS.required),
+        "properties": inputs | {STATE: _property(STATE, STRING, types)},
+        "required": sorted(FEATURE_INPUTS.required | {STATE}),
+    }
+
+
+def _property(name: str, shape: Shape, types: _Json, replaces: str | None = None) -> _Json:
+    said = _type(shape, types)
+    if name in _DESCRIPTIONS:
+        said["description"] = _DESCRIPTIONS[name]
+    if replaces:
+        said["willReplaceOnChanges"] = True
+    if is_credential(name):
+        said["secret"] = True
+    return said
+
+
+def _type(shape: Shape, types: _Json) -> _Json:
+    match shape:
+        case Scalar(kind=kind):
+            return {"type": kind}
+        case ListOf(item):
+            return {"type": "array", "items": _type(item, types)}
+        case MapOf(value):
+            return {"type": "object", "additionalProperties": _type(value, types)}
+        case ObjectOf():
+            return {"$ref": f"#/types/{_object(shape, types)}"}
+        case Anything():
+            return {"$ref": "pulumi.json#/Any"}
+
+
+def _object(shape: ObjectOf, types: _Json) -> str:
+    token = f"aks-preview:containerservice:{shape.name}"
+    if token not in types:
+        types[token] = {
+            "type": "object",
+            "properties": {
+                name: _property(name, member, types) for name, member in shape.fields.items()
+            },
+            "required": sorted(shape.required),
+        }
+    return token
+
+
+def _setting(setting: Setting) -> _Json:
+    said: _Json = {
+        "type": "boolean" if setting.is_switch else "string",
+        "description": setting.description,
+    }
+    return said | ({"secret": True} if setting.is_secret else {})

@@ -1,0 +1,178 @@
+"""A Pulumi project of a test's own that has our plug-in, beside a cluster that is there already."""
+
+import itertools
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import yaml
+
+from rehearsal.cloud import Cloud
+from tests.bench import ROOT, SECONDS, Bench
+from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
+
+POOL_API = "api-version=2026-08-01"
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class PreviewBench(Bench):
+    """A project that finds aks-preview where a user's project would."""
+
+    def begin(self) -> None:
+        """Makes the project, with our plug-in in it, and its stack."""
+        super().write("")
+        self.add_plugin()
+        self.pulumi("stack", "init")
+
+    def add_plugin(self) -> None:
+        file = self.folder / "project" / "Pulumi.yaml"
+        project = yaml.safe_load(file.read_text())
+        plugins = project["plugins"]["providers"]
+        others = [plugin for plugin in plugins if plugin["name"] != "aks-preview"]
+        own = {"name": "aks-preview", "path": str(ROOT / "aks_preview")}
+        project["plugins"]["providers"] = [*others, own]
+        file.write_text(yaml.safe_dump(project))
+
+    def write(self, program: str) -> None:
+        (self.folder / "project" / "__main__.py").write_text(program)
+
+    def run(self, *arguments: str) -> str:
+        """Runs pulumi without a stack; what it printed."""
+        ended = subprocess.run(
+            [self.engine.pulumi, *arguments],
+            cwd=self.folder / "project",
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    @contextmanager
+    def running_up(self, program: str) -> Iterator["subprocess.Popen[str]"]:
+        """An `up` that runs beside the test, and no longer than that."""
+        self.write(program)
+        update = subprocess.Popen(
+            [self.engine.pulumi, "up", "--yes", "--skip-preview", "--stack", "test"],
+            cwd=self.folder / "project",
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield update
+        finally:
+            update.kill()
+            update.communicate(timeout=SECONDS)
+
+    def wait_for_request(self, method: str, path_part: str) -> None:
+        deadline = time.monotonic() + SECONDS
+        while not self.requests(method, path_part):
+            assert time.monotonic() < deadline, f"no {method} of {path_part}"
+            time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Aks:
+    """A cluster in Azure that no stack has, made with raw HTTP."""
+
+    azure: Azure
+    group: str
+    cluster: str
+
+    @property
+    def path(self) -> str:
+        return (
+            f"/resourceGroups/{self.group}/providers/Microsoft.ContainerService"
+            f"/managedClusters/{self.cluster}"
+        )
+
+    def pool(self, name: str = "gpu") -> dict[str, Any] | None:
+        """A pool as Azure has it; None if there is none."""
+        answer = self.azure.call("GET", f"{self.path}/agentPools/{name}?{POOL_API}")
+        assert answer.status in (200, 404), answer
+        return answer.body if answer.status == 200 else None
+
+    def put_pool(self, name: str, **properties: Any) -> None:
+        path = f"{self.path}/agentPools/{name}?{POOL_API}"
+        answer = self.azure.call("PUT", path, {"properties": properties})
+        assert answer.status in (200, 201), answer
+        self.azure.wait(
+            path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded"
+        )
+
+    def delete_pool(self, name: str = "gpu") -> None:
+        path = f"{self.path}/agentPools/{name}?{POOL_API}"
+        assert self.azure.call("DELETE", path).status == 202
+        self.azure.wait(path, lambda got: got.status == 404)
+
+    def program(
+        self,
+        *,
+        headers: dict[str, str] | None = None,
+        name: str = "gpu",
+        more: str = "",
+        **args: Any,
+    ) -> str:
+        """A program with one pool in this cluster."""
+        said = {"vm_size": "Standard_NC8as_T4_v3", "count": 1} | args
+        arguments = ", ".join(f"{key}={value!r}" for key, value in said.items())
+        return (
+            "import pulumi\n"
+            "from pulumi_azure_native import containerservice as aks\n"
+            "from aks_preview.resources import AgentPool\n"
+            "pool = AgentPool('pool', aks.AgentPoolArgs("
+            f"resource_group_name={self.group!r}, resource_name={self.cluster!r}, "
+            f"agent_pool_name={name!r}, {arguments}), custom_headers={headers!r}{more})\n"
+            "pulumi.export('state', pool.provisioning_state)\n"
+        )
+
+
+@pytest.fixture
+def preview_bench(bench: Bench) -> PreviewBench:
+    own = PreviewBench(bench.engine, bench.cloud, bench.folder)
+    own.add_plugin()
+    return own
+
+
+class Faults:
+    """The fault script of the cloud that a test uses."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._file = cloud.home / "faults.json"
+
+    def script(self, *faults: dict[str, Any]) -> None:
+        draft = self._file.with_suffix(".draft")
+        draft.write_text(json.dumps(faults))
+        draft.replace(self._file)
+
+    def lift(self) -> None:
+        self._file.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def faults(preview_bench: PreviewBench) -> Iterator[Faults]:
+    made = Faults(preview_bench.cloud)
+    yield made
+    made.lift()
+
+
+@pytest.fixture
+def aks(preview_bench: PreviewBench) -> Aks:
+    """A cluster of the test's own, finished."""
+    made = Aks(Azure(preview_bench.cloud), f"preview{next(_numbers)}", "c")
+    group = f"/resourceGroups/{made.group}?api-version=2025-04-01"
+    made.azure.call("PUT", group, {"location": "eastus"})
+    made.azure.call("PUT", f"{made.path}?{POOL_API}", new_cluster())
+    wait_until_made(made.azure, made.path)
+    return made

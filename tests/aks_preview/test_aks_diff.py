@@ -1,0 +1,157 @@
+from typing import Any
+
+import pytest
+
+from aks_preview.aks_diff import aks_diff
+from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
+from aks_preview.values import UNKNOWN
+
+POOL: dict[str, Any] = {
+    "resourceGroupName": "g",
+    "resourceName": "c",
+    "agentPoolName": "gpu",
+    "vmSize": "Standard_NC8as_T4_v3",
+    "count": 1,
+    "nodeLabels": {"a": "b"},
+    "nodeTaints": ["a=b:NoSchedule", "b=c:NoSchedule"],
+    "customHeaders": {"One": "1", "Two-2": "2"},
+    "updatableHeaders": ["one"],
+}
+# What Azure tells of it: its own defaults too, in its own words.
+POOL_STATE: dict[str, Any] = POOL | {
+    "type": "Microsoft.ContainerService/managedClusters/agentPools",
+    "typePropertiesType": "VirtualMachineScaleSets",
+    "gpuProfile": {"driver": "Install"},
+    "osDiskType": "Managed",
+    "osSKU": "Ubuntu",
+    "upgradeSettings": {"maxSurge": "10%", "drainTimeoutInMinutes": 30},
+    "provisioningState": "Succeeded",
+}
+CLUSTER: dict[str, Any] = {
+    "resourceGroupName": "g",
+    "resourceName": "c",
+    "location": "East US",
+    "apiServerAccessProfile": {"authorizedIPRanges": ["10.0.0.0/8", "11.0.0.0/8"]},
+    "agentPoolProfiles": [
+        {"name": "system", "count": 2, "enableAutoScaling": True, "nodeTaints": ["a", "b"]}
+    ],
+}
+
+
+def without(*names: str) -> dict[str, Any]:
+    return {name: value for name, value in POOL.items() if name not in names}
+
+
+@pytest.mark.parametrize(
+    ("new", "updated", "replaced"),
+    [
+        # Said before and now.
+        (POOL, [], []),
+        (POOL | {"vmSize": "standard_nc8AS_t4_v3"}, [], []),
+        (POOL | {"nodeTaints": POOL["nodeTaints"][::-1]}, [], []),
+        (POOL | {"tags": {}, "powerState": None}, [], []),
+        # Azure's own choice, said only now.
+        (POOL | {"osDiskType": "Managed", "type": "VirtualMachineScaleSets"}, [], []),
+        (POOL | {"gpuProfile": {"driver": "Install"}}, [], []),
+        (POOL | {"upgradeSettings": {"maxSurge": "10%"}}, [], []),
+        # Updates.
+        (POOL | {"count": 2}, ["count"], []),
+        (POOL | {"nodeTaints": ["b=c:NoSchedule"]}, ["nodeTaints"], []),
+        (POOL | {"nodeLabels": {"a": "B"}}, ["nodeLabels.a"], []),
+        (without("nodeTaints"), ["nodeTaints"], []),
+        (POOL | {"upgradeSettings": {"maxSurge": "1"}}, ["upgradeSettings.maxSurge"], []),
+        (POOL | {"osSKU": "AzureLinux"}, ["osSKU"], []),
+        (POOL | {"orchestratorVersion": "1.36"}, ["orchestratorVersion"], []),
+        (POOL | {"customHeaders": {"One": "2", "Two-2": "2"}}, ["customHeaders.One"], []),
+        (
+            POOL | {"networkProfile": {"allowedHostPorts": []}},
+            ["networkProfile.allowedHostPorts"],
+            [],
+        ),
+        # Replacements.
+        (POOL | {"vmSize": "Standard_NC16as_T4_v3"}, [], ["vmSize"]),
+        (POOL | {"vmSize": UNKNOWN}, [], ["vmSize"]),
+        (POOL | {"osDiskType": "Ephemeral"}, [], ["osDiskType"]),
+        (POOL | {"osType": "Windows"}, [], ["osType"]),
+        (POOL | {"gpuInstanceProfile": "MIG1g"}, [], ["gpuInstanceProfile"]),
+        (POOL | {"gpuProfile": {"driver": "None"}}, [], ["gpuProfile.driver"]),
+        (POOL | {"agentPoolName": "other"}, [], ["agentPoolName"]),
+        (POOL | {"resourceName": "other"}, [], ["resourceName"]),
+        (POOL | {"resourceGroupName": "other"}, [], ["resourceGroupName"]),
+        (
+            POOL | {"customHeaders": {"One": "1", "Two-2": "3"}},
+            [],
+            ['customHeaders["Two-2"]'],
+        ),
+        (POOL | {"customHeaders": {"One": "1"}}, [], ['customHeaders["Two-2"]']),
+        (
+            without("customHeaders", "updatableHeaders"),
+            [],
+            ["customHeaders.One", 'customHeaders["Two-2"]'],
+        ),
+        (POOL | {"customHeaders": UNKNOWN}, [], ["customHeaders"]),
+        (
+            POOL | {"networkProfile": {"nodePublicIPTags": [{"tag": "a"}]}},
+            [],
+            ["networkProfile.nodePublicIPTags"],
+        ),
+    ],
+)
+def test_a_pool(new: dict[str, Any], updated: list[str], replaced: list[str]) -> None:
+    answer = aks_diff(AGENT_POOL, POOL, POOL_STATE, new)
+
+    kinds = {path: change.kind.name for path, change in answer.detailed_diff.items()}
+    assert sorted(path for path in kinds if "REPLACE" not in kinds[path]) == updated
+    assert sorted(path for path in kinds if "REPLACE" in kinds[path]) == replaced
+    assert answer.changes is bool(updated or replaced)
+    assert bool(answer.replaces) is answer.delete_before_replace is bool(replaced)
+
+
+def test_the_headers_of_an_imported_pool_are_those_of_the_program() -> None:
+    imported = {name: value for name, value in POOL_STATE.items() if "Headers" not in name}
+
+    assert not aks_diff(AGENT_POOL, without("customHeaders"), imported, POOL).changes
+
+
+def test_headers_that_a_pool_was_made_without_replace_it() -> None:
+    state = POOL_STATE | {"customHeaders": {}}
+
+    answer = aks_diff(AGENT_POOL, without("customHeaders"), state, POOL)
+
+    assert answer.replaces == ["customHeaders"]
+
+
+def profile(**change: Any) -> dict[str, Any]:
+    return CLUSTER | {"agentPoolProfiles": [CLUSTER["agentPoolProfiles"][0] | change]}
+
+
+@pytest.mark.parametrize(
+    ("new", "changed", "replaces"),
+    [
+        (CLUSTER | {"location": "eastus"}, [], []),
+        (profile(count=5, nodeTaints=["b", "a"]), [], []),
+        (profile(vmSize="Standard_D8ds_v5"), ["agentPoolProfiles"], []),
+        (CLUSTER | {"location": "westeurope"}, ["location"], ["location"]),
+        (
+            CLUSTER | {"apiServerAccessProfile": {"authorizedIPRanges": ["11.0.0.0/8"]}},
+            ["apiServerAccessProfile"],
+            [],
+        ),
+        (
+            CLUSTER | {"apiServerAccessProfile": {"enablePrivateCluster": True}},
+            ["apiServerAccessProfile"],
+            ["apiServerAccessProfile"],
+        ),
+        (CLUSTER | {"networkProfile": {"networkPlugin": "azure"}}, ["networkProfile"], []),
+        (
+            CLUSTER | {"networkProfile": {"serviceCidr": "10.1.0.0/16"}},
+            ["networkProfile"],
+            ["networkProfile"],
+        ),
+    ],
+)
+def test_a_cluster(new: dict[str, Any], changed: list[str], replaces: list[str]) -> None:
+    answer = aks_diff(MANAGED_CLUSTER, CLUSTER, CLUSTER | {"customHeaders": {}}, new)
+
+    assert answer.diffs == changed
+    assert answer.replaces == replaces

@@ -1,0 +1,151 @@
+"""Which cloud, and who signs in to it: by the settings that azure-native reads."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from azure.identity.aio import (
+    AzureCliCredential,
+    ClientAssertionCredential,
+    ClientSecretCredential,
+    ManagedIdentityCredential,
+)
+
+from aks_preview import azure_cloud as clouds
+from aks_preview.azure_cloud import PUBLIC_CLOUD, azure_cloud, azure_credential
+from aks_preview.configuration import SETTINGS, Configuration
+from aks_preview.oidc import assertion
+from aks_preview.serving import ProviderError
+from rehearsal.cloud import Cloud
+from tests.bench import ROOT
+
+WHO = {"tenantId": "00000000-0000-0000-0000-000000000001", "clientId": "client"}
+METADATA: dict[str, Any] = {
+    "resourceManager": "https://arm.example/",
+    "authentication": {
+        "loginEndpoint": "https://login.example/adfs",
+        "audiences": ["https://arm.example/"],
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in SETTINGS.values():
+        for variable in setting.variables:
+            monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        ({}, AzureCliCredential),
+        (WHO | {"clientSecret": "s"}, ClientSecretCredential),
+        ({"useMsi": "true"}, ManagedIdentityCredential),
+        (WHO | {"useOidc": True, "oidcToken": "t", "clientSecret": "s"}, ClientAssertionCredential),
+        (WHO | {"useOidc": "false", "clientSecret": "s"}, ClientSecretCredential),
+    ],
+)
+def test_who_signs_in(given: dict[str, Any], kind: type) -> None:
+    assert type(azure_credential(PUBLIC_CLOUD, Configuration(given))) is kind
+
+
+def test_the_environment_answers_for_what_is_not_configured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ARM_CLIENT_ID", "of the environment")
+    monkeypatch.setenv("ARM_TENANT_ID", "of the environment")
+
+    assert Configuration(WHO).text("clientId") == "client"
+    assert Configuration({}).text("clientId") == "of the environment"
+
+
+def test_what_is_missing_is_named() -> None:
+    given = Configuration({"clientSecret": "s", "clientId": "c"})
+
+    with pytest.raises(ProviderError, match=r"aks-preview:tenantId`, or set ARM_TENANT_ID"):
+        azure_credential(PUBLIC_CLOUD, given)
+
+
+def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("one\n")
+    token = assertion(Configuration({"oidcTokenFilePath": str(file)}))
+
+    assert token() == "one"
+    file.write_text("two\n")
+    assert token() == "two"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "there is no token"),
+        ({"oidcTokenFilePath": "/none"}, "cannot be read"),
+        (
+            {"oidcRequestUrl": "http://plain", "oidcRequestToken": "bearer"},
+            "only ever sent to https",
+        ),
+    ],
+)
+def test_no_token_to_be_had(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ProviderError, match=message) as raised:
+        assertion(Configuration(given))()
+    assert "bearer" not in str(raised.value)
+
+
+def test_a_token_that_is_asked_for(engine_cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(engine_cloud.ca_bundle))
+    script = engine_cloud.home / "faults.json"
+    script.write_text(json.dumps([{"path": "^/runner", "status": 200, "body": {"value": "t"}}]))
+    given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=b", "oidcRequestToken": "bearer"}
+
+    token = assertion(Configuration(given))()
+    script.unlink()
+
+    assert token == "t"
+    asked = json.loads(engine_cloud.request_log.read_text().splitlines()[-1])
+    assert asked["query"] == {"a": "b", "audience": "api://AzureADTokenExchange"}
+
+
+def test_the_public_cloud_needs_no_metadata() -> None:
+    assert asyncio.run(azure_cloud(Configuration({}))) == PUBLIC_CLOUD
+
+
+def test_a_cloud_that_there_is_not() -> None:
+    with pytest.raises(ProviderError, match="there are public, china, usgovernment"):
+        asyncio.run(azure_cloud(Configuration({"environment": "moon"})))
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        METADATA | {"resourceManager": "http://arm.example"},
+        METADATA
+        | {
+            "authentication": METADATA["authentication"] | {"loginEndpoint": "http://login.example"}
+        },
+    ],
+)
+def test_a_cloud_without_encryption_is_refused(plain: dict[str, Any]) -> None:
+    assert clouds._cloud(METADATA).scope == "https://arm.example/.default"
+
+    with pytest.raises(ProviderError, match="only ever sent to https"):
+        clouds._cloud(plain)
+
+
+def test_a_program_loads_neither_azure_nor_a_server() -> None:
+    code = (
+        "import sys; import pulumi; before = set(sys.modules); import aks_preview.resources;"
+        "print([name for name in set(sys.modules) - before if not name.startswith('aks_preview')])"
+    )
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert loaded.stdout.strip() == "[]"

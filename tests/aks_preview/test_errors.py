@@ -1,0 +1,80 @@
+import json
+from typing import Any
+
+import pytest
+from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ServiceRequestError
+
+from aks_preview.errors import said
+
+
+class Answer:
+    """As much of an HTTP answer as an error reads."""
+
+    status_code, reason = 400, "Bad Request"
+
+    def __init__(self, body: Any) -> None:
+        self._body = body
+
+    def text(self) -> str:
+        return self._body if isinstance(self._body, str) else json.dumps(self._body)
+
+
+def told(body: Any) -> str:
+    return said(HttpResponseError(response=Answer(body)))  # type: ignore[arg-type]
+
+
+ERROR = {"code": "InvalidParameter", "message": "It is invalid.", "target": "count"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": ERROR},
+        ERROR | {"details": None, "subcode": ""},
+        {"status": "Failed", "error": ERROR},
+    ],
+)
+def test_every_shape_is_told_alike(body: dict[str, Any]) -> None:
+    assert told(body) == "InvalidParameter: It is invalid. (target: count)"
+
+
+def test_details_are_told_as_well() -> None:
+    body = {
+        "error": {"code": "Outer", "message": "o", "details": [{"code": "Inner", "message": "i"}]}
+    }
+
+    assert told(body) == "Outer: o\n  Inner: i"
+
+
+@pytest.mark.parametrize(
+    ("code", "message", "next_step"),
+    [
+        ("QuotaExceeded", "m", "az vm list-usage"),
+        ("ErrCode_InsufficientVCPUQuota", "m", "az vm list-usage"),
+        ("SkuNotAvailable", "m", "az vm list-skus"),
+        ("CreateVMSSAgentPoolFailed", 'VMSS failed: Code="SkuNotAvailable"', "az vm list-skus"),
+        ("ZonalAllocationFailed", "m", "too few of these machines"),
+        ("PreviewFeatureNotRegistered", "m", "FeatureRegistration"),
+        ("AuthorizationFailed", "m", "Contributor"),
+    ],
+)
+def test_what_to_do_next(code: str, message: str, next_step: str) -> None:
+    assert next_step in told({"error": {"code": code, "message": message}})
+
+
+def test_the_cause_is_looked_for_in_the_details() -> None:
+    inner = {"code": "QuotaExceeded", "message": "i"}
+
+    assert "az vm list-usage" in told(
+        {"error": {"code": "Outer", "message": "o", "details": [inner]}}
+    )
+
+
+def test_an_answer_that_says_nothing() -> None:
+    assert told("<html>") == "Azure answered 400 (Bad Request), and did not say why."
+
+
+def test_what_is_no_answer() -> None:
+    assert said(ServiceRequestError("no route")) == "Azure cannot be reached: no route"
+    assert said(ClientAuthenticationError("AADSTS1: no")) == "Azure does not let us in: AADSTS1: no"
+    assert "customTimeouts" in said(TimeoutError())

@@ -1,0 +1,319 @@
+"""The fault table: what happens to a pool when Azure, the network or the update fails.
+
+Each test ends with the right state, and after the fault is lifted with an `up` that leaves nothing
+to change.
+"""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.aks_preview.conftest import Aks, Faults, PreviewBench
+
+pytestmark = pytest.mark.engine
+
+POOL = "agentPools/gpu$"
+IMPATIENT = (
+    ', opts=pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="3s", update="3s"))'
+)
+BUSY = {
+    "code": "OperationNotAllowed",
+    "message": "Operation is not allowed: Another operation is in progress.",
+    "details": None,
+    "subcode": "",
+}
+QUOTA = {
+    "code": "ErrCode_InsufficientVCPUQuota",
+    "message": "Insufficient regional vcpu quota left for location eastus.",
+    "target": "vmSize",
+}
+
+
+def fault(**said: Any) -> dict[str, Any]:
+    return {"method": "PUT", "path": POOL} | said
+
+
+def settle(bench: PreviewBench, faults: Faults, program: str) -> None:
+    """After the fault: one `up` makes everything as the program says, and nothing is left."""
+    faults.lift()
+    bench.up(program)
+    assert bench.resources()["pool"]["outputs"]["provisioningState"] == "Succeeded"
+    assert not bench.resources()["pool"].get("initErrors")
+    assert bench.changes("--refresh") == {}
+
+
+def puts(bench: PreviewBench, aks: Aks) -> int:
+    return len(bench.requests("PUT", f"{aks.group}/providers")) - 1  # less that of the cluster
+
+
+def test_429_storm(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    body = {"error": {"code": "TooManyRequests", "message": "Slow down."}}
+    wait = {"x-ms-retry-after-ms": "50"}
+    faults.script(
+        fault(method="GET|PUT", path=aks.group, status=429, headers=wait, body=body, times=12)
+    )
+
+    preview_bench.up(aks.program())
+
+    assert aks.pool() is not None
+    settle(preview_bench, faults, aks.program())
+
+
+def test_429_waits_as_long_as_azure_says(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    faults.script(fault(status=429, headers={"Retry-After": "2"}, times=1))
+
+    preview_bench.up(aks.program())
+
+    first, second = preview_bench.requests("PUT", POOL[:-1])[-2:]
+    assert first["time"][17:19] != second["time"][17:19]  # not within the same second
+    settle(preview_bench, faults, aks.program())
+
+
+def test_500_on_put(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    faults.script(fault(status=500, body={"error": {"code": "InternalServerError"}}, times=2))
+
+    preview_bench.up(aks.program())
+
+    assert puts(preview_bench, aks) == 3
+    settle(preview_bench, faults, aks.program())
+
+
+def test_connection_dropped_before_the_put_arrived(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    faults.script(fault(drop="before", times=1))
+
+    preview_bench.up(aks.program())
+
+    assert puts(preview_bench, aks) == 2
+    settle(preview_bench, faults, aks.program())
+
+
+def test_connection_dropped_after_the_put_arrived(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    faults.script(fault(drop="after", times=1))
+
+    said = preview_bench.up(aks.program())
+
+    assert "exists already" not in said
+    settle(preview_bench, faults, aks.program())
+
+
+def test_connection_dropped_until_the_time_is_up(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    faults.script(fault(drop="after"))
+
+    said = preview_bench.up(aks.program(more=IMPATIENT), fails=True)
+
+    assert "It took longer than it may" in said
+    kept = preview_bench.resources()["pool"]
+    assert kept["id"].endswith("/agentPools/gpu")
+    assert kept["initErrors"]
+    settle(preview_bench, faults, aks.program(more=IMPATIENT))
+
+
+def test_connection_never_there(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    faults.script(fault(drop="before"))
+
+    preview_bench.up(aks.program(more=IMPATIENT), fails=True)
+
+    assert preview_bench.resources() == {}
+    settle(preview_bench, faults, aks.program(more=IMPATIENT))
+
+
+def test_409_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    faults.script(fault(status=409, body=BUSY, times=2))
+
+    preview_bench.up(aks.program())
+
+    assert puts(preview_bench, aks) == 3
+    settle(preview_bench, faults, aks.program())
+
+
+def test_409_on_delete_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    preview_bench.up(aks.program())
+    faults.script(fault(method="DELETE", status=409, body=BUSY, times=1))
+
+    preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+    assert aks.pool() is None
+    settle(preview_bench, faults, aks.program())
+
+
+def test_operation_failed_with_quota(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    faults.script(fault(operation=QUOTA))
+
+    said = preview_bench.up(aks.program(), fails=True)
+
+    assert f"{QUOTA['code']}: {QUOTA['message']} (target: vmSize)" in said
+    assert "az vm list-usage" in said
+    assert "Traceback" not in said
+    kept = preview_bench.resources()["pool"]
+    assert kept["id"].endswith("/agentPools/gpu")
+    assert kept["initErrors"]
+    faults.lift()
+    assert preview_bench.changes() == {"pool": "update"}
+    settle(preview_bench, faults, aks.program())
+
+
+@pytest.mark.parametrize("shape", ["nested", "flat"])
+def test_what_is_refused_is_not_tried_again(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults, shape: str
+) -> None:
+    error: dict[str, Any] = {
+        "code": "SkuNotAvailable",
+        "message": "The requested VM size is not available in location 'eastus'.",
+        "target": "agentPoolProfile.vmSize",
+    }
+    body = {"error": error} if shape == "nested" else error | {"details": None, "subcode": ""}
+    faults.script(fault(status=400, body=body))
+
+    said = preview_bench.up(aks.program(), fails=True)
+
+    assert f"{error['code']}: {error['message']} (target: {error['target']})" in said
+    assert "az vm list-skus" in said
+    assert puts(preview_bench, aks) == 1
+    assert preview_bench.resources() == {}
+    settle(preview_bench, faults, aks.program())
+
+
+def test_operation_stuck_until_cancelled(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    faults.script(fault(operation="stuck"))
+    with preview_bench.running_up(aks.program()) as update:
+        preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
+        asked = time.monotonic()
+        os.kill(update.pid, signal.SIGINT)
+        said, _ = update.communicate(timeout=30)
+
+    assert time.monotonic() - asked < 10
+    assert update.returncode != 0
+    assert "The update was cancelled" in said
+    assert preview_bench.resources()["pool"]["initErrors"]
+    settle(preview_bench, faults, aks.program())
+
+
+def test_throttled_until_cancelled(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    faults.script(fault(status=429, headers={"Retry-After": "100"}))
+    with preview_bench.running_up(aks.program()) as update:
+        preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
+        os.kill(update.pid, signal.SIGINT)
+        said, _ = update.communicate(timeout=30)
+
+    assert "The update was cancelled" in said
+    assert preview_bench.resources() == {}
+    settle(preview_bench, faults, aks.program())
+
+
+def test_process_killed_during_polling(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    program = aks.program(headers={"EnableACRTeleport": "false"})
+    faults.script(fault(operation="stuck"))
+    with preview_bench.running_up(program) as update:
+        preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
+        begun = descendants(update.pid)
+        os.kill(update.pid, signal.SIGKILL)
+        update.wait(10)
+    # What it has started ends by itself: nobody is left to work for.
+    deadline = time.monotonic() + 20
+    while left := [pid for pid in begun if is_alive(pid)]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+    preview_bench.pulumi("cancel", "--yes")
+    assert "exists already" in preview_bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    faults.lift()
+    preview_bench.pulumi(
+        "import", "aks-preview:containerservice:AgentPool", "pool", pool_id(aks),
+        "--yes", "--generate-code=false", "--protect=false",
+    )  # fmt: skip
+    assert preview_bench.changes() == {}
+    settle(preview_bench, faults, program)
+
+
+def test_delete_of_something_already_gone(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    preview_bench.up(aks.program())
+    aks.delete_pool()
+
+    preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+    assert preview_bench.resources() == {}
+    settle(preview_bench, faults, aks.program())
+
+
+def test_404_on_refresh(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+    preview_bench.up(aks.program())
+    aks.delete_pool()
+
+    preview_bench.pulumi("refresh", "--yes", "--skip-preview")
+
+    assert preview_bench.resources() == {}
+    assert preview_bench.changes()["pool"] == "create"
+    settle(preview_bench, faults, aks.program())
+
+
+def test_feature_that_never_leaves_registering(preview_bench: PreviewBench, faults: Faults) -> None:
+    feature = "providers/Microsoft.Features/providers/Microsoft.ContainerService/features"
+    body = {"id": "/x", "name": "x", "properties": {"state": "Registering"}}
+    faults.script({"method": "GET", "path": feature, "status": 200, "body": body})
+    program = (
+        "import pulumi\n"
+        "from aks_preview.resources import FeatureRegistration\n"
+        "FeatureRegistration('feature', provider_namespace='Microsoft.ContainerService',"
+        f" feature_name='ManagedGPUExperiencePreview'{IMPATIENT})"
+    )
+
+    said = preview_bench.up(program, fails=True)
+
+    assert (
+        "ManagedGPUExperiencePreview of Microsoft.ContainerService is still Registering, and "
+        "customTimeouts allow no more time." in said
+    )
+    assert preview_bench.resources()["feature"]["initErrors"]
+    faults.lift()
+    said = preview_bench.up(program)
+    assert "ManagedGPUExperiencePreview of Microsoft.ContainerService is Registered." in said
+    assert preview_bench.resources()["feature"]["outputs"]["state"] == "Registered"
+    assert preview_bench.changes("--refresh") == {}
+
+
+def test_two_pools_of_one_cluster_at_once(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    second = aks.program(name="second").splitlines()[3].replace("'pool'", "'other'")
+    program = f"{aks.program()}{second}\n"
+    faults.script(fault(path="agentPools/", status=409, body=BUSY, times=1))
+
+    preview_bench.up(program)
+
+    assert aks.pool("gpu") is not None
+    assert aks.pool("second") is not None
+    settle(preview_bench, faults, program)
+
+
+def pool_id(aks: Aks) -> str:
+    return f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
+
+
+def is_alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and ") Z " not in stat.read_text()
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that they have."""
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    found = [int(child) for child in children.read_text().split()] if children.exists() else []
+    return [*found, *(inner for child in found for inner in descendants(child))]

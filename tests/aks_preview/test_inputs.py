@@ -1,0 +1,146 @@
+"""What is found in inputs before anything is sent."""
+
+from typing import Any
+
+import pytest
+from azure.mgmt.containerservice import ContainerServiceClient
+from azure.mgmt.containerservice.aio import ContainerServiceClient as AsyncClient
+from pulumi import _types as sdk_types
+from pulumi_azure_native import containerservice
+
+from aks_preview.aks_type import HEADERS, AksType
+from aks_preview.aks_types import AGENT_POOL, AKS_TYPES, MANAGED_CLUSTER
+from aks_preview.configuration import SETTINGS, setting_mistakes
+from aks_preview.features import FEATURE_INPUTS
+from aks_preview.headers import header_mistakes
+from aks_preview.shapes import mistakes
+from aks_preview.values import UNKNOWN
+
+POOL = {"resourceGroupName": "g", "resourceName": "c", "agentPoolName": "gpu"}
+SECRET = "a-secret"
+
+
+@pytest.mark.parametrize(
+    ("aks_type", "args"),
+    [
+        (AGENT_POOL, containerservice.AgentPoolArgs),
+        (MANAGED_CLUSTER, containerservice.ManagedClusterArgs),
+    ],
+)
+def test_every_property_of_azure_native_is_one_of_ours(aks_type: AksType, args: type) -> None:
+    assert not sdk_types.input_type_types(args).keys() - aks_type.inputs.fields.keys()
+
+
+@pytest.mark.parametrize("aks_type", AKS_TYPES.values())
+def test_the_tables_speak_of_properties_that_there_are(aks_type: AksType) -> None:
+    known = aks_type.inputs.fields.keys()
+    said = {*aks_type.replaces, *aks_type.unordered, *aks_type.filled_in, *aks_type.envelope}
+
+    assert not {path.partition(".")[0] for path in said} - known
+    assert not aks_type.read_only & known
+    assert aks_type.operations in vars(AsyncClient("", "x", "https://x"))  # type: ignore[arg-type]
+
+
+def test_the_default_version_is_the_one_that_the_properties_are_of() -> None:
+    client = ContainerServiceClient("", "x", "https://x")  # type: ignore[arg-type]
+
+    assert client._config.api_version == SETTINGS["apiVersion"].default
+
+
+@pytest.mark.parametrize(
+    ("inputs", "found"),
+    [
+        (POOL, []),
+        (POOL | {"vmSize": UNKNOWN, "gpuProfile": UNKNOWN, "tags": {"a": UNKNOWN}}, []),
+        (POOL | {"gpuProfile": {"nvidia": {"managementMode": "Managed"}}}, []),
+        (POOL | {"spotMaxPrice": -1, "count": 2}, []),
+        ({}, ["agentPoolName", "resourceGroupName", "resourceName"]),
+        (POOL | {"count": "1", "colour": SECRET}, ["count", "colour"]),
+        (POOL | {"count": 1.5, "enableFIPS": 1}, ["count", "enableFIPS"]),
+        (POOL | {"nodeTaints": SECRET, "nodeLabels": [SECRET]}, ["nodeTaints", "nodeLabels"]),
+        (POOL | {"nodeTaints": ["a", 1], "tags": {"a b": 1}}, ["nodeTaints[1]", 'tags["a b"]']),
+        (POOL | {"gpuProfile": {"drivr": SECRET}}, ["gpuProfile.drivr"]),
+        (
+            POOL | {"gpuProfile": SECRET, "customHeaders": {"a": 1}},
+            ["gpuProfile", 'customHeaders["a"]'],
+        ),
+        (POOL | {"provisioningState": "Succeeded"}, ["provisioningState"]),
+    ],
+)
+def test_the_shape_of_inputs(inputs: dict[str, Any], found: list[str]) -> None:
+    said = list(mistakes(AGENT_POOL.inputs, inputs))
+
+    assert [mistake.path for mistake in said] == found
+    assert not any(SECRET in mistake.reason for mistake in said)
+
+
+def test_what_is_nested_and_required() -> None:
+    inputs = {
+        "resourceGroupName": "g",
+        "resourceName": "c",
+        "agentPoolProfiles": [{"count": 1}],
+        "identity": {"userAssignedIdentities": ["/id"]},
+    }
+
+    said = [mistake.path for mistake in mistakes(MANAGED_CLUSTER.inputs, inputs)]
+
+    assert said == ["location", "agentPoolProfiles[0].name"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "updatable", "found"),
+    [
+        ({"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}, None, []),
+        ({"a": "b", "X-Y_z.1": "a b;c=d, e"}, ["A"], []),
+        ({"a": UNKNOWN}, UNKNOWN, []),
+        (UNKNOWN, ["a"], []),
+        (None, None, []),
+        ({"a b": "c"}, None, ['customHeaders["a b"]']),
+        (
+            {"ü": "c", "": "c", "a:": "c"},
+            None,
+            ['customHeaders["ü"]', 'customHeaders[""]', 'customHeaders["a:"]'],
+        ),
+        (
+            {"a": "", "b": " c", "d": "e\r\nf: g", "h": "ü"},
+            None,
+            [f'customHeaders["{name}"]' for name in "abdh"],
+        ),
+        (
+            {"Authorization": "Bearer x", "HOST": "x"},
+            None,
+            ['customHeaders["Authorization"]', 'customHeaders["HOST"]'],
+        ),
+        (
+            {"content-type": "x", "If-Match": "*"},
+            None,
+            ['customHeaders["content-type"]', 'customHeaders["If-Match"]'],
+        ),
+        ({"a": "b", "A": "c"}, None, ['customHeaders["A"]']),
+        ({"a": "b"}, ["c"], ["updatableHeaders[0]"]),
+        ({}, ["c"], ["updatableHeaders[0]"]),
+    ],
+)
+def test_headers(headers: Any, updatable: Any, found: list[str]) -> None:
+    inputs = {HEADERS: headers, "updatableHeaders": updatable}
+
+    said = list(header_mistakes(inputs))
+
+    assert [mistake.path for mistake in said] == found
+
+
+def test_a_feature() -> None:
+    inputs = {"featureName": "a", "unregisterOnDelete": "yes"}
+
+    found = [mistake.path for mistake in mistakes(FEATURE_INPUTS, inputs)]
+
+    assert found == ["providerNamespace", "unregisterOnDelete"]
+
+
+def test_settings() -> None:
+    given = {"useMsi": "perhaps", "useOidc": "true", "clientID": SECRET, "version": "0.1.0"}
+
+    found = list(setting_mistakes(given))
+
+    assert [mistake.path for mistake in found] == ["clientID", "useMsi"]
+    assert not any(SECRET in mistake.reason for mistake in found)

@@ -1,0 +1,327 @@
+"""aks-preview as programs and people use it: through the real engine, over HTTP."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.aks_preview.conftest import Aks, Faults, PreviewBench
+from tests.bench import ROOT
+
+pytestmark = pytest.mark.engine
+
+HEADERS = {"EnableACRTeleport": "false", "AKSHTTPCustomFeatures": "Microsoft.ContainerService/A"}
+
+
+def test_a_pool_from_its_creation_to_its_end(preview_bench: PreviewBench, aks: Aks) -> None:
+    preview_bench.write(aks.program(headers=HEADERS))
+    assert preview_bench.changes()["pool"] == "create"
+
+    preview_bench.up(aks.program(headers=HEADERS))
+
+    created = preview_bench.resources()["pool"]
+    assert created["id"].endswith("/managedClusters/c/agentPools/gpu")
+    assert created["outputs"]["provisioningState"] == "Succeeded"
+    put = preview_bench.requests("PUT", f"{aks.group}/providers")[-1]
+    assert put["headers"].items() >= HEADERS.items()
+    assert preview_bench.pulumi("stack", "output", "state").strip() == "Succeeded"
+    assert preview_bench.changes() == {}
+    assert preview_bench.changes("--refresh") == {}
+
+    preview_bench.write(aks.program(headers=HEADERS, count=2))
+    assert preview_bench.changes() == {"pool": "update"}
+    preview_bench.up(aks.program(headers=HEADERS, count=2))
+    assert preview_bench.resources()["pool"]["outputs"]["count"] == 2
+    assert preview_bench.requests("PUT", aks.group)[-1]["headers"].items() >= HEADERS.items()
+
+    preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert preview_bench.resources() == {}
+    assert aks.pool() is None
+
+
+def test_mistakes_are_told_all_at_once_before_anything_is_sent(
+    preview_bench: PreviewBench, aks: Aks
+) -> None:
+    preview_bench.write(
+        aks.program(
+            headers={"Authorization": "Bearer of-secrets", "no token": "a", "X": "\n"},
+            count="three",
+            gpu_profile={"driver": "Install", "colour": "red"},
+        )
+    )
+
+    said = preview_bench.pulumi("preview", fails=True)
+
+    for mistake in (
+        'customHeaders["Authorization"]',
+        "is a header that the client sets itself",
+        "is no name of an HTTP header",
+        "has a value that HTTP cannot carry",
+        "is a string, but has to be an integer",
+        "is not a property of GPUProfile",
+    ):
+        assert mistake in said
+    assert not preview_bench.requests("PUT", f"{aks.group}/providers/.*agentPools")
+
+
+def test_a_replacement_is_shown_as_one(preview_bench: PreviewBench, aks: Aks) -> None:
+    preview_bench.up(aks.program(headers=HEADERS))
+    old = aks.pool()
+
+    changed = aks.program(headers=HEADERS | {"EnableACRTeleport": "true"})
+    preview_bench.write(changed)
+    assert "replace" in preview_bench.changes()["pool"]
+    preview_bench.up(changed)
+
+    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
+    assert put["headers"]["EnableACRTeleport"] == "true"
+    new = aks.pool()
+    assert old is not None
+    assert new is not None
+    assert old["properties"]["eTag"] != new["properties"]["eTag"]
+    assert len(preview_bench.requests("DELETE", f"{aks.path}/agentPools")) == 1
+    assert preview_bench.changes() == {}
+
+
+def test_a_header_that_may_be_updated(preview_bench: PreviewBench, aks: Aks) -> None:
+    more = ", updatable_headers=['EnableACRTeleport']"
+    preview_bench.up(aks.program(headers=HEADERS, more=more))
+
+    preview_bench.up(aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}, more=more))
+
+    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
+    assert put["headers"]["EnableACRTeleport"] == "true"
+    assert not preview_bench.requests("DELETE", f"{aks.path}/agentPools")
+    assert preview_bench.changes() == {}
+
+
+def test_what_is_not_known_yet_is_previewed(preview_bench: PreviewBench, aks: Aks) -> None:
+    program = aks.program(headers=HEADERS)
+    unknown = f"resource_name=group.id.apply(lambda _: {aks.cluster!r})"
+    program = program.replace(f"resource_name={aks.cluster!r}", unknown).replace(
+        "pool = ",
+        "from pulumi_azure_native import resources\n"
+        f"group = resources.ResourceGroup('group', resource_group_name='{aks.group}b',"
+        " location='eastus')\npool = ",
+    )
+    preview_bench.write(program)
+    assert preview_bench.changes()["pool"] == "create"
+    preview_bench.up(program)
+    assert preview_bench.changes() == {}
+
+
+def test_drift_is_found_and_headers_are_kept(preview_bench: PreviewBench, aks: Aks) -> None:
+    labels = {"team": "a"}
+    preview_bench.up(aks.program(headers=HEADERS, node_labels=labels))
+    pool = aks.pool()
+    assert pool is not None
+    aks.put_pool("gpu", **pool["properties"] | {"count": 3, "nodeLabels": labels | {"b": "c"}})
+
+    assert preview_bench.changes() == {}
+    preview_bench.pulumi("refresh", "--yes", "--skip-preview")
+
+    inputs = preview_bench.resources()["pool"]["inputs"]
+    assert inputs["count"] == 3
+    assert inputs["nodeLabels"] == labels | {"b": "c"}
+    assert inputs["customHeaders"] == HEADERS
+    assert preview_bench.changes() == {"pool": "update"}
+
+
+def test_the_autoscaler_is_left_alone(preview_bench: PreviewBench, aks: Aks) -> None:
+    scaled: dict[str, Any] = {"enable_auto_scaling": True, "min_count": 1, "max_count": 5}
+    preview_bench.up(aks.program(**scaled))
+    pool = aks.pool()
+    assert pool is not None
+    aks.put_pool("gpu", **pool["properties"] | {"count": 4})
+
+    preview_bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert preview_bench.changes() == {}
+    preview_bench.up(aks.program(**scaled, node_labels={"a": "b"}))
+
+    pool = aks.pool()
+    assert pool is not None
+    assert pool["properties"]["count"] == 4
+    assert pool["properties"]["nodeLabels"] == {"a": "b"}
+
+
+def test_a_pool_that_was_made_with_raw_http_is_imported(
+    preview_bench: PreviewBench, aks: Aks
+) -> None:
+    aks.put_pool("gpu", vmSize="Standard_NC8as_T4_v3", count=1, nodeTaints=["sku=gpu:NoSchedule"])
+    program = aks.program(headers=HEADERS, node_taints=["sku=gpu:NoSchedule"])
+    resource_id = f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
+    said = preview_bench.up(program, fails=True)
+    command = f"pulumi import aks-preview:containerservice:AgentPool pool {resource_id}"
+    assert f"Take it over with `{command}`" in said
+
+    preview_bench.pulumi(*command.split()[1:], "--yes", "--generate-code=false", "--protect=false")
+
+    assert preview_bench.changes() == {}
+    assert preview_bench.changes("--refresh") == {}
+
+
+def test_a_cluster_from_its_creation_to_its_end(preview_bench: PreviewBench, aks: Aks) -> None:
+    program = (
+        "from pulumi_azure_native import containerservice as aks\n"
+        "from aks_preview.resources import ManagedCluster\n"
+        "cluster = ManagedCluster('cluster', aks.ManagedClusterArgs("
+        f"resource_group_name={aks.group!r}, resource_name='own', location='East US',"
+        " dns_prefix='own', identity=aks.ManagedClusterIdentityArgs(type='SystemAssigned'),"
+        " agent_pool_profiles=[aks.ManagedClusterAgentPoolProfileArgs(name='system',"
+        " mode='System', vm_size='Standard_D4ds_v5', count=COUNT)]),"
+        f" custom_headers={HEADERS!r})\n"
+        "import pulumi\n"
+        "pulumi.export('fqdn', cluster.fqdn)\n"
+    )
+    preview_bench.up(program.replace("COUNT", "1"))
+    put = preview_bench.requests("PUT", f"{aks.group}/providers")[-1]
+    assert put["path"].endswith("/managedClusters/own")
+    assert put["headers"].items() >= HEADERS.items()
+    assert preview_bench.pulumi("stack", "output", "fqdn").startswith("own-")
+    assert preview_bench.changes("--refresh") == {}
+
+    preview_bench.up(program.replace("COUNT", "2"))
+    assert preview_bench.changes("--refresh") == {}
+
+    preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert preview_bench.resources() == {}
+
+
+def test_a_feature_is_registered_and_stays(preview_bench: PreviewBench) -> None:
+    program = (
+        "from aks_preview.resources import FeatureRegistration\n"
+        "FeatureRegistration('feature', provider_namespace='Microsoft.ContainerService',"
+        " feature_name='GPUDedicatedVHDPreview')\n"
+    )
+    said = preview_bench.up(program)
+
+    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registering." in said
+    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registered." in said
+    paths = [request["path"] for request in preview_bench.requests("POST")]
+    registered = next(i for i, path in enumerate(paths) if path.endswith("VHDPreview/register"))
+    assert paths[registered + 1].endswith("/providers/Microsoft.ContainerService/register")
+    assert preview_bench.changes("--refresh") == {}
+
+    said = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService stays registered" in said
+    assert not [path for path in paths if path.endswith("/unregister")]
+
+
+def test_a_feature_is_unregistered_when_told_to(preview_bench: PreviewBench) -> None:
+    preview_bench.up(
+        "from aks_preview.resources import FeatureRegistration\n"
+        "FeatureRegistration('feature', provider_namespace='Microsoft.ContainerService',"
+        " feature_name='GPUDedicatedVHDPreview', unregister_on_delete=True)\n"
+    )
+
+    said = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+    assert "stays registered" not in said
+    assert preview_bench.requests("POST", "GPUDedicatedVHDPreview/unregister")
+
+
+def test_the_schema_is_one_that_pulumi_reads(preview_bench: PreviewBench) -> None:
+    said = preview_bench.run("package", "get-schema", str(ROOT / "aks_preview"))
+
+    schema = json.loads(said[said.index("{") :])
+    pool = schema["resources"]["aks-preview:containerservice:AgentPool"]
+    assert pool["inputProperties"]["vmSize"]["willReplaceOnChanges"]
+    assert "willReplaceOnChanges" not in pool["inputProperties"]["count"]
+    assert pool["requiredInputs"] == ["agentPoolName", "resourceGroupName", "resourceName"]
+    assert schema["config"]["variables"]["clientSecret"]["secret"]
+
+
+def test_settings_are_checked(preview_bench: PreviewBench, aks: Aks) -> None:
+    preview_bench.pulumi("config", "set", "aks-preview:useMsi", "perhaps")
+    preview_bench.pulumi("config", "set", "aks-preview:colour", "red")
+
+    said = preview_bench.up(aks.program(), fails=True)
+
+    assert "has to be `true` or `false`" in said
+    assert "colour" in said
+    assert "Traceback" not in said
+
+
+def test_the_configuration_goes_before_the_environment(
+    preview_bench: PreviewBench, aks: Aks
+) -> None:
+    preview_bench.pulumi("config", "set", "aks-preview:clientId", "nobody")
+    preview_bench.pulumi("config", "set", "aks-preview:apiVersion", "2026-05-01")
+    secret = "a-secret-of-the-test"
+    preview_bench.pulumi("config", "set", "--secret", "aks-preview:clientSecret", secret)
+
+    said = preview_bench.up(aks.program(), fails=True)
+
+    assert "Azure does not let us in" in said
+    assert "AADSTS700016" in said
+    state = preview_bench.pulumi("stack", "export")
+    assert not {secret, preview_bench.cloud.client_secret} & {*said.split(), *state.split('"')}
+    assert secret not in said + state
+
+    preview_bench.pulumi("config", "rm", "aks-preview:clientId")
+    preview_bench.pulumi("config", "rm", "aks-preview:clientSecret")
+    preview_bench.up(aks.program())
+    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
+    assert put["query"]["api-version"] == "2026-05-01"
+
+
+def test_another_subscription_is_not_taken_for_an_empty_one(
+    preview_bench: PreviewBench, aks: Aks
+) -> None:
+    preview_bench.up(aks.program())
+    other = "00000000-0000-0000-0000-000000000000"
+    preview_bench.pulumi("config", "set", "aks-preview:subscriptionId", other)
+
+    said = preview_bench.pulumi("refresh", "--yes", "--run-program", fails=True)
+
+    assert "lies in another subscription than the one that is configured" in said
+    assert preview_bench.resources()["pool"]
+
+
+def test_a_password_is_hidden_in_the_state(preview_bench: PreviewBench, aks: Aks) -> None:
+    password = "Pass-word-of-the-test-1"
+    program = (
+        "from aks_preview.resources import ManagedCluster\n"
+        f"ManagedCluster('cluster', {{'resourceGroupName': {aks.group!r}, 'resourceName': 'w',"
+        " 'location': 'eastus', 'dnsPrefix': 'w', 'identity': {'type': 'SystemAssigned'},"
+        " 'agentPoolProfiles': [{'name': 'system', 'mode': 'System', 'count': 1,"
+        " 'vmSize': 'Standard_D4ds_v5'}],"
+        f" 'windowsProfile': {{'adminUsername': 'azure', 'adminPassword': {password!r}}}}})\n"
+    )
+
+    preview_bench.up(program)
+
+    sent = preview_bench.requests("PUT", "/managedClusters/w")
+    assert sent
+    assert password not in preview_bench.pulumi("stack", "export")
+    assert preview_bench.changes("--refresh") == {}
+
+
+def test_secrets_of_a_program_are_hidden(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    secrets = {"a-secret-header", preview_bench.cloud.client_secret}
+    program = aks.program().replace(
+        "custom_headers=None",
+        "custom_headers={'X-Key': pulumi.Output.secret('a-secret-header')},"
+        " opts=pulumi.ResourceOptions(provider=pulumi.ProviderResource('aks-preview', 'own',"
+        f" {{'clientSecret': {preview_bench.cloud.client_secret!r}}}))",
+    )
+    error = {"code": "QuotaExceeded", "message": "No cores are left."}
+    faults.script({"method": "PUT", "path": "agentPools", "operation": error})
+
+    said = preview_bench.up(program, fails=True)
+    assert not [secret for secret in secrets if secret in said + state(preview_bench)]
+    faults.lift()
+    said = preview_bench.up(program)
+    assert not [secret for secret in secrets if secret in said + state(preview_bench)]
+
+    put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
+    assert put["headers"]["X-Key"] == "a-secret-header"
+    assert preview_bench.changes("--refresh") == {}
+
+
+def state(bench: PreviewBench) -> str:
+    files = bench.folder.glob("state/**/*.json*")
+    return "".join(file.read_text() for file in files)

@@ -1,0 +1,65 @@
+from typing import Any
+
+import pytest
+
+from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
+from aks_preview.sameness import projected
+
+SPOT = "kubernetes.azure.com/scalesetpriority"
+
+
+@pytest.mark.parametrize(
+    ("said", "actual", "now"),
+    [
+        # Azure's own affair.
+        ({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, {"count": 1}),
+        ({"nodeTaints": ["a"]}, {"nodeTaints": ["a", f"{SPOT}=spot:x"]}, {"nodeTaints": ["a"]}),
+        ({"nodeLabels": {"a": "b"}}, {"nodeLabels": {"a": "b", SPOT: "spot"}}, None),
+        (
+            {"upgradeSettings": {"maxSurge": "1"}},
+            {"upgradeSettings": {"maxSurge": "1", "x": 2}},
+            None,
+        ),
+        # The same in other words.
+        (
+            {"osType": "linux", "vmSize": "standard_nc6"},
+            {"osType": "Linux", "vmSize": "Standard_NC6"},
+            None,
+        ),
+        ({"nodeTaints": ["a", "b"]}, {"nodeTaints": ["b", "a"]}, None),
+        ({"vnetSubnetID": "/S/x"}, {"vnetSubnetID": "/s/X"}, None),
+        ({"tags": {}, "powerState": None}, {}, None),
+        ({"count": 1, "enableAutoScaling": True}, {"count": 7, "enableAutoScaling": True}, None),
+        # Said, though it is AKS's own.
+        ({"nodeLabels": {SPOT: "spot"}}, {"nodeLabels": {SPOT: "spot"}}, None),
+        # Drift.
+        ({"count": 1}, {"count": 2}, {"count": 2}),
+        ({"tags": {"a": "b"}}, {"tags": {"a": "c", "d": "e"}}, {"tags": {"a": "c", "d": "e"}}),
+        ({"tags": {"a": "b"}}, {"tags": {"a": "B"}}, {"tags": {"a": "B"}}),
+        ({"nodeTaints": ["a", "b"]}, {"nodeTaints": ["c", "b"]}, {"nodeTaints": ["b", "c"]}),
+        ({"messageOfTheDay": "YQ=="}, {"messageOfTheDay": "yq=="}, {"messageOfTheDay": "yq=="}),
+        ({"orchestratorVersion": "1.34"}, {}, {}),
+    ],
+)
+def test_a_pool_as_it_is(
+    said: dict[str, Any], actual: dict[str, Any], now: dict[str, Any] | None
+) -> None:
+    expected = said if now is None else now
+
+    assert projected(AGENT_POOL.inputs, said, actual, AGENT_POOL.unordered) == expected
+
+
+def test_the_inline_pools_that_were_said() -> None:
+    said = {"agentPoolProfiles": [{"name": "b", "count": 1}, {"name": "gone", "count": 1}]}
+    actual = {"agentPoolProfiles": [{"name": "a", "count": 9}, {"name": "b", "count": 2, "x": 1}]}
+
+    now = projected(MANAGED_CLUSTER.inputs, said, actual, MANAGED_CLUSTER.unordered)
+
+    assert now == {"agentPoolProfiles": [{"name": "b", "count": 2}]}
+
+
+def test_a_password_that_azure_keeps_to_itself() -> None:
+    said = {"windowsProfile": {"adminUsername": "a", "adminPassword": "p"}}
+    actual = {"windowsProfile": {"adminUsername": "a"}}
+
+    assert projected(MANAGED_CLUSTER.inputs, said, actual, frozenset()) == said
