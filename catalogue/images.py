@@ -2,11 +2,11 @@
 
 from datetime import date
 
-# The article's own, pinned as it has them.
-ARTICLE_DEVICE_PLUGIN = "mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"
-SAMPLE_JOB = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
-
 DEVICE_PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
+# As the article has it.
+ARTICLE_DEVICE_PLUGIN = "mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"
+
+SAMPLE_JOB = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
 
 # The preview feature that the specialised image was behind.
 SPECIALISED_IMAGE_NAMESPACE = "Microsoft.ContainerService"

@@ -1,6 +1,8 @@
 """What nodes of GPU pools carry by convention, and what AKS asks of a pool."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
 # AKS taints nothing by itself; this is the taint its documentation uses for GPU pools.
 GPU_TAINT = "sku=gpu:NoSchedule"
@@ -25,5 +27,9 @@ TAINT = re.compile(
 )
 TAINT_RULE = "key=value:effect, with NoSchedule, PreferNoSchedule or NoExecute as its effect"
 
+# Who brings driver and device plugin to a pool's nodes, and what AKS does about the driver then.
+DRIVERS: Mapping[str, str] = MappingProxyType(
+    {"device-plugin": "Install", "specialised-image": "Install", "none": "None"}
+)
+
 MIG_PROFILES = ("MIG1g", "MIG2g", "MIG3g", "MIG4g", "MIG7g")
-LINUX_SYSTEMS = ("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3")

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from engine.cache import Say, engine_cache
 from engine.errors import EngineUnavailableError, WayClosedError
 from engine.on_path import find_on_path
+from engine.progress import to_stderr
 from engine.release import RELEASES_VARIABLE, fetch_release, released_engine
 from engine.source_build import build_engine, built_engine
 from engine.versions import LOWEST_PULUMI, PULUMI
@@ -32,11 +32,7 @@ class Engine:
         return os.pathsep.join([str(self.pulumi.parent), path])
 
 
-def _to_stderr(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
-
-
-def ensure_engine(say: Say = _to_stderr) -> Engine:
+def ensure_engine(say: Say = to_stderr) -> Engine:
     """The engine of this machine: the user's, a release, or one built here, in this order.
 
     What is fetched or built is kept for the user. `say` gets a line for each thing worth knowing.

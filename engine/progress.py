@@ -50,3 +50,8 @@ class Progress:
         elif now - self._said >= _SECONDS_BETWEEN_LINES:
             self._said = now
             self._say(line)
+
+
+def to_stderr(line: str) -> None:
+    """A `say` for who has no better one."""
+    sys.stderr.write(f"{line}\n")

@@ -55,9 +55,9 @@ def _fetch_into(folder: Path, say: Say) -> Path:
     with Progress(f"Fetching Pulumi {PULUMI}", say) as progress:
         # The short file comes first: it shows within seconds whether the site can be reached.
         checksums = folder / "checksums"
-        _download(f"{site}/pulumi-{PULUMI}-checksums.txt", checksums, progress)
-        found = _download(f"{site}/{name}", archive, progress)
-    expected = _checksum_of(name, checksums)
+        download(f"{site}/pulumi-{PULUMI}-checksums.txt", checksums, progress)
+        found = download(f"{site}/{name}", archive, progress)
+    expected = checksum_of(name, checksums)
     if found != expected:
         raise EngineUnavailableError(
             f"{site}/{name} is not what its publisher says it is: the checksum is {found}, and "
@@ -76,7 +76,7 @@ def _fetch_into(folder: Path, say: Say) -> Path:
     return unpacked
 
 
-def _download(address: str, file: Path, progress: Progress) -> str:
+def download(address: str, file: Path, progress: Progress) -> str:
     """Download to a file and return its SHA-256."""
     whole = hashlib.sha256()
     got = 0
@@ -99,7 +99,7 @@ def _download(address: str, file: Path, progress: Progress) -> str:
     return whole.hexdigest()
 
 
-def _checksum_of(name: str, checksums: Path) -> str | None:
+def checksum_of(name: str, checksums: Path) -> str | None:
     for line in checksums.read_text(errors="replace").splitlines():
         match line.split():
             case [checksum, listed] if listed.removeprefix("*") == name:

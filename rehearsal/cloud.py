@@ -11,13 +11,15 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
 from rehearsal.arm.home import PRESENCE, Home, read_json
+from rehearsal.kubernetes.processes import end_leftovers, records
 
-START_SECONDS = 30.0
+# Clusters that there were come back before the server answers.
+START_SECONDS = 150.0
 STOP_SECONDS = 10.0
 ANSWER_SECONDS = 3.0
 POLL_SECONDS = 0.05
@@ -59,12 +61,30 @@ class Cloud:
         }
 
 
-def start(home: Path, time_scale: float = 1.0) -> Cloud:
-    """The cloud of this home: the one that runs, or else a new one, once it answers."""
+def start(
+    home: Path,
+    time_scale: float = 1.0,
+    era: Literal["article", "today"] = "today",
+    kubernetes: Path | None = None,
+) -> Cloud:
+    """The cloud of this home: the one that runs, or else a new one, once it answers.
+
+    `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it clusters have
+    control planes, and those that the home holds are back when this returns. A cloud that runs is
+    taken as it is, but for its era: CloudError is raised if that is another one.
+    """
     files = Home(home.resolve())
     files.path.mkdir(parents=True, exist_ok=True)
     with FileLock(files.start_lock):
-        return find(home) or _launch(files, time_scale)
+        return _running(files, era) or _launch(files, time_scale, era, kubernetes)
+
+
+def _running(files: Home, era: str) -> Cloud | None:
+    cloud = find(files.path)
+    runs_in = (read_json(files.server) or {}).get("era")
+    if cloud is not None and runs_in != era:
+        raise CloudError(f"The cloud of {files.path} runs in the era `{runs_in}`, not `{era}`.")
+    return cloud
 
 
 def find(home: Path) -> Cloud | None:
@@ -91,18 +111,21 @@ def stop(home: Path) -> bool:
     files = Home(home.resolve())
     cloud = find(home)
     if cloud is None:
+        _end_clusters(files)
         return False
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
             os.kill(cloud.pid, number)
         if _wait_until_gone(files):
+            _end_clusters(files)
             return True
     raise CloudError(f"The rehearsal's server, process {cloud.pid}, does not end.")
 
 
-def _launch(files: Home, time_scale: float) -> Cloud:
+def _launch(files: Home, time_scale: float, era: str, kubernetes: Path | None) -> Cloud:
     command = [sys.executable, "-m", "rehearsal.arm"]
-    command += ["--home", str(files.path), "--time-scale", str(time_scale)]
+    command += ["--home", str(files.path), "--time-scale", str(time_scale), "--era", era]
+    command += ["--kubernetes", str(kubernetes.resolve())] if kubernetes else []
     with files.server_log.open("ab") as log:
         process = subprocess.Popen(
             command,
@@ -143,6 +166,17 @@ def _answers(files: Home, record: dict[str, Any]) -> bool:
     except (OSError, ValueError, http.client.HTTPException):
         return False
     return bool(presence == {"instance": record["instance"], "pid": record["pid"]})
+
+
+def _end_clusters(files: Home) -> None:
+    """A server that ended in order has ended its clusters; one that did not may have left them.
+
+    Whoever holds the lock of the server is at work, and they are its own.
+    """
+    if not files.kubernetes.exists():
+        return
+    with contextlib.suppress(Timeout), FileLock(files.server_lock, timeout=0):
+        end_leftovers(records(files.kubernetes))
 
 
 def _wait_until_gone(files: Home) -> bool:

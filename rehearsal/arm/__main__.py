@@ -13,6 +13,8 @@ from filelock import FileLock, Timeout
 
 from rehearsal.arm import certificates, server
 from rehearsal.arm.home import Home, read_json, write_json
+from rehearsal.arm.terms import OtherEraError, Terms, settled_era
+from rehearsal.kubernetes.wanted import Era
 
 
 def main() -> int:
@@ -22,19 +24,27 @@ def main() -> int:
     parser.add_argument(
         "--time-scale", type=float, default=1.0, help="0.01: a hundred times faster"
     )
+    parser.add_argument("--era", type=Era, choices=list(Era), help="default: this home's, or today")
+    parser.add_argument(
+        "--kubernetes", type=Path, metavar="DIR", help="the binaries of Kubernetes, etcd and kwok"
+    )
     options = parser.parse_args()
     home = Home(options.home.resolve())
     home.path.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(home.server_lock, timeout=0):
-            asyncio.run(run(home, options.port, options.time_scale))
+            terms = Terms(options.time_scale, settled_era(home, options.era), options.kubernetes)
+            asyncio.run(run(home, options.port, terms))
+    except OtherEraError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 1
     except Timeout:
         print(f"Another server is running on {home.path}.", file=sys.stderr)  # noqa: T201
         return 1
     return 0
 
 
-async def run(home: Home, port: int | None, time_scale: float) -> None:
+async def run(home: Home, port: int | None, terms: Terms) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -43,7 +53,7 @@ async def run(home: Home, port: int | None, time_scale: float) -> None:
     listener = server.listen(last.get("port", 0) if port is None else port)
     port = listener.getsockname()[1]
     instance = str(uuid.uuid4())
-    app = server.application(home, port, time_scale, instance)
+    app = server.application(home, port, instance, terms)
     runner = await server.serve(app, listener, tls)
     started = datetime.datetime.now(datetime.UTC).isoformat()
     record = {
@@ -52,6 +62,7 @@ async def run(home: Home, port: int | None, time_scale: float) -> None:
         "url": f"https://{certificates.HOSTNAME}:{port}",
         "started": started,
         "instance": instance,
+        "era": terms.era,
     }
     write_json(home.server, record)
     await ended.wait()

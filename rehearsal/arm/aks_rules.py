@@ -4,12 +4,19 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from catalogue import nodes
 from rehearsal.arm import aks_defaults, aks_fields, errors
 from rehearsal.arm.call import Json
 
 CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")
 POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 FULL_VERSION = re.compile(r"(\d+\.\d+)\.\d+")
+LABEL_NAME = re.compile(
+    r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?"
+)
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?")
+LABEL_RULE = "a name (with or without a prefix and '/') and a value of 63 letters, digits, '-_.'"
+SURGE = re.compile(r"\d+%?")
 MOST_NODES = 1000
 FEWEST_NODES = {"System": 1, "User": 0}
 
@@ -60,7 +67,20 @@ def pool_before_defaults(name: str, properties: Json, *, is_new: bool) -> None:
         given = _at(properties, choice)
         if given is not None and str(given).lower() not in [value.lower() for value in values]:
             raise _invalid(f"agentPoolProfile.{choice}", f"one of {', '.join(values)}")
+    _what_nodes_carry(properties)
     _scaling_limits(properties)
+
+
+def _what_nodes_carry(properties: Json) -> None:
+    for text in properties.get("nodeTaints") or ():
+        if not nodes.TAINT.fullmatch(str(text)):
+            raise _invalid("agentPoolProfile.nodeTaints", nodes.TAINT_RULE)
+    for name, value in (properties.get("nodeLabels") or {}).items():
+        if not LABEL_NAME.fullmatch(name) or not LABEL_VALUE.fullmatch(str(value)):
+            raise _invalid("agentPoolProfile.nodeLabels", LABEL_RULE)
+    surge = _at(properties, "upgradeSettings.maxSurge")
+    if surge is not None and not SURGE.fullmatch(str(surge)):
+        raise _invalid("agentPoolProfile.upgradeSettings.maxSurge", "a number, or one with '%'")
 
 
 def _scaling_limits(properties: Json) -> None:

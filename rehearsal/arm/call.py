@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rehearsal.arm import errors
 from rehearsal.arm.principal import Principal
 from rehearsal.arm.state import Store
+from rehearsal.kubernetes.wanted import Era
+
+if TYPE_CHECKING:
+    from rehearsal.arm.works import Works
 
 Json = dict[str, Any]
 
@@ -19,6 +23,8 @@ class Call:
     principal: Principal
     now: float
     time_scale: float
+    era: Era
+    works: "Works"
     origin: str
     api_version: str
     names: Mapping[str, str]

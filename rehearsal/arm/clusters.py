@@ -32,6 +32,8 @@ def put(call: Call) -> Answer:
         f"{group.id}/providers/{TYPE}/{name}", TYPE, group.id, location, {}, "Creating"
     )
     _refuse_while_busy(call.store, cluster)
+    if present is None:
+        call.works.refuse_without_memory()
     cluster.body = {
         "tags": body.get("tags") or {},
         "sku": aks_defaults.SKU | (body.get("sku") or {}),
@@ -62,6 +64,7 @@ def _inline_pools(
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
         pool = pools.changed(name, profile, present.get(name), cluster, "agentPoolProfile.")
+        pools.settle_image(call, pool, is_new=is_new)
         inline.append(pool)
     pools.require_system_pool(present.values(), inline)
     return inline
@@ -103,8 +106,19 @@ def delete(call: Call) -> Answer:
     return operations.accepted(call, 202, operation, cluster.location, None)
 
 
-def credentials(call: Call) -> Answer:
-    raise errors.ArmError(errors.NO_CONTROL_PLANE, name=_existing(call).name)
+def user_credentials(call: Call) -> Answer:
+    return _credentials(call, "clusterUser")
+
+
+def admin_credentials(call: Call) -> Answer:
+    return _credentials(call, "clusterAdmin")
+
+
+def _credentials(call: Call, role: str) -> Answer:
+    cluster = _existing(call)
+    if cluster.properties["disableLocalAccounts"]:
+        raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
+    return Answer(200, call.works.kubeconfig(cluster, role))
 
 
 def shown(store: Store, cluster: Resource) -> Json:
@@ -204,6 +218,6 @@ ROUTES = (
     Route("DELETE", PATH, delete),
     Route("GET", f"/resourceGroups/{{group}}/providers/{TYPE}", list_in_group),
     Route("GET", f"/providers/{TYPE}", list_all),
-    Route("POST", f"{PATH}/listClusterUserCredential", credentials),
-    Route("POST", f"{PATH}/listClusterAdminCredential", credentials),
+    Route("POST", f"{PATH}/listClusterUserCredential", user_credentials),
+    Route("POST", f"{PATH}/listClusterAdminCredential", admin_credentials),
 )

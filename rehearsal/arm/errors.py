@@ -120,6 +120,16 @@ NO_CONTROL_PLANE = _front(
     "NotImplemented",
     "The cluster '{name}' of this rehearsal has no control plane yet, so it has no credentials.",
 )
+NO_CREDENTIALS_YET = _provider(
+    400, "ControlPlaneNotReady", "The cluster '{name}' has no credentials now. {reason}"
+)
+NO_LOCAL_ACCOUNTS = _provider(
+    400,
+    "BadRequest",
+    "Getting static credential is not allowed because this cluster is set to disable local "
+    "accounts.",
+)
+NO_MEMORY = _provider(400, "RehearsalOutOfMemory", "{reason}")
 BROKEN = _front(500, "InternalServerError", "The rehearsal failed; see its server.log.")
 
 NO_POOL = _provider(
@@ -177,6 +187,36 @@ INVALID_PARAMETER = _provider(
     400,
     "InvalidParameter",
     "The value of parameter {parameter} is invalid. Error details: {reason}",
+)
+RETIRED_SIZE = _provider(
+    400,
+    "BadRequest",
+    "The VM size of {size} is not allowed in your subscription in location '{location}': the "
+    "{family} sizes were retired on {date}.{advice} For more details, please visit "
+    "https://aka.ms/aks/quotas-skus-regions",
+    "VMSizeNotSupported",
+)
+FOREIGN_GPU = _provider(
+    400,
+    "BadRequest",
+    "The VM size of {size} is not allowed in your subscription in location '{location}': AKS does "
+    "not support its GPU, {model}. For more details, please visit "
+    "https://aka.ms/aks/quotas-skus-regions",
+    "VMSizeNotSupported",
+)
+NO_FEATURE_FOR_IMAGE = _provider(
+    400,
+    "PreviewFeatureNotRegistered",
+    "Preview feature {namespace}/{feature} not registered, or the resource provider {namespace} "
+    "not registered again since it is.",
+)
+NO_SPECIALISED_IMAGE = _provider(
+    400,
+    "BadRequest",
+    "The specialised GPU image, which the header {header} asks for, was retired on {date}, and "
+    "with it the feature {feature}: no new node pool gets it. Leave the header out: on the default "
+    "image AKS installs the driver, and a device plugin of your own offers the GPUs.",
+    "GPUDedicatedVHDRetired",
 )
 NO_SUCH_KUBERNETES = _provider(
     400,

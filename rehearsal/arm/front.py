@@ -12,7 +12,9 @@ from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.principal import Principal
 from rehearsal.arm.routes import Route, match
 from rehearsal.arm.state import Store
+from rehearsal.arm.terms import Terms
 from rehearsal.arm.tokens import Issuer
+from rehearsal.arm.works import Works
 
 API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?", re.IGNORECASE)
 SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)(/.*)?", re.IGNORECASE)
@@ -32,7 +34,8 @@ class Front:
     principal: Principal
     issuer: Issuer
     audience: str
-    time_scale: float
+    terms: Terms
+    works: Works
 
     async def answer(self, request: web.Request) -> web.Response:
         """One request from beginning to end."""
@@ -65,7 +68,9 @@ class Front:
             store=self.store,
             principal=self.principal,
             now=now,
-            time_scale=self.time_scale,
+            time_scale=self.terms.time_scale,
+            era=self.terms.era,
+            works=self.works,
             origin=origin,
             api_version=api_version,
             names=names,
@@ -74,9 +79,11 @@ class Front:
         )
         # What time has done stays done, whatever becomes of the request.
         with self.store.transaction():
-            operations.settle(self.store, now)
+            operations.settle(self.store, now, self.works.ended)
         with self.store.transaction():
-            return route.handler(call)
+            answer = route.handler(call)
+        self.works.changed()
+        return answer
 
 
 def _api_version(request: web.Request) -> str:

@@ -54,6 +54,18 @@ class Home:
         return self.path / "requests.jsonl"
 
     @property
+    def faults(self) -> Path:
+        return self.path / "faults.json"
+
+    @property
+    def era(self) -> Path:
+        return self.path / "era"
+
+    @property
+    def kubernetes(self) -> Path:
+        return self.path / "kubernetes"
+
+    @property
     def server_log(self) -> Path:
         return self.path / "server.log"
 

@@ -9,7 +9,7 @@ import json
 import math
 import sqlite3
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rehearsal.arm import errors
 from rehearsal.arm.call import Answer, Call, Json
@@ -28,6 +28,12 @@ DURATIONS = {
 }
 STATE_MEANWHILE = {"create": "Creating", "update": "Updating", "delete": "Deleting"}
 POLLS_PER_OPERATION = 4
+
+# Under way like any other, as far as a client can see.
+HELD = "Held"
+
+# When an operation that is due is over; None while it is not.
+Ended = Callable[[sqlite3.Row, float], float | None]
 
 CONTAINER_SERVICE = "providers/Microsoft.ContainerService/locations/{location}"
 PREEMPTED = {
@@ -55,21 +61,41 @@ def begin(call: Call, kind: str, resources: Iterable[Resource]) -> str:
     return operation
 
 
-def settle(store: Store, now: float) -> None:
-    """Lets take effect what is due."""
+def settle(store: Store, now: float, ended: Ended) -> None:
+    """Lets take effect what is due, and over."""
     statement = "SELECT * FROM operations WHERE status = 'InProgress' AND due <= ? ORDER BY due"
     for row in store.rows(statement, now):
         # An earlier one of this round may have cancelled it.
         if _row(store, row["id"])["status"] != "InProgress":
             continue
-        _end(store, row["id"], row["due"], "Succeeded")
+        end = ended(row, now)
+        if end is None:
+            continue
+        row = _row(store, row["id"])  # noqa: PLW2901 (it may have been doomed just now)
+        error = json.loads(row["error"]) if row["error"] else None
+        status = "Failed" if error else "Succeeded"
+        _end(store, row["id"], end, status, error)
         for resource in store.worked_on_by(row["id"]):
-            if row["kind"].endswith("delete"):
-                _remove(store, resource, row["due"])
+            if row["kind"].endswith("delete") and not error:
+                _remove(store, resource, end)
             else:
                 resource.operation = None
-                resource.state = "Succeeded"
+                resource.state = status
                 store.keep(resource)
+
+
+def doom(store: Store, operation: str, error: Json) -> None:
+    """Lets an operation under way end in failure, when it is due."""
+    store.rows("UPDATE operations SET error = ? WHERE id = ?", json.dumps(error), operation)
+
+
+def hold(store: Store, operation: str) -> None:
+    """Lets an operation under way go on, due or not, until it is let go."""
+    store.rows("UPDATE operations SET status = ? WHERE id = ?", HELD, operation)
+
+
+def let_go(store: Store) -> None:
+    store.rows("UPDATE operations SET status = 'InProgress' WHERE status = ?", HELD)
 
 
 def _remove(store: Store, resource: Resource, now: float) -> None:
@@ -124,25 +150,28 @@ def show(call: Call) -> Answer:
     row = _row(call.store, call.names["operation"])
     body: Json = {
         "name": row["id"],
-        "status": row["status"],
+        "status": "InProgress" if _is_under_way(row) else row["status"],
         "startTime": _time(row["started"]),
     }
     if row["ended"] is not None:
         body["endTime"] = _time(row["ended"])
-    if row["error"] is not None:
-        body["error"] = json.loads(row["error"])
-    waiting = row["status"] == "InProgress"
-    return Answer(200, body, pace(call, row["id"]) if waiting else {})
+        if row["error"] is not None:
+            body["error"] = json.loads(row["error"])
+    return Answer(200, body, pace(call, row["id"]) if _is_under_way(row) else {})
 
 
 def show_result(call: Call) -> Answer:
     """The address in `Location`: 202 while the deletion goes on, then an empty success."""
     row = _row(call.store, call.names["operation"])
-    if row["status"] != "InProgress":
+    if not _is_under_way(row):
         return Answer(204 if "location" in call.names else 200)
     if "location" in call.names:
         return accepted(call, 202, row["id"], call.names["location"], None)
     return accepted_by_front(call, row["id"])
+
+
+def _is_under_way(row: sqlite3.Row) -> bool:
+    return row["status"] in ("InProgress", HELD)
 
 
 def _row(store: Store, operation: str) -> sqlite3.Row:

@@ -2,13 +2,25 @@
 
 from collections.abc import Iterable
 
-from rehearsal.arm import aks_defaults, aks_fields, aks_rules, errors, groups, operations
+from catalogue import images, sizes
+from rehearsal.arm import (
+    aks_defaults,
+    aks_fields,
+    aks_rules,
+    eras,
+    errors,
+    groups,
+    operations,
+    registrations,
+)
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.conditions import check_etag
 from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Resource, Store
 
 TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
+# The hidden mark of a pool whose image brings driver and device plugin.
+SPECIALISED = "specialised"
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
@@ -22,6 +34,7 @@ def put(call: Call) -> Answer:
     aks_rules.well_formed(wanted, aks_fields.POOL_PROPERTIES, call.api_version)
     name = call.names["pool"]
     pool = changed(name, wanted, present, cluster, "properties.")
+    settle_image(call, pool, is_new=present is None)
     _refuse_while_busy(cluster, present)
     require_system_pool(cluster_pools(call.store, cluster), [pool])
     kind = "pool update" if present else "pool create"
@@ -68,8 +81,27 @@ def changed(
     pool = present or Resource(
         f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
     )
-    pool.body = {"properties": after}
+    pool.body = {**pool.body, "properties": after}
     return pool
+
+
+def settle_image(call: Call, pool: Resource, *, is_new: bool) -> None:
+    """What a new pool's nodes start from, for as long as it lives; no GET ever shows it."""
+    if not is_new:
+        return
+    eras.admit(call.era, pool.properties, call.headers, pool.location)
+    asked_for = eras.asks_for_specialised_image(call.headers)
+    feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
+    if asked_for and not registrations.has_taken_over(call.store, *feature, call.now):
+        raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])
+    has_gpus = sizes.is_gpu_size(pool.properties["vmSize"])
+    if has_gpus and asked_for:
+        pool.body["image"] = SPECIALISED
+
+
+def is_specialised(pool: Resource) -> bool:
+    """Whether its nodes have the specialised GPU image."""
+    return pool.body.get("image") == SPECIALISED
 
 
 def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:

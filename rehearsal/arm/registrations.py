@@ -8,7 +8,7 @@ are comparable: `asked` of the provider, `due` of the feature.
 from rehearsal.arm import errors
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.routes import Route
-from rehearsal.arm.state import Registration
+from rehearsal.arm.state import Registration, Store
 
 FEATURE_SECONDS = 10.0
 PROVIDER_SECONDS = 4.0
@@ -75,6 +75,14 @@ def _feature_named(call: Call) -> tuple[str, str]:
         if name.lower() == wanted.lower():
             return namespace, name
     raise errors.ArmError(errors.NO_FEATURE, name=wanted)
+
+
+def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bool:
+    """Whether a provider knows a feature: it was registered again since the feature is."""
+    known, again = store.registration(f"{namespace}/{feature}"), store.registration(namespace)
+    if known is None or again is None or not (known.registered and again.registered):
+        return False
+    return known.due <= again.asked <= now
 
 
 def show_provider(call: Call) -> Answer:

@@ -1,5 +1,6 @@
 """The web server: what every request passes, and the one address it listens on."""
 
+import asyncio
 import os
 import socket
 import ssl
@@ -9,15 +10,21 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from rehearsal.arm import certificates, errors, principal, tokens
+from rehearsal.arm import certificates, errors, operations, principal, tokens
+from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.front import Front, refusal
 from rehearsal.arm.home import PRESENCE, Home
 from rehearsal.arm.login import Login
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
+from rehearsal.arm.terms import Terms
+from rehearsal.arm.works import Works
+from rehearsal.kubernetes.fleet import Settings
 
 # Whoever reaches the loopback address of this machine may send what they like.
 NO_LIMIT = 0
+# What the log has in place of a status where there was no answer.
+NO_ANSWER = 0
 
 
 def listen(preferred: int) -> socket.socket:
@@ -37,19 +44,26 @@ def listen(preferred: int) -> socket.socket:
     raise AssertionError("unreachable: the second round returns or raises")
 
 
-def application(home: Home, port: int, time_scale: float, instance: str) -> web.Application:
+def application(home: Home, port: int, instance: str, terms: Terms) -> web.Application:
     audience = f"https://{certificates.HOSTNAME}:{port}"
     who, issuer = principal.load(home), tokens.load(home)
     store, log = Store(home.database), RequestLog(home.request_log)
     login = Login(who, issuer, audience)
-    front = Front(store, who, issuer, audience, time_scale)
+    works = Works(store, _fleet_settings(home, terms))
+    front = Front(store, who, issuer, audience, terms, works)
+    script = FaultScript(home.faults, lambda: operations.let_go(store))
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path == PRESENCE:
             return web.json_response({"instance": instance, "pid": os.getpid()})
         content = await request.read()
+        fault = script.take(request.method, request.path)
+        await asyncio.sleep(fault.delay)
+        if fault.drop == "before":
+            return dropped(request, content)
         try:
-            response = await login.answer(request) or await front.answer(request)
+            response = fault.answer() or await login.answer(request) or await front.answer(request)
+            fault.steer(store, response)
         except Exception:
             # A fault of the rehearsal itself: its log says where, the client that it was one.
             traceback.print_exc()
@@ -57,18 +71,35 @@ def application(home: Home, port: int, time_scale: float, instance: str) -> web.
         correlation = request.headers.get("x-ms-correlation-request-id", str(uuid.uuid4()))
         response.headers["x-ms-request-id"] = str(uuid.uuid4())
         response.headers["x-ms-correlation-request-id"] = correlation
+        if fault.drop == "after":
+            return dropped(request, content)
         log.write(request, content, response.status)
         return response
 
-    async def close(_: web.Application) -> AsyncIterator[None]:
+    def dropped(request: web.Request, content: bytes) -> web.StreamResponse:
+        """Ends the connection without an answer."""
+        log.write(request, content, NO_ANSWER)
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+    async def live(_: web.Application) -> AsyncIterator[None]:
+        await works.start()
         yield
+        await works.stop()
         store.close()
         log.close()
 
     app = web.Application(client_max_size=NO_LIMIT)
     app.router.add_route("*", "/{path:.*}", answer)
-    app.cleanup_ctx.append(close)
+    app.cleanup_ctx.append(live)
     return app
+
+
+def _fleet_settings(home: Home, terms: Terms) -> Settings | None:
+    if terms.kubernetes is None:
+        return None
+    return Settings(home.kubernetes, terms.kubernetes, terms.era, terms.time_scale)
 
 
 async def serve(

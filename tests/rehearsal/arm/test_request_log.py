@@ -11,6 +11,7 @@ V = "?api-version=2026-08-01"
 def test_a_line_says_what_was_asked_and_answered(azure: Any, cluster: str) -> None:
     body = {"properties": {"vmSize": "Standard_NC6", "nodeLabels": {"a": "b"}}}
     headers = {"UseGPUDedicatedVHD": "true", "x-lower": "1"}
+    azure.register_specialised_image()
     azure.call("PUT", f"{cluster}/agentPools/logged{V}", body, headers=headers)
     [line] = azure.requests("/agentPools/logged")
     assert set(line) == {"time", "method", "path", "query", "headers", "body", "status"}

@@ -1,0 +1,144 @@
+"""The second way to the Kubernetes binaries: those that their projects publish, checked."""
+
+import json
+import os
+import shutil
+import tarfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.cache import Say, machine, sole_use
+from engine.errors import EngineUnavailableError, WayClosedError
+from engine.progress import Progress
+from engine.release import checksum_of, download
+from engine.versions import ETCD, KUBERNETES, KWOK
+
+KUBERNETES_VARIABLE = "AKS_GPU_KUBERNETES_RELEASES"
+ETCD_VARIABLE = "AKS_GPU_ETCD_RELEASES"
+KWOK_VARIABLE = "AKS_GPU_KWOK_RELEASES"
+_KUBERNETES_SITE = "https://dl.k8s.io"
+_ETCD_SITE = "https://github.com/etcd-io/etcd/releases/download"
+_KWOK_SITE = "https://github.com/kubernetes-sigs/kwok/releases/download"
+# kwok publishes no file of checksums; GitHub says the checksum of each file of a release.
+_KWOK_DIGESTS = "https://api.github.com/repos/kubernetes-sigs/kwok/releases/tags"
+
+# Kubernetes publishes its control plane for Linux alone.
+_PLATFORMS = {"linux-x64": "amd64", "linux-arm64": "arm64"}
+_OF_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+
+# Reads the published checksum of a file, by its name, out of the file of checksums.
+ChecksumOf = Callable[[str, Path], str | None]
+
+
+@dataclass(frozen=True)
+class _Published:
+    """A file of a release: where it is, where its checksum is, and how to read that."""
+
+    name: str
+    address: str
+    checksums: str
+    checksum_of: ChecksumOf
+
+
+def fetched_folder(cache: Path) -> Path | None:
+    """The folder of binaries that were fetched earlier."""
+    place = _place(cache)
+    return place if place.exists() else None
+
+
+def fetch_folder(cache: Path, say: Say) -> Path:
+    """Download all of them for this machine, check them, and put them into one folder."""
+    place = _place(cache)
+    unfinished = place.parent / "unfinished"
+    published = _published()
+    with sole_use(place.parent, say):
+        if not place.exists():
+            # A run that was killed may have left one.
+            shutil.rmtree(unfinished, ignore_errors=True)
+            folder = unfinished / "bin"
+            folder.mkdir(parents=True)
+            try:
+                for file in published:
+                    _fetch(file, unfinished, folder, say)
+                folder.rename(place)
+            finally:
+                shutil.rmtree(unfinished)
+    return place
+
+
+def _place(cache: Path) -> Path:
+    return cache / "release" / f"kubernetes-{KUBERNETES}-etcd-{ETCD}-kwok-{KWOK}"
+
+
+def _published() -> list[_Published]:
+    platform = _PLATFORMS.get(machine())
+    if platform is None:
+        raise WayClosedError(f"Kubernetes publishes no control plane for {machine()}")
+    kubernetes = _site(KUBERNETES_VARIABLE, _KUBERNETES_SITE)
+    kubernetes = f"{kubernetes}/v{KUBERNETES}/bin/linux/{platform}"
+    etcd = f"{_site(ETCD_VARIABLE, _ETCD_SITE)}/v{ETCD}"
+    archive = f"etcd-v{ETCD}-linux-{platform}.tar.gz"
+    kwok = f"{_site(KWOK_VARIABLE, _KWOK_SITE)}/v{KWOK}"
+    # A mirror has them beside the files.
+    digests = f"{kwok}/digests.json" if KWOK_VARIABLE in os.environ else f"{_KWOK_DIGESTS}/v{KWOK}"
+    return [
+        *(
+            _Published(name, f"{kubernetes}/{name}", f"{kubernetes}/{name}.sha256", _alone)
+            for name in _OF_KUBERNETES
+        ),
+        _Published("etcd", f"{etcd}/{archive}", f"{etcd}/SHA256SUMS", checksum_of),
+        _Published("kwok", f"{kwok}/kwok-linux-{platform}", digests, _digest),
+    ]
+
+
+def _site(variable: str, official: str) -> str:
+    return os.environ.get(variable) or official
+
+
+def _fetch(file: _Published, work: Path, folder: Path, say: Say) -> None:
+    name = file.address.rpartition("/")[2]
+    got, checksums = work / name, work / "checksums"
+    with Progress(f"Fetching {file.name}", say) as progress:
+        # The short file comes first: it shows within seconds whether the site can be reached.
+        download(file.checksums, checksums, progress)
+        found = download(file.address, got, progress)
+    expected = file.checksum_of(name, checksums)
+    if found != expected:
+        raise EngineUnavailableError(
+            f"{file.address} is not what its publisher says it is: the checksum is {found}, and "
+            f"{expected or 'none'} is published. Nothing of it was kept. Try again later; "
+            "if it stays so, tell whoever runs that site."
+        )
+    if name.endswith(".tar.gz"):
+        _unpack(got, name.removesuffix(".tar.gz"), file.name, folder)
+    else:
+        got.rename(folder / file.name)
+    (folder / file.name).chmod(0o755)
+
+
+def _unpack(archive: Path, top: str, member: str, folder: Path) -> None:
+    try:
+        with tarfile.open(archive) as tar:
+            content = tar.extractfile(f"{top}/{member}")
+            if content is None:
+                raise WayClosedError(f"{archive.name} holds no file {top}/{member}")
+            with (folder / member).open("wb") as output:
+                shutil.copyfileobj(content, output)
+    except (tarfile.TarError, KeyError, OSError) as error:
+        raise WayClosedError(f"{archive.name} cannot be unpacked: {error}") from error
+
+
+def _alone(_: str, checksums: Path) -> str | None:
+    """A file that holds the checksum and nothing else."""
+    return checksums.read_text(errors="replace").strip().lower() or None
+
+
+def _digest(name: str, checksums: Path) -> str | None:
+    """What GitHub's interface says of a release."""
+    try:
+        assets = json.loads(checksums.read_text(errors="replace"))["assets"]
+        [digest] = [asset["digest"] for asset in assets if asset["name"] == name]
+    except (ValueError, KeyError, TypeError) as error:
+        raise WayClosedError(f"no checksum of {name} can be read: {error!r}") from error
+    return str(digest).removeprefix("sha256:").lower() if digest else None

@@ -1,0 +1,57 @@
+"""What the Azure of each era takes for a new pool: sizes, and the specialised GPU image."""
+
+import datetime
+from collections.abc import Mapping
+
+from catalogue import headers, images, retirement, sizes
+from rehearsal.arm import errors
+from rehearsal.arm.call import Json
+from rehearsal.kubernetes.wanted import Era
+
+# Azure drives NVIDIA's GPUs on AKS, and no others.
+SUPPORTED_VENDOR = "NVIDIA"
+
+
+def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
+    """Whether a request has the header that asks for the image with driver and plugin in it."""
+    return sent.get(headers.SPECIALISED_IMAGE, "").strip().lower() == "true"
+
+
+def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
+    """Refuses a new pool that Azure, in this era, does not have any more."""
+    if era is Era.ARTICLE:
+        return
+    _admit_size(str(pool["vmSize"]), location)
+    if asks_for_specialised_image(sent):
+        raise errors.ArmError(
+            errors.NO_SPECIALISED_IMAGE,
+            header=headers.SPECIALISED_IMAGE,
+            feature=images.SPECIALISED_IMAGE_FEATURE,
+            date=images.SPECIALISED_IMAGE_RETIRED_ON,
+        )
+
+
+def _admit_size(vm_size: str, location: str) -> None:
+    size = sizes.find(vm_size)
+    if size is None:
+        return
+    today = datetime.datetime.now(datetime.UTC).date()
+    if size.retired_on is not None and size.retired_on <= today:
+        successor = retirement.SUCCESSORS.get(size.family)
+        raise errors.ArmError(
+            errors.RETIRED_SIZE,
+            "agentPoolProfile.vmSize",
+            size=size.name,
+            location=location,
+            family=size.family,
+            date=size.retired_on,
+            advice=f" A size to move to: {successor}." if successor else "",
+        )
+    if size.gpu_vendor != SUPPORTED_VENDOR:
+        raise errors.ArmError(
+            errors.FOREIGN_GPU,
+            "agentPoolProfile.vmSize",
+            size=size.name,
+            location=location,
+            model=f"{size.gpu_vendor} {size.gpu_model}",
+        )

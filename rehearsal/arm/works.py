@@ -1,0 +1,149 @@
+"""What stands behind the clusters: a fleet of real control planes, or, without one, nothing."""
+
+from typing import Any
+
+from rehearsal.arm import clusters, errors, groups, operations, pools
+from rehearsal.arm.call import Json
+from rehearsal.arm.state import Resource, Store
+from rehearsal.kubernetes.fleet import Fleet, Settings
+from rehearsal.kubernetes.wanted import Limits, WantedCluster, WantedPool
+
+UNFINISHED = {"code": "ControlPlaneFailed"}
+
+
+class StoreSource:
+    """The fleet's wishes, read from what Resource Manager has."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def clusters(self) -> list[WantedCluster]:
+        going = {group.id for group in self._store.of_type(groups.TYPE) if group.operation}
+        return [
+            self._cluster(cluster, is_going=cluster.parent in {key.lower() for key in going})
+            for cluster in self._store.of_type(clusters.TYPE)
+        ]
+
+    def resize(self, pool_id: str, count: int) -> None:
+        pool = self._store.find(pool_id)
+        if pool is not None:
+            pool.properties["count"] = count
+            self._store.keep(pool)
+
+    def _cluster(self, cluster: Resource, *, is_going: bool) -> WantedCluster:
+        _, _, subscription, _, group, *_ = cluster.id.split("/")
+        return WantedCluster(
+            uid=cluster.properties["resourceUID"],
+            name=cluster.name,
+            group=group,
+            location=cluster.location,
+            subscription=subscription,
+            node_group=cluster.properties["nodeResourceGroup"],
+            services=cluster.properties["networkProfile"]["serviceCidr"],
+            is_going=is_going or cluster.state == "Deleting",
+            operation=cluster.operation,
+            pools=tuple(map(_pool, pools.cluster_pools(self._store, cluster))),
+        )
+
+
+def _pool(pool: Resource) -> WantedPool:
+    has = pool.properties
+    gpu = has.get("gpuProfile") or {}
+    is_specialised = pools.is_specialised(pool)
+    is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
+    limits = None
+    if has["enableAutoScaling"]:
+        limits = Limits(least=has["minCount"], most=has["maxCount"])
+    return WantedPool(
+        id=pool.id,
+        name=pool.name,
+        vm_size=has["vmSize"],
+        count=has["count"],
+        version=has["currentOrchestratorVersion"],
+        mode=has["mode"],
+        os_type=has["osType"],
+        node_image=has.get("nodeImageVersion", ""),
+        labels=has.get("nodeLabels") or {},
+        taints=tuple(has.get("nodeTaints") or ()),
+        zones=tuple(map(str, has.get("availabilityZones") or ())),
+        max_pods=has["maxPods"],
+        disk_gib=has["osDiskSizeGB"],
+        is_spot=has.get("scaleSetPriority") == "Spot",
+        limits=limits,
+        surge=str((has.get("upgradeSettings") or {}).get("maxSurge") or "10%"),
+        has_driver=is_specialised or gpu.get("driver") == "Install",
+        brings_plugin=is_specialised or is_managed,
+        mig_profile=has.get("gpuInstanceProfile"),
+        is_going=pool.state == "Deleting",
+        operation=pool.operation,
+    )
+
+
+class Works:
+    """The control planes, as Resource Manager's services see them."""
+
+    def __init__(self, store: Store, settings: Settings | None) -> None:
+        self._store = store
+        self.fleet = Fleet(settings, StoreSource(store)) if settings else None
+
+    async def start(self) -> None:
+        if self.fleet:
+            await self.fleet.start()
+
+    async def stop(self) -> None:
+        if self.fleet:
+            await self.fleet.stop()
+
+    def changed(self) -> None:
+        """A request may have changed what is wanted."""
+        if self.fleet:
+            self.fleet.wake()
+
+    def refuse_without_memory(self) -> None:
+        """Refuses a new cluster that this machine has no memory for."""
+        if self.fleet and (reason := self.fleet.lacks_memory()):
+            raise errors.ArmError(errors.NO_MEMORY, reason=reason)
+
+    def ended(self, row: Any, now: float) -> float | None:
+        """When an operation that is due is over: None while there is still work for it."""
+        if self.fleet is None or row["error"]:
+            due: float = row["due"]
+            return due
+        return None if self._is_at_work(self.fleet, row["id"], row["kind"]) else now
+
+    def _is_at_work(self, fleet: Fleet, operation: str, kind: str) -> bool:
+        resources = self._store.worked_on_by(operation)
+        if kind in ("group delete", "cluster delete"):
+            inside = [inner for resource in resources for inner in self._store.within(resource.id)]
+            return any(fleet.has(uid) for uid in map(_uid, inside) if uid)
+        uids = {_uid(found) for resource in resources if (found := self._cluster_of(resource))}
+        for uid in filter(None, uids):
+            if failure := fleet.failure(uid):
+                operations.doom(self._store, operation, UNFINISHED | {"message": failure})
+                return False
+            if not fleet.is_settled(uid, operation):
+                return True
+        return False
+
+    def _cluster_of(self, resource: Resource) -> Resource | None:
+        if resource.type == pools.TYPE:
+            return self._store.find(resource.parent)
+        return resource if resource.type == clusters.TYPE else None
+
+    def kubeconfig(self, cluster: Resource, role: str) -> Json:
+        """The credentials of a cluster, as Azure lists them."""
+        if self.fleet is None:
+            raise errors.ArmError(errors.NO_CONTROL_PLANE, name=cluster.name)
+        _, _, _, _, group, *_ = cluster.id.split("/")
+        user = f"{role}_{group}_{cluster.name}"
+        context = f"{cluster.name}-admin" if role == "clusterAdmin" else cluster.name
+        uid = cluster.properties["resourceUID"]
+        value = self.fleet.kubeconfig(uid, cluster.name, user, context)
+        if value is None:
+            reason = self.fleet.failure(uid) or f"The cluster is {cluster.state}."
+            raise errors.ArmError(errors.NO_CREDENTIALS_YET, name=cluster.name, reason=reason)
+        return {"kubeconfigs": [{"name": role, "value": value}]}
+
+
+def _uid(resource: Resource) -> str | None:
+    return resource.properties.get("resourceUID") if resource.type == clusters.TYPE else None

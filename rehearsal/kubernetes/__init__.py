@@ -1,0 +1,1 @@
+"""The Kubernetes behind the rehearsal's clusters: real control planes, played nodes."""

@@ -1,0 +1,118 @@
+"""The cluster autoscaler: pools that grow for pods without a place, and shrink when idle."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rehearsal.kubernetes import gpus, nodes
+from rehearsal.kubernetes.placement import Demand, demand, fits
+from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
+
+Json = dict[str, Any]
+
+# How long a node has to be idle, in seconds at time scale 1. Azure waits ten minutes.
+IDLE_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class Here:
+    """A pool, its nodes, and all pods of its cluster."""
+
+    cluster: WantedCluster
+    pool: WantedPool
+    nodes: Sequence[Json]
+    pods: Sequence[Json]
+
+
+class Autoscaler:
+    """Decides how many nodes a pool shall have."""
+
+    def __init__(self, time_scale: float) -> None:
+        self._patience = IDLE_SECONDS * time_scale
+        self._idle_since: dict[str, float] = {}
+        # The nodes that go when a pool shrinks.
+        self.idle_nodes: set[str] = set()
+
+    def count(self, here: Here) -> int:
+        limits = here.pool.limits
+        if limits is None:
+            return here.pool.count
+        growth, shrinkage = self._growth(here), self._shrinkage(here)
+        wanted = here.pool.count + (growth or -shrinkage)
+        return max(limits.least, min(limits.most, wanted))
+
+    def _growth(self, here: Here) -> int:
+        """How many nodes the waiting pods need beyond those that are coming."""
+        node = nodes.made(here.cluster, here.pool, 0, Era.TODAY, 0)
+        count = gpus.in_pool(here.pool)
+        if count:
+            node["status"]["allocatable"][gpus.RESOURCE] = str(count)
+        whole = Demand.of_node(node)
+        complete = [found for found in here.nodes if _is_complete(found, count)]
+        # The scheduler may not have got round to a node that has just become complete.
+        rooms = [_left(found, here.pods) for found in complete]
+        rooms += [whole] * (here.pool.count - len(complete))
+        known = len(rooms)
+        for wish in [demand(pod) for pod in here.pods if is_unplaced(pod) and fits(pod, node)]:
+            place = next((i for i, room in enumerate(rooms) if wish.within(room)), len(rooms))
+            if place == len(rooms):
+                if not wish.within(whole):
+                    continue  # no node of this pool will ever do
+                rooms.append(whole)
+            rooms[place] = rooms[place].without(wish)
+        return len(rooms) - known
+
+    def _shrinkage(self, here: Here) -> int:
+        now = time.monotonic()
+        names = {node["metadata"]["name"] for node in here.nodes}
+        busy = {pod["spec"].get("nodeName") for pod in here.pods if _keeps_busy(pod)}
+        idle = {
+            node["metadata"]["name"]
+            for node in here.nodes
+            if nodes.is_ready(node) and not nodes.is_going(node)
+        } - busy
+        for name in names - idle:
+            self._idle_since.pop(name, None)
+        since = {name: self._idle_since.setdefault(name, now) for name in idle}
+        ripe = {name for name in idle if now - since[name] >= self._patience}
+        self.idle_nodes = (self.idle_nodes - names) | ripe
+        staying = [node for node in here.nodes if not nodes.is_going(node)]
+        # While the last decision is not carried out yet, its nodes look idle still.
+        return len(ripe) if len(staying) == here.pool.count else 0
+
+
+def is_unplaced(pod: Json) -> bool:
+    """Whether the scheduler has said that no node will do."""
+    if pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp"):
+        return False
+    conditions: Iterable[Json] = pod["status"].get("conditions", ())
+    return any(
+        found["type"] == "PodScheduled" and found.get("reason") == "Unschedulable"
+        for found in conditions
+    )
+
+
+def _is_complete(node: Json, gpu_count: int) -> bool:
+    """Whether a node offers all that the autoscaler counts on: its GPUs may come later."""
+    if not nodes.is_ready(node) or nodes.is_going(node):
+        return False
+    offered = node["status"].get("allocatable", {}).get(gpus.RESOURCE, "0")
+    return int(offered) >= gpu_count
+
+
+def _left(node: Json, pods: Iterable[Json]) -> Demand:
+    """What a node has room for yet."""
+    left = Demand.of_node(node)
+    for pod in pods:
+        is_over = pod["status"].get("phase") in ("Succeeded", "Failed")
+        if pod["spec"].get("nodeName") == node["metadata"]["name"] and not is_over:
+            left = left.without(demand(pod))
+    return left
+
+
+def _keeps_busy(pod: Json) -> bool:
+    if pod["status"].get("phase") in ("Succeeded", "Failed"):
+        return False
+    owners: Iterable[Json] = pod["metadata"].get("ownerReferences", ())
+    return not any(owner["kind"] in ("DaemonSet", "Node") for owner in owners)

@@ -1,0 +1,265 @@
+"""One cluster that runs: its control plane, and the loop that keeps its nodes as they shall be."""
+
+import asyncio
+import sys
+import traceback
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from rehearsal.kubernetes import autoscaler, gpus, nodes, pool_plan, sample
+from rehearsal.kubernetes.api import CONFLICT, GONE, STRATEGIC, Api, ApiError, Mirror
+from rehearsal.kubernetes.autoscaler import Autoscaler
+from rehearsal.kubernetes.control_plane import ControlPlane
+from rehearsal.kubernetes.kubelet import Kubelet
+from rehearsal.kubernetes.pause import pause
+from rehearsal.kubernetes.wanted import Era, Source, WantedCluster, WantedPool
+
+Json = dict[str, Any]
+
+# How long the loop sleeps when nothing happens: some of what it does is a matter of time.
+PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
+LIST_PODS = "/api/v1/pods"
+LIST_NODES = "/api/v1/nodes"
+TOO_MANY_REQUESTS = 429
+
+
+@dataclass(frozen=True)
+class Pace:
+    """In which era, and how fast, things happen."""
+
+    era: Era
+    time_scale: float
+
+
+class Cluster:
+    """A control plane that is ready, and what is done on it."""
+
+    def __init__(
+        self,
+        plane: ControlPlane,
+        api: Api,
+        source: Source,
+        pace: Pace,
+    ) -> None:
+        self.plane = plane
+        self._api = api
+        self._source = source
+        self._era = pace.era
+        self._time_scale = time_scale = pace.time_scale
+        self._pause = max(SHORTEST_PAUSE, min(1.0, time_scale) * PAUSE_SECONDS)
+        self.changed = asyncio.Event()
+        self._nodes = Mirror(api, LIST_NODES, self.changed)
+        self._pods = Mirror(api, LIST_PODS, self.changed)
+        self._seen: dict[str, gpus.Seen] = {}
+        self._clock = sample.Clock()
+        self._autoscaler = Autoscaler(time_scale)
+        self._pools: dict[str, WantedPool] = {}
+        self._kubelet = Kubelet(plane.place, self._log_of)
+        self._last_complaint = ""
+        # Operations whose pools are as they shall be.
+        self.settled: set[str] = set()
+
+    async def run(self, wanted: Callable[[], WantedCluster | None]) -> None:
+        """Keeps the cluster as it is wanted, until it is cancelled."""
+        await self._kubelet.start()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._nodes.run())
+                tasks.create_task(self._pods.run())
+                await self._nodes.filled.wait()
+                await self._pods.filled.wait()
+                while True:
+                    self.changed.clear()
+                    if cluster := wanted():
+                        await self._step(cluster)
+                    for part in await self.plane.revive(self._api):
+                        where = self.plane.place.folder
+                        sys.stderr.write(f"{part} of {where} had ended; it is started again.\n")
+                    await pause(self.changed, self._pause)
+        finally:
+            await self._kubelet.stop()
+
+    async def _step(self, cluster: WantedCluster) -> None:
+        """One look at everything; what fails is tried again at the next."""
+        self._pools = {pool.name: pool for pool in cluster.pools}
+        done: dict[str, bool] = {}
+        for work in (self._keep_gpus, self._keep_samples, self._scale):
+            await self._tried(work(cluster))
+        for pool in cluster.pools:
+            is_done = await self._tried(self._keep_nodes(cluster, pool))
+            if pool.operation:
+                done[pool.operation] = done.get(pool.operation, True) and bool(is_done)
+        if cluster.operation:
+            done.setdefault(cluster.operation, True)
+        await self._tried(self._remove_strangers(cluster))
+        self.settled |= {operation for operation, is_done in done.items() if is_done}
+
+    async def _tried(self, work: Any) -> Any:
+        """The result of some work; None if it failed, which must not be the end of all else."""
+        try:
+            return await work
+        except ApiError as error:
+            # Gone, changed meanwhile, or the API server is being started again: no news.
+            if error.status not in (0, GONE, CONFLICT):
+                self._complain()
+        except Exception:
+            self._complain()
+        return None
+
+    def _complain(self) -> None:
+        """Says what went wrong, once: it is tried again and again."""
+        complaint = traceback.format_exc()
+        if complaint != self._last_complaint:
+            self._last_complaint = complaint
+            sys.stderr.write(complaint)
+
+    # -- nodes
+
+    async def _keep_nodes(self, cluster: WantedCluster, pool: WantedPool) -> bool:
+        present = [node for node in self._nodes.objects if nodes.pool_of(node) == pool.name]
+        step = pool_plan.step(pool, present, self._autoscaler.idle_nodes, self._era)
+        port = self._kubelet.port
+        for new in step.create:
+            node = nodes.made(cluster, pool, new.index, self._era, port, surge=new.is_surge)
+            self._nodes.put(await self._api.post(LIST_NODES, node))
+        for node in step.leave:
+            mark = {"metadata": {"annotations": {nodes.GOING: "true"}}}
+            mark["spec"] = {"unschedulable": True}  # type: ignore[dict-item]
+            await self._patch_node(node, mark)
+        for node in present:
+            if nodes.is_going(node):
+                await self._empty(node, by_force=pool.is_going)
+                continue
+            if patch := nodes.regiven(node, pool):
+                await self._patch_node(node, patch)
+            if nodes.port(node) != port:
+                await self._patch_status(node, nodes.status_with_port(port))
+        return step.is_done
+
+    async def _empty(self, node: Json, *, by_force: bool) -> None:
+        """Takes the pods off a node that goes, and then the node away."""
+        pods = self._pods_on(node)
+        kept = [pod for pod in pods if not by_force and _is_to_move(pod)]
+        for pod in kept:
+            await self._evict(pod)
+        if kept:
+            return
+        await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
+        # What the system would collect as orphaned in a minute, it does not have to wait for.
+        for pod in pods:
+            await self._api.delete(_path(pod), grace_seconds=0)
+
+    async def _evict(self, pod: Json) -> None:
+        if pod["metadata"].get("deletionTimestamp"):
+            return
+        names = {key: pod["metadata"][key] for key in ("name", "namespace")}
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": names}
+        try:
+            await self._api.post(f"{_path(pod)}/eviction", body)
+        except ApiError as error:
+            # A disruption budget does not allow it yet: the node waits.
+            if error.status not in (GONE, TOO_MANY_REQUESTS):
+                raise
+
+    async def _remove_strangers(self, cluster: WantedCluster) -> None:
+        """Nodes of pools that are no more."""
+        known = {pool.name for pool in cluster.pools}
+        for node in self._nodes.objects:
+            pool = nodes.pool_of(node)
+            if pool is not None and pool not in known:
+                await self._empty(node, by_force=True)
+
+    # -- GPUs
+
+    async def _keep_gpus(self, _: WantedCluster) -> None:
+        for node in self._nodes.objects:
+            pool = self._pools.get(nodes.pool_of(node) or "")
+            if pool is None:
+                continue
+            uid = node["metadata"]["uid"]
+            seen = gpus.seen(pool, node, self._pods_on(node))
+            # What somebody else put there is left alone, as a kubelet would.
+            if seen is None and uid not in self._seen:
+                continue
+            now = nodes.now()
+            if patch := gpus.status_patch(node, seen, now):
+                await self._patch_status(node, patch)
+                if seen and seen.plugins > 1 and "conditions" in patch:
+                    name = f"{node['metadata']['name']}.{uuid.uuid4().hex[:16]}"
+                    event = gpus.event(node, seen.plugins, now, name)
+                    await self._api.post("/api/v1/namespaces/default/events", event)
+            if seen is None:
+                self._seen.pop(uid, None)
+            else:
+                self._seen[uid] = seen
+
+    # -- what containers do
+
+    async def _keep_samples(self, _: WantedCluster) -> None:
+        for pod in self._pods.objects:
+            pool = self._pool_under(pod)
+            if patch := sample.status_patch(pod, pool, self._clock, self._time_scale):
+                updated = await self._api.patch(f"{_path(pod)}/status", patch, STRATEGIC)
+                self._pods.put(updated)
+        self._clock.forget(self._pods.objects)
+
+    def _pool_under(self, pod: Json) -> WantedPool | None:
+        name = pod["spec"].get("nodeName")
+        for node in self._nodes.objects:
+            if node["metadata"]["name"] == name:
+                return self._pools.get(nodes.pool_of(node) or "")
+        return None
+
+    def _log_of(self, namespace: str, name: str, container: str) -> sample.Log | None:
+        for pod in self._pods.objects:
+            metadata = pod["metadata"]
+            if (metadata["namespace"], metadata["name"]) == (namespace, name):
+                pool = self._pool_under(pod)
+                return sample.log(pod, container, pool, self._clock, self._time_scale)
+        return None
+
+    # -- scale
+
+    async def _scale(self, cluster: WantedCluster) -> None:
+        for pool in cluster.pools:
+            if pool.limits is None or pool.is_going or pool.operation or cluster.operation:
+                continue
+            present = [node for node in self._nodes.objects if nodes.pool_of(node) == pool.name]
+            here = autoscaler.Here(cluster, pool, present, self._pods.objects)
+            count = self._autoscaler.count(here)
+            if count != pool.count:
+                self._source.resize(pool.id, count)
+                self.changed.set()
+
+    # -- the API server
+
+    async def _patch_node(self, node: Json, patch: Json) -> None:
+        path = f"{LIST_NODES}/{node['metadata']['name']}"
+        self._nodes.put(await self._api.patch(path, patch))
+
+    async def _patch_status(self, node: Json, patch: Json) -> None:
+        path = f"{LIST_NODES}/{node['metadata']['name']}/status"
+        self._nodes.put(await self._api.patch(path, {"status": patch}, STRATEGIC))
+
+    def _pods_on(self, node: Json) -> list[Json]:
+        name = node["metadata"]["name"]
+        return [pod for pod in self._pods.objects if pod["spec"].get("nodeName") == name]
+
+
+def _is_to_move(pod: Json) -> bool:
+    """Whether a pod has to find another node before its own may go."""
+    if pod["status"].get("phase") in ("Succeeded", "Failed"):
+        return False
+    return not _is_of_daemon(pod)
+
+
+def _is_of_daemon(pod: Json) -> bool:
+    owners: Iterable[Json] = pod["metadata"].get("ownerReferences", ())
+    return any(owner["kind"] in ("DaemonSet", "Node") for owner in owners)
+
+
+def _path(pod: Json) -> str:
+    metadata = pod["metadata"]
+    return f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}"

@@ -1,0 +1,269 @@
+"""One cluster's control plane: etcd, the API server, and what works on its content."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import time
+from asyncio.subprocess import Process
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rehearsal.arm.home import read_json, write_json, write_whole
+from rehearsal.kubernetes import kubeconfig, stages
+from rehearsal.kubernetes.api import Api, ApiError
+from rehearsal.kubernetes.authority import ADDRESS, Certificates, prepare
+from rehearsal.kubernetes.processes import Processes
+
+READY_SECONDS = 90.0
+POLL_SECONDS = 0.05
+LOG_LINES = 8
+# Memory is what limits how many clusters a machine can have: a smaller heap is worth the work that
+# collecting it more often makes.
+ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
+POD_RANGE = "10.244.0.0/16"
+PORTS = ("etcd", "server")
+
+
+class ControlPlaneError(Exception):
+    """A cluster's control plane does not come up."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a cluster keeps its files and listens."""
+
+    folder: Path
+    ports: Mapping[str, int]
+    certificates: Certificates
+
+    @property
+    def server(self) -> str:
+        return f"https://{ADDRESS}:{self.ports['server']}"
+
+    @property
+    def etcd(self) -> str:
+        return f"https://{ADDRESS}:{self.ports['etcd']}"
+
+    def config(self, part: str) -> Path:
+        return self.folder / f"{part}.kubeconfig"
+
+    def log(self, part: str) -> Path:
+        return self.folder / "logs" / f"{part}.log"
+
+
+def settle_in(folder: Path, time_scale: float) -> Place:
+    """The place of a cluster, its ports the ones it had before where nobody took them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    place = Place(folder, _ports(folder), prepare(folder / "certificates"))
+    for part in ("controller-manager", "scheduler", "nodes"):
+        content = kubeconfig.of_part(part, place.server, place.certificates)
+        write_whole(place.config(part), content.encode(), 0o600)
+    write_whole(folder / "stages.yaml", stages.written(time_scale).encode())
+    return place
+
+
+def _ports(folder: Path) -> dict[str, int]:
+    file = folder / "ports.json"
+    before = read_json(file) or {}
+    ports = dict(zip(PORTS, _free_ports([before.get(name, 0) for name in PORTS]), strict=True))
+    write_json(file, ports)
+    return ports
+
+
+def _free_ports(preferred: list[int]) -> list[int]:
+    """Ports that nobody listens at: the preferred ones, if all are free, else any."""
+    with contextlib.ExitStack() as held:
+        try:
+            return [_hold(held, port) for port in preferred]
+        except OSError:
+            held.close()
+            return [_hold(held, 0) for _ in preferred]
+
+
+def _hold(held: contextlib.ExitStack, port: int) -> int:
+    holder = held.enter_context(socket.socket())
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind((ADDRESS, port))
+    number: int = holder.getsockname()[1]
+    return number
+
+
+def _commands(place: Place, services: str) -> dict[str, list[str]]:
+    files, data = place.certificates, place.folder / "etcd"
+    server = [str(files.certificate("server")), str(files.key("server")), str(files.authority)]
+    certificate, key, authority = server
+    return {
+        "etcd": [
+            "--name=etcd",
+            f"--data-dir={data}",
+            f"--listen-client-urls={place.etcd}",
+            f"--advertise-client-urls={place.etcd}",
+            # It has no peers; it has to listen for them all the same.
+            f"--listen-peer-urls=http://{ADDRESS}:0",
+            f"--cert-file={certificate}",
+            f"--key-file={key}",
+            f"--trusted-ca-file={authority}",
+            "--client-cert-auth",
+            # What the system has taken over survives any end of etcd; only a loss of power is not
+            # waited out, and a rehearsal is not worth the time.
+            "--unsafe-no-fsync",
+            "--snapshot-count=5000",
+            "--auto-compaction-mode=revision",
+            "--auto-compaction-retention=1000",
+            "--log-level=warn",
+        ],
+        "kube-apiserver": [
+            f"--etcd-servers={place.etcd}",
+            f"--etcd-cafile={authority}",
+            f"--etcd-certfile={certificate}",
+            f"--etcd-keyfile={key}",
+            f"--bind-address={ADDRESS}",
+            f"--advertise-address={ADDRESS}",
+            # The address of the loopback may not be an endpoint of the service `kubernetes`.
+            "--endpoint-reconciler-type=none",
+            f"--secure-port={place.ports['server']}",
+            f"--tls-cert-file={certificate}",
+            f"--tls-private-key-file={key}",
+            f"--client-ca-file={authority}",
+            f"--kubelet-client-certificate={certificate}",
+            f"--kubelet-client-key={key}",
+            f"--kubelet-certificate-authority={authority}",
+            # The nodes' addresses are as AKS gives them; all nodes are reached on this machine.
+            "--kubelet-preferred-address-types=InternalDNS",
+            f"--service-cluster-ip-range={services}",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            f"--service-account-key-file={files.signing_public}",
+            f"--service-account-signing-key-file={files.signing_key}",
+            "--authorization-mode=RBAC",
+            "--anonymous-auth=false",
+            "--allow-privileged=true",
+            "--enable-priority-and-fairness=false",
+            "--max-requests-inflight=200",
+            "--max-mutating-requests-inflight=100",
+            "--profiling=false",
+            "--event-ttl=24h",
+        ],
+        "kube-controller-manager": [
+            f"--kubeconfig={place.config('controller-manager')}",
+            "--leader-elect=false",
+            "--secure-port=0",
+            f"--root-ca-file={authority}",
+            f"--service-account-private-key-file={files.signing_key}",
+            "--use-service-account-credentials=true",
+            # There are no volumes, no networks and no clouds to look after.
+            "--controllers=*,-persistentvolume-binder-controller,"
+            "-persistentvolume-expander-controller,-persistentvolume-attach-detach-controller,"
+            "-node-ipam-controller,-node-route-controller,-service-lb-controller",
+            "--node-monitor-period=2s",
+            "--kube-api-qps=200",
+            "--kube-api-burst=300",
+            "--profiling=false",
+        ],
+        "kube-scheduler": [
+            f"--kubeconfig={place.config('scheduler')}",
+            "--leader-elect=false",
+            "--secure-port=0",
+            "--kube-api-qps=200",
+            "--kube-api-burst=300",
+            "--profiling=false",
+        ],
+        "kwok": [
+            f"--kubeconfig={place.config('nodes')}",
+            f"--config={place.folder / 'stages.yaml'}",
+            "--manage-all-nodes=true",
+            "--node-lease-duration-seconds=40",
+            f"--cidr={POD_RANGE}",
+        ],
+    }
+
+
+NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+# The others give up, or lose time, when they begin before there is an API server.
+FIRST = ("etcd", "kube-apiserver")
+
+
+class ControlPlane:
+    """The processes of one cluster."""
+
+    def __init__(self, place: Place, binaries: Path, services: str, processes: Processes) -> None:
+        self.place = place
+        self._binaries = binaries
+        self._commands = _commands(place, services)
+        self._processes = processes
+        self._running: dict[str, Process] = {}
+
+    async def start(self, api: Api) -> None:
+        """Starts all of them; returns when a pod could be placed."""
+        await asyncio.gather(*map(self._start, FIRST))
+        await self._wait(lambda: _is_ready(api), "The API server is not ready")
+        # The kwok of before is gone, and the next would wait until its hold on the nodes runs out.
+        await api.delete(NODE_LEASES)
+        await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
+        await self._wait(lambda: _has_accounts(api), "The controller manager does not work")
+
+    async def _start(self, part: str) -> None:
+        command = [str(self._binaries / part), *self._commands[part]]
+        # HOME: kwok looks for a configuration of the user's there, which is none of ours.
+        environment = {
+            "PATH": os.environ.get("PATH", ""),
+            "HOME": str(self.place.folder),
+            **ENVIRONMENT,
+        }
+        log = self.place.log(part)
+        self._running[part] = await self._processes.start(command, log, environment)
+
+    async def _wait(self, is_done: Callable[[], object], complaint: str) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            self._refuse_dead()
+            with contextlib.suppress(ApiError):
+                if await is_done():  # type: ignore[misc]
+                    return
+            await asyncio.sleep(POLL_SECONDS)
+        raise ControlPlaneError(f"{complaint} after {READY_SECONDS:.0f} seconds.")
+
+    def _refuse_dead(self) -> None:
+        for part, process in self._running.items():
+            if process.returncode is not None:
+                raise ControlPlaneError(
+                    f"{part} ended with status {process.returncode}. The last it said:\n"
+                    + self._said(part)
+                )
+
+    def _said(self, part: str) -> str:
+        lines = self.place.log(part).read_text(errors="replace").splitlines()
+        return "\n".join(lines[-LOG_LINES:])
+
+    async def revive(self, api: Api) -> list[str]:
+        """Starts again what has ended by itself; returns the names of those parts."""
+        dead = [part for part, process in self._running.items() if process.returncode is not None]
+        for part in dead:
+            await self._processes.end(self._running[part])
+            if part == "kwok":
+                await api.delete(NODE_LEASES)
+            await self._start(part)
+        return dead
+
+    async def stop(self) -> None:
+        """Ends all of them. Only etcd has anything to put away first."""
+        parts = [part for part in self._running if part != "etcd"]
+        await asyncio.gather(
+            *(self._processes.end(self._running[part], signal.SIGKILL) for part in parts)
+        )
+        if etcd := self._running.get("etcd"):
+            await self._processes.end(etcd)
+        self._running.clear()
+
+
+async def _is_ready(api: Api) -> bool:
+    return await api.text("/readyz") == "ok"
+
+
+async def _has_accounts(api: Api) -> bool:
+    """Every pod needs its namespace's account, which the controller manager makes."""
+    await api.get("/api/v1/namespaces/default/serviceaccounts/default")
+    return True

@@ -1,0 +1,177 @@
+"""All clusters of one rehearsal cloud: started, kept, and taken away as they are wanted."""
+
+import asyncio
+import base64
+import shutil
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+from rehearsal.kubernetes import kubeconfig, memory
+from rehearsal.kubernetes.api import Api
+from rehearsal.kubernetes.cluster import Cluster, Pace
+from rehearsal.kubernetes.control_plane import ControlPlane, ControlPlaneError, settle_in
+from rehearsal.kubernetes.pause import pause
+from rehearsal.kubernetes.processes import Processes, end_leftovers, records
+from rehearsal.kubernetes.wanted import Era, Source, WantedCluster
+
+# How often the wishes are looked at when nobody says that they have changed.
+LOOK_SECONDS = 0.5
+# A port that was free may be taken by the time it is wanted.
+ATTEMPTS = 3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of what, where and how the clusters are made."""
+
+    folder: Path
+    binaries: Path
+    era: Era
+    time_scale: float
+
+
+class Fleet:
+    """The clusters, each with a task that keeps it."""
+
+    def __init__(self, settings: Settings, source: Source) -> None:
+        self._settings = settings
+        self._source = source
+        end_leftovers(records(settings.folder))
+        self._processes = Processes(records(settings.folder))
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[str] = set()
+        self._running: dict[str, Cluster] = {}
+        self._failures: dict[str, str] = {}
+        self._ready: dict[str, asyncio.Event] = {}
+        self._woken = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+
+    # -- what Resource Manager's side asks
+
+    def lacks_memory(self) -> str | None:
+        """Why one more cluster cannot be started now, if it cannot."""
+        coming = [found for found in self._source.clusters() if found.uid not in self._running]
+        return memory.lacking(len(coming))
+
+    def wake(self) -> None:
+        """The wishes may have changed."""
+        self._woken.set()
+        for cluster in self._running.values():
+            cluster.changed.set()
+
+    def has(self, uid: str) -> bool:
+        """Whether there is anything left of a cluster."""
+        return uid in self._tasks or self._folder(uid).exists()
+
+    def is_settled(self, uid: str, operation: str) -> bool:
+        """Whether what an operation asked for is there."""
+        cluster = self._running.get(uid)
+        return cluster is not None and operation in cluster.settled
+
+    def failure(self, uid: str) -> str | None:
+        """Why a cluster did not come up, if it did not."""
+        return self._failures.get(uid)
+
+    def kubeconfig(self, uid: str, cluster: str, user: str, context: str) -> str | None:
+        """The kubeconfig of a cluster that runs, as Azure gives it: in base64."""
+        running = self._running.get(uid)
+        if running is None:
+            return None
+        place = running.plane.place
+        text = kubeconfig.written(cluster, user, context, place.server, place.certificates)
+        return base64.b64encode(text.encode()).decode()
+
+    # -- its life
+
+    async def start(self) -> None:
+        """Brings back the clusters that there were; returns when they are ready, or have failed."""
+        self._look()
+        await asyncio.gather(*(event.wait() for event in self._ready.values()))
+        self._loop = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        if self._loop is not None:
+            self._loop.cancel()
+        tasks = list(self._tasks.values())
+        for uid in list(self._tasks):
+            self._end(uid)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _end(self, uid: str) -> None:
+        """Lets the task of a cluster take it down: told once, or it would be interrupted at it."""
+        if uid not in self._ending:
+            self._ending.add(uid)
+            self._tasks[uid].cancel()
+
+    async def _run(self) -> None:
+        while True:
+            self._woken.clear()
+            try:
+                self._look()
+            except Exception:
+                # One cluster that cannot be read must not be the end of all others.
+                traceback.print_exc()
+            await pause(self._woken, LOOK_SECONDS)
+
+    def _look(self) -> None:
+        wanted = {cluster.uid: cluster for cluster in self._source.clusters()}
+        for uid, cluster in wanted.items():
+            if cluster.is_going or uid in self._tasks or uid in self._failures:
+                continue
+            self._ready[uid] = asyncio.Event()
+            self._tasks[uid] = asyncio.create_task(self._keep(cluster))
+        staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
+        for uid in self._tasks.keys() - staying:
+            self._end(uid)
+        for uid in self._leftover_folders() - staying - self._tasks.keys():
+            shutil.rmtree(self._folder(uid))
+        self._failures = {uid: why for uid, why in self._failures.items() if uid in wanted}
+
+    async def _keep(self, wanted: WantedCluster) -> None:
+        uid = wanted.uid
+        try:
+            for attempt in range(ATTEMPTS):
+                try:
+                    await self._live(wanted)
+                except ControlPlaneError:
+                    if attempt == ATTEMPTS - 1:
+                        raise
+        except ControlPlaneError as error:
+            self._failures[uid] = str(error)
+        except Exception:
+            traceback.print_exc()
+            self._failures[uid] = "The rehearsal failed; see its server.log."
+        finally:
+            self._ready[uid].set()
+            self._ending.discard(uid)
+            self._tasks.pop(uid, None)
+            self._woken.set()
+
+    async def _live(self, wanted: WantedCluster) -> None:
+        """A cluster from the start of its processes to their end."""
+        uid, binaries = wanted.uid, self._settings.binaries
+        place = settle_in(self._folder(uid), self._settings.time_scale)
+        plane = ControlPlane(place, binaries, wanted.services, self._processes)
+        api = Api(place.server, place.certificates)
+        try:
+            await plane.start(api)
+            pace = Pace(self._settings.era, self._settings.time_scale)
+            cluster = Cluster(plane, api, self._source, pace)
+            self._running[uid] = cluster
+            self._ready[uid].set()
+            await cluster.run(lambda: self._wish(uid))
+        finally:
+            self._running.pop(uid, None)
+            await api.close()
+            await plane.stop()
+
+    def _wish(self, uid: str) -> WantedCluster | None:
+        return next((found for found in self._source.clusters() if found.uid == uid), None)
+
+    def _folder(self, uid: str) -> Path:
+        return self._settings.folder / uid
+
+    def _leftover_folders(self) -> set[str]:
+        ours = records(self._settings.folder)
+        return {path.name for path in self._settings.folder.iterdir() if path != ours}

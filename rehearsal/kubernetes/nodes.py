@@ -1,0 +1,303 @@
+"""The nodes of an agent pool, as AKS makes them."""
+
+import datetime
+import hashlib
+import ipaddress
+import json
+import re
+from typing import Any
+
+from catalogue import nodes as conventions
+from rehearsal.kubernetes import sizes
+from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
+
+Json = dict[str, Any]
+
+# What the rehearsal notes on a node: what of its labels and taints the pool gave it; whether it is
+# there for the time of an upgrade alone...
+GIVEN = "rehearsal.aks-gpu/given"
+SURGE = "rehearsal.aks-gpu/surge"
+# ...and that it is being emptied, and goes then.
+GOING = "rehearsal.aks-gpu/going"
+
+NVIDIA = "NVIDIA"
+SUBNET = ipaddress.ip_network("10.224.0.0/16")
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+# Reserved of a disk, measured on AKS: what the file system takes, and what eviction keeps free.
+DISK_KIBIBYTES_PER_GIB = 1014735
+DISK_ALLOCATABLE = 0.9
+ARM64 = re.compile(r"standard_[a-z]+\d+[a-z]*p[a-z]*_|gb[23]00", re.IGNORECASE)
+SYSTEMS = {
+    "Linux": ("linux", "Ubuntu 24.04.3 LTS", "6.8.0-1041-azure", "containerd://2.1.6-1"),
+    "Windows": (
+        "windows",
+        "Windows Server 2022 Datacenter",
+        "10.0.20348.4405",
+        "containerd://2.1.6",
+    ),
+}
+TAINT = conventions.TAINT
+_INDEX = {
+    Era.TODAY: re.compile(r"-vmss(?P<index>[0-9a-z]{6})$"),
+    Era.ARTICLE: re.compile(r"-(?P<index>\d+)$"),
+}
+
+
+def name(cluster: WantedCluster, pool: WantedPool, index: int, era: Era) -> str:
+    return f"{_stem(cluster, pool)}-{_suffix(index, era)}"
+
+
+def index_of(node: Json, era: Era) -> int:
+    found = _INDEX[era].search(node["metadata"]["name"])
+    if found is None:
+        # Made in the other era; the names never meet.
+        return 0
+    return int(found["index"], 10 if era is Era.ARTICLE else len(DIGITS))
+
+
+def _stem(cluster: WantedCluster, pool: WantedPool) -> str:
+    digits = int(hashlib.sha256(cluster.uid.encode()).hexdigest(), 16) % 10**8
+    return f"aks-{pool.name}-{digits:08}"
+
+
+def _suffix(index: int, era: Era) -> str:
+    if era is Era.ARTICLE:
+        return str(index)
+    places = ""
+    for _ in range(6):
+        index, place = divmod(index, len(DIGITS))
+        places = DIGITS[place] + places
+    return f"vmss{places}"
+
+
+def _machine(cluster: WantedCluster, pool: WantedPool, index: int, era: Era) -> str:
+    """The address of the virtual machine, as its provider id has it."""
+    base = (
+        f"/subscriptions/{cluster.subscription}/resourceGroups/{cluster.node_group}"
+        "/providers/Microsoft.Compute"
+    )
+    if era is Era.ARTICLE:
+        return f"{base}/virtualMachines/{name(cluster, pool, index, era)}"
+    return f"{base}/virtualMachineScaleSets/{_stem(cluster, pool)}-vmss/virtualMachines/{index}"
+
+
+def made(
+    cluster: WantedCluster,
+    pool: WantedPool,
+    index: int,
+    era: Era,
+    port: int,
+    *,
+    surge: bool = False,
+) -> Json:
+    """A new node; it is not ready yet."""
+    called = name(cluster, pool, index, era)
+    own = labels(cluster, pool, index)
+    annotations = {GIVEN: given(pool), **({SURGE: "true"} if surge else {})}
+    capacity, allocatable = resources(pool)
+    system, image, kernel, runtime = SYSTEMS[pool.os_type]
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": called,
+            "labels": {**own, "kubernetes.io/hostname": called},
+            "annotations": annotations,
+        },
+        "spec": {
+            "providerID": f"azure://{_machine(cluster, pool, index, era)}",
+            "taints": [taint(text) for text in pool.taints],
+        },
+        "status": {
+            "capacity": capacity,
+            "allocatable": allocatable,
+            "conditions": conditions(now()),
+            "addresses": [
+                {"type": "InternalIP", "address": _address(called)},
+                {"type": "Hostname", "address": called},
+                # Where the API server finds its kubelet: on this machine.
+                {"type": "InternalDNS", "address": "localhost"},
+            ],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
+            "nodeInfo": {
+                "architecture": own["kubernetes.io/arch"],
+                "bootID": "",
+                "containerRuntimeVersion": runtime,
+                "kernelVersion": kernel,
+                "kubeProxyVersion": "",
+                "kubeletVersion": f"v{pool.version}",
+                "machineID": hashlib.sha256(called.encode()).hexdigest()[:32],
+                "operatingSystem": system,
+                "osImage": image,
+                "systemUUID": "",
+            },
+        },
+    }
+
+
+def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, str]:
+    """All labels but the name's: those that AKS sets, over those that the pool asks for."""
+    zone = f"{cluster.location}-{pool.zones[index % len(pool.zones)]}" if pool.zones else "0"
+    architecture = "arm64" if ARM64.search(pool.vm_size) else "amd64"
+    system = SYSTEMS[pool.os_type][0]
+    mode = pool.mode.lower()
+    gpus = sizes.gpus(pool.vm_size)
+    has_nvidia = gpus is not None and gpus.vendor == NVIDIA
+    accelerator, nvidia = conventions.ACCELERATOR_LABEL
+    spot, is_spot = conventions.SPOT_LABEL
+    return {
+        **pool.labels,
+        "agentpool": pool.name,
+        conventions.POOL_LABEL: pool.name,
+        "kubernetes.azure.com/cluster": cluster.node_group,
+        "kubernetes.azure.com/mode": mode,
+        "kubernetes.azure.com/node-image-version": pool.node_image,
+        "kubernetes.azure.com/os-sku": "Ubuntu" if system == "linux" else "Windows2022",
+        "kubernetes.azure.com/role": "agent",
+        "kubernetes.azure.com/storageprofile": "managed",
+        "kubernetes.io/arch": architecture,
+        "kubernetes.io/os": system,
+        "kubernetes.io/role": "agent",
+        "node-role.kubernetes.io/agent": "",
+        "node.kubernetes.io/instance-type": pool.vm_size,
+        "topology.kubernetes.io/region": cluster.location,
+        "topology.kubernetes.io/zone": zone,
+        **(
+            {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
+            if has_nvidia
+            else {}
+        ),
+        **({spot: is_spot} if pool.is_spot else {}),
+    }
+
+
+def given(pool: WantedPool) -> str:
+    """What a node has from its pool and may change while it lives."""
+    return json.dumps(
+        {"labels": dict(sorted(pool.labels.items())), "taints": sorted(pool.taints)},
+        sort_keys=True,
+    )
+
+
+def taint(text: str) -> Json:
+    found = TAINT.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no taint: {conventions.TAINT_RULE}")
+    value = {"value": found["value"]} if found["value"] else {}
+    return {"key": found["key"], **value, "effect": found["effect"]}
+
+
+def resources(pool: WantedPool) -> tuple[dict[str, str], dict[str, str]]:
+    """Capacity and what is allocatable of it, GPUs left out."""
+    room = sizes.room(pool.vm_size, pool.max_pods)
+    disk = pool.disk_gib * DISK_KIBIBYTES_PER_GIB
+    both = {"pods": str(pool.max_pods), "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
+    capacity = {
+        "cpu": str(room.cpus),
+        "memory": f"{room.kibibytes}Ki",
+        "ephemeral-storage": f"{disk}Ki",
+        **both,
+    }
+    allocatable = {
+        "cpu": f"{room.millicpus_allocatable}m",
+        "memory": f"{room.kibibytes_allocatable}Ki",
+        "ephemeral-storage": str(int(disk * 1024 * DISK_ALLOCATABLE)),
+        **both,
+    }
+    return capacity, allocatable
+
+
+def conditions(moment: str) -> list[Json]:
+    """Those of a node whose kubelet has come up and waits for the rest of it."""
+    good = (
+        ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+        ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+        ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    )
+    not_yet = ("Ready", "KubeletNotReady", "container runtime network not ready")
+    return [
+        {
+            "type": kind,
+            "status": "False",
+            "reason": reason,
+            "message": message,
+            "lastHeartbeatTime": moment,
+            "lastTransitionTime": moment,
+        }
+        for kind, reason, message in (*good, not_yet)
+    ]
+
+
+def now() -> str:
+    """This moment, as Kubernetes writes it."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def pool_of(node: Json) -> str | None:
+    name: str | None = node["metadata"].get("labels", {}).get(conventions.POOL_LABEL)
+    return name
+
+
+def is_ready(node: Json) -> bool:
+    return condition(node, "Ready") == "True"
+
+
+def condition(node: Json, kind: str) -> str | None:
+    for found in node["status"].get("conditions", ()):
+        if found["type"] == kind:
+            status: str = found["status"]
+            return status
+    return None
+
+
+def version(node: Json) -> str:
+    kubelet: str = node["status"]["nodeInfo"]["kubeletVersion"]
+    return kubelet.removeprefix("v")
+
+
+def is_surge(node: Json) -> bool:
+    return SURGE in node["metadata"].get("annotations", {})
+
+
+def is_going(node: Json) -> bool:
+    return GOING in node["metadata"].get("annotations", {})
+
+
+def regiven(node: Json, pool: WantedPool) -> Json | None:
+    """The patch by which a node follows a change of its pool's labels and taints, if there is one.
+
+    What others put on the node stays.
+    """
+    now = given(pool)
+    metadata, spec = node["metadata"], node["spec"]
+    before = metadata.get("annotations", {}).get(GIVEN, "{}")
+    if before == now:
+        return None
+    known: Json = json.loads(before)
+    dropped = known.get("labels", {}).keys() - pool.labels.keys()
+    ours = [taint(text) for text in known.get("taints", ())]
+    taints = [found for found in spec.get("taints", ()) if found not in ours]
+    return {
+        "metadata": {
+            "annotations": {GIVEN: now},
+            "labels": {**dict.fromkeys(dropped), **pool.labels},
+        },
+        "spec": {"taints": [*taints, *map(taint, pool.taints)]},
+    }
+
+
+def _address(called: str) -> str:
+    """An address in the cluster's subnet, the same for as long as the node is called so."""
+    number = int(hashlib.sha256(called.encode()).hexdigest(), 16)
+    return str(SUBNET[4 + number % (SUBNET.num_addresses - 5)])
+
+
+def port(node: Json) -> int:
+    """Where the kubelet of the node answers."""
+    endpoints = node["status"].get("daemonEndpoints", {})
+    number: int = endpoints.get("kubeletEndpoint", {}).get("Port", 0)
+    return number
+
+
+def status_with_port(number: int) -> Json:
+    return {"daemonEndpoints": {"kubeletEndpoint": {"Port": number}}}

@@ -1,0 +1,80 @@
+"""What brings the nodes of a pool nearer to what they shall be: looked at anew at every step.
+
+Nothing is remembered between steps but what the nodes themselves carry, so an upgrade goes on where
+it stood when the server was stopped.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rehearsal.kubernetes import nodes
+from rehearsal.kubernetes.wanted import Era, WantedPool
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class NewNode:
+    index: int
+    is_surge: bool
+
+
+@dataclass
+class Step:
+    """What is to be done now; `is_done`: there is nothing to do, and nothing to wait for."""
+
+    create: list[NewNode] = field(default_factory=list)
+    leave: list[Json] = field(default_factory=list)
+    is_done: bool = False
+
+
+def step(pool: WantedPool, present: Sequence[Json], idle: Collection[str], era: Era) -> Step:
+    """The next step for a pool; `idle` names the nodes that go first when it shrinks."""
+    staying = [node for node in present if not nodes.is_going(node)]
+    if pool.is_going:
+        return Step(leave=staying, is_done=not present)
+    regular = sorted(
+        (node for node in staying if not nodes.is_surge(node)),
+        key=lambda node: nodes.index_of(node, era),
+    )
+    surge = [node for node in staying if nodes.is_surge(node)]
+    old = [node for node in regular if nodes.version(node) != pool.version]
+    if len(regular) > pool.count:
+        # Idle ones first, then the youngest.
+        going = sorted(regular, key=lambda node: node["metadata"]["name"] in idle)
+        return Step(leave=going[pool.count :])
+    indices = _free_indices(present, era)
+    is_upgrading = bool(old or surge)
+    if len(regular) < pool.count and not (is_upgrading and len(staying) < len(present)):
+        missing = pool.count - len(regular)
+        return Step(create=[NewNode(next(indices), is_surge=False) for _ in range(missing)])
+    is_settled = len(staying) == len(present) and all(map(nodes.is_ready, staying))
+    if not is_upgrading:
+        return Step(is_done=is_settled and len(regular) == pool.count)
+    return _upgrade(pool, old, surge, indices) if is_settled else Step()
+
+
+def _upgrade(pool: WantedPool, old: list[Json], surge: list[Json], indices: Any) -> Step:
+    """All nodes are ready: one more can take its turn."""
+    if not old:
+        return Step(leave=surge)
+    lacking = surge_count(pool) - len(surge)
+    if lacking > 0:
+        return Step(create=[NewNode(next(indices), is_surge=True) for _ in range(lacking)])
+    return Step(leave=old[:1])
+
+
+def surge_count(pool: WantedPool) -> int:
+    """How many nodes an upgrade adds for its time; none for a spot pool, as AKS has it."""
+    if pool.is_spot:
+        return 0
+    if pool.surge.endswith("%"):
+        return max(1, math.ceil(pool.count * int(pool.surge.removesuffix("%")) / 100))
+    return int(pool.surge)
+
+
+def _free_indices(present: Sequence[Json], era: Era) -> Any:
+    taken = {nodes.index_of(node, era) for node in present}
+    return (index for index in range(10**6) if index not in taken)

@@ -1,0 +1,92 @@
+"""What a node of a virtual machine size has, and what of that pods may use."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from catalogue import sizes
+
+# The article's own node: older AKS, which reserved more memory and less CPU than today's.
+ARTICLE_SIZE = "standard_nc6"
+ARTICLE_KIBIBYTES = 57713784
+ARTICLE_ALLOCATABLE_KIBIBYTES = 51702904
+ARTICLE_ALLOCATABLE_MILLICPUS = 5916
+
+# What the machine's firmware and kernel keep for themselves, measured on the article's node.
+USABLE_MEMORY = ARTICLE_KIBIBYTES / (56 << 20)
+# Millicores that AKS reserves, by the number of cores (from its documentation).
+RESERVED_CPU = {1: 60, 2: 100, 4: 140, 8: 180, 16: 260, 32: 420, 64: 740}
+# Mebibytes that AKS reserves since Kubernetes 1.29: so much for each pod, and so much beside, but
+# never more than a quarter; what the kubelet's eviction keeps free comes on top.
+RESERVED_PER_POD, RESERVED_BESIDE, RESERVED_AT_MOST, EVICTION = 20, 50, 0.25, 100
+
+# A size that is not in the catalogue says its cores in its name, and its memory by its family.
+NAME = re.compile(r"standard_(?P<family>[a-z]+)(?P<cores>\d+)", re.IGNORECASE)
+GIBIBYTES_PER_CORE = {"b": 4, "d": 4, "e": 8, "f": 2, "g": 14, "h": 8, "l": 8, "m": 28, "n": 14}
+GIBIBYTES_OTHERWISE = 4
+CORES_OTHERWISE = 2
+
+
+@dataclass(frozen=True)
+class Room:
+    """Capacity and what of it is allocatable."""
+
+    cpus: int
+    millicpus_allocatable: int
+    kibibytes: int
+    kibibytes_allocatable: int
+
+
+@dataclass(frozen=True)
+class Gpus:
+    """The GPUs of a size; `count` is how many a device plugin would find."""
+
+    model: str
+    vendor: str
+    count: int
+    gibibytes: int
+
+
+def room(vm_size: str, max_pods: int) -> Room:
+    cpus, memory_gib = _machine(vm_size)
+    if vm_size.lower() == ARTICLE_SIZE:
+        return Room(
+            cpus, ARTICLE_ALLOCATABLE_MILLICPUS, ARTICLE_KIBIBYTES, ARTICLE_ALLOCATABLE_KIBIBYTES
+        )
+    kibibytes = math.floor(memory_gib * (1 << 20) * USABLE_MEMORY)
+    reserved = min(
+        RESERVED_PER_POD * max_pods + RESERVED_BESIDE, memory_gib * 1024 * RESERVED_AT_MOST
+    )
+    kept = math.floor(reserved + EVICTION) << 10
+    return Room(cpus, cpus * 1000 - _reserved_cpu(cpus), kibibytes, kibibytes - kept)
+
+
+def gpus(vm_size: str) -> Gpus | None:
+    """None for a size without GPUs."""
+    size = sizes.find(vm_size)
+    if size is None:
+        return None
+    # A share of a GPU is one device to its guest; of a size nobody has counted, it is at least one.
+    count = math.ceil(size.gpus) if size.gpus is not None else 1
+    return Gpus(size.gpu_model, size.gpu_vendor, count, size.gpu_memory_gib or 16)
+
+
+def _machine(vm_size: str) -> tuple[int, float]:
+    size = sizes.find(vm_size)
+    named = NAME.match(vm_size)
+    cores = int(named["cores"]) if named else CORES_OTHERWISE
+    family = named["family"][0].lower() if named else ""
+    per_core = GIBIBYTES_PER_CORE.get(family, GIBIBYTES_OTHERWISE)
+    if size is None:
+        return cores, cores * per_core
+    return size.vcpus, size.memory_gib or size.vcpus * per_core
+
+
+def _reserved_cpu(cpus: int) -> int:
+    """From the table, and between its rows in proportion."""
+    below = max((cores for cores in RESERVED_CPU if cores <= cpus), default=1)
+    above = min((cores for cores in RESERVED_CPU if cores >= cpus), default=max(RESERVED_CPU))
+    if above <= below:
+        return RESERVED_CPU[above]
+    share = (cpus - below) / (above - below)
+    return round(RESERVED_CPU[below] + share * (RESERVED_CPU[above] - RESERVED_CPU[below]))

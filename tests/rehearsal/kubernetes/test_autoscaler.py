@@ -1,0 +1,170 @@
+"""When a pool grows and shrinks."""
+
+import time
+from typing import Any
+
+import pytest
+
+from rehearsal.kubernetes import nodes
+from rehearsal.kubernetes.autoscaler import IDLE_SECONDS, Autoscaler, Here
+from rehearsal.kubernetes.placement import amount, fits
+from rehearsal.kubernetes.wanted import Era, Limits, WantedCluster, WantedPool
+
+CLUSTER = WantedCluster(
+    uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"
+)
+
+
+def pool(**wanted: Any) -> WantedPool:
+    given = {
+        "id": "p",
+        "name": "p",
+        "vm_size": "Standard_D4s_v3",
+        "count": 0,
+        "version": "2",
+        "limits": Limits(least=0, most=3),
+    }
+    return WantedPool(**{**given, **wanted})
+
+
+def pod(cpu: str = "3", node: str | None = None, **spec: Any) -> dict[str, Any]:
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    container = {"image": "busybox", "name": "c", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "metadata": {},
+        "spec": {"containers": [container], **({"nodeName": node} if node else {}), **spec},
+        "status": {"phase": "Running"} if node else {"phase": "Pending", "conditions": [condition]},
+    }
+
+
+def node(index: int = 0, *, ready: bool = True, of: WantedPool | None = None) -> dict[str, Any]:
+    made = nodes.made(CLUSTER, of or pool(), index, Era.TODAY, 1)
+    made["status"]["conditions"] = [{"type": "Ready", "status": str(ready)}]
+    return made
+
+
+def count(wanted: WantedPool, present: list[Any], pods: list[Any]) -> int:
+    return Autoscaler(1.0).count(Here(CLUSTER, wanted, present, pods))
+
+
+def test_as_many_nodes_as_the_waiting_pods_need() -> None:
+    assert count(pool(), [], []) == 0
+    assert count(pool(), [], [pod()]) == 1
+    assert count(pool(), [], [pod("1"), pod("1"), pod("1")]) == 1
+    assert count(pool(), [], [pod(), pod()]) == 2
+    assert count(pool(), [], [pod() for _ in range(9)]) == 3
+
+
+def test_a_pod_too_large_for_a_node_is_no_reason() -> None:
+    assert count(pool(), [], [pod("5")]) == 0
+    gpu = pod()
+    gpu["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+    assert count(pool(), [], [gpu]) == 0
+    assert count(pool(vm_size="Standard_NC8as_T4_v3", has_driver=True), [], [gpu]) == 1
+
+
+def test_nodes_that_come_and_those_with_room_are_counted_on() -> None:
+    assert count(pool(count=1), [node(ready=False)], [pod()]) == 1
+    assert count(pool(count=1), [node()], [pod()]) == 1
+    name = node()["metadata"]["name"]
+    assert count(pool(count=1), [node()], [pod(node=name), pod()]) == 2
+    gpus = pool(vm_size="Standard_NC8as_T4_v3", has_driver=True, count=1)
+    # Its GPUs have not come yet.
+    assert count(gpus, [node(of=gpus)], [pod()]) == 1
+
+
+def test_only_pods_that_the_pool_would_do_for() -> None:
+    assert count(pool(), [], [pod(nodeSelector={"agentpool": "other"})]) == 0
+    assert count(pool(), [], [pod(nodeSelector={"agentpool": "p"})]) == 1
+    tainted = pool(taints=("a=b:NoSchedule",))
+    assert count(tainted, [], [pod()]) == 0
+    assert count(tainted, [], [pod(tolerations=[{"key": "a", "operator": "Exists"}])]) == 1
+
+
+@pytest.mark.parametrize(
+    ("toleration", "is_enough"),
+    [
+        ({"operator": "Exists"}, True),
+        ({"key": "a", "value": "b"}, True),
+        ({"key": "a", "value": "c"}, False),
+        ({"key": "a", "operator": "Exists", "effect": "NoSchedule"}, True),
+        ({"key": "a", "operator": "Exists", "effect": "NoExecute"}, False),
+        ({"key": "x", "operator": "Exists"}, False),
+    ],
+)
+def test_tolerations(toleration: dict[str, str], is_enough: bool) -> None:
+    tainted = node(of=pool(taints=("a=b:NoSchedule", "soft=x:PreferNoSchedule")))
+    assert fits(pod(tolerations=[toleration]), tainted) is is_enough
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "is_enough"),
+    [
+        ("In", ["p", "q"], True),
+        ("In", ["q"], False),
+        ("NotIn", ["q"], True),
+        ("Exists", [], True),
+        ("DoesNotExist", [], False),
+    ],
+)
+def test_affinity(operator: str, values: list[str], is_enough: bool) -> None:
+    wish = {"key": "agentpool", "operator": operator, "values": values}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [wish]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    assert fits(pod(affinity=affinity), node()) is is_enough
+
+
+def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    scaler, wanted = Autoscaler(1.0), pool(count=2)
+    present = [node(0), node(1)]
+    busy = pod(node=present[1]["metadata"]["name"])
+    here = Here(CLUSTER, wanted, present, [busy])
+    assert scaler.count(here) == 2
+    now += IDLE_SECONDS - 1
+    assert scaler.count(here) == 2
+    now += 1
+    assert scaler.count(here) == 1
+    assert scaler.idle_nodes == {present[0]["metadata"]["name"]}
+    # It was not idle after all.
+    both = [busy, pod(node=present[0]["metadata"]["name"])]
+    assert scaler.count(Here(CLUSTER, wanted, present, both)) == 2
+    assert scaler.count(here) == 2
+    assert scaler.idle_nodes == set()
+
+
+def test_one_decision_is_carried_out_before_the_next() -> None:
+    """A node that shall go, and has not been marked yet, is idle still."""
+    scaler = Autoscaler(0.0)
+    present = [node(0), node(1)]
+    busy = pod(node=present[1]["metadata"]["name"])
+    assert scaler.count(Here(CLUSTER, pool(count=2), present, [busy])) == 1
+    assert scaler.count(Here(CLUSTER, pool(count=1), present, [busy])) == 1
+
+
+def test_daemons_and_what_is_over_keep_no_node_busy() -> None:
+    name = node()["metadata"]["name"]
+    daemon, over = pod(node=name), pod(node=name)
+    daemon["metadata"]["ownerReferences"] = [{"kind": "DaemonSet"}]
+    over["status"]["phase"] = "Succeeded"
+    scaler = Autoscaler(0.0)
+    assert scaler.count(Here(CLUSTER, pool(count=1), [node()], [daemon, over])) == 0
+
+
+def test_limits_hold() -> None:
+    assert count(pool(count=0, limits=Limits(least=2, most=3)), [], []) == 2
+    assert count(pool(count=5, limits=Limits(least=0, most=3)), [], []) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "thousandths"),
+    [("1", 1000), ("250m", 250), ("1.5", 1500), ("2Ki", 2048000), ("1M", 10**9)],
+)
+def test_quantities(text: str, thousandths: int) -> None:
+    assert amount(text) == thousandths
+
+
+def test_no_quantity() -> None:
+    with pytest.raises(ValueError, match="no quantity"):
+        amount("lots")

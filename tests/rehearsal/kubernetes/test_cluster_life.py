@@ -1,0 +1,194 @@
+"""A cluster's life: its control plane comes, comes back, and goes."""
+
+import http.client
+import os
+import signal
+import ssl
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rehearsal import cloud
+from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
+from tests.rehearsal.kubernetes.conftest import (
+    PATIENCE,
+    Cluster,
+    NewCluster,
+    V,
+    processes_of,
+    until,
+)
+
+pytestmark = pytest.mark.engine
+
+Start = Callable[[], Azure]
+New = Callable[[Azure], NewCluster]
+PARTS = 5
+
+
+def test_another_one_from_its_creation_to_its_end(
+    today: Cluster, another: Callable[[], Cluster]
+) -> None:
+    """From its creation to its end; it knows nothing of the one that all tests share."""
+    azure, cluster = today.azure, another()
+    began = time.monotonic()
+    assert azure.call("PUT", f"{cluster.path}{V}", new_cluster()).status == 201
+    refused = azure.call("POST", f"{cluster.path}/listClusterUserCredential{V}")
+    assert (refused.status, refused.body["code"]) == (400, "ControlPlaneNotReady")
+    assert "Creating" in refused.body["message"]
+
+    wait_until_made(azure, cluster.path, PATIENCE)
+    # At this scale of time the operation alone would have taken less than a second.
+    assert time.monotonic() - began > 1.0
+    # It is ready when its creation has succeeded: no wait, no second try.
+    assert cluster.run("get", "--raw", "/readyz").stdout == "ok"
+    [node] = cluster.nodes("system")
+    assert ("Ready", "True") in [(c["type"], c["status"]) for c in node["status"]["conditions"]]
+    cluster.kubectl("run", "first", "--image=busybox")
+    until(lambda: "Running" in cluster.kubectl("get", "pod", "first"), "the pod runs")
+
+    today.kubectl("create", "namespace", "only-in-one")
+    assert cluster.run("get", "namespace", "only-in-one").returncode != 0
+    # The certificate of the one is worth nothing at the other.
+    ours, theirs = yaml.safe_load(today.credentials()), yaml.safe_load(cluster.credentials())
+    theirs["users"] = ours["users"]
+    theirs["contexts"][0]["context"]["user"] = ours["users"][0]["name"]
+    stolen = cluster.folder / "stolen.kubeconfig"
+    stolen.write_text(yaml.safe_dump(theirs))
+    refused = cluster.run("--kubeconfig", stolen, "get", "nodes")
+    assert "logged in" in refused.stderr or "Unauthorized" in refused.stderr
+
+    files, home = cluster.files, azure.cloud.home
+    assert len(processes_of(home)) == 2 * PARTS
+    assert files.is_dir()
+    cluster.delete()
+    # Gone from ARM means gone: there is nothing left to wait for.
+    assert not files.exists()
+    assert len(processes_of(home)) == PARTS
+    today.kubectl("get", "namespace", "only-in-one")
+
+
+def test_stops_and_starts_and_the_end_of_its_group(start: Start, new: New) -> None:
+    azure = start()
+    cluster, home = new(azure)(), azure.cloud.home
+    cluster.kubectl("create", "configmap", "kept", "--from-literal=a=b")
+    before, names, files = cluster.credentials(), cluster.names("system"), cluster.files
+    assert len(processes_of(home)) == PARTS
+    assert cloud.stop(home)
+    assert processes_of(home) == []
+
+    azure.cloud = start().cloud
+    # Everything is back as soon as the server is.
+    assert cluster.credentials() == before
+    assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
+    assert cluster.names("system") == names
+    cluster.kubectl("run", "later", "--image=busybox")
+    until(lambda: "Running" in cluster.kubectl("get", "pod", "later"), "the pod runs", 10)
+
+    os.kill(azure.cloud.pid, signal.SIGKILL)
+    until(lambda: processes_of(home) == [], "nothing outlives a server that was killed", 5)
+    azure.cloud = start().cloud
+    cluster.kubectl("get", "configmap", "kept")
+
+    group = cluster.path.split("/providers")[0]
+    assert azure.call("DELETE", f"{group}{V}").status == 202
+    until(lambda: azure.call("GET", f"{group}{V}").status == 404, "the group is gone")
+    assert not files.exists()
+    assert processes_of(home) == []
+
+
+def test_a_part_that_dies_is_started_again(today: Cluster) -> None:
+    home = today.azure.cloud.home
+    victim = next(
+        pid
+        for pid in processes_of(home)
+        if b"kube-scheduler" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
+    os.kill(victim, signal.SIGKILL)
+    until(lambda: victim not in processes_of(home), "it is gone")
+    until(lambda: len(processes_of(home)) == PARTS, "another is there")
+    today.kubectl("run", "placed", "--image=busybox")
+    until(lambda: "Running" in today.kubectl("get", "pod", "placed"), "the pod runs")
+    today.kubectl("delete", "pod", "placed")
+
+
+def test_its_kubeconfigs_hold_all_that_a_client_needs(today: Cluster) -> None:
+    _, _, group, _, _, _, name = today.path.split("/")
+    for role, user, context in (
+        ("User", f"clusterUser_{group}_{name}", name),
+        ("Admin", f"clusterAdmin_{group}_{name}", f"{name}-admin"),
+    ):
+        config: Any = yaml.safe_load(today.credentials(role))
+        [found] = config["users"]
+        assert found["name"] == user
+        assert {"client-certificate-data", "client-key-data"} <= found["user"].keys()
+        assert config["current-context"] == context
+        assert config["clusters"][0]["name"] == name
+        assert config["clusters"][0]["cluster"]["server"].startswith("https://127.0.0.1:")
+
+
+def test_no_kubeconfig_is_in_the_request_log(today: Cluster) -> None:
+    today.credentials()
+    log = today.azure.cloud.request_log.read_text()
+    assert "listClusterUserCredential" in log
+    for secret in ("client-key-data", "kubeconfigs", "PRIVATE KEY"):
+        assert secret not in log
+
+
+def test_local_accounts_can_be_off(today: Cluster) -> None:
+    system = {"name": "system", "mode": "System", "vmSize": "Standard_D4ds_v5", "count": 1}
+    pools = {"agentPoolProfiles": [system]}
+    today.put({**pools, "disableLocalAccounts": True})
+    refused = today.azure.call("POST", f"{today.path}/listClusterAdminCredential{V}")
+    today.put({**pools, "disableLocalAccounts": False})
+    assert refused.status == 400
+    assert "disable local accounts" in refused.body["message"]
+
+
+def test_it_listens_on_the_loopback_address_alone(today: Cluster) -> None:
+    sockets = set()
+    for pid in processes_of(today.azure.cloud.home):
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                sockets.add(str(descriptor.readlink()).removeprefix("socket:[").rstrip("]"))
+            except FileNotFoundError:
+                continue
+    listening = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and fields[9] in sockets:
+                listening.append(fields[1].split(":")[0])
+    assert listening
+    assert set(listening) == {"0100007F"}
+
+
+def test_strangers_are_not_let_in(today: Cluster) -> None:
+    server = yaml.safe_load(today.credentials())["clusters"][0]["cluster"]["server"]
+    context = ssl.create_default_context(cafile=str(today.files / "certificates/ca.pem"))
+
+    connection = http.client.HTTPSConnection(server.removeprefix("https://"), context=context)
+    connection.request("GET", "/api/v1/secrets")
+    assert connection.getresponse().status == 401
+
+
+def test_logs_are_shown_to_its_api_server_alone(today: Cluster) -> None:
+    [node] = today.nodes("system")
+    port = node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
+    context = ssl.create_default_context(cafile=str(today.files / "certificates/ca.pem"))
+    connection = http.client.HTTPSConnection("127.0.0.1", port, context=context)
+
+    def ask() -> None:
+        connection.request("GET", "/containerLogs/default/any/any")
+        connection.getresponse()
+
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        ask()
+
+
+def test_its_files_are_its_owners_alone(today: Cluster) -> None:
+    assert today.files.stat().st_mode & 0o077 == 0

@@ -1,0 +1,286 @@
+"""A GPU's life: what brings it to a node, what takes it away, and what runs on it."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.rehearsal.kubernetes.conftest import DAEMON_SET, JOB, Body, Cluster, until
+
+pytestmark = pytest.mark.engine
+
+NOTHING: list[tuple[str | None, str | None]] = [(None, None)]
+SPECIALISED = {"UseGPUDedicatedVHD": "true"}
+NAME = "samples-tf-mnist-demo"
+T4 = "Standard_NC8as_T4_v3"
+
+
+@pytest.fixture(autouse=True)
+def _tidy(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Takes away what a test, whatever became of it, has put into the clusters they share."""
+    yield
+    for era in {"today", "article"} & set(request.fixturenames):
+        cluster: Cluster = request.getfixturevalue(era)
+        cluster.run("delete", "-f", DAEMON_SET, "--ignore-not-found")
+        cluster.run("delete", "job", NAME, "--ignore-not-found")
+
+
+@pytest.fixture
+def pool(today: Cluster, pool_name: str) -> Iterator[str]:
+    """A pool of one node with one T4, and nothing that offers it."""
+    today.put_pool(pool_name, vmSize=T4)
+    yield pool_name
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def sample(limit: bool = True, **spec: object) -> Body:
+    """The article's job, as an object to change."""
+    labels = {"app": NAME}
+    container: Body = {
+        "name": NAME,
+        "image": "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu",
+        "args": ["--max_steps", "500"],
+    }
+    if limit:
+        container["resources"] = {"limits": {"nvidia.com/gpu": 1}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": NAME, "labels": labels},
+        "spec": {
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [container], "restartPolicy": "OnFailure", **spec},
+            },
+        },
+    }
+
+
+def plugin_pod(name: str, pool: str) -> Body:
+    """A device plugin of somebody else's."""
+    image = "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {
+            "nodeSelector": {"agentpool": pool},
+            "containers": [{"name": "plugin", "image": image}],
+        },
+    }
+
+
+def has_gpus(cluster: Cluster, pool: str, capacity: str, allocatable: str) -> None:
+    until(
+        lambda: cluster.gpus(pool) == [(capacity, allocatable)],
+        f"the node of {pool} has {allocatable} of {capacity} GPUs",
+    )
+
+
+def log_of_sample(cluster: Cluster) -> str:
+    return cluster.kubectl("logs", "-l", f"app={NAME}", "--tail=-1")
+
+
+def test_the_articles_manifests_behave_as_the_article_says(
+    article: Cluster, pool_name: str
+) -> None:
+    article.put_pool(pool_name, vmSize="Standard_NC6")
+    assert article.gpus(pool_name) == NOTHING
+    article.install_plugin()
+    has_gpus(article, pool_name, "1", "1")
+    [node] = article.names(pool_name)
+    described = article.kubectl("describe", "node", node)
+    assert described.count("nvidia.com/gpu:     1") == 2
+    assert "accelerator=nvidia" in described
+
+    article.apply(JOB)
+
+    def has_begun() -> bool:
+        pods = article.kubectl("get", "pods", "-l", f"app={NAME}")
+        return "Running" in pods or "Completed" in pods
+
+    until(has_begun, "the job's pod has begun")
+    # Followed from its beginning to its end, and no longer.
+    followed = article.kubectl("logs", "-f", "-l", f"app={NAME}", "--tail=-1")
+    article.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", "--timeout=30s")
+    assert "1/1" in article.kubectl("get", "jobs", NAME)
+    log = log_of_sample(article)
+    assert "Found device 0 with properties: name: Tesla K80" in log
+    steps = [line for line in log.splitlines() if line.startswith("Accuracy at step")]
+    assert steps[0].startswith("Accuracy at step 0: 0.1")
+    assert steps[-1].startswith("Accuracy at step 490: 0.9")
+    assert followed == log
+
+    article.kubectl("delete", "job", NAME)
+    assert article.objects("pods", "-l", f"app={NAME}") == []
+    article.remove_plugin()
+    has_gpus(article, pool_name, "0", "0")
+    article.delete(f"/agentPools/{pool_name}")
+
+
+def test_without_a_plugin_there_are_no_gpus_and_a_job_waits(today: Cluster, pool: str) -> None:
+    assert today.gpus(pool) == NOTHING
+    today.apply(JOB)
+
+    def is_waiting() -> bool:
+        events = today.kubectl("events")
+        return "Insufficient nvidia.com/gpu" in events
+
+    until(is_waiting, "the scheduler says what it lacks")
+    assert today.gpus(pool) == NOTHING
+    today.install_plugin()
+    has_gpus(today, pool, "1", "1")
+    today.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", "--timeout=30s")
+    assert "name: T4" in log_of_sample(today)
+
+
+def test_without_the_plugin_the_gpus_go(today: Cluster, pool: str) -> None:
+    today.install_plugin()
+    has_gpus(today, pool, "1", "1")
+    today.remove_plugin()
+    has_gpus(today, pool, "0", "0")
+
+
+def test_a_plugin_that_a_taint_keeps_away_brings_nothing(today: Cluster, pool_name: str) -> None:
+    today.put_pool(pool_name, vmSize=T4, nodeTaints=["sku=gpu:NoSchedule"])
+    today.install_plugin()
+    number = ("get", "daemonset", "-n", "gpu-resources", "-o", "jsonpath={..status.numberReady}")
+    until(lambda: today.kubectl(*number) == "1", "the plugin runs on the other node")
+    assert today.gpus(pool_name) == NOTHING
+    today.remove_plugin()
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_two_plugins_on_one_node_harm_each_other(today: Cluster, pool: str) -> None:
+    today.install_plugin()
+    has_gpus(today, pool, "1", "1")
+    today.apply(plugin_pod("second", pool))
+    has_gpus(today, pool, "1", "0")
+    [node] = today.nodes(pool)
+    [condition] = [c for c in node["status"]["conditions"] if c["type"] == "DevicePluginConflict"]
+    assert (condition["status"], condition["reason"]) == ("True", "TwoDevicePlugins")
+    events = ("events", "--for", f"node/{node['metadata']['name']}")
+    until(lambda: "2 device plugins on this node" in today.kubectl(*events), "there is a warning")
+    today.kubectl("delete", "pod", "second")
+    has_gpus(today, pool, "1", "1")
+    [node] = today.nodes(pool)
+    [condition] = [c for c in node["status"]["conditions"] if c["type"] == "DevicePluginConflict"]
+    assert condition["status"] == "False"
+
+
+def test_the_specialised_image_brings_its_gpus_and_bears_no_plugin(
+    article: Cluster, pool_name: str
+) -> None:
+    article.azure.register_specialised_image()
+    made = article.put_pool(pool_name, SPECIALISED, vmSize="Standard_NC6")
+    has_gpus(article, pool_name, "1", "1")
+    # It is nowhere to be read: headers never come back.
+    assert "pecialised" not in str(made)
+    assert "VHD" not in str(made)
+    # A change of the pool, without the header, changes nothing of that.
+    article.put_pool(pool_name, vmSize="Standard_NC6", nodeLabels={"a": "b"})
+    assert article.gpus(pool_name) == [("1", "1")]
+    article.apply(JOB)
+    article.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", "--timeout=30s")
+    assert "Tesla K80" in log_of_sample(article)
+    article.kubectl("delete", "job", NAME)
+    # The article's warning.
+    article.install_plugin()
+    has_gpus(article, pool_name, "1", "0")
+    article.remove_plugin()
+    has_gpus(article, pool_name, "1", "1")
+    article.delete(f"/agentPools/{pool_name}")
+
+
+@pytest.mark.parametrize(
+    ("profile", "size", "devices"),
+    [
+        ("MIG1g", "Standard_NC24ads_A100_v4", "7"),
+        ("MIG3g", "Standard_NC24ads_A100_v4", "2"),
+        ("MIG2g", "Standard_ND96asr_v4", "24"),
+        (None, "Standard_ND96asr_v4", "8"),
+    ],
+)
+def test_a_partitioned_gpu_is_as_many_as_its_profile_says(
+    today: Cluster, pool_name: str, profile: str | None, size: str, devices: str
+) -> None:
+    today.put_pool(pool_name, vmSize=size, gpuInstanceProfile=profile)
+    today.apply(plugin_pod(pool_name, pool_name))
+    has_gpus(today, pool_name, devices, devices)
+    today.kubectl("delete", "pod", pool_name)
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_without_a_driver_a_plugin_finds_nothing(today: Cluster, pool_name: str) -> None:
+    today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
+    today.apply(plugin_pod(pool_name, pool_name))
+    until(lambda: "Running" in today.kubectl("get", "pod", pool_name), "the plugin runs")
+    time.sleep(0.5)
+    assert today.gpus(pool_name) == NOTHING
+    assert "No device was found" in today.kubectl("logs", pool_name)
+    today.kubectl("delete", "pod", pool_name)
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_without_a_driver_the_sample_fails_with_cudas_message(
+    today: Cluster, pool_name: str
+) -> None:
+    today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
+    today.apply(sample(limit=False, nodeSelector={"agentpool": pool_name}))
+    restarts = ("get", "pods", "-l", f"app={NAME}", "-o", "jsonpath={..restartCount}")
+    until(lambda: today.kubectl(*restarts) not in ("", "0"), "it was started again")
+    message = "CUDA driver version is insufficient for CUDA runtime version"
+    until(lambda: message in today.run("logs", "-l", f"app={NAME}").stdout, "the log says why")
+    assert "Found device" not in log_of_sample(today)
+    today.kubectl("wait", f"job/{NAME}", "--for=condition=Failed", "--timeout=30s")
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_gpus_that_somebody_else_put_there_are_left_alone(today: Cluster, pool_name: str) -> None:
+    """As a kubelet leaves what an administrator patched into the status; and the job gets there."""
+    today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
+    [name] = today.names(pool_name)
+    patch = '{"status": {"capacity": {"nvidia.com/gpu": "1"}}}'
+    today.kubectl("patch", "node", name, "--subresource=status", "-p", patch)
+    patch = '{"status": {"allocatable": {"nvidia.com/gpu": "1"}}}'
+    today.kubectl("patch", "node", name, "--subresource=status", "-p", patch)
+    today.apply(sample(restartPolicy="Never"))
+    until(
+        lambda: "insufficient" in today.run("logs", "-l", f"app={NAME}", "--tail=-1").stdout,
+        "the job's log says why it failed",
+    )
+    assert today.gpus(pool_name) == [("1", "1")]
+    today.kubectl("delete", "job", NAME)
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_a_gpu_pool_grows_from_zero_for_the_sample(today: Cluster, pool_name: str) -> None:
+    today.install_plugin()
+    limits: Body = {"enableAutoScaling": True, "minCount": 0, "maxCount": 2}
+    today.put_pool(pool_name, vmSize=T4, count=0, **limits)
+    today.apply(JOB)
+    today.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", "--timeout=40s")
+    # The GPU came later than the node; that was no reason for a second one.
+    assert today.pool(pool_name)["count"] <= 1
+    until(lambda: today.nodes(pool_name) == [], "the pool is empty again")
+    today.kubectl("delete", "job", NAME)
+    today.remove_plugin()
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_an_ordinary_job_completes_and_its_log_is_empty(today: Cluster) -> None:
+    today.kubectl("create", "job", "plain", "--image=busybox")
+    today.kubectl("wait", "job/plain", "--for=condition=Complete", "--timeout=30s")
+    assert today.kubectl("logs", "job/plain") == ""
+    today.kubectl("delete", "job", "plain")
+
+
+def test_a_log_can_be_had_in_part(today: Cluster, pool: str) -> None:
+    today.install_plugin()
+    today.apply(JOB)
+    today.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", "--timeout=40s")
+    all_of_it = today.kubectl("logs", f"job/{NAME}").splitlines()
+    assert today.kubectl("logs", f"job/{NAME}", "--tail=2").splitlines() == all_of_it[-2:]
+    assert today.kubectl("logs", f"job/{NAME}", "--limit-bytes=10") == "\n".join(all_of_it)[:10]
+    stamped = today.kubectl("logs", f"job/{NAME}", "--timestamps").splitlines()
+    assert [line.split(" ", 1)[1] for line in stamped] == all_of_it

@@ -1,0 +1,255 @@
+"""A node's life: agent pools make nodes, change them, replace them and take them away."""
+
+import datetime
+import re
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.kubernetes.conftest import Body, Cluster, V, until
+
+pytestmark = pytest.mark.engine
+
+LARGE = {"requests": {"cpu": "3"}}
+
+
+def deployment(name: str, pool: str, replicas: int, **spec: Any) -> Body:
+    """Pods that only nodes of one pool will do for; two of them do not fit on one node."""
+    labels = {"app": name}
+    container = {"name": "main", "image": "busybox", "resources": LARGE}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {
+                    "nodeSelector": {"agentpool": pool},
+                    "containers": [container],
+                    **spec,
+                },
+            },
+        },
+    }
+
+
+def ready(cluster: Cluster, pool: str) -> list[str]:
+    return [
+        node["metadata"]["name"]
+        for node in cluster.nodes(pool)
+        if any(c["type"] == "Ready" and c["status"] == "True" for c in node["status"]["conditions"])
+    ]
+
+
+def test_a_pool_makes_nodes_as_aks_does(today: Cluster, pool_name: str) -> None:
+    wanted: Body = {
+        "count": 2,
+        "nodeLabels": {"team": "vision"},
+        "nodeTaints": ["sku=gpu:NoSchedule"],
+        "availabilityZones": ["1", "3"],
+        "maxPods": 50,
+    }
+    today.put_pool(pool_name, vmSize="Standard_NC8as_T4_v3", **wanted)
+    first, second = today.nodes(pool_name)
+    name = first["metadata"]["name"]
+    assert re.fullmatch(rf"aks-{pool_name}-\d{{8}}-vmss000000", name)
+    assert second["metadata"]["name"] == f"{name.removesuffix('0')}1"
+    group = today.azure.call("GET", f"{today.path}{V}").body["properties"]["nodeResourceGroup"]
+    scale_set = name.removesuffix("000000")
+    assert first["spec"]["providerID"] == (
+        f"azure:///subscriptions/{today.azure.cloud.subscription}/resourceGroups/{group}/providers/"
+        f"Microsoft.Compute/virtualMachineScaleSets/{scale_set}/virtualMachines/0"
+    )
+    labels = first["metadata"]["labels"]
+    assert (
+        labels.items()
+        >= {
+            "agentpool": pool_name,
+            "kubernetes.azure.com/agentpool": pool_name,
+            "kubernetes.azure.com/cluster": group,
+            "kubernetes.azure.com/mode": "user",
+            "kubernetes.azure.com/accelerator": "nvidia",
+            "accelerator": "nvidia",
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+            "node.kubernetes.io/instance-type": "Standard_NC8as_T4_v3",
+            "topology.kubernetes.io/region": "eastus",
+            "topology.kubernetes.io/zone": "eastus-1",
+            "team": "vision",
+        }.items()
+    )
+    assert second["metadata"]["labels"]["topology.kubernetes.io/zone"] == "eastus-3"
+    image = today.pool(pool_name)["nodeImageVersion"]
+    assert labels["kubernetes.azure.com/node-image-version"] == image
+    assert first["spec"]["taints"] == [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]
+    assert first["status"]["nodeInfo"]["kubeletVersion"] == "v1.35.2"
+    assert first["status"]["capacity"]["cpu"] == "8"
+    assert first["status"]["allocatable"]["cpu"] == "7820m"
+    assert first["status"]["allocatable"]["pods"] == "50"
+    assert len(ready(today, pool_name)) == 2
+    today.delete(f"/agentPools/{pool_name}")
+    assert today.nodes(pool_name) == []
+
+
+def test_the_articles_node(article: Cluster, pool_name: str) -> None:
+    article.put_pool(pool_name, vmSize="Standard_NC6")
+    [node] = article.nodes(pool_name)
+    name = node["metadata"]["name"]
+    assert re.fullmatch(rf"aks-{pool_name}-\d{{8}}-0", name)
+    group = article.azure.call("GET", f"{article.path}{V}").body["properties"]["nodeResourceGroup"]
+    assert re.fullmatch(r"MC_group\d+_cluster\d+_eastus", group)
+    assert node["spec"]["providerID"] == (
+        f"azure:///subscriptions/{article.azure.cloud.subscription}/resourceGroups/{group}"
+        f"/providers/Microsoft.Compute/virtualMachines/{name}"
+    )
+    capacity, allocatable = node["status"]["capacity"], node["status"]["allocatable"]
+    assert (capacity["cpu"], allocatable["cpu"]) == ("6", "5916m")
+    assert (capacity["memory"], allocatable["memory"]) == ("57713784Ki", "51702904Ki")
+    assert (capacity["pods"], allocatable["pods"]) == ("110", "110")
+    assert node["metadata"]["labels"]["accelerator"] == "nvidia"
+    article.delete(f"/agentPools/{pool_name}")
+
+
+def test_a_spot_pool_is_marked_as_one(today: Cluster, pool_name: str) -> None:
+    today.put_pool(pool_name, scaleSetPriority="Spot")
+    [node] = today.nodes(pool_name)
+    key = "kubernetes.azure.com/scalesetpriority"
+    assert node["metadata"]["labels"][key] == "spot"
+    assert node["spec"]["taints"] == [{"key": key, "value": "spot", "effect": "NoSchedule"}]
+    assert "accelerator" not in node["metadata"]["labels"]
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_scaling_adds_and_removes_nodes(today: Cluster, pool_name: str) -> None:
+    today.put_pool(pool_name, count=1)
+    [first] = today.names(pool_name)
+    today.put_pool(pool_name, count=3)
+    assert len(ready(today, pool_name)) == 3
+    today.apply(deployment(pool_name, pool_name, 1))
+    today.put_pool(pool_name, count=0)
+    assert today.names(pool_name) == []
+    today.put_pool(pool_name, count=1)
+    assert ready(today, pool_name) == [first]
+    # What ran on a node that went has found its way to the new one.
+    today.kubectl("wait", f"deployment/{pool_name}", "--for=condition=Available", "--timeout=30s")
+    today.kubectl("delete", "deployment", pool_name)
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_labels_and_taints_follow_the_pool(today: Cluster, pool_name: str) -> None:
+    wanted: Body = {"nodeLabels": {"a": "1", "b": "2"}, "nodeTaints": ["x=1:NoSchedule"]}
+    today.put_pool(pool_name, **wanted)
+    [before] = today.nodes(pool_name)
+    today.kubectl("label", "node", before["metadata"]["name"], "mine=kept")
+    today.put_pool(pool_name, nodeLabels={"b": "3"}, nodeTaints=["y=1:NoExecute"])
+
+    def has_followed() -> bool:
+        [node] = today.nodes(pool_name)
+        labels = node["metadata"]["labels"]
+        return (labels.get("a"), labels.get("b")) == (None, "3")
+
+    until(has_followed, "the labels are those of the pool")
+    [after] = today.nodes(pool_name)
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert after["metadata"]["labels"]["mine"] == "kept"
+    assert after["spec"]["taints"] == [{"key": "y", "value": "1", "effect": "NoExecute"}]
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_an_autoscaling_pool_grows_from_zero_and_shrinks_again(
+    today: Cluster, pool_name: str
+) -> None:
+    today.put_pool(pool_name, count=0, enableAutoScaling=True, minCount=0, maxCount=2)
+    assert today.nodes(pool_name) == []
+    # A pod for another pool is no reason to grow.
+    today.apply(deployment("elsewhere", "nowhere", 1))
+    # Three nodes' worth of pods, and room for two.
+    today.apply(deployment(pool_name, pool_name, 3))
+    until(lambda: len(ready(today, pool_name)) == 2, "there are two nodes")
+    until(lambda: today.pool(pool_name)["count"] == 2, "the pool says so")
+    phases = [pod["status"]["phase"] for pod in today.objects("pods", "-l", f"app={pool_name}")]
+    assert sorted(phases) in (["Pending", "Pending", "Running"], ["Pending", "Running", "Running"])
+
+    today.kubectl("scale", "deployment", pool_name, "--replicas=1")
+    until(lambda: len(today.nodes(pool_name)) == 1, "one node is left")
+    busy = today.objects("pods", "-l", f"app={pool_name}", "--field-selector=status.phase=Running")
+    assert {pod["spec"]["nodeName"] for pod in busy} == set(today.names(pool_name))
+    today.kubectl("delete", "deployment", pool_name, "elsewhere")
+    until(lambda: today.nodes(pool_name) == [], "no node is left")
+    until(lambda: today.pool(pool_name)["count"] == 0, "the pool says so")
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_an_autoscaling_pool_keeps_its_least(today: Cluster, pool_name: str) -> None:
+    today.put_pool(pool_name, count=1, enableAutoScaling=True, minCount=1, maxCount=3)
+    today.put_pool(pool_name, count=1, enableAutoScaling=True, minCount=2, maxCount=3)
+    until(lambda: len(ready(today, pool_name)) == 2, "there are as many as the least")
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_an_upgrade_replaces_nodes_one_by_one_with_surge(today: Cluster, pool_name: str) -> None:
+    today.put_pool(pool_name, count=2, orchestratorVersion="1.34")
+    before = today.nodes(pool_name)
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in before} == {"v1.34.5"}
+    today.apply(deployment(pool_name, pool_name, 2))
+    today.kubectl("wait", f"deployment/{pool_name}", "--for=condition=Available", "--timeout=30s")
+
+    body = {"properties": {**today.pool(pool_name), "orchestratorVersion": "1.35"}}
+    path = f"{today.path}/agentPools/{pool_name}{V}"
+    assert today.azure.call("PUT", path, body).status == 200
+    most, fewest_ready = 0, 9
+
+    def is_done() -> bool:
+        nonlocal most, fewest_ready
+        most = max(most, len(today.nodes(pool_name)))
+        fewest_ready = min(fewest_ready, len(ready(today, pool_name)))
+        state = today.azure.call("GET", path).body["properties"]["provisioningState"]
+        return bool(state == "Succeeded")
+
+    until(is_done, "the upgrade has succeeded")
+    after = today.nodes(pool_name)
+    assert {node["status"]["nodeInfo"]["kubeletVersion"] for node in after} == {"v1.35.2"}
+    assert {node["metadata"]["name"] for node in after} == {
+        node["metadata"]["name"] for node in before
+    }
+    assert not {node["metadata"]["uid"] for node in after} & {
+        node["metadata"]["uid"] for node in before
+    }
+    # One more for the time of it, so that never fewer than before were there to run pods.
+    assert (most, fewest_ready) == (3, 2)
+    today.kubectl("wait", f"deployment/{pool_name}", "--for=condition=Available", "--timeout=30s")
+    today.kubectl("delete", "deployment", pool_name)
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_a_disruption_budget_holds_up_the_emptying_of_a_node(
+    today: Cluster, pool_name: str
+) -> None:
+    today.put_pool(pool_name, count=1)
+    today.apply(deployment(pool_name, pool_name, 1))
+    today.kubectl("wait", f"deployment/{pool_name}", "--for=condition=Available", "--timeout=30s")
+    today.kubectl(
+        "create", "poddisruptionbudget", pool_name, f"--selector=app={pool_name}",
+        "--min-available=1",
+    )  # fmt: skip
+    path = f"{today.path}/agentPools/{pool_name}{V}"
+    body = {"properties": {"vmSize": "Standard_D4ds_v5", "count": 0}}
+    assert today.azure.call("PUT", path, body).status == 200
+    until(lambda: today.nodes(pool_name)[0]["spec"].get("unschedulable"), "it is being emptied")
+    assert today.azure.call("GET", path).body["properties"]["provisioningState"] == "Updating"
+    today.kubectl("delete", "poddisruptionbudget", pool_name)
+    until(lambda: today.nodes(pool_name) == [], "the node is gone")
+    today.kubectl("delete", "deployment", pool_name)
+    today.delete(f"/agentPools/{pool_name}")
+
+
+def test_a_node_has_a_lease_as_of_a_kubelet(today: Cluster) -> None:
+    """Which keeps it Ready for as long as it is there."""
+    [name] = today.names("system")
+    lease = ("get", "lease", name, "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}")
+    renewed = datetime.datetime.fromisoformat(today.kubectl(*lease))
+    age = datetime.datetime.now(datetime.UTC) - renewed
+    assert age < datetime.timedelta(seconds=20)

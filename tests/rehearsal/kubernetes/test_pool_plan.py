@@ -1,0 +1,105 @@
+"""The next step for a pool, from what there is."""
+
+from typing import Any
+
+import pytest
+
+from rehearsal.kubernetes import nodes, pool_plan
+from rehearsal.kubernetes.pool_plan import NewNode
+from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
+
+CLUSTER = WantedCluster(
+    uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"
+)
+
+
+def pool(**wanted: Any) -> WantedPool:
+    given = {"id": "p", "name": "p", "vm_size": "Standard_D2s_v3", "count": 2, "version": "2"}
+    return WantedPool(**{**given, **wanted})
+
+
+def node(index: int, version: str = "2", *, ready: bool = True, **marks: bool) -> dict[str, Any]:
+    made = nodes.made(CLUSTER, pool(version=version), index, Era.TODAY, 1)
+    made["status"]["conditions"] = [{"type": "Ready", "status": str(ready)}]
+    annotations = {"surge": nodes.SURGE, "going": nodes.GOING}
+    for mark in marks:
+        made["metadata"]["annotations"][annotations[mark]] = "true"
+    return made
+
+
+def step(wanted: WantedPool, *present: Any, idle: tuple[str, ...] = ()) -> pool_plan.Step:
+    return pool_plan.step(wanted, present, idle, Era.TODAY)
+
+
+def leaving(found: pool_plan.Step) -> list[int]:
+    return [nodes.index_of(node, Era.TODAY) for node in found.leave]
+
+
+def test_what_is_missing_is_made_at_the_lowest_numbers() -> None:
+    found = step(pool(count=3), node(1))
+    assert found.create == [NewNode(0, is_surge=False), NewNode(2, is_surge=False)]
+    assert not found.is_done
+
+
+def test_it_is_done_when_all_are_ready() -> None:
+    assert step(pool(), node(0), node(1)).is_done
+    assert not step(pool(), node(0), node(1, ready=False)).is_done
+    assert not step(pool(), node(0), node(1), node(2, going=True)).is_done
+    assert step(pool(count=0)).is_done
+
+
+def test_too_many_go_the_idle_ones_first() -> None:
+    present = [node(0), node(1), node(2)]
+    assert leaving(step(pool(), *present)) == [2]
+    idle = present[0]["metadata"]["name"]
+    assert leaving(step(pool(), *present, idle=(idle,))) == [0]
+    # One that goes already counts no more.
+    assert leaving(step(pool(), node(0), node(1), node(2, going=True))) == []
+
+
+def test_a_pool_that_goes_takes_all_with_it() -> None:
+    going = pool(is_going=True)
+    assert leaving(step(going, node(0), node(1, going=True))) == [0]
+    assert not step(going, node(1, going=True)).is_done
+    assert step(going).is_done
+
+
+def test_an_upgrade_step_by_step() -> None:
+    old = node(0, "1"), node(1, "1")
+    assert step(pool(), *old).create == [NewNode(2, is_surge=True)]
+    # While the one that came for it is not ready, nothing happens.
+    waiting = step(pool(), *old, node(2, ready=False, surge=True))
+    assert (waiting.create, waiting.leave, waiting.is_done) == ([], [], False)
+    assert leaving(step(pool(), *old, node(2, surge=True))) == [0]
+    # While the first one empties, neither another goes nor one comes.
+    emptying = step(pool(), node(0, "1", going=True), old[1], node(2, surge=True))
+    assert (emptying.create, emptying.leave) == ([], [])
+    again = step(pool(), old[1], node(2, surge=True))
+    assert again.create == [NewNode(0, is_surge=False)]
+    assert leaving(step(pool(), node(0), old[1], node(2, surge=True))) == [1]
+    last = step(pool(), node(0), node(1), node(2, surge=True))
+    assert leaving(last) == [2]
+    assert not last.is_done
+
+
+def test_a_spot_pool_has_no_surge() -> None:
+    assert leaving(step(pool(is_spot=True), node(0, "1"), node(1, "1"))) == [0]
+
+
+@pytest.mark.parametrize(
+    ("surge", "count", "expected"), [("10%", 3, 1), ("50%", 3, 2), ("2", 5, 2), ("0", 5, 0)]
+)
+def test_how_many_surge(surge: str, count: int, expected: int) -> None:
+    assert pool_plan.surge_count(pool(surge=surge, count=count)) == expected
+
+
+@pytest.mark.parametrize("era", list(Era))
+@pytest.mark.parametrize("index", [0, 9, 10, 35, 36, 1295, 1296])
+def test_a_name_says_its_number(era: Era, index: int) -> None:
+    made = nodes.made(CLUSTER, pool(), index, era, 1)
+    assert nodes.index_of(made, era) == index
+
+
+def test_names_are_as_vmss_gives_them() -> None:
+    name = nodes.name(CLUSTER, pool(), 10, Era.TODAY)
+    assert name.endswith("-vmss00000a")

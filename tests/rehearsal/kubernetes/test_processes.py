@@ -1,0 +1,109 @@
+"""Processes that do not outlive whom they belong to."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rehearsal.kubernetes.processes import Processes, end_leftovers, records
+
+FOREVER = [sys.executable, "-c", "import time; time.sleep(600)"]
+# Takes no notice of a kind request.
+STUBBORN = [
+    sys.executable,
+    "-c",
+    "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True);"
+    " time.sleep(600)",
+]
+
+
+@pytest.fixture
+def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
+    process = subprocess.Popen(FOREVER)
+    yield process
+    process.kill()
+    process.wait()
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+def test_a_process_is_recorded_until_it_has_ended(tmp_path: Path) -> None:
+    async def live() -> None:
+        processes = Processes(records(tmp_path))
+        process = await processes.start(FOREVER, tmp_path / "log", {})
+        assert [path.name for path in records(tmp_path).iterdir()] == [str(process.pid)]
+        await processes.end(process)
+        assert process.returncode == -signal.SIGTERM
+        assert list(records(tmp_path).iterdir()) == []
+
+    asyncio.run(live())
+
+
+def test_one_that_does_not_listen_is_ended_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rehearsal.kubernetes.processes.END_SECONDS", 0.2)
+
+    async def live() -> None:
+        processes = Processes(records(tmp_path))
+        process = await processes.start(STUBBORN, tmp_path / "log", {})
+        while not (tmp_path / "log").read_text():  # noqa: ASYNC110 (it is a file that is awaited)
+            await asyncio.sleep(0.02)
+        await processes.end(process)
+        assert process.returncode == -signal.SIGKILL
+
+    asyncio.run(live())
+
+
+def test_the_death_of_the_server_is_theirs(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys, time\n"
+        "from pathlib import Path\n"
+        "from rehearsal.kubernetes.processes import Processes\n"
+        f"home = Path({str(tmp_path)!r})\n"
+        "async def live():\n"
+        f"    found = await Processes(home / 'processes').start({FOREVER!r}, home / 'log', {{}})\n"
+        "    print(found.pid, flush=True)\n"
+        "    await asyncio.sleep(600)\n"
+        "asyncio.run(live())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        pid = int(server.stdout.readline())
+        assert is_running(pid)
+        server.kill()
+    deadline = time.monotonic() + 5
+    while is_running(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
+    folder = records(tmp_path)
+    folder.mkdir()
+    stat = Path(f"/proc/{sleeper.pid}/stat").read_text()
+    (folder / str(sleeper.pid)).write_text(stat.rpartition(")")[2].split()[19])
+    assert end_leftovers(folder) == 1
+    assert sleeper.wait(5) == -signal.SIGKILL
+    assert list(folder.iterdir()) == []
+
+
+def test_a_process_that_has_the_number_of_a_leftover_is_left_alone(
+    tmp_path: Path, sleeper: "subprocess.Popen[bytes]"
+) -> None:
+    folder = records(tmp_path)
+    folder.mkdir()
+    (folder / str(sleeper.pid)).write_text("1")
+    assert end_leftovers(folder) == 0
+    assert sleeper.poll() is None
+    assert list(folder.iterdir()) == []
