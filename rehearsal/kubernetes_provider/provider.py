@@ -1,0 +1,150 @@
+"""The stand-in itself: what the engine asks of pulumi-kubernetes, as requests to an API server."""
+
+from collections.abc import Mapping
+
+from pulumi.provider.experimental import provider as sdk
+from pulumi.provider.experimental.property_value import PropertyValue
+
+from aks_preview.cancellation import Cancellation
+from aks_preview.serving import DiffRequest, ProviderError, UpdateRequest
+from aks_preview.values import holds_unknown, plain_map
+from rehearsal.kubernetes_provider.cluster import Cluster, NoMatchError
+from rehearsal.kubernetes_provider.config_diff import config_diff
+from rehearsal.kubernetes_provider.connection import Connection
+from rehearsal.kubernetes_provider.cover import check_arguments, refused, typed
+from rehearsal.kubernetes_provider.engine_log import EngineLog
+from rehearsal.kubernetes_provider.immutable import object_diff
+from rehearsal.kubernetes_provider.objects import (
+    Object,
+    identified,
+    metadata,
+    named,
+    namespace_of,
+    object_id,
+    with_metadata,
+    without_nulls,
+)
+from rehearsal.kubernetes_provider.recorded import recorded, refreshed, since_import
+from rehearsal.kubernetes_provider.settings import Settings
+from rehearsal.kubernetes_provider.work import Work
+
+
+class Kubernetes(sdk.Provider):
+    """Any kind of Kubernetes, as it comes: the API server knows the rest."""
+
+    def __init__(self, log: EngineLog) -> None:
+        self._log = log
+        self._cancellation = Cancellation()
+        self._connection = Connection(log)
+        self._settings = Settings.of({})
+
+    async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
+        check_arguments(plain_map(request.new_inputs))
+        # Whoever has the kubeconfig has the cluster.
+        return sdk.CheckResponse(
+            inputs={
+                name: value.with_secret(True) if name == "kubeconfig" else value
+                for name, value in request.new_inputs.items()
+            }
+        )
+
+    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
+        return config_diff(plain_map(request.old_state), plain_map(request.new_inputs))
+
+    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
+        self._settings = Settings.of(request.variables)
+        await self._connection.open(self._settings)
+        return sdk.ConfigureResponse(supports_preview=True)
+
+    async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
+        inputs, old = _inputs(request.new_inputs), _inputs(request.old_inputs)
+        typed(request.type, inputs)
+        if "generateName" in metadata(inputs):
+            raise ProviderError(
+                "the `.metadata.generateName` field is not supported in Server-Side Apply mode"
+            )
+        inputs = named(inputs, old, request.name, request.random_seed)
+        return sdk.CheckResponse(inputs=recorded(await self._placed(inputs)))
+
+    async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
+        assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
+        old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
+        typed(request.type, new)
+        return object_diff(
+            since_import(old, plain_map(request.old_state), new),
+            new,
+            settings=self._settings,
+            ignored=request.ignore_changes,
+        )
+
+    async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
+        inputs = _inputs(request.properties)
+        typed(request.type, inputs)
+        if request.preview:
+            cluster = self._connection.cluster
+            if cluster is None:
+                return sdk.CreateResponse(properties=recorded(inputs))
+            planned = await self._work(request.urn, cluster).preview_creation(inputs)
+            return sdk.CreateResponse(properties=recorded(planned))
+        work = self._work(request.urn, self._connection.reached)
+        created = await work.create(inputs, request.timeout)
+        return sdk.CreateResponse(object_id(created), recorded(created))
+
+    async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
+        assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
+        old, new = _inputs(request.old_inputs), _inputs(request.news)
+        state = plain_map(request.olds)
+        typed(request.type, new)
+        if request.preview:
+            cluster = self._connection.cluster
+            if cluster is None:
+                return sdk.UpdateResponse(recorded(new))
+            planned = await self._work(request.urn, cluster).preview_update(old, new, state)
+            return sdk.UpdateResponse(recorded(planned))
+        work = self._work(request.urn, self._connection.reached)
+        return sdk.UpdateResponse(recorded(await work.update(old, new, state, request.timeout)))
+
+    async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
+        inputs, state = _inputs(request.inputs), plain_map(request.properties)
+        asked = identified(request.resource_id, typed(request.type, inputs))
+        if await self._connection.may_forget(request.urn, is_deletion=False):
+            return sdk.ReadResponse()
+        work = self._work(request.urn, self._connection.reached)
+        live = await work.read(asked | inputs | {"metadata": metadata(asked)}, state)
+        if live is None:
+            return sdk.ReadResponse()
+        return sdk.ReadResponse(
+            request.resource_id, recorded(live), recorded(refreshed(inputs, live))
+        )
+
+    async def delete(self, request: sdk.DeleteRequest) -> None:
+        state = plain_map(request.properties)
+        asked = identified(request.resource_id, typed(request.type, state)) | state
+        if await self._connection.may_forget(request.urn, is_deletion=True):
+            return
+        await self._work(request.urn, self._connection.reached).delete(asked, request.timeout)
+
+    async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
+        raise refused(f"the function {request.tok}")
+
+    async def cancel(self) -> None:
+        self._cancellation.ask()
+
+    def _work(self, urn: str, cluster: Cluster) -> Work:
+        return Work(urn, cluster, self._settings, self._log, self._cancellation)
+
+    async def _placed(self, inputs: Object) -> Object:
+        """The inputs with the namespace that they are in, if they leave it to the provider."""
+        cluster = self._connection.cluster
+        if cluster is None or holds_unknown(inputs.get("metadata")) or namespace_of(inputs):
+            return inputs
+        try:
+            kind = await cluster.kind_of(inputs)
+        except NoMatchError:
+            return inputs
+        return with_metadata(inputs, namespace=cluster.namespace) if kind.is_namespaced else inputs
+
+
+def _inputs(values: Mapping[str, PropertyValue]) -> Object:
+    plain: Object = without_nulls(plain_map(values))
+    return plain

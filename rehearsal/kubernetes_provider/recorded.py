@@ -1,0 +1,95 @@
+"""What the engine records of an object: its inputs, and its outputs with what we add to them."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from pulumi.provider.experimental.property_value import PropertyValue
+
+from aks_preview.values import property_map
+from rehearsal.kubernetes_provider.objects import (
+    FIELD_MANAGER,
+    Object,
+    annotation,
+    metadata,
+    unwired,
+)
+from rehearsal.kubernetes_provider.sameness import drifted, secret_drifted
+
+_MANAGER = "__fieldManager"
+_API_VERSION = "__initialApiVersion"
+_WITHOUT_APPLY = "pulumi-kubernetes"
+
+# What the server alone writes.
+_OF_SERVER = frozenset(
+    {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion"}
+    | {"deletionGracePeriodSeconds", "selfLink", "uid"}
+)
+_ANNOTATIONS_OF_SERVER = frozenset(
+    {
+        "deprecated.daemonset.template.generation",
+        "deployment.kubernetes.io/revision",
+        "kubectl.kubernetes.io/last-applied-configuration",
+    }
+)
+
+_SECRET = frozenset({"data", "stringData"})
+
+
+def recorded(values: Object) -> dict[str, PropertyValue]:
+    """The engine's form of inputs or outputs; what a Secret holds is a secret, whoever says it."""
+    properties = property_map(unwired(values))
+    if values.get("kind") != "Secret":
+        return properties
+    return {
+        name: value.with_secret(name in _SECRET and value.value is not None)
+        for name, value in properties.items()
+    }
+
+
+def outputs(live: Object, manager: str) -> Object:
+    return {**live, _MANAGER: manager, _API_VERSION: live["apiVersion"]}
+
+
+def manager_of(asked: Object, state: Mapping[str, Any], *, server_side_apply: bool) -> str:
+    """In whose name fields are set: the same for as long as the resource lives."""
+    if not server_side_apply:
+        return _WITHOUT_APPLY
+    said = annotation(asked, FIELD_MANAGER) or state.get(_MANAGER)
+    return str(said or f"pulumi-kubernetes-{secrets.token_hex(4)}")
+
+
+def imported(live: Object) -> Object:
+    """The inputs of an object that nobody has said anything about yet: all that could be said."""
+    own = {key: value for key, value in metadata(live).items() if key not in _OF_SERVER}
+    annotations = {
+        key: value
+        for key, value in (own.pop("annotations", None) or {}).items()
+        if key not in _ANNOTATIONS_OF_SERVER
+    }
+    own |= {"annotations": annotations} if annotations else {}
+    said = {key: value for key, value in live.items() if key != "status" and not _is_ours(key)}
+    return {**said, "metadata": own}
+
+
+def since_import(old: Object, state: Object, new: Object) -> Object:
+    """The inputs to compare new ones with.
+
+    Those of an import hold everything: of that, the first program is compared with what it says.
+    """
+    is_imported = bool(state) and old == imported(state)
+    return drifted(new, old) if is_imported else old
+
+
+def refreshed(inputs: Object, live: Object) -> Object:
+    """The inputs, with the values that the cluster has for them now."""
+    if not inputs:
+        return imported(live)
+    live = unwired(live)
+    by_kind = secret_drifted if live.get("kind") == "Secret" else drifted
+    result: Object = by_kind(inputs, live)
+    return result
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith("__")

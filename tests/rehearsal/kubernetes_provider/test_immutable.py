@@ -1,0 +1,106 @@
+"""What a change of inputs comes to."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pulumi.provider.experimental.provider import DiffResponse
+
+from rehearsal.kubernetes_provider.immutable import object_diff
+from rehearsal.kubernetes_provider.objects import AUTONAMED, Object
+from rehearsal.kubernetes_provider.settings import Settings
+
+SETTINGS = Settings.of({})
+
+
+def asked(api_version: str, kind: str, meta: dict[str, Any] | None = None, **more: Any) -> Object:
+    metadata = {"name": "x", "namespace": "default", **(meta or {})}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
+
+
+def found(old: Object, new: Object, settings: Settings = SETTINGS) -> DiffResponse:
+    return object_diff(old, new, settings=settings, ignored=())
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "path"),
+    [
+        ("apps/v1", "DaemonSet", ("spec", "selector", "matchLabels")),
+        ("apps/v1", "Deployment", ("spec", "selector", "matchLabels")),
+        ("apps/v1", "StatefulSet", ("spec", "serviceName")),
+        ("batch/v1", "Job", ("spec", "template", "spec")),
+        ("batch/v1", "Job", ("spec", "completions")),
+        ("v1", "ConfigMap", ("data", "a")),
+        ("v1", "Secret", ("stringData", "a")),
+        ("v1", "Pod", ("spec", "containers")),
+        ("v1", "ConfigMap", ("metadata", "name")),
+        ("v1", "ConfigMap", ("metadata", "namespace")),
+        ("rbac.authorization.k8s.io/v1", "RoleBinding", ("roleRef", "name")),
+    ],
+)
+def test_what_cannot_change_replaces(api_version: str, kind: str, path: tuple[str, ...]) -> None:
+    def with_value(value: Any) -> Object:
+        result = asked(api_version, kind)
+        inner = result
+        for name in path[:-1]:
+            inner = inner.setdefault(name, {})
+        inner[path[-1]] = value
+        return result
+
+    assert found(with_value("1"), with_value("2")).replaces == [path[0]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            asked("apps/v1", "DaemonSet", spec={"template": {"spec": {"containers": ["1"]}}}),
+            asked("apps/v1", "DaemonSet", spec={"template": {"spec": {"containers": ["2"]}}}),
+        ),
+        (
+            asked("batch/v1", "Job", spec={"suspend": True}),
+            asked("batch/v1", "Job", spec={"suspend": False}),
+        ),
+        (asked("v1", "ConfigMap", {"labels": {"a": "1"}}), asked("v1", "ConfigMap")),
+    ],
+)
+def test_what_can_change_is_changed_in_place(old: Object, new: Object) -> None:
+    assert found(old, new).changes
+    assert found(old, new).replaces == []
+
+
+def test_who_lets_content_change_does_not_replace_it() -> None:
+    old, new = (asked("v1", "ConfigMap", data={"a": value}) for value in "12")
+    mutable = replace(SETTINGS, config_map_mutable=True)
+
+    assert found(old, new, mutable).replaces == []
+    fixed = new | {"immutable": True}
+    assert found(old | {"immutable": True}, fixed, mutable).replaces == ["data"]
+
+
+def test_the_old_object_goes_first_if_the_new_one_needs_its_name() -> None:
+    old, new = (asked("v1", "ConfigMap", data={"a": value}) for value in "12")
+    assert found(old, new).delete_before_replace
+
+    autonamed = {"annotations": {AUTONAMED: "true"}}
+    old, new = (asked("v1", "ConfigMap", autonamed, data={"a": value}) for value in "12")
+    assert found(old, new).replaces
+    assert not found(old, new).delete_before_replace
+    moved = asked("v1", "ConfigMap", {"namespace": "other"})
+    assert not found(asked("v1", "ConfigMap"), moved).delete_before_replace
+
+
+def test_other_words_for_the_same_are_no_change() -> None:
+    def limited(**limits: Any) -> Object:
+        return asked("apps/v1", "DaemonSet", spec={"resources": {"limits": limits}})
+
+    assert not found(limited(cpu="1000m", gpu=1), limited(cpu=1, gpu="1")).changes
+    assert found(limited(cpu="1000m"), limited(cpu="100m")).changes
+
+
+def test_without_a_word_on_the_namespace_it_stays_where_it_is() -> None:
+    nowhere = asked("v1", "ConfigMap")
+    del nowhere["metadata"]["namespace"]
+
+    assert not found(asked("v1", "ConfigMap"), nowhere).changes
+    assert not found(nowhere, asked("v1", "ConfigMap")).changes

@@ -1,0 +1,282 @@
+"""What the stand-in does with objects, on a real API server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from aks_preview.cancellation import Cancellation
+from aks_preview.serving import ProviderError, ResourceInitError
+from aks_preview.values import UNKNOWN, plain_map
+from rehearsal.kubernetes_provider.cluster import connect
+from rehearsal.kubernetes_provider.engine_log import EngineLog
+from rehearsal.kubernetes_provider.kubeconfig import choose, given
+from rehearsal.kubernetes_provider.objects import Object, with_metadata
+from rehearsal.kubernetes_provider.recorded import refreshed
+from rehearsal.kubernetes_provider.settings import Settings
+from rehearsal.kubernetes_provider.work import Work
+from tests.rehearsal.kubernetes_provider.control_plane import HANGING_IMAGE, ControlPlane
+
+# They need the control plane, which comes to a machine as its engine does.
+pytestmark = pytest.mark.engine
+
+
+class Told(EngineLog):
+    """An engine that remembers what it was told."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self.statuses: list[str] = []
+
+    async def status(self, urn: str, message: str) -> None:  # noqa: ARG002
+        self.statuses.append(message)
+
+
+@dataclass
+class Site:
+    """Runs work on the tests' cluster, to its end."""
+
+    plane: ControlPlane
+    log: Told
+    settings: Settings
+
+    def run(self, work: Callable[[Work], Awaitable[Any]]) -> Any:
+        async def on_cluster() -> Any:
+            cluster = await connect(choose(given(self.plane.kubeconfig)))
+            try:
+                return await work(Work("urn", cluster, self.settings, self.log, Cancellation()))
+            finally:
+                await cluster.close()
+
+        return asyncio.run(on_cluster())
+
+    def create(self, asked: Object) -> Any:
+        return self.run(lambda work: work.create(asked, 20))
+
+    def update(self, old: Object, new: Object, state: Object) -> Any:
+        return self.run(lambda work: work.update(old, new, state, 20))
+
+
+@pytest.fixture
+def site(plane: ControlPlane) -> Site:
+    return Site(plane, Told(), Settings.of({}))
+
+
+def config_map(name: str, **more: Any) -> Object:
+    found = {"name": name, "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": found, **more}
+
+
+def daemon_set(name: str, image: str = "i", namespace: str = "default", **meta: Any) -> Object:
+    template = {
+        "metadata": {"labels": {"name": name}},
+        "spec": {"containers": [{"name": "c", "image": image}]},
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": name, "namespace": namespace, **meta},
+        "spec": {"selector": {"matchLabels": {"name": name}}, "template": template},
+    }
+
+
+def test_a_field_that_somebody_else_has_taken_is_a_conflict(site: Site) -> None:
+    old = config_map("conflict", data={"a": "1"})
+    state = site.create(old)
+    new = config_map("conflict", data={"a": "3"})
+    site.plane.kubectl(
+        "patch", "configmap", "conflict", "--type=merge", '-p={"data": {"a": "2"}}',
+        "--field-manager=somebody",
+    )  # fmt: skip
+
+    with pytest.raises(ProviderError, match='conflict with "somebody"') as raised:
+        site.update(old, new, state)
+    assert "Server-Side Apply field conflict detected" in str(raised.value)
+    assert state["__fieldManager"] in str(raised.value)
+
+    forced = with_metadata(new, annotations={"pulumi.com/patchForce": "true"})
+    assert site.update(old, forced, state)["data"] == {"a": "3"}
+
+
+def test_what_kubectl_changed_is_taken_over(site: Site) -> None:
+    old = config_map("taken-over", data={"a": "1"})
+    state = site.create(old)
+    site.plane.kubectl(
+        "patch", "configmap", "taken-over", "--type=merge", '-p={"data": {"a": "2"}}'
+    )
+
+    assert site.update(old, old, state)["data"] == {"a": "1"}
+
+
+def test_what_is_not_said_any_more_goes(site: Site) -> None:
+    old = config_map("gone", data={"a": "1", "b": "2"})
+    state = site.create(old)
+
+    assert site.update(old, config_map("gone", data={"a": "1"}), state)["data"] == {"a": "1"}
+
+
+def test_without_server_side_apply_changes_are_merged(site: Site) -> None:
+    site.settings = replace(site.settings, server_side_apply=False)
+    old = config_map("merged", data={"a": "1", "b": "2"})
+    state = site.create(old)
+    assert state["metadata"]["managedFields"][0]["operation"] == "Update"
+    site.plane.kubectl(
+        "patch", "configmap", "merged", "--type=merge", '-p={"data": {"other": "3"}}'
+    )
+
+    updated = site.update(old, config_map("merged", data={"a": "4"}), state)
+    assert updated["data"] == {"a": "4", "other": "3"}
+
+
+def test_what_exists_is_not_taken_over_unless_that_is_asked_for(site: Site) -> None:
+    site.plane.kubectl("create", "configmap", "exists", "--from-literal=a=1")
+    asked = config_map("exists", data={"b": "2"})
+
+    with pytest.raises(ProviderError, match='configmaps "exists" already exists'):
+        site.create(asked)
+    site.settings = replace(site.settings, upsert=True)
+    assert site.create(asked)["data"] == {"a": "1", "b": "2"}
+
+
+def test_a_namespace_may_come_a_moment_later(site: Site) -> None:
+    asked = with_metadata(config_map("early"), namespace="later-made")
+
+    async def both(work: Work) -> Any:
+        creation = asyncio.create_task(work.create(asked, 20))
+        await asyncio.sleep(0.3)
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later-made"}}
+        await work.create(namespace, 20)
+        return await creation
+
+    assert site.run(both)["metadata"]["namespace"] == "later-made"
+
+
+def test_a_preview_says_what_the_server_would_make_of_it(site: Site) -> None:
+    planned = site.run(lambda work: work.preview_creation(daemon_set("planned")))
+
+    assert planned["spec"]["updateStrategy"]["type"] == "RollingUpdate"
+    assert "status" not in planned
+    assert not site.plane.has("daemonset", "planned")
+
+
+def test_a_preview_refuses_what_the_server_would_refuse(site: Site) -> None:
+    asked = daemon_set("planned")
+    asked["spec"]["selector"] = {"matchLabels": {"name": "other"}}
+
+    with pytest.raises(ProviderError, match="`selector` does not match template `labels`"):
+        site.run(lambda work: work.preview_creation(asked))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        config_map("planned", data={"a": UNKNOWN}),
+        with_metadata(config_map("planned"), namespace="not-yet"),
+        {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}},
+    ],
+    ids=["unknown value", "namespace to come", "kind to come"],
+)
+def test_a_preview_takes_the_inputs_where_the_server_cannot_say(site: Site, asked: Object) -> None:
+    assert site.run(lambda work: work.preview_creation(asked)) == asked
+
+
+def test_the_preview_of_an_update_changes_nothing(site: Site) -> None:
+    old = config_map("previewed", data={"a": "1"})
+    state = site.create(old)
+
+    new = config_map("previewed", data={"a": "2"})
+    planned = site.run(lambda work: work.preview_update(old, new, state))
+    assert planned["data"] == {"a": "2"}
+    assert site.plane.get("configmap", "previewed")["data"] == {"a": "1"}
+
+
+def test_a_rollout_that_takes_too_long_stays_in_the_state(site: Site) -> None:
+    asked = daemon_set("slow", HANGING_IMAGE)
+
+    with pytest.raises(ResourceInitError) as raised:
+        site.run(lambda work: work.create(asked, 1.5))
+
+    assert "'slow' timed out waiting to be Ready" in str(raised.value)
+    assert "[ImagePullBackOff] Back-off pulling image" in str(raised.value)
+    assert raised.value.resource_id == "default/slow"
+    assert plain_map(raised.value.properties)["status"]["desiredNumberScheduled"] == 1
+    assert any(status.startswith("Available: 0/1") for status in site.log.statuses)
+
+
+def test_what_keeps_pods_from_being_made_is_told(site: Site) -> None:
+    site.plane.kubectl("create", "namespace", "full")
+    site.plane.kubectl("create", "quota", "none", "--hard=pods=0", "--namespace=full")
+    asked = daemon_set("refused", namespace="full")
+
+    with pytest.raises(ResourceInitError, match=r"\[FailedCreate\] .*exceeded quota: none"):
+        site.run(lambda work: work.create(asked, 2))
+
+
+def test_who_skips_the_wait_does_not_wait(site: Site) -> None:
+    asked = daemon_set("skipped", HANGING_IMAGE, annotations={"pulumi.com/skipAwait": "true"})
+
+    assert site.create(asked)["metadata"]["name"] == "skipped"
+    assert site.log.statuses == []
+
+
+def test_a_deletion_waits_for_pods_and_is_told(site: Site) -> None:
+    state = site.create(daemon_set("deleted"))
+    site.run(lambda work: work.delete(state, 20))
+
+    assert not site.plane.has("daemonset", "deleted")
+    assert not site.plane.has("pods", "-l", "name=deleted")
+    # What is gone already is deleted without a word.
+    site.run(lambda work: work.delete(state, 20))
+
+
+def test_a_deletion_that_does_not_end_names_what_holds_it(site: Site) -> None:
+    state = site.create(with_metadata(config_map("held"), finalizers=["example.com/held"]))
+
+    with pytest.raises(ProviderError, match=r"to be deleted; .*\(example.com/held\)"):
+        site.run(lambda work: work.delete(state, 0.5))
+    assert 'ConfigMap "held" still exists' in site.log.statuses
+
+
+def test_a_secret_is_as_its_program_says(site: Site) -> None:
+    asked = {
+        "apiVersion": "v1",
+        "kind": "Secret",
+        "metadata": {"name": "s", "namespace": "default"},
+        "stringData": {"password": "a"},
+        "type": "Opaque",
+    }
+    live = site.create(asked)
+    assert refreshed(asked, live) == asked
+
+    site.plane.kubectl("patch", "secret", "s", "--type=merge", '-p={"data": {"password": "Yg=="}}')
+    live = site.run(lambda work: work.read(asked, live))
+    assert refreshed(asked, live)["stringData"] == {"password": "b"}
+
+
+def test_a_loopback_is_never_looked_for_behind_a_proxy(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    assert site.create(config_map("direct"))["metadata"]["name"] == "direct"
+
+
+def test_a_user_can_be_known_by_what_a_command_says(site: Site) -> None:
+    config = given(site.plane.kubeconfig)
+    credential = (
+        '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",'
+        ' "status": {"token": "none"}}'
+    )
+    config["users"][0]["user"] = {
+        "exec": {
+            "apiVersion": "client.authentication.k8s.io/v1",
+            "command": "echo",
+            "args": [credential],
+            "interactiveMode": "Never",
+        }
+    }
+
+    # A token that the server does not know: it is the server that says so.
+    with pytest.raises(ProviderError, match="Unauthorized"):
+        asyncio.run(connect(choose(config)))

@@ -1,0 +1,406 @@
+"""The stand-in for kubernetes, as programs and people use it: through the real engine."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+
+from tests.rehearsal.kubernetes_provider.conftest import KubernetesBench
+from tests.rehearsal.kubernetes_provider.control_plane import FAILING_IMAGE, HANGING_IMAGE
+
+pytestmark = pytest.mark.engine
+
+PLUGIN = "nvidia-device-plugin-daemonset"
+
+PREAMBLE = """
+import os
+import pulumi
+import pulumi_kubernetes as k8s
+
+kubeconfig = open(os.environ["KUBECONFIG_FILE"]).read()
+provider = k8s.Provider("provider", kubeconfig=kubeconfig)
+opts = pulumi.ResourceOptions(provider=provider)
+namespace = k8s.core.v1.Namespace("namespace", metadata={{"name": {namespace!r}}}, opts=opts)
+"""
+DAEMON_SET = """
+plugin = k8s.apps.v1.DaemonSet(
+    "plugin",
+    metadata={{"name": "nvidia-device-plugin-daemonset", "namespace": namespace.metadata.name}},
+    spec={{
+        "selector": {{"match_labels": {{"name": {label!r}}}}},
+        "update_strategy": {{"type": "RollingUpdate"}},
+        "template": {{
+            "metadata": {{
+                "annotations": {{"scheduler.alpha.kubernetes.io/critical-pod": ""}},
+                "labels": {{"name": {label!r}}},
+            }},
+            "spec": {{
+                "tolerations": [
+                    {{"key": "CriticalAddonsOnly", "operator": "Exists"}},
+                    {{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}},
+                ],
+                "containers": [
+                    {{
+                        "name": "nvidia-device-plugin-ctr",
+                        "image": {image!r},
+                        "security_context": {{
+                            "allow_privilege_escalation": False,
+                            "capabilities": {{"drop": ["ALL"]}},
+                        }},
+                        "resources": {{"requests": {{"cpu": "100m", "memory": "1024Mi"}}}},
+                        "volume_mounts": [
+                            {{
+                                "name": "device-plugin",
+                                "mount_path": "/var/lib/kubelet/device-plugins",
+                            }}
+                        ],
+                    }}
+                ],
+                "volumes": [
+                    {{
+                        "name": "device-plugin",
+                        "host_path": {{"path": "/var/lib/kubelet/device-plugins"}},
+                    }}
+                ],
+            }},
+        }},
+    }},
+    opts=opts,
+)
+"""
+JOB = """
+job = k8s.batch.v1.Job(
+    "job",
+    metadata={{
+        "name": "samples-tf-mnist-demo",
+        "namespace": namespace.metadata.name,
+        "labels": {{"app": "samples-tf-mnist-demo"}},
+    }},
+    spec={{
+        "backoff_limit": 0,
+        "template": {{
+            "metadata": {{"labels": {{"app": "samples-tf-mnist-demo"}}}},
+            "spec": {{
+                "containers": [
+                    {{
+                        "name": "samples-tf-mnist-demo",
+                        "image": {image!r},
+                        "args": ["--max_steps", "500"],
+                        "image_pull_policy": "IfNotPresent",
+                        "resources": {{"limits": {{"nvidia.com/gpu": 1}}}},
+                    }}
+                ],
+                "restart_policy": {restart!r},
+            }},
+        }},
+    }},
+    opts=opts,
+)
+pulumi.export("succeeded", job.status.succeeded)
+"""
+
+
+def with_plugin(
+    namespace: str, image: str = "k8s-device-plugin:1.11", label: str = "nvidia-device-plugin-ds"
+) -> str:
+    return (PREAMBLE + DAEMON_SET).format(namespace=namespace, image=image, label=label)
+
+
+def with_job(namespace: str, image: str, restart: str = "OnFailure") -> str:
+    return (PREAMBLE + JOB).format(namespace=namespace, image=image, restart=restart)
+
+
+def test_the_articles_objects_from_their_creation_to_their_end(kube: KubernetesBench) -> None:
+    program = with_plugin("whole-life") + JOB.format(image="mnist:gpu", restart="OnFailure")
+    kube.up(program)
+
+    state = kube.resources()
+    assert state["plugin"]["id"] == "whole-life/nvidia-device-plugin-daemonset"
+    assert state["plugin"]["outputs"]["status"]["numberReady"] == 1
+    assert kube.pulumi("stack", "output", "succeeded").strip() == "1"
+    live = kube.plane.get("daemonset", "-n", "whole-life", "nvidia-device-plugin-daemonset")
+    (container,) = live["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "k8s-device-plugin:1.11"
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+    # What the server filled in is no difference, neither before a refresh nor after it.
+    assert kube.changes() == {}
+    kube.pulumi("refresh", "--yes", "--skip-preview")
+    assert kube.changes() == {}
+
+    kube.pulumi("destroy", "--yes", "--skip-preview")
+    assert kube.resources() == {}
+    assert not kube.plane.has("namespace", "whole-life")
+
+
+def test_changes_are_made_in_place_where_they_can_be(kube: KubernetesBench) -> None:
+    kube.up(with_plugin("changes"))
+    before = kube.resources()["plugin"]["outputs"]["metadata"]["uid"]
+
+    newer = with_plugin("changes", image="k8s-device-plugin:1.12")
+    kube.write(newer)
+    assert kube.changes() == {"plugin": "update"}
+    kube.up(newer)
+    live = kube.plane.get("daemonset", "-n", "changes", "nvidia-device-plugin-daemonset")
+    assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "k8s-device-plugin:1.12"
+    assert live["metadata"]["uid"] == before
+    assert live["status"]["updatedNumberScheduled"] == 1
+
+    other = with_plugin("changes", label="another")
+    kube.write(other)
+    assert kube.changes()["plugin"] in ("replace", "delete-replaced", "create-replacement")
+    kube.up(other)
+    live = kube.plane.get("daemonset", "-n", "changes", "nvidia-device-plugin-daemonset")
+    assert live["spec"]["selector"]["matchLabels"] == {"name": "another"}
+    assert live["metadata"]["uid"] != before
+
+
+def test_a_refresh_finds_what_changed_behind_its_back(kube: KubernetesBench) -> None:
+    kube.up(with_plugin("drift"))
+    kube.plane.kubectl(
+        "-n", "drift", "set", "image", "daemonset/nvidia-device-plugin-daemonset",
+        "nvidia-device-plugin-ctr=elsewhere:1",
+    )  # fmt: skip
+
+    assert kube.changes() == {}
+    kube.pulumi("refresh", "--yes", "--skip-preview")
+    assert kube.changes() == {"plugin": "update"}
+    # What kubectl changed is taken back without a conflict.
+    kube.pulumi("up", "--yes", "--skip-preview")
+    live = kube.plane.get("daemonset", "-n", "drift", "nvidia-device-plugin-daemonset")
+    assert live["spec"]["template"]["spec"]["containers"][0]["image"] == "k8s-device-plugin:1.11"
+
+    kube.plane.kubectl("-n", "drift", "delete", "daemonset", "nvidia-device-plugin-daemonset")
+    kube.pulumi("refresh", "--yes", "--skip-preview")
+    assert kube.changes() == {"plugin": "create"}
+
+
+def test_an_imported_object_is_as_its_program_says(kube: KubernetesBench) -> None:
+    kube.up(with_plugin("imported"))
+    urn = kube.resources()["plugin"]["urn"]
+    kube.pulumi("state", "delete", urn, "--yes")
+    said = kube.pulumi("up", "--yes", "--skip-preview", fails=True)
+    assert 'daemonsets.apps "nvidia-device-plugin-daemonset" already exists' in said
+
+    provider = kube.resources()["namespace"]["provider"].rpartition("::")[0]
+    kube.pulumi(
+        "import", "kubernetes:apps/v1:DaemonSet", "plugin",
+        "imported/nvidia-device-plugin-daemonset", "--provider", f"provider={provider}",
+        "--yes", "--generate-code=false", "--protect=false", "--skip-preview",
+    )  # fmt: skip
+
+    assert kube.changes() == {}
+    kube.write(with_plugin("imported", image="k8s-device-plugin:1.12"))
+    assert kube.changes() == {"plugin": "update"}
+    kube.pulumi("up", "--yes", "--skip-preview")
+    assert kube.changes() == {}
+
+
+def test_what_fails_to_become_ready_is_in_the_state_with_its_reason(kube: KubernetesBench) -> None:
+    said = kube.up(with_job("failing", FAILING_IMAGE, restart="Never"), fails=True)
+
+    assert "Resource 'samples-tf-mnist-demo' was created but failed to initialize" in said
+    assert "[BackoffLimitExceeded] Job has reached the specified backoff limit" in said
+    assert 'container "samples-tf-mnist-demo" completed with exit code 1' in said
+    assert "Traceback" not in said
+    job = kube.resources()["job"]
+    assert "BackoffLimitExceeded" in job["initErrors"][0]
+    assert job["outputs"]["status"]["failed"] == 1
+
+    # Another image is another job: the failed one goes.
+    kube.up(with_job("failing", "mnist:gpu"))
+    assert "initErrors" not in kube.resources()["job"]
+
+
+ODD = """
+k8s.apps.v1.DaemonSet(
+    "hanging",
+    metadata={{
+        "namespace": namespace.metadata.name,
+        "annotations": {{"pulumi.com/timeoutSeconds": "2"}},
+    }},
+    spec={{
+        "selector": {{"match_labels": {{"name": "hanging"}}}},
+        "template": {{
+            "metadata": {{"labels": {{"name": "hanging"}}}},
+            "spec": {{"containers": [{{"name": "c", "image": {hanging!r}}}]}},
+        }},
+    }},
+    opts=opts,
+)
+k8s.apps.v1.Deployment(
+    "unawaited",
+    metadata={{
+        "namespace": namespace.metadata.name,
+        "annotations": {{"pulumi.com/skipAwait": "true"}},
+    }},
+    spec={{
+        "selector": {{"match_labels": {{"name": "unawaited"}}}},
+        "template": {{
+            "metadata": {{"labels": {{"name": "unawaited"}}}},
+            "spec": {{"containers": [{{"name": "c", "image": {hanging!r}}}]}},
+        }},
+    }},
+    opts=opts,
+)
+k8s.apiextensions.CustomResource(
+    "unknown", api_version="example.com/v1", kind="Thing", metadata={{"name": "t"}}, opts=opts
+)
+k8s.core.v1.ConfigMap("invalid", metadata={{"name": "Not A Name"}}, opts=opts)
+k8s.core.v1.Secret(
+    "secret",
+    metadata={{"namespace": namespace.metadata.name}},
+    string_data={{"password": "correct horse"}},
+    opts=opts,
+)
+"""
+
+
+def test_what_goes_wrong_is_told_in_the_real_providers_words(kube: KubernetesBench) -> None:
+    kube.write((PREAMBLE + ODD).format(namespace="odd", hanging=HANGING_IMAGE))
+    said = kube.pulumi("up", "--yes", "--skip-preview", "--continue-on-error", fails=True)
+
+    assert "timed out waiting to be Ready" in said
+    assert "[ImagePullBackOff] Back-off pulling image" in said
+    assert 'no matches for kind "Thing" in version "example.com/v1"' in said
+    assert 'ConfigMap "Not A Name" is invalid: metadata.name' in said
+    assert "Traceback" not in said
+    state = kube.resources()
+    assert {"hanging", "unawaited", "secret"} <= state.keys()
+    assert not {"unknown", "invalid"} & state.keys()
+    # What is left nameless is named after its resource, and what is secret stays so.
+    name = state["hanging"]["outputs"]["metadata"]["name"]
+    assert name.startswith("hanging-")
+    assert len(name) == len("hanging-") + 8
+    assert "ciphertext" in state["secret"]["outputs"]["data"]
+
+
+def test_a_cluster_out_of_reach(kube: KubernetesBench, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = PREAMBLE.format(namespace="unreachable")
+    kube.up(program)
+    # The same provider, as it says itself, whose cluster does not answer any more.
+    same = program.replace("kubeconfig=kubeconfig", 'kubeconfig=kubeconfig, cluster_identifier="a"')
+    kube.up(same)
+    away = same.replace(".read()", '.read().replace("https://127.0.0.1:", "https://127.0.0.2:")')
+
+    said = kube.up(away + '\nk8s.core.v1.ConfigMap("map", opts=opts)', fails=True)
+    assert "configured Kubernetes cluster is unreachable: unable to load schema" in said
+    assert "connection refused" in said
+    assert "Traceback" not in said
+    assert kube.changes() == {"map": "create"}
+    assert "unreachable cluster" in kube.pulumi("refresh", "--yes", "--skip-preview", fails=True)
+    said = kube.pulumi("destroy", "--yes", "--skip-preview", fails=True)
+    assert "PULUMI_K8S_DELETE_UNREACHABLE" in said
+
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    kube.pulumi("destroy", "--yes", "--skip-preview")
+    assert kube.resources() == {}
+    assert kube.plane.has("namespace", "unreachable")
+
+
+def test_a_broken_kubeconfig_is_told_without_its_content(kube: KubernetesBench) -> None:
+    program = PREAMBLE.format(namespace="broken")
+    said = kube.up(
+        program.replace("kubeconfig=kubeconfig", r'kubeconfig="a: [hidden\nb: hidden"'), fails=True
+    )
+
+    assert "failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- yaml: line" in said
+    assert "hidden" not in said
+
+
+LATER = """
+import os
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi_azure_native import resources
+
+group = resources.ResourceGroup("group", resource_group_name="later", location="eastus")
+read = lambda _: open(os.environ["KUBECONFIG_FILE"]).read()
+provider = k8s.Provider("provider", kubeconfig=group.id.apply(read))
+k8s.core.v1.ConfigMap(
+    "map",
+    metadata={"name": "later", "namespace": "default"},
+    data={"a": "b"},
+    opts=pulumi.ResourceOptions(provider=provider),
+)
+"""
+
+
+def test_a_cluster_that_is_not_there_yet(kube: KubernetesBench) -> None:
+    kube.write(LATER)
+    changes = kube.changes()
+    assert {changes[name] for name in ("group", "provider", "map")} == {"create"}
+    kube.pulumi("up", "--yes", "--skip-preview")
+    assert kube.plane.get("configmap", "later")["data"] == {"a": "b"}
+    assert kube.changes() == {}
+
+    # Whoever has the kubeconfig has the cluster: the state has it encrypted.
+    for line in kube.plane.kubeconfig.splitlines():
+        if "-data:" in line:
+            secret = line.split()[-1]
+            files = [file for file in kube.folder.rglob("*") if file.is_file()]
+            assert not [file for file in files if secret.encode() in file.read_bytes()]
+
+    kube.up(LATER.replace('"b"', '"c"'))
+    assert kube.plane.get("configmap", "later")["data"] == {"a": "c"}
+
+
+def test_another_cluster_makes_all_of_it_anew(kube: KubernetesBench) -> None:
+    program = PREAMBLE.format(namespace="moved")
+    kube.up(program)
+
+    # Another kubeconfig for the same cluster is an update; another address is another cluster.
+    kube.write(program.replace(".read()", r'.read() + "preferences: {}\n"'))
+    assert kube.changes() == {"provider": "update"}
+    kube.write(program.replace(".read()", '.read().replace("127.0.0.1", "localhost")'))
+    changes = kube.changes()
+    assert changes.keys() == {"provider", "namespace"}
+    assert "update" not in changes.values()
+
+
+def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) -> None:
+    kube.write(with_plugin("cancelled", image=HANGING_IMAGE))
+    update = subprocess.Popen(
+        [kube.engine.pulumi, "up", "--yes", "--skip-preview", "--stack", "test"],
+        cwd=kube.folder / "project",
+        env=kube.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        wait_until(lambda: kube.plane.has("daemonset", "-n", "cancelled", PLUGIN))
+        asked = time.monotonic()
+        update.send_signal(signal.SIGINT)
+        said, _ = update.communicate(timeout=30)
+        assert time.monotonic() - asked < 10
+    finally:
+        update.kill()
+        update.wait(30)
+
+    assert f'Resource operation was cancelled for "{PLUGIN}"' in said
+    plugin = kube.resources()["plugin"]
+    assert plugin["id"] == f"cancelled/{PLUGIN}"
+    assert "cancelled" in plugin["initErrors"][0]
+    kube.up(with_plugin("cancelled"))
+    assert "initErrors" not in kube.resources()["plugin"]
+
+
+def test_what_the_real_plug_in_works_out_by_itself_is_refused(kube: KubernetesBench) -> None:
+    kube.write(PREAMBLE.format(namespace="helm") + 'k8s.helm.v3.Release("r", chart="c", opts=opts)')
+    said = kube.pulumi("preview", fails=True)
+    assert "stand-in for kubernetes does not know the type kubernetes:helm.sh/v3:Release" in said
+    assert "docs/rehearsal.md" in said
+
+    kube.write(PREAMBLE.format(namespace="yaml") + 'k8s.yaml.ConfigGroup("g", yaml=["{}"])')
+    said = kube.pulumi("preview", fails=True)
+    assert "stand-in for kubernetes does not know the function kubernetes:yaml:decode" in said
+
+
+def wait_until(is_done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

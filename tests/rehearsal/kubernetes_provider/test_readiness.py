@@ -1,0 +1,148 @@
+"""When objects are ready, and what is told of them until then."""
+
+from typing import Any
+
+import pytest
+
+from rehearsal.kubernetes_provider.objects import Object
+from rehearsal.kubernetes_provider.readiness import Verdict, rule_of
+
+GROUPS = {
+    "DaemonSet": "apps/v1",
+    "Deployment": "apps/v1",
+    "StatefulSet": "apps/v1",
+    "Job": "batch/v1",
+}
+
+
+def live(kind: str, status: dict[str, Any], spec: dict[str, Any] | None = None) -> Object:
+    return {
+        "apiVersion": GROUPS.get(kind, "v1"),
+        "kind": kind,
+        "metadata": {"name": "x", "namespace": "ns", "generation": 2},
+        "spec": spec or {},
+        "status": status,
+    }
+
+
+def judged(found: Object) -> Verdict:
+    rule = rule_of(found)
+    assert rule is not None
+    return rule.judge(found)
+
+
+def daemon_set(seen: int = 2, **status: int) -> Object:
+    counts = {
+        "currentNumberScheduled": 2,
+        "desiredNumberScheduled": 2,
+        "numberAvailable": 2,
+        "numberReady": 2,
+        "updatedNumberScheduled": 2,
+    }
+    return live("DaemonSet", {"observedGeneration": seen, **counts, **status})
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (daemon_set(seen=1), "DaemonSet generation is 2, but latest observed generation is 1"),
+        (daemon_set(currentNumberScheduled=1), "Current: 1/2"),
+        (daemon_set(updatedNumberScheduled=0), "Updated: 0/2"),
+        (daemon_set(numberAvailable=1), "Available: 1/2"),
+        (daemon_set(numberReady=1), "Ready: 1/2"),
+    ],
+)
+def test_a_daemon_set_that_is_rolled_out(found: Object, message: str) -> None:
+    assert judged(found) == Verdict(message)
+
+
+def test_a_daemon_set_is_ready_on_all_nodes_or_on_none() -> None:
+    assert judged(daemon_set()).is_ready
+    assert judged(
+        live("DaemonSet", {"observedGeneration": 2, "desiredNumberScheduled": 0})
+    ).is_ready
+    assert not judged(live("DaemonSet", {})).is_ready
+
+
+def job(**status: Any) -> Object:
+    return live("Job", status)
+
+
+def condition(name: str, **more: str) -> dict[str, str]:
+    return {"type": name, "status": "True", **more}
+
+
+def test_a_job_is_ready_when_it_is_complete() -> None:
+    assert judged(job()) == Verdict('Waiting for Job "ns/x" to start')
+    assert judged(job(startTime="t", active=1)) == Verdict(
+        'Waiting for Job "ns/x" to succeed (Active: 1 | Succeeded: 0 | Failed: 0)'
+    )
+    assert judged(job(startTime="t", conditions=[condition("Complete")])).is_ready
+    failed = condition("Failed", reason="DeadlineExceeded", message="too long")
+    assert judged(job(startTime="t", conditions=[failed])) == Verdict(
+        "[DeadlineExceeded] too long", has_failed=True
+    )
+
+
+def deployment(**status: Any) -> Object:
+    counts = {"availableReplicas": 3, "replicas": 3, "updatedReplicas": 3}
+    return live("Deployment", {"observedGeneration": 2, **counts, **status}, {"replicas": 3})
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (deployment(updatedReplicas=1), "Updated: 1/3"),
+        (deployment(replicas=4), "Pending termination: 1"),
+        (
+            deployment(availableReplicas=2),
+            "Waiting for app ReplicaSet be available (2/3 Pods available)",
+        ),
+    ],
+)
+def test_a_deployment_that_is_rolled_out(found: Object, message: str) -> None:
+    assert judged(found) == Verdict(message)
+
+
+def test_a_deployment_is_ready_or_makes_no_progress() -> None:
+    assert judged(deployment()).is_ready
+    stuck = {"type": "Progressing", "status": "False", "reason": "Late", "message": "m"}
+    assert judged(deployment(conditions=[stuck])) == Verdict("[Late] m", has_failed=True)
+
+
+def test_a_stateful_set_has_one_replica_unless_it_says_otherwise() -> None:
+    status = {"observedGeneration": 2, "updatedReplicas": 1}
+    assert judged(live("StatefulSet", status)) == Verdict("Ready: 0/1")
+    assert judged(live("StatefulSet", status | {"readyReplicas": 1})).is_ready
+
+
+def test_a_pod_goes_through_its_conditions() -> None:
+    reached: list[dict[str, str]] = []
+    for name, word in (
+        ("PodScheduled", "scheduled"),
+        ("Initialized", "initialized"),
+        ("Ready", "ready"),
+    ):
+        found = live("Pod", {"conditions": list(reached)})
+        assert judged(found) == Verdict(f'Waiting for Pod "ns/x" to be {word}')
+        reached.append(condition(name))
+    assert judged(live("Pod", {"conditions": reached})).is_ready
+    assert judged(live("Pod", {"phase": "Succeeded"})).is_ready
+
+
+def test_a_service_waits_for_its_address_if_it_gets_one() -> None:
+    assert judged(live("Service", {}, {"type": "ClusterIP"})).is_ready
+    balanced = {"type": "LoadBalancer"}
+    assert not judged(live("Service", {}, balanced)).is_ready
+    assigned = {"loadBalancer": {"ingress": [{"ip": "1.2.3.4"}]}}
+    assert judged(live("Service", assigned, balanced)).is_ready
+
+
+def test_a_namespace_is_ready_when_it_is_active() -> None:
+    assert judged(live("Namespace", {"phase": "Active"})).is_ready
+    assert not judged(live("Namespace", {"phase": "Terminating"})).is_ready
+
+
+def test_everything_else_is_ready_as_soon_as_it_is_there() -> None:
+    assert rule_of(live("ConfigMap", {})) is None
+    assert rule_of(live("Job", {}) | {"apiVersion": "example.com/v1"}) is None

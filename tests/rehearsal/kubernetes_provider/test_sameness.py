@@ -1,0 +1,108 @@
+"""What is drift, and what is only said in other words."""
+
+from typing import Any
+
+import pytest
+
+from rehearsal.kubernetes_provider.recorded import (
+    imported,
+    outputs,
+    recorded,
+    refreshed,
+    since_import,
+)
+from rehearsal.kubernetes_provider.sameness import drifted, in_the_words_of
+
+
+@pytest.mark.parametrize(
+    ("said", "live"),
+    [("1000m", "1"), (1, "1"), ("1024Mi", "1Gi"), ("0.5", "500m"), (0.5, "500m"), ("1e3", "1k")],
+)
+def test_quantities_are_the_same_in_other_words(said: Any, live: Any) -> None:
+    assert drifted({"limits": {"cpu": said}}, {"limits": {"cpu": live}}) == {
+        "limits": {"cpu": said}
+    }
+
+
+@pytest.mark.parametrize(("said", "live"), [("1", "2"), ("1Gi", "1G"), (True, "1"), ("x", "y")])
+def test_other_quantities_are_drift(said: Any, live: Any) -> None:
+    assert drifted({"limits": {"cpu": said}}, {"limits": {"cpu": live}}) == {
+        "limits": {"cpu": live}
+    }
+
+
+def test_only_quantities_are_read_as_such() -> None:
+    assert drifted({"args": ["1000m"]}, {"args": ["1"]}) == {"args": ["1"]}
+
+
+def test_what_the_server_adds_is_no_drift() -> None:
+    said = {"spec": {"containers": [{"name": "c", "image": "i"}], "tolerations": [{"key": "k"}]}}
+    live = {
+        "spec": {
+            "containers": [{"name": "sidecar"}, {"name": "c", "image": "i", "ports": []}],
+            "tolerations": [{"key": "k"}, {"key": "node.kubernetes.io/not-ready"}],
+            "dnsPolicy": "ClusterFirst",
+        }
+    }
+
+    assert drifted(said, live) == said
+
+
+@pytest.mark.parametrize(
+    ("said", "live"),
+    [
+        ({"args": ["a"]}, {"args": ["a", "b"]}),
+        ({"args": ["a", "b"]}, {"args": ["a"]}),
+        ({"rules": [{"verbs": ["get"]}]}, {"rules": [{"verbs": ["get"]}, {"verbs": ["*"]}]}),
+        ({"labels": {"a": "1"}}, {"labels": {}}),
+        ({"containers": [{"name": "c", "image": "i"}]}, {"containers": []}),
+    ],
+)
+def test_what_somebody_changed_is_drift(said: Any, live: Any) -> None:
+    assert drifted(said, live) == live
+
+
+def test_new_inputs_keep_what_is_new() -> None:
+    old = {"limits": {"cpu": "1"}, "args": ["a"]}
+    new = {"limits": {"cpu": 1, "gpu": 1}, "args": ["b"]}
+
+    assert in_the_words_of(old, new) == {"limits": {"cpu": "1", "gpu": 1}, "args": ["b"]}
+
+
+def test_what_a_secret_holds_is_a_secret_whoever_says_it() -> None:
+    held = {"kind": "Secret", "data": {"a": "Yg=="}, "type": "Opaque"}
+
+    assert [name for name, value in recorded(held).items() if value.is_secret] == ["data"]
+    assert not any(value.is_secret for value in recorded(held | {"kind": "ConfigMap"}).values())
+
+
+def test_a_refresh_reads_extensions_as_the_sdk_writes_them() -> None:
+    inputs = {"kind": "CustomResourceDefinition", "spec": {"x_kubernetes_map_type": "atomic"}}
+    live = {"kind": "CustomResourceDefinition", "spec": {"x-kubernetes-map-type": "atomic"}}
+
+    assert refreshed(inputs, live) == inputs
+
+
+def test_an_import_is_compared_with_what_the_program_says() -> None:
+    live = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "x", "uid": "u", "labels": {"a": "1"}},
+        "data": {"a": "1"},
+        "status": {},
+    }
+    state = outputs(live, "manager")
+    inputs = imported(live)
+    assert inputs["metadata"] == {"name": "x", "labels": {"a": "1"}}
+    assert "status" not in inputs
+    program = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "x"},
+        "data": {"a": "2"},
+    }
+
+    assert since_import(inputs, state, program) == program | {"data": {"a": "1"}}
+    # What a program has said once is compared in full.
+    said = program | {"metadata": {"name": "x", "annotations": {"b": "2"}}}
+    assert since_import(said, state, program) == said
