@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: rehearse rehearse-down test lint lock
+.PHONY: rehearse rehearse-down article test lint bench lock
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -17,6 +17,10 @@ rehearse: .venv/ready
 rehearse-down: .venv/ready
 	$(BIN)/aksgpu rehearse-down
 
+# The article twice: by hand, and by this program.
+article: .venv/ready
+	$(BIN)/aksgpu article
+
 test: .venv/ready
 	$(BIN)/pytest --numprocesses auto
 
@@ -25,6 +29,10 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
+
+# Measures, shows the figures, and writes them to build/bench.json.
+bench: .venv/ready
+	$(BIN)/python -m benchmarks
 
 # Resolves the direct dependencies of pyproject.toml anew.
 lock: .venv/ready

@@ -1,54 +1,60 @@
 """The program: a stack's settings, the components they ask for, and the stack's outputs."""
 
+from typing import Any
+
 import pulumi
 
+import components as gpu
 import settings
-from components import (
-    AksCluster,
-    AksClusterArgs,
-    GpuNodePool,
-    GpuNodePoolArgs,
-    ResourceGroup,
-    ResourceGroupArgs,
-    SystemPoolArgs,
-)
+from workloads import add_workloads, next_steps
 
 try:
-    stack = settings.load(pulumi.runtime.get_config_env())
+    stack = settings.load(pulumi.runtime.get_config_env(), pulumi.log.warn)
 except settings.SettingsError as error:
     raise pulumi.RunError(f"This stack file cannot be used:\n{error}") from None
 
-group = ResourceGroup(
-    "group",
-    ResourceGroupArgs(resource_group_name=stack.resource_group, location=stack.location),
-)
-cluster = AksCluster(
-    "cluster",
-    AksClusterArgs(
-        resource_group_name=group.resource_group_name,
+everywhere = stack.model_dump(include={"tags", "keep_azure_aliases"})
+features = pulumi.ResourceOptions()
+if specialised := stack.pools_of("specialised-image"):
+    image = gpu.SpecialisedGpuImage("specialised-image", gpu.SpecialisedGpuImageArgs())
+    features = pulumi.ResourceOptions(depends_on=[image])
+
+names: dict[str, Any] = {"resource_group_name": stack.resource_group.name}
+if stack.resource_group.existing:
+    group = gpu.ResourceGroup.existing("group", gpu.ExistingResourceGroupArgs(**names))
+else:
+    new_group = gpu.ResourceGroupArgs(**names, **everywhere, location=stack.location)
+    group = gpu.ResourceGroup("group", new_group)
+
+names = {"resource_group_name": group.resource_group_name, "cluster_name": stack.cluster.name}
+if stack.cluster.existing:
+    cluster = gpu.AksCluster.existing("cluster", gpu.ExistingAksClusterArgs(**names))
+else:
+    new_cluster = gpu.AksClusterArgs(
+        **{**names, **everywhere, **stack.cluster.arguments()},
         location=stack.location,
-        cluster_name=stack.cluster,
-        kubernetes_version=stack.kubernetes_version or None,
-        system_pool=SystemPoolArgs(
-            vm_size=stack.system_pool.vm_size, count=stack.system_pool.count
-        ),
-    ),
-)
-pools = {
-    pool.name: GpuNodePool(
+        network=gpu.NetworkArgs(**stack.network.model_dump()),
+        system_pool=gpu.SystemPoolArgs(**stack.system_pool.arguments()),
+    )
+    waits = features if stack.system_pool in specialised else None
+    cluster = gpu.AksCluster("cluster", new_cluster, waits)
+
+names["cluster_name"] = cluster.cluster_name
+pools = [
+    gpu.GpuNodePool(
         pool.name,
-        GpuNodePoolArgs(
-            resource_group_name=cluster.resource_group_name,
-            cluster_name=cluster.cluster_name,
-            pool_name=pool.name,
-            vm_size=pool.vm_size,
-            count=pool.count,
+        gpu.GpuNodePoolArgs(
+            **{**names, **everywhere, **pool.arguments()}, subnet_id=stack.network.subnet_id
         ),
+        features if pool in specialised else None,
     )
     for pool in stack.gpu_pools
-}
+]
+add_workloads(stack, cluster, pools)
 
 pulumi.export("resourceGroupName", group.resource_group_name)
 pulumi.export("clusterName", cluster.cluster_name)
 pulumi.export("clusterId", cluster.id)
-pulumi.export("gpuPools", {name: pool.id for name, pool in pools.items()})
+pulumi.export("kubeconfig", cluster.kubeconfig)
+pulumi.export("gpuPools", {pool.pool_name: pool.placement() for pool in pools})
+pulumi.export("nextSteps", next_steps(group.resource_group_name, cluster.cluster_name))

@@ -6,9 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from aks_preview.aks_type import AksType
+from aks_preview.aks_types import AKS_TYPES
 from aksgpu.pulumi_cli import PulumiCli
 from engine.cache import Say
-from rehearsal.azure_native.types import TYPES
+from rehearsal.azure_native.types import TYPES, ArmType
 
 
 def recover(pulumi: PulumiCli, stack: str, state: Path, subscription: str, say: Say) -> None:
@@ -47,8 +49,9 @@ def _is_alive(pid: int) -> bool:
 
 def _begun(pending: list[dict[str, Any]], subscription: str) -> list[dict[str, Any]]:
     """The resources whose creation was begun, under the ids that they then have."""
+    known: dict[str, ArmType | AksType] = {**TYPES, **AKS_TYPES}
     return [
-        resource | {"id": TYPES[resource["type"]].resource_id(subscription, resource["inputs"])}
+        resource | {"id": known[resource["type"]].resource_id(subscription, resource["inputs"])}
         for operation in pending
-        if operation["type"] == "creating" and (resource := operation["resource"])["type"] in TYPES
+        if operation["type"] == "creating" and (resource := operation["resource"])["type"] in known
     ]

@@ -1,22 +1,38 @@
 """Sets the stage for a rehearsal: an engine, the rehearsal cloud, and the project on it."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
 
 from aksgpu.pulumi_cli import PulumiCli
-from engine import Engine, ensure_engine
+from engine import Engine, ensure_engine, ensure_kubernetes
 from engine.cache import Say
 from rehearsal.cloud import Cloud
 from rehearsal.cloud import start as start_cloud
 from rehearsal.project import Project
 
+Era = Literal["article", "today"]
+
 PROGRAM = Path(__file__).resolve().parent.parent
 
 
-def rehearsal_home() -> Path:
-    """Where the rehearsal of this checkout keeps all that it has."""
-    return Path(os.environ.get("AKS_GPU_REHEARSAL_HOME", PROGRAM / ".rehearsal"))
+# Where the rehearsals of this checkout keep all that they have: each era is a cloud of its own.
+_HOMES: Mapping[Era, str] = MappingProxyType(
+    {"today": ".rehearsal", "article": ".rehearsal-article"}
+)
+ERAS: tuple[Era, ...] = tuple(_HOMES)
+
+
+def rehearsal_home(era: Era) -> Path:
+    return Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM)) / _HOMES[era]
+
+
+def era_of(stack: str) -> Era:
+    """The time a stack is of: one that asks for what is retired, of the article's."""
+    return "article" if Project(PROGRAM, PROGRAM).asks_for_retired(stack) else "today"
 
 
 @dataclass(frozen=True)
@@ -37,11 +53,12 @@ class Stage:
         return PulumiCli(self.engine.pulumi, self.project.folder, {**os.environ, **self.exports()})
 
 
-def set_stage(say: Say) -> Stage:
+def set_stage(say: Say, era: Era) -> Stage:
     """Everything a rehearsal needs, made where it is missing and started where it is down."""
-    home = rehearsal_home()
+    home = rehearsal_home(era)
     engine = ensure_engine(say)
-    cloud = start_cloud(home)
+    kubernetes = ensure_kubernetes(say)
+    cloud = start_cloud(home, era=era, kubernetes=kubernetes.folder)
     project = Project(PROGRAM, home)
     project.write()
     return Stage(engine, cloud, project)

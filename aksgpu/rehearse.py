@@ -1,19 +1,21 @@
 """Rehearses a stack: the unchanged program, on the rehearsal cloud, under the policy pack."""
 
 import shutil
+from collections.abc import Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from aksgpu.pulumi_cli import PulumiCli
 from aksgpu.recovery import recover
-from aksgpu.rehearsal_stage import Stage, rehearsal_home, set_stage
+from aksgpu.rehearsal_stage import ERAS, Era, Stage, era_of, rehearsal_home, set_stage
 from rehearsal.cloud import stop as stop_cloud
 
 
-def rehearse(stack: str, console: Console) -> int:
+def rehearse(stack: str, era: Era | None, console: Console) -> int:
     """Brings the stack up; the exit code."""
-    stage = set_stage(console.print)
+    stage = set_stage(console.print, era or era_of(stack))
     stage.project.write_stack(stack)
     _tell_stage(stage, console)
     pulumi = stage.pulumi()
@@ -33,12 +35,18 @@ def rehearse(stack: str, console: Console) -> int:
 
 
 def rehearse_down(console: Console) -> int:
-    """Destroys every stack of the rehearsal and takes all of it away; the exit code."""
-    home = rehearsal_home()
-    if not home.exists():
+    """Destroys every stack of the rehearsals and takes all of them away; the exit code."""
+    there = [era for era in ERAS if rehearsal_home(era).exists()]
+    if not there:
         console.print("There is no rehearsal to take away.")
-        return 0
-    stage = set_stage(console.print)
+    for era in there:
+        if failed := _take_away(era, console):
+            return failed
+    return 0
+
+
+def _take_away(era: Era, console: Console) -> int:
+    stage = set_stage(console.print, era)
     pulumi = stage.pulumi()
     for stack in pulumi.read_json("stack", "ls", "--json"):
         name = stack["name"]
@@ -47,8 +55,8 @@ def rehearse_down(console: Console) -> int:
             console.print(f"\nThe stack {name} is not gone yet: run make rehearse-down again.")
             return failed
         pulumi.read("stack", "rm", "--yes", "--stack", name)
-    stop_cloud(home)
-    shutil.rmtree(home)
+    stop_cloud(stage.cloud.home)
+    shutil.rmtree(stage.cloud.home)
     console.print("The rehearsal is gone: its stacks, its cloud, its files.")
     return 0
 
@@ -66,12 +74,15 @@ def _tell_result(stage: Stage, pulumi: PulumiCli, stack: str, console: Console) 
     if update["resourceChanges"].keys() == {"same"}:
         console.print("Nothing has changed: the stack was as its file says.")
     console.print(f"What was sent to Azure: {stage.cloud.request_log}", soft_wrap=True)
-    console.print('Go on by hand:          eval "$(.venv/bin/aksgpu env)" && cd .rehearsal/project')
+    evaluated = f'eval "$(.venv/bin/aksgpu env --stack {stack})"'
+    console.print(
+        f"Go on by hand:          {evaluated} && cd {stage.project.folder}", soft_wrap=True
+    )
     console.print("Take it away:           make rehearse-down")
 
 
 def _resources(pulumi: PulumiCli, stack: str) -> Table:
-    """What Azure has of the stack now."""
+    """What the cloud and the cluster have of the stack now."""
     table = Table(title=f"The stack {stack}, as the rehearsal cloud has it")
     for heading in ("type", "name", "size", "nodes", "state"):
         table.add_column(heading)
@@ -79,11 +90,18 @@ def _resources(pulumi: PulumiCli, stack: str) -> Table:
     for resource in deployment.get("resources", []):
         if "id" in resource and not resource["type"].startswith("pulumi:"):
             outputs = resource["outputs"]
+            metadata = outputs.get("metadata") or {}
             table.add_row(
                 resource["type"].rsplit(":", 1)[-1],
-                outputs["name"],
-                str(outputs.get("vmSize", "")),
-                str(outputs.get("count", "")),
-                str(outputs.get("provisioningState", "")),
+                outputs.get("name") or metadata.get("name") or outputs.get("featureName"),
+                outputs.get("vmSize", ""),
+                _nodes(outputs),
+                outputs.get("provisioningState") or outputs.get("state") or "",
             )
     return table
+
+
+def _nodes(outputs: Mapping[str, Any]) -> str:
+    if outputs.get("enableAutoScaling"):
+        return f"{outputs['minCount']} to {outputs['maxCount']}"
+    return str(outputs.get("count", ""))

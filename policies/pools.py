@@ -11,8 +11,12 @@ from typing import Any
 
 # Types carry their API version in older programs: azure-native:containerservice/v20240901:AgentPool
 _VERSION = re.compile(r"/v\d{8}(preview)?:")
-_AGENT_POOL = "azure-native:containerservice:AgentPool"
-_MANAGED_CLUSTER = "azure-native:containerservice:ManagedCluster"
+_AGENT_POOLS = frozenset(
+    {"azure-native:containerservice:AgentPool", "aks-preview:containerservice:AgentPool"}
+)
+_MANAGED_CLUSTERS = frozenset(
+    {"azure-native:containerservice:ManagedCluster", "aks-preview:containerservice:ManagedCluster"}
+)
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class Pool:
 def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
     """The agent pools that a resource makes."""
     kind = _VERSION.sub(":", resource_type)
-    if kind == _AGENT_POOL:
+    if kind in _AGENT_POOLS:
         yield Pool("This pool", properties)
-    elif kind == _MANAGED_CLUSTER:
+    elif kind in _MANAGED_CLUSTERS:
         for index, profile in enumerate(properties.get("agentPoolProfiles") or ()):
             yield Pool(f"The inline pool agentPoolProfiles[{index}]", profile)

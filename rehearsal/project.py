@@ -14,7 +14,11 @@ from typing import Any
 import yaml
 
 # The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
-_STAND_INS: Mapping[str, str] = MappingProxyType({"azure-native": "rehearsal/azure_native"})
+_STAND_INS: Mapping[str, str] = MappingProxyType(
+    {"azure-native": "rehearsal/azure_native", "kubernetes": "rehearsal/kubernetes_provider"}
+)
+
+NAME = "aks-gpu"
 
 # Worth nothing anywhere else: a rehearsal's state holds no secret of the real world.
 _PASSPHRASE = "rehearsal"  # noqa: S105
@@ -69,11 +73,7 @@ class Project:
 
     def write_stack(self, stack: str) -> None:
         """Takes over the stack file of that name, with the key of the rehearsal's own secrets."""
-        real_file = self.program / f"Pulumi.{stack}.yaml"
-        if not real_file.exists():
-            raise StackFileError(
-                f"There is no stack file {real_file.name}. There are: {self._stack_files()}."
-            )
+        real_file = self._stack_file(stack)
         real = _read(real_file)
         secret = sorted(key for key, value in real.get("config", {}).items() if _is_secret(value))
         if secret:
@@ -86,6 +86,18 @@ class Project:
         keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
         said = {key: value for key, value in real.items() if key not in _KEYS_OF_SECRETS}
         _write(own_file, said | keys)
+
+    def asks_for_retired(self, stack: str) -> bool:
+        """Whether a stack file allows what Azure has retired."""
+        said = _read(self._stack_file(stack)).get("config", {}).get(f"{NAME}:allowRetired")
+        return said in (True, "true")
+
+    def _stack_file(self, stack: str) -> Path:
+        file = self.program / f"Pulumi.{stack}.yaml"
+        if not file.exists():
+            known = ", ".join(sorted(path.name for path in self.program.glob("Pulumi.*.yaml")))
+            raise StackFileError(f"There is no stack file {file.name}. There are: {known}.")
+        return file
 
     def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
         """What the rehearsal's project file says otherwise."""
@@ -103,10 +115,6 @@ class Project:
                 "options": {"virtualenv": str(self.program / ".venv")},
             },
         }
-
-    def _stack_files(self) -> str:
-        files = sorted(self.program.glob("Pulumi.*.yaml"))
-        return ", ".join(file.name for file in files)
 
 
 def _is_secret(value: Any) -> bool:

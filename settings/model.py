@@ -1,70 +1,185 @@
 """What a stack file can say, key by key."""
 
-from typing import Annotated
+import ipaddress
+from typing import Annotated, Any, Literal
 
-import pydantic
-from pydantic import BaseModel, ConfigDict, Field
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from catalogue.nodes import LINUX_POOL_NAME, LINUX_POOL_NAME_RULE
-from catalogue.sizes import is_gpu_size
-
-
-def _pool_name(name: str) -> str:
-    if not LINUX_POOL_NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}")
-    return name
+from catalogue import images, kubernetes
+from settings.pools import GpuPool, Pool, SystemPool
+from settings.section import GpuStack, Section, context_of
 
 
-def _gpu_size(vm_size: str) -> str:
-    if not is_gpu_size(vm_size):
-        raise ValueError(
-            f"{vm_size!r} is no GPU size: take one of the N-series, as Standard_NC8as_T4_v3"
-        )
-    return vm_size
+def _address_range(text: str) -> str:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"{error}: write a range as 10.0.0.0/16") from None
+    return text
 
 
-PoolName = Annotated[str, pydantic.AfterValidator(_pool_name)]
+def _name(name: str, default: str, info: ValidationInfo, kind: str) -> str:
+    if name or not info.data.get("existing"):
+        return name or default
+    raise ValueError(f"is required: which existing {kind} is meant?")
 
 
-class Section(BaseModel):
-    """A part of a stack file. Its keys are written as JSON has them: gpuPools."""
+AddressRange = Annotated[str, AfterValidator(_address_range)]
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, populate_by_name=True
+
+class ResourceGroup(Section):
+    """The resource group: made, or there already."""
+
+    existing: bool = False
+    name: str = Field(default="", max_length=90, validate_default=True)
+
+    @field_validator("name")
+    @classmethod
+    def _names_what_exists(cls, name: str, info: ValidationInfo) -> str:
+        return _name(name, "myResourceGroup", info, "resource group")
+
+
+class Cluster(Section):
+    """The cluster: made, or there already, and then pools are added and it is left as it is."""
+
+    existing: bool = False
+    name: str = Field(default="", max_length=63, validate_default=True)
+    # Empty: whatever AKS takes by itself for a new cluster.
+    kubernetes_version: str = ""
+    sku_tier: Literal["Free", "Standard", "Premium"] = "Free"
+    private: bool = False
+    authorized_ip_ranges: list[AddressRange] = []
+    oidc_issuer: bool = True
+    workload_identity: bool = Field(default=False, validate_default=True)
+    upgrade_channel: Literal["none", "patch", "stable", "rapid", "node-image"] = "none"
+    node_os_upgrade_channel: Literal["None", "Unmanaged", "SecurityPatch", "NodeImage"] = (
+        "NodeImage"
     )
 
+    def arguments(self) -> dict[str, Any]:
+        """What a component takes for this cluster."""
+        return self.model_dump(exclude={"existing", "name"})
 
-class SystemPool(Section):
-    """The pool that the cluster's own pods run on."""
+    @field_validator("name")
+    @classmethod
+    def _names_what_exists(cls, name: str, info: ValidationInfo) -> str:
+        return _name(name, "myAKSCluster", info, "cluster")
 
-    vm_size: str = "Standard_D4ds_v5"
-    count: int = Field(default=1, ge=1, le=1000)
+    @field_validator("kubernetes_version")
+    @classmethod
+    def _can_schedule_gpus(cls, version: str, info: ValidationInfo) -> str:
+        if not version:
+            return version
+        minor = kubernetes.minor_version(version)
+        if minor is None:
+            raise ValueError(f"{version!r} is no version: write one as 1.35 or 1.35.2")
+        if minor < kubernetes.LOWEST:
+            lowest = kubernetes.written(kubernetes.LOWEST)
+            raise ValueError(f"{version} is too old for GPUs: take {lowest} or newer")
+        if minor not in kubernetes.ON_AKS:
+            known = ", ".join(map(kubernetes.written, sorted(kubernetes.ON_AKS)))
+            context_of(info).warnings.append(
+                f"Kubernetes {version} is not known to be on AKS today; {known} are."
+            )
+        return version
+
+    @field_validator("authorized_ip_ranges")
+    @classmethod
+    def _is_reached_one_way(cls, ranges: list[str], info: ValidationInfo) -> list[str]:
+        if ranges and info.data.get("private"):
+            raise ValueError("a private cluster has no public address: leave one of both out")
+        return ranges
+
+    @field_validator("workload_identity")
+    @classmethod
+    def _has_an_issuer(cls, wanted: bool, info: ValidationInfo) -> bool:
+        if wanted and not info.data.get("oidc_issuer", True):
+            raise ValueError("needs the cluster's OIDC issuer: say oidcIssuer: true as well")
+        return wanted
 
 
-class GpuPool(Section):
-    """One pool of GPU nodes."""
+class Network(Section):
+    """The cluster's network: Azure's CNI, with pods on an overlay by default."""
 
-    name: PoolName
-    vm_size: Annotated[str, pydantic.AfterValidator(_gpu_size)]
-    count: int = Field(default=1, ge=0, le=1000)
+    mode: Literal["overlay", "subnet"] = "overlay"
+    # The id of a subnet of your own; empty: AKS makes a network.
+    subnet_id: str = Field(default="", validate_default=True)
+    pod_cidr: AddressRange | None = None
+    service_cidr: AddressRange | None = None
+    dns_service_ip: str | None = Field(default=None, validate_default=True)
+
+    @field_validator("subnet_id")
+    @classmethod
+    def _is_a_subnet(cls, subnet: str, info: ValidationInfo) -> str:
+        if not subnet and info.data.get("mode") == "subnet":
+            raise ValueError("mode: subnet puts pods into a subnet of yours: say its id")
+        if subnet and "/subnets/" not in subnet:
+            raise ValueError(f"{subnet!r} is no subnet's id: /subscriptions/.../subnets/NAME")
+        return subnet
+
+    @field_validator("pod_cidr")
+    @classmethod
+    def _has_pods_of_its_own(cls, cidr: str | None, info: ValidationInfo) -> str | None:
+        if cidr and info.data.get("mode") == "subnet":
+            raise ValueError("is for mode: overlay; pods in a subnet have the subnet's addresses")
+        return cidr
+
+    @field_validator("dns_service_ip")
+    @classmethod
+    def _lies_among_the_services(cls, address: str | None, info: ValidationInfo) -> str | None:
+        services = info.data.get("service_cidr")
+        if address is None:
+            if services:
+                raise ValueError("goes with serviceCidr: say an address out of that range")
+            return None
+        if not services:
+            raise ValueError("goes with serviceCidr: say both, or neither")
+        if ipaddress.ip_address(address) not in ipaddress.ip_network(services):
+            raise ValueError(f"{address} is not in serviceCidr, {services}")
+        return address
+
+
+class DevicePlugin(Section):
+    """NVIDIA's device plugin, where the stack brings it."""
+
+    # The DaemonSet of today, or that of the article to the letter.
+    edition: Literal["today", "article"] = "today"
+    # Empty: the image of the edition.
+    image: str = ""
+    namespace: str = Field(default="gpu-resources", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
+
+
+class SampleJob(Section):
+    """The job that shows that a GPU can be used."""
+
+    enabled: bool = False
+    image: str = Field(default=images.SAMPLE_JOB, min_length=1)
 
 
 class Settings(Section):
-    """A stack's configuration, key by key."""
+    """A stack's configuration."""
 
-    location: str = "eastus"
-    resource_group: str = Field(default="myResourceGroup", min_length=1, max_length=90)
-    cluster: str = Field(default="myAKSCluster", min_length=1, max_length=63)
-    # Empty: whatever AKS takes by itself for a new cluster.
-    kubernetes_version: str = ""
+    location: str = Field(default="eastus", pattern=r"^[a-z0-9]+$")
+    allow_retired: bool = False
+    # Who brings driver and device plugin to the nodes: one choice for the whole stack.
+    gpu_stack: GpuStack = "device-plugin"
+    tags: dict[str, str] = {}
+    resource_group: ResourceGroup = ResourceGroup()
+    cluster: Cluster = Cluster()
+    network: Network = Network()
     system_pool: SystemPool = SystemPool()
     gpu_pools: list[GpuPool] = []
+    device_plugin: DevicePlugin = DevicePlugin()
+    sample_job: SampleJob = SampleJob()
+    # For a stack whose state an older azure-native wrote: its resources are found by them.
+    keep_azure_aliases: bool = False
 
-    @pydantic.model_validator(mode="after")
-    def _pools_have_names_of_their_own(self) -> "Settings":
-        names = [pool.name for pool in self.gpu_pools]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"gpuPools: two pools are named {', '.join(twice)}: name each once")
-        return self
+    @property
+    def pools_with_gpus(self) -> list[Pool]:
+        """All of them, the system pool too where it has GPUs."""
+        system: list[Pool] = [self.system_pool] if self.system_pool.has_gpus else []
+        return [*system, *self.gpu_pools]
+
+    def pools_of(self, gpu_stack: GpuStack) -> list[Pool]:
+        """The pools with GPUs whose driver and device plugin come from there."""
+        return [pool for pool in self.pools_with_gpus if pool.gpu_stack == gpu_stack]

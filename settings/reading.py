@@ -2,12 +2,16 @@
 
 import difflib
 import json
-from collections.abc import Mapping
+import typing
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from pydantic import ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from settings.model import GpuPool, Section, Settings, SystemPool
+from settings.model import Settings
+from settings.section import Context, Section
 
 PROJECT = "aks-gpu"
 
@@ -16,10 +20,11 @@ class SettingsError(Exception):
     """A stack file that cannot be used; its text has one line a mistake."""
 
 
-def load(config: Mapping[str, str]) -> Settings:
+def load(config: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
     """The settings in a stack's configuration, whose structured values are JSON texts.
 
-    Raises SettingsError with one line for each mistake.
+    Raises SettingsError with one line for each mistake. What can be had but should not is told to
+    `warn`.
     """
     prefix = f"{PROJECT}:"
     values = {
@@ -27,10 +32,14 @@ def load(config: Mapping[str, str]) -> Settings:
         for key, text in config.items()
         if key.startswith(prefix)
     }
+    context = Context.of(values)
     try:
-        return Settings.model_validate(values)
+        settings = Settings.model_validate(values, context=context)
     except ValidationError as error:
         raise SettingsError("\n".join(_lines(error))) from None
+    for warning in dict.fromkeys(context.warnings):
+        warn(warning)
+    return settings
 
 
 def _value(text: str) -> object:
@@ -50,7 +59,7 @@ def _line(key: str, mistake: ErrorDetails) -> str:
         case "missing":
             return f"{key}: is required"
         case "extra_forbidden":
-            known = sorted(_known_keys(mistake["loc"][:-1]))
+            known = _known_keys(mistake["loc"][:-1])
             near = difflib.get_close_matches(str(mistake["loc"][-1]), known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
             return f"{key}: is not a key of a stack file; {hint}"
@@ -65,12 +74,36 @@ def _line(key: str, mistake: ErrorDetails) -> str:
 def _key(location: tuple[int | str, ...]) -> str:
     """A location as people write it: gpuPools[1].vmSize."""
     key = ""
-    for part in location:
+    for part in map(_written, location):
         key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
     return key
 
 
-def _known_keys(location: tuple[int | str, ...]) -> set[str]:
-    sections: dict[str, type[Section]] = {"systemPool": SystemPool, "gpuPools": GpuPool}
-    section = sections.get(str(location[0]), Settings) if location else Settings
-    return {field.alias or name for name, field in section.model_fields.items()}
+def _written(part: int | str) -> int | str:
+    if isinstance(part, int):
+        return part
+    if not part.isidentifier():
+        return repr(part)
+    # A key that is left out is told by the name that it has in the model.
+    return to_camel(part) if "_" in part else part
+
+
+def _known_keys(location: tuple[int | str, ...]) -> list[str]:
+    section: type[Section] = Settings
+    for part in location:
+        if isinstance(part, str):
+            section = _sections(section)[part]
+    return [str(field.alias) for field in section.model_fields.values()]
+
+
+def _sections(section: type[Section]) -> dict[str, type[Section]]:
+    """The parts of a part, or what its lists are made of, by their keys."""
+    types: dict[str, Any] = {
+        str(field.alias): (typing.get_args(field.annotation) or [field.annotation])[0]
+        for field in section.model_fields.values()
+    }
+    return {
+        key: kind
+        for key, kind in types.items()
+        if isinstance(kind, type) and issubclass(kind, Section)
+    }

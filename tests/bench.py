@@ -33,6 +33,15 @@ class Bench:
         (real.folder / "Pulumi.yaml").write_text(yaml.safe_dump(own))
         (real.folder / "__main__.py").write_text(program)
 
+    def write_stack(self, config: dict[str, Any]) -> None:
+        """Puts the real program in place, with a stack file of the test's own."""
+        project = Project(ROOT, self.folder)
+        project.write()
+        file = project.folder / "Pulumi.test.yaml"
+        kept = yaml.safe_load(file.read_text()) if file.exists() else {}
+        said = {f"aks-gpu:{key}": value for key, value in config.items()}
+        file.write_text(yaml.safe_dump((kept or {}) | {"config": said}))
+
     @property
     def environment(self) -> dict[str, str]:
         return {

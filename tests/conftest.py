@@ -1,6 +1,7 @@
 """What all tests share: a graph of registered resources, and a machine's engine."""
 
 import asyncio
+import base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,13 +9,15 @@ from typing import Any
 
 import pulumi
 import pytest
-from pulumi.runtime import mocks, rpc
+from pulumi.runtime import mocks, rpc, settings
+from pulumi.runtime.stack import Stack
 
-from engine import Engine, ensure_engine
+from engine import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
 
+KUBECONFIG = b"a kubeconfig with a key in it"
 # Where Azure's names come from, by the kind of resource.
 _NAME_INPUTS = ("agentPoolName", "resourceName", "resourceGroupName")
 
@@ -40,7 +43,16 @@ class _Azure(mocks.Mocks):
         return f"/ids/{args.typ}/{named}", args.inputs | {"name": named}
 
     def call(self, args: mocks.MockCallArgs) -> Any:
-        raise AssertionError(f"{args.token} is not expected to be called")
+        named = next(args.args[key] for key in _NAME_INPUTS if key in args.args)
+        read = {"id": f"/read/{named}", "name": named, "location": "eastus"}
+        credentials = {
+            "kubeconfigs": [{"name": "u", "value": base64.b64encode(KUBECONFIG).decode()}]
+        }
+        return {
+            "azure-native:resources:getResourceGroup": read,
+            "azure-native:containerservice:getManagedCluster": read,
+            "azure-native:containerservice:listManagedClusterUserCredentials": credentials,
+        }[args.token]
 
 
 class Graph(mocks.MockMonitor):
@@ -50,6 +62,9 @@ class Graph(mocks.MockMonitor):
         super().__init__(_Azure())
         self.registered: list[Registered] = []
         self.outputs: dict[str, Any] = {}
+        # What the program exports, and the names of what is secret of it.
+        self.exports: dict[str, Any] = {}
+        self.secrets: set[str] = set()
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 (gRPC's name)
         if request.type != "pulumi:pulumi:Stack":
@@ -65,7 +80,8 @@ class Graph(mocks.MockMonitor):
         return super().RegisterResource(request)
 
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 (gRPC's name)
-        self.outputs[request.urn] = rpc.deserialize_properties(request.outputs)
+        if "::pulumi:pulumi:Stack::" not in request.urn:
+            self.outputs[request.urn] = rpc.deserialize_properties(request.outputs)
         return super().RegisterResourceOutputs(request)
 
     def only(self, type_name: str) -> Registered:
@@ -75,6 +91,16 @@ class Graph(mocks.MockMonitor):
 
     def all(self, type_name: str) -> list[Registered]:
         return [found for found in self.registered if found.type.endswith(f":{type_name}")]
+
+
+async def _collect(graph: Graph) -> None:
+    root = settings.get_root_resource()
+    assert isinstance(root, Stack)
+    for name, value in root.outputs.items():
+        output = pulumi.Output.from_input(value)
+        graph.exports[name] = await output.future()
+        if await output.is_secret():
+            graph.secrets.add(name)
 
 
 Deploy = Callable[..., Graph]
@@ -88,8 +114,15 @@ def deploy() -> Iterator[Deploy]:
 
     def run(program: Callable[[], Any], *, preview: bool = False) -> Graph:
         graph = Graph()
+        # The root of an earlier test would keep what that exported.
+        settings.set_root_resource(None)  # type: ignore[arg-type]
         pulumi.runtime.set_mocks(_Azure(), "aks-gpu", "test", preview, monitor=graph)
-        pulumi.runtime.test(program)()
+
+        def whole() -> pulumi.Output[None]:
+            program()
+            return pulumi.Output.from_input(_collect(graph))
+
+        pulumi.runtime.test(whole)()
         return graph
 
     yield run
@@ -109,6 +142,24 @@ def engine_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     home = tmp_path_factory.mktemp("engine-cloud")
     yield cloud.start(home, time_scale=0.005)
     cloud.stop(home)
+
+
+@pytest.fixture(scope="session")
+def whole_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """A rehearsal cloud of the article's era, whose clusters have control planes."""
+    home = tmp_path_factory.mktemp("whole-cloud")
+    binaries = ensure_kubernetes().folder
+    yield cloud.start(home, time_scale=0.05, era="article", kubernetes=binaries)
+    cloud.stop(home)
+
+
+@pytest.fixture
+def whole_bench(engine: Engine, whole_cloud: Cloud, tmp_path: Path) -> Bench:
+    """A project of the test's own on the cloud whose clusters have control planes."""
+    own = Bench(engine, whole_cloud, tmp_path)
+    own.write("")
+    own.pulumi("stack", "init")
+    return own
 
 
 @pytest.fixture

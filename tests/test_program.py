@@ -1,54 +1,172 @@
+"""The program with each stack file, against mocks: the whole graph that it registers."""
+
 import json
 import runpy
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pytest
 import yaml
 
-from tests.conftest import Deploy
+from tests.conftest import KUBECONFIG, Deploy, Graph
 
 ROOT = Path(__file__).parent.parent
+Run = Callable[..., Graph]
 
 
-def run_program() -> None:
-    runpy.run_path(str(ROOT), run_name="__main__")
+def stack_file(name: str) -> dict[str, Any]:
+    config: dict[str, Any] = yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text())["config"]
+    return config
 
 
 @pytest.fixture
-def configure(monkeypatch: pytest.MonkeyPatch) -> object:
-    def with_stack_file(config: dict[str, object]) -> None:
+def run(deploy: Deploy, monkeypatch: pytest.MonkeyPatch) -> Run:
+    def with_configuration(config: dict[str, Any], *, preview: bool = False) -> Graph:
         texts = {
-            key: value if isinstance(value, str) else json.dumps(value)
-            for key, value in config.items()
+            key: said if isinstance(said, str) else json.dumps(said) for key, said in config.items()
         }
         monkeypatch.setenv("PULUMI_CONFIG", json.dumps(texts))
+        return deploy(lambda: runpy.run_path(str(ROOT), run_name="__main__"), preview=preview)
 
-    return with_stack_file
+    return with_configuration
+
+
+def tree(graph: Graph) -> set[tuple[str, str, str]]:
+    return {(found.parent, found.name, found.type.rpartition(":")[2]) for found in graph.registered}
+
+
+AZURE = {
+    ("aks-gpu-test", "group", "ResourceGroup"),
+    ("group", "group", "ResourceGroup"),
+    ("aks-gpu-test", "cluster", "AksCluster"),
+    ("cluster", "cluster", "ManagedCluster"),
+}
+WORKLOADS = {
+    ("aks-gpu-test", "kubernetes", "kubernetes"),
+    ("aks-gpu-test", "device-plugin", "NvidiaDevicePlugin"),
+    ("device-plugin", "device-plugin", "Namespace"),
+    ("device-plugin", "device-plugin", "DaemonSet"),
+}
+JOB = {("aks-gpu-test", "sample-job", "SampleJob"), ("sample-job", "sample-job", "Job")}
+IMAGE = {
+    ("aks-gpu-test", "specialised-image", "SpecialisedGpuImage"),
+    ("specialised-image", "specialised-image", "FeatureRegistration"),
+}
+
+
+def waits_for_the_image(graph: Graph) -> set[str]:
+    """The components that wait, and with them what they are made of."""
+    return {
+        found.name
+        for found in graph.registered
+        if any(urn.endswith("::specialised-image") for urn in found.options.dependencies)
+    }
+
+
+def pool(name: str) -> set[tuple[str, str, str]]:
+    return {("aks-gpu-test", name, "GpuNodePool"), (name, name, "AgentPool")}
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_the_dev_stack(deploy: Deploy, configure, preview: bool) -> None:  # type: ignore[no-untyped-def]
-    configure(yaml.safe_load((ROOT / "Pulumi.dev.yaml").read_text())["config"])
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dev", AZURE | WORKLOADS | JOB | pool("gpu")),
+        ("prod", AZURE | WORKLOADS | pool("t4") | pool("mig") | pool("spot")),
+        ("article", AZURE | WORKLOADS | JOB | IMAGE | pool("gpu") | pool("gpugen2")),
+    ],
+)
+def test_each_stack_registers_what_its_file_says(
+    run: Run, name: str, expected: set[tuple[str, str, str]], preview: bool
+) -> None:
+    assert tree(run(stack_file(name), preview=preview)) == expected
 
-    graph = deploy(run_program, preview=preview)
 
-    assert sorted((found.type, found.name, found.parent) for found in graph.registered) == [
-        ("aks-gpu:components:AksCluster", "cluster", "aks-gpu-test"),
-        ("aks-gpu:components:GpuNodePool", "gpu", "aks-gpu-test"),
-        ("aks-gpu:components:ResourceGroup", "group", "aks-gpu-test"),
-        ("azure-native:containerservice:AgentPool", "gpu", "gpu"),
-        ("azure-native:containerservice:ManagedCluster", "cluster", "cluster"),
-        ("azure-native:resources:ResourceGroup", "group", "group"),
+def test_the_article_to_the_letter(run: Run) -> None:
+    graph = run(stack_file("article"))
+
+    (system,) = graph.only("ManagedCluster").inputs["agentPoolProfiles"]
+    assert (system["vmSize"], system["count"]) == ("Standard_NC6", 1)
+    assert graph.only("ManagedCluster").type.startswith("azure-native:")
+    pools = {found.name: found for found in graph.all("AgentPool")}
+    assert pools["gpu"].inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
+    assert pools["gpugen2"].inputs["customHeaders"] == {
+        "UseGPUDedicatedVHD": "true",
+        "usegen2vm": "true",
+    }
+    assert not any("nodeTaints" in found.inputs for found in pools.values())
+    # Pools with the image wait for its feature; the cluster, on the regular image, does not.
+    assert waits_for_the_image(graph) == {"gpu", "gpugen2"}
+    plugin = graph.only("DaemonSet").inputs["spec"]["template"]["spec"]
+    (term,) = plugin["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
     ]
-    assert graph.only("AgentPool").inputs["vmSize"] == "Standard_NC8as_T4_v3"
+    assert term["matchExpressions"][0]["values"] == ["gpu", "gpugen2"]
 
 
-def test_a_stack_file_with_mistakes_registers_nothing(deploy: Deploy, configure) -> None:  # type: ignore[no-untyped-def]
-    configure({"aks-gpu:clustr": "x", "aks-gpu:gpuPools": [{"name": "GPU"}]})
+def test_a_specialised_system_pool_makes_the_cluster_wait(run: Run) -> None:
+    config = stack_file("article")
+    config["aks-gpu:systemPool"]["image"] = "specialised"
+    graph = run(config | {"aks-gpu:gpuPools": []})
 
+    cluster = graph.only("ManagedCluster")
+    assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
+    assert waits_for_the_image(graph) == {"cluster"}
+    # No pool is left that the DaemonSet would be for.
+    assert not graph.all("DaemonSet")
+
+
+def test_an_existing_cluster_gets_pools_and_stays_as_it_is(run: Run) -> None:
+    graph = run(
+        stack_file("prod")
+        | {
+            "aks-gpu:resourceGroup": {"name": "theirs", "existing": True},
+            "aks-gpu:cluster": {"name": "prod", "existing": True},
+        }
+    )
+
+    azure = {found.type for found in graph.registered if found.type.startswith("azure-native:")}
+    assert azure == {"azure-native:containerservice:AgentPool"}
+    (spot,) = [found for found in graph.all("AgentPool") if found.name == "spot"]
+    assert spot.inputs["resourceGroupName"] == "theirs"
+    assert spot.inputs["resourceName"] == "prod"
+
+
+def test_somebody_elses_gpu_stack_gets_no_daemon_set(run: Run) -> None:
+    graph = run(stack_file("prod") | {"aks-gpu:gpuStack": "none"})
+
+    assert not graph.all("DaemonSet")
+    assert {found.inputs["gpuProfile"]["driver"] for found in graph.all("AgentPool")} == {"None"}
+
+
+def test_tags_are_on_everything_in_azure(run: Run) -> None:
+    graph = run(stack_file("prod"))
+
+    tagged = [found for found in graph.registered if found.type.startswith("azure-native:")]
+    assert len(tagged) == 5
+    assert all(found.inputs["tags"]["environment"] == "prod" for found in tagged)
+
+
+def test_the_outputs(run: Run) -> None:
+    graph = run(stack_file("dev"))
+
+    exports = graph.exports
+    assert exports["resourceGroupName"] == "aks-gpu-dev"
+    assert exports["clusterName"] == "aks-gpu-dev"
+    assert exports["clusterId"].endswith("ManagedCluster/aks-gpu-dev")
+    assert exports["kubeconfig"] == KUBECONFIG.decode()
+    assert graph.secrets == {"kubeconfig"}
+    assert exports["gpuPools"]["gpu"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "gpu"}
+    assert exports["nextSteps"][0] == (
+        "az aks get-credentials --resource-group aks-gpu-dev --name aks-gpu-dev"
+    )
+
+
+def test_a_stack_file_with_mistakes_registers_nothing(run: Run) -> None:
     with pytest.raises(pulumi.RunError) as refused:
-        deploy(run_program)
+        run({"aks-gpu:clustr": "x", "aks-gpu:gpuPools": [{"name": "GPU"}]})
 
     assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == [
         "This stack file cannot be used",

@@ -7,6 +7,7 @@ from typing import Any
 
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
 from azure.core.polling import AsyncLROPoller
+from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from pulumi.provider.experimental import provider as sdk
 
@@ -16,6 +17,7 @@ from aks_preview.conflicts import wait_out_conflicts
 from aks_preview.diff import diff
 from aks_preview.serving import DiffRequest, ProviderError, ResourceInitError
 from aks_preview.values import plain_map, property_map
+from rehearsal.azure_native.functions import FUNCTIONS, Clients
 from rehearsal.azure_native.projection import project
 from rehearsal.azure_native.shapes import mistakes
 from rehearsal.azure_native.types import TYPES, ArmType
@@ -27,7 +29,7 @@ class AzureNative(sdk.Provider):
     def __init__(self) -> None:
         self._cancellation = Cancellation()
         self._connecting = asyncio.Lock()
-        self._connected: ResourceManagementClient | None = None
+        self._connected: Clients | None = None
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
         return sdk.ConfigureResponse(supports_preview=True)
@@ -94,10 +96,10 @@ class AzureNative(sdk.Provider):
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         arm_type = _arm_type(request.type)
-        async with self._arm(request.timeout) as arm:
+        async with self._arm(request.timeout) as clients:
             try:
                 poller: AsyncLROPoller[None] = await wait_out_conflicts(
-                    lambda: arm.resources.begin_delete_by_id(
+                    lambda: clients.resources.resources.begin_delete_by_id(
                         request.resource_id, api_version=arm_type.api_version
                     ),
                     self._cancellation,
@@ -107,16 +109,22 @@ class AzureNative(sdk.Provider):
                 return
 
     async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
-        raise ProviderError(f"{_OUT_OF_COVER.format(request.tok)} No function is.")
+        if request.tok not in FUNCTIONS:
+            raise ProviderError(_OUT_OF_COVER.format(f"the function {request.tok}"))
+        async with self._arm() as clients:
+            answer = FUNCTIONS[request.tok](clients, plain_map(request.args))
+            return sdk.InvokeResponse(property_map(await self._cancellation.watch(answer)))
 
     async def cancel(self) -> None:
         self._cancellation.ask()
 
     async def _get(self, arm_type: ArmType, resource_id: str) -> Mapping[str, Any] | None:
-        async with self._arm() as arm:
+        async with self._arm() as clients:
             try:
                 answer = await self._cancellation.watch(
-                    arm.resources.get_by_id(resource_id, api_version=arm_type.api_version)
+                    clients.resources.resources.get_by_id(
+                        resource_id, api_version=arm_type.api_version
+                    )
                 )
             except ResourceNotFoundError:
                 return None
@@ -125,9 +133,9 @@ class AzureNative(sdk.Provider):
     async def _put(
         self, arm_type: ArmType, resource_id: str, inputs: dict[str, Any], within: float
     ) -> dict[str, Any]:
-        async with self._arm(within) as arm:
+        async with self._arm(within) as clients:
             poller: AsyncLROPoller[Any] = await wait_out_conflicts(
-                lambda: arm.resources.begin_create_or_update_by_id(
+                lambda: clients.resources.resources.begin_create_or_update_by_id(
                     resource_id, arm_type.body(inputs), api_version=arm_type.api_version
                 ),
                 self._cancellation,
@@ -143,23 +151,28 @@ class AzureNative(sdk.Provider):
             return arm_type.outputs(answer.as_dict())
 
     @asynccontextmanager
-    async def _arm(self, within: float = 0) -> AsyncIterator[ResourceManagementClient]:
-        """ARM's client; what goes wrong with it is told in Azure's words."""
+    async def _arm(self, within: float = 0) -> AsyncIterator[Clients]:
+        """ARM's clients; what goes wrong with them is told in Azure's words."""
         try:
             async with asyncio.timeout(within or None):
-                yield await self._client()
+                yield await self._clients()
         except (AzureError, TimeoutError) as error:
             raise ProviderError(_said(error)) from error
 
-    async def _client(self) -> ResourceManagementClient:
+    async def _clients(self) -> Clients:
         async with self._connecting:
             if self._connected is None:
-                cloud = await azure_cloud()
-                self._connected = ResourceManagementClient(
-                    azure_credential(cloud),
-                    setting("ARM_SUBSCRIPTION_ID"),
-                    base_url=cloud.resource_manager,
-                    credential_scopes=[cloud.scope],
+                cloud, subscription = await azure_cloud(), setting("ARM_SUBSCRIPTION_ID")
+                signed_in: dict[str, Any] = {
+                    "credential": azure_credential(cloud),
+                    "subscription_id": subscription,
+                    "base_url": cloud.resource_manager,
+                    "credential_scopes": [cloud.scope],
+                }
+                self._connected = Clients(
+                    subscription,
+                    ResourceManagementClient(**signed_in),
+                    ContainerServiceClient(**signed_in),
                 )
             return self._connected
 

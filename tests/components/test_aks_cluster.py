@@ -1,15 +1,34 @@
+from dataclasses import replace
+from typing import Any
+
 import pulumi
 import pytest
 
-from components import AksCluster, AksClusterArgs, SystemPoolArgs
-from tests.conftest import Deploy
+from components import (
+    AksCluster,
+    AksClusterArgs,
+    ExistingAksClusterArgs,
+    NetworkArgs,
+    SystemPoolArgs,
+)
+from tests.conftest import KUBECONFIG, Deploy
 
+SYSTEM_POOL = SystemPoolArgs(vm_size="Standard_D4ds_v5", count=2)
 ARGS = AksClusterArgs(
     resource_group_name="myResourceGroup",
     location="eastus",
     cluster_name="myAKSCluster",
-    system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5", count=2),
+    system_pool=SYSTEM_POOL,
 )
+
+
+def inputs(deploy: Deploy, args: AksClusterArgs) -> dict[str, Any]:
+    return deploy(lambda: AksCluster("cluster", args)).only("ManagedCluster").inputs
+
+
+def system_pool(deploy: Deploy, pool: SystemPoolArgs) -> dict[str, Any]:
+    (profile,) = inputs(deploy, replace(ARGS, system_pool=pool))["agentPoolProfiles"]
+    return dict(profile)
 
 
 @pytest.mark.parametrize("preview", [True, False])
@@ -17,13 +36,22 @@ def test_has_the_system_pool_inline_and_nothing_else(deploy: Deploy, preview: bo
     graph = deploy(lambda: AksCluster("cluster", ARGS), preview=preview)
 
     cluster = graph.only("ManagedCluster")
-    assert (cluster.name, cluster.parent) == ("cluster", "cluster")
+    assert (cluster.type, cluster.name, cluster.parent) == (
+        "azure-native:containerservice:ManagedCluster",
+        "cluster",
+        "cluster",
+    )
     assert cluster.inputs == {
         "resourceGroupName": "myResourceGroup",
         "resourceName": "myAKSCluster",
         "location": "eastus",
         "dnsPrefix": "myAKSCluster",
         "identity": {"type": "SystemAssigned"},
+        "sku": {"name": "Base", "tier": "Free"},
+        "networkProfile": {"networkPlugin": "azure", "networkPluginMode": "overlay"},
+        "oidcIssuerProfile": {"enabled": True},
+        "securityProfile": {"workloadIdentity": {"enabled": False}},
+        "autoUpgradeProfile": {"upgradeChannel": "none", "nodeOSUpgradeChannel": "NodeImage"},
         "agentPoolProfiles": [
             {
                 "name": "system",
@@ -37,10 +65,98 @@ def test_has_the_system_pool_inline_and_nothing_else(deploy: Deploy, preview: bo
     }
 
 
+def test_says_what_it_was_told(deploy: Deploy) -> None:
+    told = inputs(
+        deploy,
+        replace(
+            ARGS,
+            kubernetes_version="1.35",
+            sku_tier="Standard",
+            authorized_ip_ranges=["203.0.113.0/24"],
+            network=NetworkArgs(
+                mode="subnet",
+                subnet_id="/subnets/nodes",
+                service_cidr="10.0.0.0/16",
+                dns_service_ip="10.0.0.10",
+            ),
+            tags={"team": "a"},
+        ),
+    )
+
+    assert told["kubernetesVersion"] == "1.35"
+    assert told["sku"]["tier"] == "Standard"
+    assert told["apiServerAccessProfile"] == {"authorizedIPRanges": ["203.0.113.0/24"]}
+    assert told["networkProfile"] == {
+        "networkPlugin": "azure",
+        "serviceCidr": "10.0.0.0/16",
+        "dnsServiceIP": "10.0.0.10",
+    }
+    assert told["agentPoolProfiles"][0]["vnetSubnetID"] == "/subnets/nodes"
+    assert told["tags"] == {"team": "a"}
+
+
+def test_a_private_cluster_has_no_public_address(deploy: Deploy) -> None:
+    told = inputs(deploy, replace(ARGS, private=True))
+
+    assert told["apiServerAccessProfile"] == {"enablePrivateCluster": True}
+
+
+def test_an_autoscaled_system_pool_keeps_the_count_that_aks_gave_it(deploy: Deploy) -> None:
+    pool = replace(SYSTEM_POOL, min_count=2, max_count=5, zones=["1", "2"])
+    graph = deploy(lambda: AksCluster("cluster", replace(ARGS, system_pool=pool)))
+
+    cluster = graph.only("ManagedCluster")
+    profile = cluster.inputs["agentPoolProfiles"][0]
+    assert (profile["enableAutoScaling"], profile["minCount"], profile["maxCount"]) == (True, 2, 5)
+    assert profile["count"] == 2
+    assert profile["availabilityZones"] == ["1", "2"]
+    assert list(cluster.options.ignoreChanges) == ["agentPoolProfiles[0].count"]
+
+
+@pytest.mark.parametrize(("owner", "driver"), [("device-plugin", "Install"), ("none", "None")])
+def test_a_system_pool_with_gpus_names_its_driver(deploy: Deploy, owner: str, driver: str) -> None:
+    assert system_pool(deploy, replace(SYSTEM_POOL, gpu_stack=owner))["gpuProfile"] == {
+        "driver": driver
+    }
+
+
+def test_headers_go_through_aks_preview(deploy: Deploy) -> None:
+    pool = replace(SYSTEM_POOL, custom_headers={"UseGPUDedicatedVHD": "true"})
+    graph = deploy(lambda: AksCluster("cluster", replace(ARGS, system_pool=pool)))
+
+    cluster = graph.only("ManagedCluster")
+    assert cluster.type == "aks-preview:containerservice:ManagedCluster"
+    assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
+    assert cluster.inputs["agentPoolProfiles"][0]["vmSize"] == "Standard_D4ds_v5"
+
+
 def test_passes_options_on(deploy: Deploy) -> None:
     graph = deploy(lambda: AksCluster("cluster", ARGS, pulumi.ResourceOptions(protect=True)))
 
     assert graph.only("ManagedCluster").options.protect
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_keeps_azures_aliases_on_request_alone(deploy: Deploy, keep: bool) -> None:
+    args = replace(ARGS, keep_azure_aliases=keep)
+    graph = deploy(lambda: AksCluster("cluster", args))
+
+    aliases = graph.only("ManagedCluster").options.aliases
+    assert (
+        len(aliases) > 50
+        if keep
+        else [alias.spec.type for alias in aliases]
+        == ["aks-preview:containerservice:ManagedCluster"]
+    )
+
+
+def test_an_existing_cluster_is_only_read(deploy: Deploy) -> None:
+    args = ExistingAksClusterArgs(resource_group_name="theirs", cluster_name="prod")
+    graph = deploy(lambda: AksCluster.existing("cluster", args))
+
+    assert [found.type for found in graph.registered] == ["aks-gpu:components:AksCluster"]
+    (outputs,) = graph.outputs.values()
+    assert (outputs["id"], outputs["clusterName"]) == ("/read/prod", "prod")
 
 
 def test_tells_its_outputs(deploy: Deploy) -> None:
@@ -53,3 +169,10 @@ def test_tells_its_outputs(deploy: Deploy) -> None:
             "resourceGroupName": "myResourceGroup",
         }
     ]
+
+
+def test_the_kubeconfig_is_a_secret(deploy: Deploy) -> None:
+    graph = deploy(lambda: pulumi.export("it", AksCluster("cluster", ARGS).kubeconfig))
+
+    assert graph.exports == {"it": KUBECONFIG.decode()}
+    assert graph.secrets == {"it"}

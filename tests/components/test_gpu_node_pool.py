@@ -1,15 +1,21 @@
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from components import GpuNodePool, GpuNodePoolArgs
-from tests.conftest import Deploy
+from tests.conftest import Deploy, Registered
 
 ARGS = GpuNodePoolArgs(
     resource_group_name="myResourceGroup",
     cluster_name="myAKSCluster",
     pool_name="gpu",
     vm_size="Standard_NC8as_T4_v3",
-    count=1,
 )
+
+
+def pool_of(deploy: Deploy, **changes: Any) -> Registered:
+    return deploy(lambda: GpuNodePool("gpu", replace(ARGS, **changes))).only("AgentPool")
 
 
 @pytest.mark.parametrize("preview", [True, False])
@@ -19,7 +25,11 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
     graph = deploy(lambda: GpuNodePool("gpu", ARGS), preview=preview)
 
     pool = graph.only("AgentPool")
-    assert (pool.name, pool.parent) == ("gpu", "gpu")
+    assert (pool.type, pool.name, pool.parent) == (
+        "azure-native:containerservice:AgentPool",
+        "gpu",
+        "gpu",
+    )
     assert pool.inputs == {
         "resourceGroupName": "myResourceGroup",
         "resourceName": "myAKSCluster",
@@ -34,13 +44,107 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
     }
 
 
-def test_tells_its_outputs(deploy: Deploy) -> None:
-    graph = deploy(lambda: GpuNodePool("gpu", ARGS))
+@pytest.mark.parametrize(
+    ("changes", "inputs"),
+    [
+        ({"gpu_stack": "none"}, {"gpuProfile": {"driver": "None"}}),
+        ({"gpu_stack": "specialised-image"}, {"gpuProfile": {"driver": "Install"}}),
+        ({"zones": ["1", "3"]}, {"availabilityZones": ["1", "3"]}),
+        ({"mig_profile": "MIG1g"}, {"gpuInstanceProfile": "MIG1g"}),
+        ({"max_surge": "2"}, {"upgradeSettings": {"maxSurge": "2"}}),
+        ({"os_sku": "AzureLinux"}, {"osSKU": "AzureLinux"}),
+        (
+            {"os_disk_size_gb": 256, "os_disk_type": "Ephemeral"},
+            {"osDiskSizeGB": 256, "osDiskType": "Ephemeral"},
+        ),
+        ({"subnet_id": "/subnets/nodes"}, {"vnetSubnetID": "/subnets/nodes"}),
+        ({"tags": {"team": "a"}}, {"tags": {"team": "a"}}),
+        ({"labels": {"a": "b"}}, {"nodeLabels": {"a": "b"}}),
+        (
+            {"taints": ["a=b:NoExecute", "sku=gpu:NoSchedule"]},
+            {"nodeTaints": ["sku=gpu:NoSchedule", "a=b:NoExecute"]},
+        ),
+        (
+            {"spot": True, "spot_max_price": 0.5},
+            {
+                "scaleSetPriority": "Spot",
+                "scaleSetEvictionPolicy": "Delete",
+                "spotMaxPrice": 0.5,
+                "nodeLabels": {"kubernetes.azure.com/scalesetpriority": "spot"},
+                "nodeTaints": [
+                    "sku=gpu:NoSchedule",
+                    "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+                ],
+            },
+        ),
+    ],
+)
+def test_says_what_it_was_told(
+    deploy: Deploy, changes: dict[str, Any], inputs: dict[str, Any]
+) -> None:
+    plain = pool_of(deploy).inputs
+
+    assert pool_of(deploy, **changes).inputs == {**plain, **inputs}
+
+
+def test_without_taints_says_none(deploy: Deploy) -> None:
+    assert "nodeTaints" not in pool_of(deploy, tainted=False).inputs
+
+
+def test_autoscaled_sends_the_count_at_first_and_then_leaves_it_to_aks(deploy: Deploy) -> None:
+    pool = pool_of(deploy, count=0, min_count=0, max_count=3)
+
+    assert pool.inputs["count"] == 0
+    assert (pool.inputs["minCount"], pool.inputs["maxCount"]) == (0, 3)
+    assert pool.inputs["enableAutoScaling"] is True
+    assert list(pool.options.ignoreChanges) == ["count"]
+    assert list(pool_of(deploy).options.ignoreChanges) == []
+
+
+def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy) -> None:
+    headers = {"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}
+    pool = pool_of(deploy, custom_headers=headers, updatable_headers=["usegen2vm"])
+
+    assert pool.type == "aks-preview:containerservice:AgentPool"
+    assert pool.inputs == {
+        **pool_of(deploy).inputs,
+        "customHeaders": headers,
+        "updatableHeaders": ["usegen2vm"],
+    }
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_keeps_azures_aliases_on_request_alone(deploy: Deploy, keep: bool) -> None:
+    aliases = pool_of(deploy, keep_azure_aliases=keep).options.aliases
+    assert (
+        len(aliases) > 50
+        if keep
+        else [alias.spec.type for alias in aliases] == ["aks-preview:containerservice:AgentPool"]
+    )
+
+
+def test_tells_what_a_workload_needs_to_land_on_it(deploy: Deploy) -> None:
+    graph = deploy(lambda: GpuNodePool("gpu", replace(ARGS, spot=True, taints=["a:NoExecute"])))
 
     assert list(graph.outputs.values()) == [
         {
             "id": "/ids/azure-native:containerservice:AgentPool/gpu",
             "poolName": "gpu",
-            "nodeTaints": ["sku=gpu:NoSchedule"],
+            "nodeTaints": [
+                "sku=gpu:NoSchedule",
+                "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+                "a:NoExecute",
+            ],
+            "tolerations": [
+                {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
+                {
+                    "key": "kubernetes.azure.com/scalesetpriority",
+                    "operator": "Equal",
+                    "value": "spot",
+                    "effect": "NoSchedule",
+                },
+                {"key": "a", "operator": "Exists", "effect": "NoExecute"},
+            ],
+            "nodeSelector": {"kubernetes.azure.com/agentpool": "gpu"},
         }
     ]

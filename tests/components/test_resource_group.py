@@ -1,7 +1,9 @@
-from components import ResourceGroup, ResourceGroupArgs
+from components import ExistingResourceGroupArgs, ResourceGroup, ResourceGroupArgs
 from tests.conftest import Deploy
 
-ARGS = ResourceGroupArgs(resource_group_name="myResourceGroup", location="eastus")
+ARGS = ResourceGroupArgs(
+    resource_group_name="myResourceGroup", location="eastus", tags={"team": "a"}
+)
 
 
 def test_makes_the_group_as_its_child(deploy: Deploy) -> None:
@@ -11,7 +13,21 @@ def test_makes_the_group_as_its_child(deploy: Deploy) -> None:
     group = graph.only("resources:ResourceGroup")
     assert (component.type, component.name) == ("aks-gpu:components:ResourceGroup", "group")
     assert (group.name, group.parent) == ("group", "group")
-    assert group.inputs == {"resourceGroupName": "myResourceGroup", "location": "eastus"}
+    assert group.inputs == {
+        "resourceGroupName": "myResourceGroup",
+        "location": "eastus",
+        "tags": {"team": "a"},
+    }
+
+
+def test_an_existing_group_is_only_read(deploy: Deploy) -> None:
+    args = ExistingResourceGroupArgs(resource_group_name="theirs")
+    graph = deploy(lambda: ResourceGroup.existing("group", args))
+
+    assert [found.type for found in graph.registered] == ["aks-gpu:components:ResourceGroup"]
+    assert list(graph.outputs.values()) == [
+        {"id": "/read/theirs", "resourceGroupName": "theirs", "location": "eastus"}
+    ]
 
 
 def test_tells_its_outputs(deploy: Deploy) -> None:

@@ -60,7 +60,12 @@ def test_passes(resource_type: str, properties: dict[str, Any]) -> None:
 @pytest.mark.parametrize("os_type", ["Windows", "windows"])
 @pytest.mark.parametrize("vm_size", [GPU, GPU.lower(), "Standard_NC999_of_tomorrow"])
 @pytest.mark.parametrize(
-    "resource_type", [AGENT_POOL, "azure-native:containerservice/v20250901:AgentPool"]
+    "resource_type",
+    [
+        AGENT_POOL,
+        "azure-native:containerservice/v20250901:AgentPool",
+        "aks-preview:containerservice:AgentPool",
+    ],
 )
 def test_refuses_a_pool(resource_type: str, vm_size: str, os_type: str) -> None:
     assert findings(resource_type, VALID | {"osType": os_type, "vmSize": vm_size}) == [
@@ -70,7 +75,12 @@ def test_refuses_a_pool(resource_type: str, vm_size: str, os_type: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "resource_type", [CLUSTER, "azure-native:containerservice/v20240902preview:ManagedCluster"]
+    "resource_type",
+    [
+        CLUSTER,
+        "azure-native:containerservice/v20240902preview:ManagedCluster",
+        "aks-preview:containerservice:ManagedCluster",
+    ],
 )
 def test_refuses_each_inline_pool_that_breaks_it(resource_type: str) -> None:
     windows = VALID | {"osType": "Windows"}

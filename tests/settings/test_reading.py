@@ -9,6 +9,9 @@ from settings import Settings, SettingsError, load
 
 ROOT = Path(__file__).parent.parent.parent
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
+A100 = {"name": "gpu", "vmSize": "Standard_NC24ads_A100_v4"}
+OLD = {"name": "gpu", "vmSize": "Standard_NC6"}
+SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
 
 
 def configuration(**values: Any) -> dict[str, str]:
@@ -19,65 +22,78 @@ def configuration(**values: Any) -> dict[str, str]:
     }
 
 
+def read(warnings: list[str] | None = None, **values: Any) -> Settings:
+    heard: list[str] = []
+    stack = load(configuration(**values), heard.append)
+    assert heard == (warnings or [])
+    return stack
+
+
 def mistakes(**values: Any) -> list[str]:
     with pytest.raises(SettingsError) as refused:
-        load(configuration(**values))
+        load(configuration(**values), lambda warning: pytest.fail(f"no warning: {warning}"))
     return str(refused.value).splitlines()
 
 
-def test_reads_every_key() -> None:
-    stack = load(
-        configuration(
-            location="westeurope",
-            resourceGroup="group",
-            cluster="cluster",
-            kubernetesVersion="1.35",
-            systemPool={"vmSize": "Standard_D8ds_v5", "count": 3},
-            gpuPools=[{**POOL, "count": 2}],
-        )
-    )
-
-    assert stack.model_dump(by_alias=True, mode="json") == {
-        "location": "westeurope",
-        "resourceGroup": "group",
-        "cluster": "cluster",
-        "kubernetesVersion": "1.35",
-        "systemPool": {"vmSize": "Standard_D8ds_v5", "count": 3},
-        "gpuPools": [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "count": 2}],
-    }
-
-
 def test_leaves_the_configuration_of_others_alone() -> None:
-    assert load({"azure-native:location": "westeurope"}) == Settings()
+    assert load({"azure-native:location": "westeurope"}, pytest.fail) == Settings()
+
+
+def test_reads_what_the_engine_hands_over_as_text() -> None:
+    stack = read(allowRetired="true", location="westeurope", gpuPools=[{**POOL, "count": "2"}])
+
+    assert (stack.allow_retired, stack.location) == (True, "westeurope")
+    assert stack.gpu_pools[0].count == 2
 
 
 def test_reports_every_mistake_in_one_go_each_by_its_key() -> None:
     found = mistakes(
-        resourceGroup="",
         clustr="myAKSCluster",
-        systemPool={"count": 0, "vmsize": "Standard_D4ds_v5"},
+        cluster={"existing": True, "kubernetesVersion": "1.9"},
+        systemPool={"count": 0},
         gpuPools=[
             {"name": "GPU", "vmSize": "Standard_D4ds_v5"},
-            {"vmSize": "Standard_NC8as_T4_v3", "count": "many"},
+            {**OLD, "minCount": 2, "maxCount": 1},
+            {"vmSize": "Standard_NC8as_T4_v3", "count": "many", "vmsize": "x"},
+            {**POOL, "osType": "Windows", "customHeaders": "a=b=c"},
         ],
     )
 
     assert [line.partition(":")[0] for line in found] == [
-        "resourceGroup",
+        "cluster.name",
+        "cluster.kubernetesVersion",
         "systemPool.count",
-        "systemPool.vmsize",
         "gpuPools[0].name",
         "gpuPools[0].vmSize",
         "gpuPools[1].name",
-        "gpuPools[1].count",
+        "gpuPools[1].vmSize",
+        "gpuPools[1].maxCount",
+        "gpuPools[2].name",
+        "gpuPools[2].count",
+        "gpuPools[2].vmsize",
+        "gpuPools[3].name",
+        "gpuPools[3].customHeaders",
+        "gpuPools[3].osType",
         "clustr",
     ]
+
+
+RETIRED_SIZE = "Standard_NC6 was retired on 2023-09-06; Standard_NC8as_T4_v3 takes its place."
+RETIRED_IMAGE = (
+    "The specialised GPU image was retired on 2025-01-10; the regular image, with "
+    "gpuStack: device-plugin, takes its place."
+)
+ALLOW = " To have it all the same, say allowRetired: true"
 
 
 @pytest.mark.parametrize(
     ("values", "line"),
     [
         ({"clustr": "x"}, "clustr: is not a key of a stack file; did you mean cluster?"),
+        (
+            {"network": {"mod": "overlay"}},
+            "network.mod: is not a key of a stack file; did you mean mode?",
+        ),
         (
             {"gpuPools": [{**POOL, "vmsize": "x"}]},
             "gpuPools[0].vmsize: is not a key of a stack file; did you mean vmSize?",
@@ -89,36 +105,221 @@ def test_reports_every_mistake_in_one_go_each_by_its_key() -> None:
             "AKS takes 1 to 12 lower-case letters and digits, a letter first",
         ),
         (
-            {"gpuPools": [{**POOL, "vmSize": "Standard_D4ds_v5"}]},
-            "gpuPools[0].vmSize: 'Standard_D4ds_v5' is no GPU size: "
-            "take one of the N-series, as Standard_NC8as_T4_v3",
+            {"gpuPools": [{**POOL, "name": "system"}]},
+            "gpuPools[0].name: 2 pools are named 'system': name each once",
         ),
-        ({"gpuPools": [POOL, POOL]}, "gpuPools: two pools are named gpu: name each once"),
+        (
+            {"gpuPools": [{**POOL, "vmSize": "Standard_D4ds_v5"}]},
+            "gpuPools[0].vmSize: 'Standard_D4ds_v5' is no GPU size: take one such as "
+            "Standard_NC8as_T4_v3",
+        ),
+        (
+            {"gpuPools": [{**POOL, "vmSize": "Standard_NC8as_T4_v4"}]},
+            "gpuPools[0].vmSize: 'Standard_NC8as_T4_v4' is not known: take one "
+            "such as Standard_NC8as_T4_v3, Standard_NC4as_T4_v3, Standard_NC64as_T4_v3",
+        ),
+        (
+            {"gpuPools": [{**POOL, "vmSize": "Standard_NV24ads_V710_v5"}]},
+            "gpuPools[0].vmSize: Standard_NV24ads_V710_v5 has AMD GPUs, which NVIDIA's driver and "
+            "plugin cannot serve: take one such as Standard_NV72ads_A10_v5, "
+            "Standard_NV12ads_A10_v5, Standard_NV6ads_A10_v5, or say gpuStack: none",
+        ),
+        ({"gpuPools": [OLD]}, f"gpuPools[0].vmSize: {RETIRED_SIZE}{ALLOW}"),
+        ({"systemPool": {"vmSize": "Standard_NC6"}}, f"systemPool.vmSize: {RETIRED_SIZE}{ALLOW}"),
+        (
+            {"gpuPools": [{**POOL, "image": "specialised"}]},
+            f"gpuPools[0].customHeaders: {RETIRED_IMAGE}{ALLOW}",
+        ),
+        (
+            {"allowRetired": True, "gpuPools": [{**A100, "image": "specialised"}]},
+            "gpuPools[0].customHeaders: Standard_NC24ads_A100_v4 is of generation 2 only, which "
+            "the specialised image has to be asked for: add usegen2vm=true",
+        ),
+        (
+            {"gpuPools": [{**POOL, "image": "specialised", "gpuStack": "device-plugin"}]},
+            "gpuPools[0].gpuStack: is 'device-plugin', but image: specialised brings driver and "
+            "device plugin itself: they would be there twice, or be nobody's; leave one of both "
+            "out",
+        ),
+        (
+            {"gpuStack": "specialised-image", "gpuPools": [{**POOL, "image": "regular"}]},
+            "gpuPools[0].gpuStack: is specialised-image, but image: regular brings neither driver "
+            "nor device plugin; say gpuStack: device-plugin for this pool, or image: specialised",
+        ),
+        (
+            {"gpuPools": [{**POOL, "customHeaders": {"usegpudedicatedvhd": "true"}}]},
+            "gpuPools[0].customHeaders: UseGPUDedicatedVHD=true asks for the specialised image, "
+            "which this pool has not: say image: specialised, which sends the header by itself",
+        ),
+        (
+            {"gpuPools": [{**POOL, "migProfile": "MIG1g"}]},
+            "gpuPools[0].migProfile: Standard_NC8as_T4_v3 cannot be divided: MIG is for A100, H100 "
+            "and H200, such as Standard_NC24ads_A100_v4",
+        ),
+        (
+            {"gpuPools": [{**A100, "migProfile": "MIG5g"}]},
+            "gpuPools[0].migProfile: 'MIG5g' is no profile: take one of MIG1g, MIG2g, MIG3g, MIG4g,"
+            " MIG7g",
+        ),
+        (
+            {"gpuPools": [{**POOL, "osType": "Windows"}]},
+            "gpuPools[0].osType: is 'Windows': GPU pools are for Linux only",
+        ),
+        (
+            {"gpuPools": [{**POOL, "minCount": 3, "maxCount": 1}]},
+            "gpuPools[0].maxCount: is 1, below minCount, which is 3",
+        ),
+        (
+            {"gpuPools": [{**POOL, "minCount": 3}]},
+            "gpuPools[0].maxCount: minCount and maxCount go together: say both, or neither",
+        ),
+        (
+            {"gpuPools": [{**POOL, "spot": True, "maxSurge": "1"}]},
+            "gpuPools[0].maxSurge: AKS upgrades spot pools without a surge: leave it out, or spot",
+        ),
+        (
+            {"gpuPools": [{**POOL, "spotMaxPrice": 1.5}]},
+            "gpuPools[0].spotMaxPrice: has a meaning for spot pools alone: say spot: true as well",
+        ),
+        (
+            {"gpuPools": [{**POOL, "spot": True, "spotMaxPrice": 0}]},
+            "gpuPools[0].spotMaxPrice: is 0.0: say a price above 0, or -1 for that on demand",
+        ),
+        (
+            {"gpuPools": [{**POOL, "labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}]},
+            "gpuPools[0].labels: accelerator, kubernetes.azure.com/a: set by AKS and Kubernetes "
+            "themselves; take a name of your own",
+        ),
+        (
+            {"gpuPools": [{**POOL, "taints": ["gpu"]}]},
+            "gpuPools[0].taints[0]: 'gpu' is no taint: write key=value:effect, with NoSchedule, "
+            "PreferNoSchedule or NoExecute as its effect",
+        ),
+        (
+            {"cluster": {"existing": True}},
+            "cluster.name: is required: which existing cluster is meant?",
+        ),
+        (
+            {"resourceGroup": {"existing": True}},
+            "resourceGroup.name: is required: which existing resource group is meant?",
+        ),
+        (
+            {"cluster": {"kubernetesVersion": "1.9"}},
+            "cluster.kubernetesVersion: 1.9 is too old for GPUs: take 1.10 or newer",
+        ),
+        (
+            {"cluster": {"kubernetesVersion": "latest"}},
+            "cluster.kubernetesVersion: 'latest' is no version: write one as 1.35 or 1.35.2",
+        ),
+        (
+            {"cluster": {"private": True, "authorizedIpRanges": ["10.0.0.0/8"]}},
+            "cluster.authorizedIpRanges: a private cluster has no public address: leave one of "
+            "both out",
+        ),
+        (
+            {"cluster": {"oidcIssuer": False, "workloadIdentity": True}},
+            "cluster.workloadIdentity: needs the cluster's OIDC issuer: say oidcIssuer: true as "
+            "well",
+        ),
+        (
+            {"network": {"mode": "subnet"}},
+            "network.subnetId: mode: subnet puts pods into a subnet of yours: say its id",
+        ),
+        (
+            {"network": {"mode": "subnet", "subnetId": SUBNET, "podCidr": "10.0.0.0/16"}},
+            "network.podCidr: is for mode: overlay; pods in a subnet have the subnet's addresses",
+        ),
+        (
+            {"network": {"serviceCidr": "10.0.0.0/16"}},
+            "network.dnsServiceIp: goes with serviceCidr: say an address out of that range",
+        ),
+        (
+            {"network": {"serviceCidr": "10.0.0.0/16", "dnsServiceIp": "10.1.0.10"}},
+            "network.dnsServiceIp: 10.1.0.10 is not in serviceCidr, 10.0.0.0/16",
+        ),
         (
             {"systemPool": {"count": 0}},
             "systemPool.count: input should be greater than or equal to 1, not 0",
         ),
-        (
-            {"gpuPools": "[not json"},
-            "gpuPools: input should be a valid list, not '[not json'",
-        ),
+        ({"gpuPools": "[not json"}, "gpuPools: input should be a valid list, not '[not json'"),
     ],
 )
 def test_says_what_is_wrong_and_what_would_be_right(values: dict[str, Any], line: str) -> None:
     assert mistakes(**values) == [line]
 
 
+def test_what_is_retired_is_a_warning_where_it_is_allowed() -> None:
+    stack = read(
+        [RETIRED_SIZE, RETIRED_IMAGE],
+        allowRetired=True,
+        gpuPools=[{**OLD, "image": "specialised"}],
+    )
+
+    assert stack.gpu_pools[0].custom_headers == {"UseGPUDedicatedVHD": "true"}
+
+
+def test_a_version_that_is_not_known_is_a_warning() -> None:
+    read(
+        [
+            "Kubernetes 1.99 is not known to be on AKS today; "
+            "1.31, 1.32, 1.33, 1.34, 1.35, 1.36 are."
+        ],
+        cluster={"kubernetesVersion": "1.99"},
+    )
+
+
+def test_amd_is_somebody_elses_business() -> None:
+    pool = {"name": "amd", "vmSize": "Standard_NV24ads_V710_v5", "gpuStack": "none"}
+
+    assert read(gpuPools=[pool]).gpu_pools[0].vm_size == "Standard_NV24ads_V710_v5"
+
+
+def test_a_size_is_known_in_any_case_and_written_as_azure_does() -> None:
+    pool = {**POOL, "vmSize": "standard_nc8as_t4_v3"}
+
+    assert read(gpuPools=[pool]).gpu_pools[0].vm_size == "Standard_NC8as_T4_v3"
+
+
+@pytest.mark.parametrize(
+    ("stack", "pool", "owner"),
+    [
+        ({}, {}, "device-plugin"),
+        ({}, {"gpuStack": "none"}, "none"),
+        ({"gpuStack": "none"}, {}, "none"),
+        ({"gpuStack": "none"}, {"gpuStack": "device-plugin"}, "device-plugin"),
+        ({}, {"image": "specialised"}, "specialised-image"),
+        ({"gpuStack": "none"}, {"image": "specialised"}, "specialised-image"),
+        ({"gpuStack": "specialised-image"}, {}, "specialised-image"),
+        (
+            {"gpuStack": "specialised-image"},
+            {"image": "regular", "gpuStack": "device-plugin"},
+            "device-plugin",
+        ),
+    ],
+)
+def test_each_pool_has_one_owner_of_its_gpu_stack(
+    stack: dict[str, Any], pool: dict[str, Any], owner: str
+) -> None:
+    values = {**stack, "allowRetired": True, "gpuPools": [{**POOL, **pool}]}
+    read_stack = load(configuration(**values), lambda _: None)
+
+    assert [pool.name for pool in read_stack.pools_of(owner)] == ["gpu"]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("file", sorted(path.name for path in ROOT.glob("Pulumi.*.yaml")))
+def test_each_stack_file_is_good(file: str) -> None:
+    config = yaml.safe_load((ROOT / file).read_text())["config"]
+    texts = configuration(**{key.removeprefix("aks-gpu:"): said for key, said in config.items()})
+
+    assert load(texts, lambda _: None).gpu_pools
+
+
 def test_the_project_file_declares_the_same_keys_with_the_same_defaults() -> None:
     project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     declared = {
-        key: declaration["default"]
+        key.removeprefix("aks-gpu:"): declaration["default"]
         for key, declaration in project["config"].items()
-        if "default" in declaration
     }
 
-    assert load(configuration(**{k.removeprefix("aks-gpu:"): v for k, v in declared.items()})) == (
-        Settings()
-    )
-    assert {key.removeprefix("aks-gpu:") for key in project["config"]} == {
-        field.alias for field in Settings.model_fields.values()
-    }
+    assert read(**declared) == Settings()
+    assert set(declared) == {field.alias for field in Settings.model_fields.values()}

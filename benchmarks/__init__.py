@@ -1,0 +1,1 @@
+"""Measures, side by side, in one run."""

@@ -1,0 +1,113 @@
+"""What a preview costs, by the number of pools and the way they are made."""
+
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from aksgpu.rehearsal_stage import PROGRAM
+from benchmarks.programs import WAYS, program
+from engine import Engine
+from rehearsal.cloud import Cloud
+from rehearsal.project import Project
+
+SIZES = (1, 30, 300)
+RUNS = 3
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The median of several runs."""
+
+    pools: int
+    way: str
+    seconds: float
+    peak_mb: float
+
+
+def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
+    """Previews each size in each way, the ways in turn, so that all share the machine's moods."""
+    seconds: dict[tuple[int, str], list[float]] = {}
+    memory: dict[tuple[int, str], list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for pools in SIZES:
+            for run in range(RUNS):
+                for way in WAYS:
+                    console.print(f"previewing {pools} pools, {way}, run {run + 1} of {RUNS}")
+                    home = Path(folder) / f"{way}-{pools}"
+                    took, peak = _preview(engine, cloud, home, program(way, pools, _version()))
+                    seconds.setdefault((pools, way), []).append(took)
+                    memory.setdefault((pools, way), []).append(peak)
+    return [
+        Cost(pools, way, round(statistics.median(seconds[pools, way]), 3),
+             round(statistics.median(memory[pools, way]), 1))
+        for pools in SIZES
+        for way in WAYS
+    ]  # fmt: skip
+
+
+def table(costs: list[Cost]) -> Table:
+    """The costs, and how often the bare way's each is."""
+    bare = {cost.pools: cost for cost in costs if cost.way == "bare"}
+    shown = Table(title=f"Previews on the engine, medians of {RUNS} runs")
+    for heading in ("pools", "way", "seconds", "to bare", "peak MB", "to bare"):
+        shown.add_column(heading, justify="right")
+    for cost in costs:
+        base = bare[cost.pools]
+        shown.add_row(
+            str(cost.pools),
+            cost.way,
+            f"{cost.seconds:.2f}",
+            f"{cost.seconds / base.seconds:.2f}",
+            f"{cost.peak_mb:.0f}",
+            f"{cost.peak_mb / base.peak_mb:.2f}",
+        )
+    return shown
+
+
+def as_json(costs: list[Cost]) -> list[dict[str, object]]:
+    return [asdict(cost) for cost in costs]
+
+
+def _preview(engine: Engine, cloud: Cloud, home: Path, text: str) -> tuple[float, float]:
+    """Wall seconds of the preview, and megabytes that the program took at most."""
+    project = Project(PROGRAM, home)
+    project.write()
+    own = yaml.safe_load((project.folder / "Pulumi.yaml").read_text())
+    (project.folder / "Pulumi.yaml").write_text(yaml.safe_dump(own | {"main": ".", "config": {}}))
+    (project.folder / "__main__.py").write_text(text)
+    peak = home / "memory"
+    environment = {
+        **os.environ,
+        "PATH": engine.on_path(os.environ["PATH"]),
+        **project.environment(),
+        **cloud.environment(),
+        "BENCH_MEMORY": str(peak),
+    }
+
+    def run(*arguments: str) -> float:
+        began = time.monotonic()
+        subprocess.run(
+            [engine.pulumi, *arguments, "--stack", "bench"],
+            cwd=project.folder,
+            env=environment,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        return time.monotonic() - began
+
+    if not (project.folder / "Pulumi.bench.yaml").exists():
+        run("stack", "init")
+    return run("preview"), int(peak.read_text()) / 1024
+
+
+def _version() -> str:
+    return version("pulumi-azure-native")

@@ -1,0 +1,74 @@
+"""The programs that are compared: the same pools, made in different ways."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+# Says at its end how much memory it took at most, in kilobytes.
+_MEMORY = """
+import atexit, os, resource
+atexit.register(
+    lambda: open(os.environ["BENCH_MEMORY"], "w").write(
+        str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    )
+)
+"""
+
+_COMPONENTS = """
+from components import GpuNodePool, GpuNodePoolArgs
+
+for index in range(POOLS):
+    GpuNodePool(
+        f"pool{index}",
+        GpuNodePoolArgs(
+            resource_group_name="g", cluster_name="c", pool_name=f"pool{index}",
+            vm_size="Standard_NC8as_T4_v3", count=1,
+        ),
+    )
+"""
+
+_AZURE_NATIVE = """
+from pulumi_azure_native import containerservice as aks
+
+for index in range(POOLS):
+    aks.AgentPool(
+        f"pool{index}",
+        resource_group_name="g", resource_name_="c", agent_pool_name=f"pool{index}",
+        mode="User", os_type="Linux", type="VirtualMachineScaleSets",
+        vm_size="Standard_NC8as_T4_v3", count=1, node_taints=["sku=gpu:NoSchedule"],
+        gpu_profile=aks.GPUProfileArgs(driver="Install"),
+    )
+"""
+
+_BARE = """
+import pulumi
+
+class Pool(pulumi.ComponentResource):
+    def __init__(self, name):
+        super().__init__("bare:index:Pool", name)
+        pool = pulumi.CustomResource(
+            "azure-native:containerservice:AgentPool",
+            name,
+            {
+                "resourceGroupName": "g", "resourceName": "c", "agentPoolName": name,
+                "mode": "User", "osType": "Linux", "type": "VirtualMachineScaleSets",
+                "vmSize": "Standard_NC8as_T4_v3", "count": 1,
+                "nodeTaints": ["sku=gpu:NoSchedule"], "gpuProfile": {"driver": "Install"},
+            },
+            pulumi.ResourceOptions(parent=self, version=VERSION),
+        )
+        self.register_outputs({"id": pool.id})
+
+for index in range(POOLS):
+    Pool(f"pool{index}")
+"""
+
+_WAYS: Mapping[str, str] = MappingProxyType(
+    {"components": _COMPONENTS, "azure-native": _AZURE_NATIVE, "bare": _BARE}
+)
+WAYS = tuple(_WAYS)
+
+
+def program(way: str, pools: int, azure_native_version: str) -> str:
+    """The text of a program that registers so many pools in one of the ways."""
+    head = f"POOLS = {pools}\nVERSION = {azure_native_version!r}\n"
+    return head + _MEMORY + _WAYS[way]

@@ -1,0 +1,78 @@
+"""The Azure CLI's syntax of custom headers, by property."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from catalogue.headers import CLIENTS_OWN, parse
+from settings.headers import CustomHeaders
+
+READ = TypeAdapter(CustomHeaders)
+TOKENS = "!#$%&'*+.^_`|~-" + string.digits + string.ascii_letters
+
+names = st.text(TOKENS, min_size=1, max_size=20).filter(
+    lambda name: name.lower() not in CLIENTS_OWN
+)
+values = st.text(
+    st.characters(min_codepoint=33, max_codepoint=126, exclude_characters=",="), min_size=1
+)
+
+
+def _told_apart(headers: dict[str, str]) -> bool:
+    return len({name.lower() for name in headers}) == len(headers)
+
+
+headers = st.dictionaries(names, values, max_size=5).filter(_told_apart)
+
+
+@given(headers)
+def test_both_forms_say_the_same(said: dict[str, str]) -> None:
+    text = ",".join(f"{name}={value}" for name, value in said.items())
+
+    assert READ.validate_python(text) == READ.validate_python(said) == said
+
+
+@given(names, st.lists(values, min_size=2, max_size=4))
+def test_the_values_of_a_repeated_name_are_joined(name: str, said: list[str]) -> None:
+    text = ",".join(f"{name}={value}" for value in said)
+
+    assert parse(text) == {name: ",".join(said)}
+
+
+@given(names, values, values)
+def test_an_item_with_two_values_is_refused(name: str, one: str, other: str) -> None:
+    with pytest.raises(ValueError, match="is not of the form name=value"):
+        parse(f"{name}={one}={other}")
+
+
+@given(names)
+@pytest.mark.parametrize("end", ["", "="])
+def test_an_item_without_a_value_is_refused(end: str, name: str) -> None:
+    with pytest.raises(ValueError, match="is not of the form name=value"):
+        parse(f"a=b,{name}{end}")
+
+
+@given(st.text(min_size=1).filter(lambda name: not set(name) <= set(TOKENS)))
+def test_an_illegal_name_is_refused(name: str) -> None:
+    with pytest.raises(ValidationError, match="is no name of a header"):
+        READ.validate_python({name: "x"})
+
+
+@given(st.sampled_from(sorted(CLIENTS_OWN)), st.booleans())
+def test_the_clients_own_names_are_refused(name: str, loud: bool) -> None:
+    with pytest.raises(ValidationError, match="is written by the client itself"):
+        READ.validate_python({name.upper() if loud else name: "x"})
+
+
+@given(st.text(max_size=5), st.sampled_from("\r\n\0\t"), st.text(max_size=5))
+def test_a_value_in_more_than_a_line_is_refused(before: str, control: str, after: str) -> None:
+    with pytest.raises(ValidationError, match="has to be printable text in one line"):
+        READ.validate_python({"name": before + control + after})
+
+
+def test_a_name_in_two_cases_is_refused() -> None:
+    with pytest.raises(ValidationError, match="stands twice"):
+        READ.validate_python({"Name": "a", "name": "b"})
