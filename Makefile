@@ -1,7 +1,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# A file's tests share what they start, and so stay together.
+PARALLEL := --numprocesses auto --dist loadfile
 
-.PHONY: rehearse rehearse-down article test lint bench lock
+.PHONY: rehearse rehearse-down article test test-long lint bench lock
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -22,7 +24,11 @@ article: .venv/ready
 	$(BIN)/aksgpu article
 
 test: .venv/ready
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest $(PARALLEL) -m "not long"
+
+# Whole lives and faults, on the real engine and on real control planes.
+test-long: .venv/ready
+	$(BIN)/pytest $(PARALLEL) -m long
 
 lint: .venv/ready
 	$(BIN)/ruff check .

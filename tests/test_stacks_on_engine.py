@@ -9,7 +9,7 @@ import yaml
 
 from tests.bench import ROOT, Bench
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 REPLACED = {"gpu": "replace"}

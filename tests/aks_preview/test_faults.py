@@ -14,7 +14,7 @@ import pytest
 
 from tests.aks_preview.conftest import Aks, Faults, PreviewBench
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 POOL = "agentPools/gpu$"
 IMPATIENT = (

@@ -146,6 +146,7 @@ def test_from_nothing_to_nothing(newcomer: Newcomer) -> None:
     assert "no rehearsal" in newcomer.run("rehearse-down")
 
 
+@pytest.mark.long
 def test_a_dead_server_is_started_again_with_all_it_had(newcomer: Newcomer) -> None:
     first = newcomer.start_cloud(0.05)
     newcomer.run("rehearse")
@@ -157,6 +158,7 @@ def test_a_dead_server_is_started_again_with_all_it_had(newcomer: Newcomer) -> N
     assert second.pid != first.pid
 
 
+@pytest.mark.long
 def test_an_interrupted_update_is_gone_on_with(newcomer: Newcomer) -> None:
     newcomer.start_cloud(0.4)
     process = newcomer.start("rehearse")
@@ -176,6 +178,7 @@ def test_an_interrupted_update_is_gone_on_with(newcomer: Newcomer) -> None:
     assert len(puts) == len(PARTS)
 
 
+@pytest.mark.long
 def test_a_killed_update_is_gone_on_with(newcomer: Newcomer) -> None:
     newcomer.start_cloud(0.4)
     process = newcomer.start("rehearse")

@@ -40,6 +40,7 @@ def test_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
     assert {plugin["name"]: plugin["path"] for plugin in own["plugins"]["providers"]} == {
         "our-own": str(project.program / "own"),
         "azure-native": str(project.program / "rehearsal/azure_native"),
+        "kubernetes": str(project.program / "rehearsal/kubernetes_provider"),
     }
 
 

@@ -23,7 +23,7 @@ from tests.rehearsal.kubernetes.conftest import (
     until,
 )
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 Start = Callable[[], Azure]
 New = Callable[[Azure], NewCluster]

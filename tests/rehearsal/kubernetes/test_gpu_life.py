@@ -7,7 +7,7 @@ import pytest
 
 from tests.rehearsal.kubernetes.conftest import DAEMON_SET, JOB, Body, Cluster, until
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 NOTHING: list[tuple[str | None, str | None]] = [(None, None)]
 SPECIALISED = {"UseGPUDedicatedVHD": "true"}

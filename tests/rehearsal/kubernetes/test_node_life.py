@@ -8,7 +8,7 @@ import pytest
 
 from tests.rehearsal.kubernetes.conftest import Body, Cluster, V, until
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 LARGE = {"requests": {"cpu": "3"}}
 
@@ -155,7 +155,9 @@ def test_labels_and_taints_follow_the_pool(today: Cluster, pool_name: str) -> No
     [after] = today.nodes(pool_name)
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert after["metadata"]["labels"]["mine"] == "kept"
-    assert after["spec"]["taints"] == [{"key": "y", "value": "1", "effect": "NoExecute"}]
+    # Kubernetes taints a node by itself while the machine is too busy for its heartbeat.
+    own = [taint for taint in after["spec"]["taints"] if "kubernetes.io/" not in taint["key"]]
+    assert own == [{"key": "y", "value": "1", "effect": "NoExecute"}]
     today.delete(f"/agentPools/{pool_name}")
 
 

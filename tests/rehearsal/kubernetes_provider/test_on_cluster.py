@@ -20,7 +20,7 @@ from rehearsal.kubernetes_provider.work import Work
 from tests.rehearsal.kubernetes_provider.control_plane import HANGING_IMAGE, ControlPlane
 
 # They need the control plane, which comes to a machine as its engine does.
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
 class Told(EngineLog):

@@ -10,7 +10,7 @@ import pytest
 from tests.rehearsal.kubernetes_provider.conftest import KubernetesBench
 from tests.rehearsal.kubernetes_provider.control_plane import FAILING_IMAGE, HANGING_IMAGE
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PLUGIN = "nvidia-device-plugin-daemonset"
 
