@@ -1,0 +1,98 @@
+"""What the rehearsal's ARM server says: its answers to GETs, and its log of requests."""
+
+import http.client
+import json
+import ssl
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from rehearsal.cloud import Cloud
+
+Json = Any
+
+API_VERSION = "2025-09-01"
+NOT_FOUND = 404
+SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it came over the wire, and the status of its answer."""
+
+    time: datetime
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: Json
+    status: int
+
+    @property
+    def is_accepted(self) -> bool:
+        return 200 <= self.status < 300
+
+    def header(self, name: str) -> str | None:
+        found = (value for known, value in self.headers.items() if known.lower() == name.lower())
+        return next(found, None)
+
+    def is_for(self, method: str, end_of_path: str) -> bool:
+        return self.method == method and self.path.lower().endswith(end_of_path.lower())
+
+
+@dataclass(frozen=True)
+class Azure:
+    """A reader's view of one rehearsal cloud."""
+
+    cloud: Cloud
+
+    def get(self, path: str) -> Json:
+        """What is at a path below the subscription; None where there is nothing."""
+        host = self.cloud.url.removeprefix("https://")
+        context = ssl.create_default_context(cafile=str(self.cloud.ca_bundle))
+        connection = http.client.HTTPSConnection(host, timeout=SECONDS, context=context)
+        token = {"Authorization": f"Bearer {self._token(connection)}"}
+        whole = f"/subscriptions/{self.cloud.subscription}{path}?api-version={API_VERSION}"
+        connection.request("GET", whole, headers=token)
+        answer = connection.getresponse()
+        content = json.load(answer)
+        connection.close()
+        return None if answer.status == NOT_FOUND else content
+
+    def requests(self) -> list[Request]:
+        """All that was asked of it, in order."""
+        lines = self.cloud.request_log.read_text(encoding="utf-8").splitlines()
+        return [_request(json.loads(line)) for line in lines]
+
+    def asked(self, method: str, end_of_path: str) -> list[Request]:
+        return list(_asked(self.requests(), method, end_of_path))
+
+    def _token(self, connection: http.client.HTTPSConnection) -> str:
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": self.cloud.client_id,
+            "client_secret": self.cloud.client_secret,
+            "resource": self.cloud.url,
+        }
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", "/adfs/oauth2/token", urlencode(form), kind)
+        token: str = json.load(connection.getresponse())["access_token"]
+        return token
+
+
+def _asked(requests: Iterable[Request], method: str, end_of_path: str) -> Iterable[Request]:
+    return (request for request in requests if request.is_for(method, end_of_path))
+
+
+def _request(line: Mapping[str, Any]) -> Request:
+    return Request(
+        time=datetime.fromisoformat(line["time"]),
+        method=line["method"],
+        path=line["path"],
+        query=line["query"],
+        headers=line["headers"],
+        body=line["body"],
+        status=line["status"],
+    )

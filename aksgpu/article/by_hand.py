@@ -1,0 +1,211 @@
+"""The article by hand: its own commands, as they stand there, with the real az and kubectl."""
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+from aksgpu.article import names
+from aksgpu.article.azure import Azure
+from aksgpu.article.kubectl import CONFLICT, Kubectl, condition, gpus
+from aksgpu.article.running import Runner, wait_until
+from aksgpu.article.way import Step, Way
+from engine.cache import Say
+from rehearsal.cloud import Cloud
+
+ENDED = ("Failed", "Succeeded")
+
+# What is told below is written as the article has it, names and all.
+
+
+def sign_in(cloud: Cloud, azure_cli: Path, kubernetes: Path, say: Say) -> Way:
+    """Makes the CLI know this cloud and lets it in, which the article takes for granted."""
+    path = os.pathsep.join([str(azure_cli), str(kubernetes), os.environ.get("PATH", os.defpath)])
+    folder = cloud.home / "by-hand"
+    shutil.copytree(names.MANIFESTS, folder)
+    environment = {
+        **cloud.environment(),
+        "PATH": path,
+        "AZURE_CONFIG_DIR": str(folder / "azure"),
+        "AZURE_CORE_COLLECT_TELEMETRY": "false",
+        "AZURE_CORE_NO_COLOR": "true",
+        "KUBECONFIG": str(folder / names.GROUP),
+    }
+    way = Way(Azure(cloud), Runner(folder, environment, say))
+    ask = way.runner.ask
+    ask("az", "cloud", "register", "--name", "rehearsal", "--endpoint-resource-manager", cloud.url)
+    ask("az", "cloud", "set", "--name", "rehearsal")
+    secret = folder / "secret"
+    secret.touch(0o600)
+    secret.write_text(cloud.client_secret, encoding="utf-8")
+    who = ("--username", cloud.client_id, "--password", f"@{secret}")
+    ask("az", "login", "--service-principal", *who, "--tenant", cloud.tenant)
+    return way
+
+
+def _group(way: Way) -> None:
+    _tell(way, "az group create --name myResourceGroup --location eastus")
+
+
+def _cluster(way: Way) -> None:
+    _tell(
+        way,
+        "az aks create --resource-group myResourceGroup --name myAKSCluster "
+        "--node-vm-size Standard_NC6 --node-count 1",
+    )
+
+
+def _older_kubernetes(way: Way) -> None:
+    """Not in the article: less than what it asks for has to be refused."""
+    cluster = f"--resource-group {names.GROUP} --name {names.OLD_CLUSTER}"
+    size = f"--node-vm-size {names.SIZE} --node-count 1"
+    version = f"--kubernetes-version {names.OLD_KUBERNETES}"
+    way.runner.attempt(*f"az aks create {cluster} {size} {version}".split())
+
+
+def _credentials(way: Way) -> None:
+    _tell(way, "az aks get-credentials --resource-group myResourceGroup --name myAKSCluster")
+    way.clusters[names.GROUP] = Kubectl(way.runner, way.runner.folder / names.GROUP)
+    _tell(way, "kubectl get nodes")
+
+
+def _namespace(way: Way) -> None:
+    _tell(way, "kubectl create namespace gpu-resources")
+
+
+def _device_plugin(way: Way) -> None:
+    _tell(way, "kubectl apply -f nvidia-device-plugin-ds.yaml")
+    _wait_for_gpu(way, names.FIRST_POOL)
+    (node,) = way.cluster(names.GROUP).nodes(names.FIRST_POOL)
+    _tell(way, f"kubectl describe node {node['metadata']['name']}")
+
+
+def _job(way: Way) -> None:
+    _tell(way, "kubectl apply -f samples-tf-mnist-demo.yaml")
+    way.said["watch"] = _tell(way, "kubectl get jobs samples-tf-mnist-demo --watch", until="1/1")
+    _tell(way, "kubectl get pods --selector app=samples-tf-mnist-demo")
+    (pod,) = way.cluster(names.GROUP).items("pods", "--selector", f"app={names.JOB}")
+    _tell(way, f"kubectl logs {pod['metadata']['name']}")
+
+
+def _clean_up(way: Way) -> None:
+    _tell(way, "kubectl delete jobs samples-tf-mnist-demo")
+
+
+def _feature(way: Way) -> None:
+    _tell(
+        way,
+        "az feature register --name GPUDedicatedVHDPreview --namespace Microsoft.ContainerService",
+    )
+    wait_until("the feature is Registered", lambda: " Registered" in _features(way))
+    _tell(way, "az provider register --namespace Microsoft.ContainerService")
+
+
+def _features(way: Way) -> str:
+    return _tell(
+        way,
+        "az feature list -o table --query \"[?contains(name, 'Microsoft.ContainerService/"
+        "GPUDedicatedVHDPreview')].{Name:name,State:properties.state}\"",
+    )
+
+
+def _specialised_pool(way: Way) -> None:
+    _tell(
+        way,
+        "az aks nodepool add --name gpu --cluster-name myAKSCluster "
+        "--resource-group myResourceGroup --node-vm-size Standard_NC6 --node-count 1 "
+        "--aks-custom-headers UseGPUDedicatedVHD=true",
+    )
+    # The DaemonSet is on this cluster: just what the article warns of, until it is taken away.
+    wait_until("the harm is seen", lambda: _harm(way).endswith("True"), way.runner.say)
+    way.said["harm"] = _harm(way)
+    _tell(way, "kubectl delete -f nvidia-device-plugin-ds.yaml")
+    _wait_for_gpu(way, names.SPECIALISED_POOL)
+
+
+def _generation_2(way: Way) -> None:
+    _tell(
+        way,
+        f"az aks nodepool add --name {names.GENERATION_2_POOL} --cluster-name myAKSCluster "
+        "--resource-group myResourceGroup --node-vm-size Standard_NC6s_v2 --node-count 1 "
+        "--aks-custom-headers UseGPUDedicatedVHD=true,usegen2vm=true",
+    )
+    _wait_for_gpu(way, names.GENERATION_2_POOL)
+
+
+def _new_cluster(way: Way) -> None:
+    """The article's commands but for the group."""
+    group = f"--resource-group {names.NEW_GROUP}"
+    _tell(way, f"az group create --name {names.NEW_GROUP} --location eastus")
+    _tell(
+        way,
+        f"az aks create --name myAKSCluster {group} --node-vm-size Standard_NC6 "
+        "--node-count 1 --aks-custom-headers UseGPUDedicatedVHD=true",
+    )
+    file = way.runner.folder / names.NEW_GROUP
+    _tell(way, f"az aks get-credentials {group} --name myAKSCluster --file {file}")
+    way.clusters[names.NEW_GROUP] = Kubectl(way.runner, file)
+    _wait_for_gpu(way, names.FIRST_POOL, names.NEW_GROUP)
+
+
+def _no_driver(way: Way) -> None:
+    """Not in the article: it makes true what its note is about."""
+    cluster = f"--cluster-name {names.CLUSTER} --resource-group {names.NEW_GROUP}"
+    pool = f"--name {names.NO_DRIVER_POOL} --node-vm-size {names.SIZE} --node-count 1"
+    _tell(way, f"az aks nodepool add {cluster} {pool} --gpu-driver None")
+    run_without_driver(way)
+
+
+def _windows(way: Way) -> None:
+    """Not in the article: what it rules out."""
+    cluster = f"--cluster-name {names.CLUSTER} --resource-group {names.GROUP}"
+    pool = f"--name {names.WINDOWS_POOL} --node-vm-size {names.SIZE} --node-count 1"
+    way.runner.attempt(*f"az aks nodepool add {cluster} {pool} --os-type Windows".split())
+
+
+STEPS = (
+    Step(_group, (4,)),
+    Step(_cluster, (5,)),
+    Step(_credentials, (6,)),
+    Step(_older_kubernetes, (3,)),
+    Step(_namespace, (7,)),
+    Step(_device_plugin, (8, 15)),
+    Step(_job, (2, 16, 18, 19)),
+    Step(_clean_up, (20,)),
+    Step(_feature),
+    Step(_specialised_pool, (9, 11, 13, 14)),
+    Step(_generation_2, (12,)),
+    Step(_new_cluster, (10,)),
+    Step(_no_driver, (17,)),
+    Step(_windows, (1,)),
+)
+
+
+def run_without_driver(way: Way) -> None:
+    """Runs the sample on the pool whose driver was left out, until it has said something."""
+    kubectl = way.cluster(names.NEW_GROUP)
+    kubectl.tell("apply", "-f", str(names.MANIFESTS / names.NO_DRIVER_JOB_FILE))
+    pods = ("pods", "--selector", f"app={names.JOB}-nodriver")
+
+    def has_ended() -> bool:
+        return any(pod["status"]["phase"] in ENDED for pod in kubectl.items(*pods))
+
+    wait_until("the sample has ended on the node without a driver", has_ended, way.runner.say)
+
+
+def _tell(way: Way, command: str, until: str = "") -> str:
+    return way.runner.tell(*shlex.split(command), until=until)
+
+
+def _wait_for_gpu(way: Way, pool: str, group: str = names.GROUP) -> None:
+    kubectl = way.cluster(group)
+    wait_until(f"the node of {pool} offers its GPU", lambda: _offers(kubectl, pool), way.runner.say)
+
+
+def _offers(kubectl: Kubectl, pool: str) -> bool:
+    return [gpus(node) for node in kubectl.nodes(pool)] == [("1", "1")]
+
+
+def _harm(way: Way) -> str:
+    (node,) = way.cluster(names.GROUP).nodes(names.SPECIALISED_POOL)
+    return " ".join(map(str, (*gpus(node), condition(node, CONFLICT))))

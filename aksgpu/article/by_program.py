@@ -1,0 +1,111 @@
+"""The article by this program: `pulumi up` of the article's stack, and of variants of it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from aksgpu.article import names
+from aksgpu.article.azure import Azure
+from aksgpu.article.by_hand import run_without_driver
+from aksgpu.article.kubectl import Kubectl
+from aksgpu.article.running import CommandFailedError, Runner
+from aksgpu.article.way import Step, Way
+from aksgpu.rehearsal_stage import PROGRAM, Stage
+from engine.cache import Say
+from rehearsal.project import NAME
+
+STACK = "article"
+NEW_STACK = "article-new-cluster"
+REFUSED_STACK = "article-refused"
+
+_NO_DRIVER = {
+    "name": names.NO_DRIVER_POOL,
+    "vmSize": names.SIZE,
+    "gpuStack": "none",
+    "tainted": False,
+}
+_FIRST_POOL = {"name": names.FIRST_POOL, "vmSize": names.SIZE, "count": 1}
+
+# What the variants say otherwise than the article's stack file.
+NEW_CLUSTER: Mapping[str, Any] = {
+    "resourceGroup": {"name": names.NEW_GROUP},
+    "systemPool": {**_FIRST_POOL, "image": "specialised"},
+    "gpuPools": [_NO_DRIVER],
+}
+REFUSED: Mapping[str, Any] = {
+    "resourceGroup": {"name": names.REFUSED_GROUP},
+    "cluster": {"name": names.CLUSTER, "kubernetesVersion": names.OLD_KUBERNETES},
+    "gpuPools": [{"name": names.WINDOWS_POOL, "vmSize": names.SIZE, "osType": "Windows"}],
+}
+WITHOUT_JOB: Mapping[str, Any] = {"sampleJob": {"enabled": False}}
+
+
+def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
+    """Gives the rehearsal's project the article's stack file."""
+    stage.project.write_stack(STACK)
+    path = os.pathsep.join([str(kubernetes), stage.exports()["PATH"]])
+    environment = {**stage.exports(), "PATH": path}
+    return Way(Azure(stage.cloud), Runner(stage.project.folder, environment, say))
+
+
+def _refused(way: Way) -> None:
+    _write_variant(way, REFUSED_STACK, REFUSED)
+    way.runner.ask("pulumi", "stack", "select", "--create", REFUSED_STACK)
+    ended = way.runner.attempt(*_up(REFUSED_STACK))
+    if ended.code == 0:
+        raise CommandFailedError("`pulumi up` took a stack that the article rules out.")
+    way.said["refused"] = ended.out
+
+
+def _article(way: Way) -> None:
+    _bring_up(way, STACK, names.GROUP)
+
+
+def _new_cluster(way: Way) -> None:
+    _write_variant(way, NEW_STACK, NEW_CLUSTER)
+    _bring_up(way, NEW_STACK, names.NEW_GROUP)
+
+
+def _without_job(way: Way) -> None:
+    _write_variant(way, STACK, WITHOUT_JOB)
+    way.runner.tell(*_up(STACK))
+
+
+STEPS = (
+    Step(_refused, (1,)),
+    Step(_article, (3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 18)),
+    Step(_new_cluster, (2, 10, 19)),
+    Step(run_without_driver, (17,)),
+    Step(_without_job, (20,)),
+)
+
+
+def _bring_up(way: Way, stack: str, group: str) -> None:
+    way.runner.ask("pulumi", "stack", "select", "--create", stack)
+    way.runner.tell(*_up(stack))
+    shown = ("output", "kubeconfig", "--show-secrets", "--stack", stack)
+    kubeconfig = way.azure.cloud.home / f"kubeconfig-{group}"
+    kubeconfig.touch(0o600)
+    kubeconfig.write_text(way.runner.ask("pulumi", "stack", *shown), encoding="utf-8")
+    way.clusters[group] = Kubectl(way.runner, kubeconfig)
+
+
+def _up(stack: str) -> tuple[str, ...]:
+    # What is to come is seen as it comes: a preview would show it twice.
+    options = ("--yes", "--skip-preview", "--policy-pack", str(PROGRAM / "policies"))
+    return ("pulumi", "up", "--stack", stack, *options)
+
+
+def _write_variant(way: Way, stack: str, otherwise: Mapping[str, Any]) -> None:
+    """A stack file like the article's in all that is not said otherwise."""
+    article = way.runner.folder / f"Pulumi.{STACK}.yaml"
+    said = yaml.safe_load(article.read_text(encoding="utf-8"))
+    changes = {f"{NAME}:{key}": value for key, value in otherwise.items()}
+    # The key of its secrets is each stack's own; a variant under the same name keeps it.
+    kept = said if stack == STACK else {}
+    content = {**kept, "config": {**said["config"], **changes}}
+    file = way.runner.folder / f"Pulumi.{stack}.yaml"
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")

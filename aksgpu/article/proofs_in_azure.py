@@ -1,0 +1,165 @@
+"""What of the article can be seen in Azure: in the log of requests, and in what a GET gives."""
+
+from collections.abc import Mapping
+
+from aksgpu.article import names
+from aksgpu.article.azure import Request
+from aksgpu.article.kubectl import Kubectl, gpus
+from aksgpu.article.way import NotShownError, Way, require
+from rehearsal.arm.registrations import FEATURE_SECONDS
+
+# The rehearsal's clock runs faster than Azure's; the article is happening at this pace.
+TIME_SCALE = 0.2
+
+SPECIALISED = {names.IMAGE_HEADER: "true"}
+SPECIALISED_GENERATION_2 = {names.IMAGE_HEADER: "true", names.GENERATION_HEADER: "true"}
+
+
+def linux_only_by_hand(way: Way) -> str:
+    path = names.pool_path(names.WINDOWS_POOL)
+    put = _last_put(way, path)
+    require(
+        not put.is_accepted,
+        f"the cloud took a Windows pool of {names.SIZE}: its PUT was answered {put.status}",
+    )
+    require(way.azure.get(path) is None, "the Windows pool is there, though its PUT was refused")
+    return f"the PUT of a Windows pool of {names.SIZE} was answered {put.status}; a GET of it, 404"
+
+
+def linux_only_by_program(way: Way) -> str:
+    _nothing_was_sent(way)
+    return "a Windows pool in the stack file: no PUT reached ARM, and a GET of the group gives 404"
+
+
+def old_kubernetes_by_hand(way: Way) -> str:
+    path = names.cluster_path(names.GROUP, names.OLD_CLUSTER)
+    put = _last_put(way, path)
+    require(not put.is_accepted, f"the cloud took Kubernetes {names.OLD_KUBERNETES}")
+    return f"Kubernetes {names.OLD_KUBERNETES} was answered {put.status}"
+
+
+def old_kubernetes_by_program(way: Way) -> str:
+    _nothing_was_sent(way)
+    return f"Kubernetes {names.OLD_KUBERNETES} never reached ARM"
+
+
+def group(way: Way) -> str:
+    found = way.azure.get(names.group_path(names.GROUP))
+    require(found, f"there is no resource group {names.GROUP}")
+    require(found["name"] == names.GROUP, f"it is named {found['name']}")
+    require(found["location"] == names.LOCATION, f"it is in {found['location']}")
+    return f"GET: {names.GROUP} is in {names.LOCATION}"
+
+
+def cluster(way: Way) -> str:
+    found = way.azure.get(names.cluster_path(names.GROUP))
+    require(found, f"there is no cluster {names.CLUSTER}")
+    properties = found["properties"]
+    require(properties["provisioningState"] == "Succeeded", properties["provisioningState"])
+    profiles = {profile["name"]: profile for profile in properties["agentPoolProfiles"]}
+    pool = profiles[names.FIRST_POOL]
+    require(pool["vmSize"] == names.SIZE, f"its pool's size is {pool['vmSize']}")
+    require(pool["count"] == 1, f"its pool has {pool['count']} nodes")
+    return f"GET: {names.CLUSTER} has one node of {names.SIZE}, and has Succeeded"
+
+
+def feature(way: Way) -> str:
+    path = f"/providers/Microsoft.Features/providers/{names.PROVIDER}/features/{names.FEATURE}"
+    state = way.azure.get(path)["properties"]["state"]
+    require(state == "Registered", f"the feature is {state}")
+    register = f"{path}/register"
+    provider = f"{names.PROVIDER}/register"
+    asked, again = (way.azure.asked("POST", end) for end in (register, provider))
+    require(asked and again, "the feature or the provider was never registered")
+    wait = (again[-1].time - asked[0].time).total_seconds()
+    takes = FEATURE_SECONDS * TIME_SCALE
+    require(
+        wait >= takes,
+        f"the provider was registered {wait:.1f} s after the feature, which takes {takes:.1f} s",
+    )
+    used = [put for put in way.azure.requests() if put.header(names.IMAGE_HEADER)]
+    require(used, "nothing was made with the image")
+    require(used[0].time > again[-1].time, "the image was used before the provider was registered")
+    polls = [get for get in way.azure.requests() if get.method == "GET" and "/features" in get.path]
+    return (
+        f"log: POST of the feature; {len(polls)} GETs of its state; POST of the provider after "
+        f"{wait:.0f} s (the feature took {takes:.0f} s); then the first PUT with the header"
+    )
+
+
+def new_cluster(way: Way) -> str:
+    put = _last_put(way, names.cluster_path(names.NEW_GROUP))
+    _sent_with(put, SPECIALISED)
+    kubectl = way.cluster(names.NEW_GROUP)
+    plugins = kubectl.items("daemonsets", "--all-namespaces")
+    require(not plugins, f"the cluster has {len(plugins)} DaemonSets")
+    return f"{_offers_gpus(kubectl, names.FIRST_POOL)}, and the cluster has no DaemonSet"
+
+
+def existing_cluster(way: Way) -> str:
+    return _specialised_pool(way, names.SPECIALISED_POOL, names.SIZE, SPECIALISED)
+
+
+def generation_2(way: Way) -> str:
+    return _specialised_pool(
+        way, names.GENERATION_2_POOL, names.GENERATION_2_SIZE, SPECIALISED_GENERATION_2
+    )
+
+
+def regular_image(way: Way) -> str:
+    regular = _last_put(way, names.cluster_path(names.GROUP))
+    sent = [name for name in SPECIALISED_GENERATION_2 if regular.header(name)]
+    require(not sent, f"the cluster was made with {', '.join(sent)}")
+    later = _last_put(way, names.pool_path(names.SPECIALISED_POOL))
+    require(later.is_accepted, f"its specialised pool was answered {later.status}")
+    require(later.time > regular.time, "its specialised pool is older than itself")
+    return (
+        f"log: the cluster's PUT ({regular.status}) has neither header; later the PUT of its pool "
+        f"{names.SPECIALISED_POOL} ({later.status}) has one"
+    )
+
+
+def _specialised_pool(way: Way, pool: str, size: str, headers: Mapping[str, str]) -> str:
+    path = names.pool_path(pool)
+    _sent_with(_last_put(way, path), headers)
+    properties = way.azure.get(path)["properties"]
+    require(properties["vmSize"] == size, f"GET: the size is {properties['vmSize']}")
+    require(properties["count"] == 1, f"GET: the pool has {properties['count']} nodes")
+    kubectl = way.cluster(names.GROUP)
+    node = kubectl.nodes(pool)[0]["metadata"]["name"]
+    bearers = kubectl.items(
+        "pods", "-n", names.NAMESPACE, "--field-selector", f"spec.nodeName={node}"
+    )
+    require(not bearers, "the DaemonSet's plugin runs on its node")
+    said = ", ".join(f"{name}: {value}" for name, value in headers.items())
+    return f"log: PUT with {said}; {_offers_gpus(kubectl, pool)}, from no DaemonSet"
+
+
+def _offers_gpus(kubectl: Kubectl, pool: str) -> str:
+    (node,) = kubectl.nodes(pool)
+    require(gpus(node) == ("1", "1"), f"its node has GPUs (capacity, allocatable): {gpus(node)}")
+    return f"kubectl: the node of {pool} has 1 GPU, allocatable"
+
+
+def _sent_with(put: Request, headers: Mapping[str, str]) -> None:
+    require(put.is_accepted, f"its PUT was answered {put.status}")
+    sent = {name: put.header(name) for name in SPECIALISED_GENERATION_2 if put.header(name)}
+    require(sent == headers, f"its PUT had the headers {sent}")
+
+
+def _nothing_was_sent(way: Way) -> None:
+    there = [
+        sent
+        for sent in way.azure.requests()
+        if sent.method != "GET" and names.REFUSED_GROUP.lower() in sent.path.lower()
+    ]
+    require("refused" in way.said, "the stack was not refused")
+    require(not there, f"{len(there)} requests for the refused stack reached ARM")
+    require(way.azure.get(names.group_path(names.REFUSED_GROUP)) is None, "its group is there")
+
+
+def _last_put(way: Way, path: str) -> Request:
+    puts = way.azure.asked("PUT", path)
+    if not puts:
+        raise NotShownError(f"no PUT of {path} reached ARM")
+    return puts[-1]

@@ -1,0 +1,226 @@
+"""What of the article can be seen in Kubernetes: what the API server and kubectl say."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import yaml
+
+from aksgpu.article import names
+from aksgpu.article.kubectl import CONFLICT, GPU, Kubectl, condition, gpus
+from aksgpu.article.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
+from aksgpu.article.way import NotShownError, Proof, Way, require
+from catalogue.sizes import find
+
+Json = Any
+
+LOWEST_KUBERNETES = (1, 10)
+KIBIBYTES_PER_GIBIBYTE = 1 << 20
+
+# The article's own node.
+NODE: Mapping[str, Mapping[str, str]] = {
+    "capacity": {"cpu": "6", "memory": "57713784Ki"},
+    "allocatable": {"cpu": "5916m", "memory": "51702904Ki"},
+}
+NODE_NAME = re.compile(rf"aks-{names.FIRST_POOL}-\d{{8}}-\d+")
+PROVIDER_ID = re.compile(
+    rf"azure:///subscriptions/[0-9a-f-]{{36}}/resourceGroups/MC_{names.GROUP}_{names.CLUSTER}_"
+    rf"{names.LOCATION}/providers/Microsoft\.Compute/.+"
+)
+DEVICE = re.compile(r"Found device 0 with properties:.* name: (.+)")
+CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
+
+
+def smallest_size(way: Way) -> str:
+    node = _first_node(way)
+    capacity = node["status"]["capacity"]
+    gibibytes = int(capacity["memory"].removesuffix("Ki")) / KIBIBYTES_PER_GIBIBYTE
+    require(capacity["cpu"] == "6", f"it has {capacity['cpu']} CPUs")
+    # Firmware and kernel keep some of the 56 for themselves.
+    require(55 < gibibytes <= 56, f"it has {gibibytes:.2f} GiB")
+    require(capacity.get(GPU) == "1", f"it has {capacity.get(GPU)} GPUs")
+    devices = _devices(way)
+    require("Tesla K80" in devices, f"the GPU found is {devices}")
+    return (
+        f"kubectl: a node of {names.SIZE} has 6 CPUs, {gibibytes:.2f} of 56 GiB, 1 GPU; the job's "
+        "log calls it Tesla K80"
+    )
+
+
+def kubernetes_by_hand(way: Way) -> str:
+    return _kubernetes(way, old_kubernetes_by_hand)
+
+
+def kubernetes_by_program(way: Way) -> str:
+    return _kubernetes(way, old_kubernetes_by_program)
+
+
+def _kubernetes(way: Way, refusal: Proof) -> str:
+    refused = refusal(way)
+    served = way.cluster(names.GROUP).json("version")["serverVersion"]
+    version = (int(served["major"]), int(served["minor"]))
+    require(version >= LOWEST_KUBERNETES, f"the API server is {served['gitVersion']}")
+    return f"kubectl: the API server is {served['gitVersion']}; {refused}"
+
+
+def credentials(way: Way) -> str:
+    lists = [
+        *way.azure.asked("POST", "/listClusterUserCredential"),
+        *way.azure.asked("POST", "/listClusterAdminCredential"),
+    ]
+    require(any(each.is_accepted for each in lists), "nobody asked ARM for the credentials")
+    nodes = way.cluster(names.GROUP).ask("get", "nodes", "-o", "name").split()
+    require(nodes, "kubectl sees no node")
+    return f"log: POST {lists[0].path.rpartition('/')[2]}; kubectl takes them, nodes: {len(nodes)}"
+
+
+def namespace(way: Way) -> str:
+    found = way.cluster(names.GROUP).json("get", "namespace", names.NAMESPACE)
+    require(found["status"]["phase"] == "Active", f"it is {found['status']['phase']}")
+    return f"kubectl: the namespace {names.NAMESPACE} is Active"
+
+
+def device_plugin(way: Way) -> str:
+    kubectl = way.cluster(names.GROUP)
+    live = kubectl.json("get", "daemonset", names.DAEMON_SET, "-n", names.NAMESPACE)
+    _as_in(names.DAEMON_SET_FILE, live)
+    ready = live["status"]["numberReady"]
+    require(ready >= 1, "none of its pods is ready")
+    return f"kubectl: the DaemonSet has every value of the article's; ready: {ready}"
+
+
+def warning_by_hand(way: Way) -> str:
+    """The harm, as it was seen while plugin and image were both there."""
+    harm = way.said["harm"]
+    require(harm == "1 0 True", f"capacity, allocatable and {CONFLICT} were {harm}")
+    return (
+        "kubectl: with the DaemonSet on the specialised image, the node had 1 GPU and 0 of them "
+        f"allocatable ({CONFLICT}); without it, 1"
+    )
+
+
+def warning_by_program(way: Way) -> str:
+    kubectl = way.cluster(names.GROUP)
+    pods = kubectl.items("pods", "-n", names.NAMESPACE)
+    require(pods, "the DaemonSet has no pods at all")
+    on = {pod["spec"]["nodeName"] for pod in pods}
+    for pool in (names.SPECIALISED_POOL, names.GENERATION_2_POOL):
+        (node,) = kubectl.nodes(pool)
+        require(node["metadata"]["name"] not in on, f"a pod of the DaemonSet is on {pool}")
+        require(condition(node, CONFLICT) != "True", f"two plugins are on the node of {pool}")
+        require(gpus(node) == ("1", "1"), f"the node of {pool} has GPUs: {gpus(node)}")
+    return f"kubectl: the DaemonSet's pods are on {', '.join(sorted(on))} alone"
+
+
+def confirmed(way: Way) -> str:
+    kubectl = way.cluster(names.GROUP)
+    node = _first_node(way)
+    name = node["metadata"]["name"]
+    require(NODE_NAME.fullmatch(name), f"the node is named {name}")
+    require(PROVIDER_ID.fullmatch(node["spec"]["providerID"]), node["spec"]["providerID"])
+    (line,) = [line for line in kubectl.ask("get", "nodes").splitlines() if name in line]
+    require(line.split()[1] == "Ready", f"kubectl get nodes: {line}")
+    described = kubectl.ask("describe", "node", name)
+    shown = len(re.findall(rf"{re.escape(GPU)}: +1$", described, re.MULTILINE))
+    require(shown == 2, f"kubectl describe node shows {GPU}: 1 {shown} times, not twice")
+    require("accelerator=nvidia" in described, "the node has no label accelerator=nvidia")
+    for part, values in NODE.items():
+        for resource, value in values.items():
+            found = node["status"][part][resource]
+            require(found == value, f"{part} of {resource} is {found}, not {value}")
+    return (
+        f"kubectl: {name} is Ready; {GPU}: 1 under Capacity and Allocatable; accelerator=nvidia; "
+        f"CPU and memory are the article's; {node['status']['capacity']['pods']} pods"
+    )
+
+
+def job(way: Way) -> str:
+    live = way.cluster(names.GROUP).json("get", "job", names.JOB)
+    _as_in(names.JOB_FILE, live)
+    return "kubectl: the job has every value of the article's"
+
+
+def driver_note(way: Way) -> str:
+    path = names.pool_path(names.NO_DRIVER_POOL, names.NEW_GROUP)
+    driver = way.azure.get(path)["properties"]["gpuProfile"]["driver"]
+    require(driver == "None", f"GET: the pool's driver is {driver}")
+    selector = f"app={names.JOB}-nodriver"
+    log = way.cluster(names.NEW_GROUP).ask("logs", "--selector", selector, "--tail=-1")
+    require(CUDA_MISMATCH in log, f"the log says: {log}")
+    return f'a pool with driver None: kubectl logs says "{CUDA_MISMATCH}"'
+
+
+def watched_by_hand(way: Way) -> str:
+    seen = [line.split()[2] for line in way.said["watch"].splitlines()[1:]]
+    require(seen[0] == "0/1" and seen[-1] == "1/1", f"COMPLETIONS went {', '.join(seen)}")
+    return f"kubectl get jobs --watch: COMPLETIONS went from {seen[0]} to {seen[-1]}"
+
+
+def watched_by_program(way: Way) -> str:
+    said = way.cluster(names.GROUP).ask("get", "jobs", names.JOB)
+    require("1/1" in said, said)
+    return "kubectl get jobs: COMPLETIONS is 1/1"
+
+
+def logged(way: Way) -> str:
+    devices = _devices(way)
+    require("Tesla K80" in devices, f"the devices found are {devices}")
+    return f"kubectl logs of the pods by app={names.JOB}: {', '.join(devices)}; accuracy per step"
+
+
+def cleaned_up(way: Way) -> str:
+    kubectl = way.cluster(names.GROUP)
+    left = kubectl.items("jobs,pods", "--selector", f"app={names.JOB}")
+    require(not left, f"{len(left)} objects of the job are still there")
+    return "kubectl: neither the job nor a pod of it is there"
+
+
+def _first_node(way: Way) -> Json:
+    (node,) = way.cluster(names.GROUP).nodes(names.FIRST_POOL)
+    return node
+
+
+def _devices(way: Way) -> list[str]:
+    """The device that each run of the sample found, which is to be its node's."""
+    found = [
+        _device(kubectl, pod)
+        for kubectl in way.clusters.values()
+        for pod in kubectl.items("pods", "--selector", f"app={names.JOB}")
+    ]
+    require(found, f"there is no pod with app={names.JOB}")
+    return found
+
+
+def _device(kubectl: Kubectl, pod: Json) -> str:
+    log = kubectl.ask("logs", pod["metadata"]["name"])
+    device = DEVICE.search(log)
+    node = kubectl.json("get", "node", pod["spec"]["nodeName"])
+    size = find(node["metadata"]["labels"]["node.kubernetes.io/instance-type"])
+    if device is None or size is None:
+        raise NotShownError(f"the log names no device: {log}")
+    require(size.gpu_model in device[1], f"on {size.name} the log names {device[1]}")
+    steps = re.findall(r"Accuracy at step (\d+): [\d.]+", log)
+    require(steps[:1] == ["0"] and len(steps) > 1, "the log names no accuracy per step")
+    return device[1].strip()
+
+
+def _as_in(file: str, live: Json) -> None:
+    wanted = yaml.safe_load((names.MANIFESTS / file).read_text(encoding="utf-8"))
+    lacking = list(missing(wanted, live))
+    require(not lacking, f"otherwise than in the article: {', '.join(lacking)}")
+
+
+def missing(wanted: Json, live: Json, path: str = "") -> Iterable[str]:
+    """The paths of what is wanted and not so; what is there beside it does not matter."""
+    if isinstance(wanted, dict):
+        for name, value in wanted.items():
+            below = live.get(name) if isinstance(live, dict) else None
+            yield from missing(value, below, f"{path}.{name}".removeprefix("."))
+    elif isinstance(wanted, list):
+        there = live if isinstance(live, list) else []
+        for number, value in enumerate(wanted):
+            if not any(not list(missing(value, each)) for each in there):
+                yield f"{path}[{number}]"
+    # A quantity is a number in the article, and a text in what the API server gives back.
+    elif str(wanted) != str(live):
+        yield path

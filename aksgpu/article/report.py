@@ -1,0 +1,142 @@
+"""Both ways side by side, for people and for programs."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from aksgpu.article.sent import UNSAID, Compared, Comparison, Thing, Unsaid
+from aksgpu.article.way import Finding
+
+_COLOURS = {"ok": "green", "note": "cyan", "not ok": "bold red"}
+_UNEXPLAINED = "NOT EXPLAINED"
+_VALUE_LETTERS = 60
+
+
+@dataclass(frozen=True)
+class RowResult:
+    number: int
+    title: str
+    by_hand: Finding
+    by_program: Finding
+
+    @property
+    def is_ok(self) -> bool:
+        return "not ok" not in (self.by_hand.result, self.by_program.result)
+
+
+@dataclass(frozen=True)
+class Report:
+    rows: Sequence[RowResult]
+    sent: Comparison
+
+    @property
+    def is_ok(self) -> bool:
+        return bool(self.rows) and all(row.is_ok for row in self.rows) and self.sent.is_explained
+
+    def as_json(self) -> str:
+        return json.dumps(
+            {
+                "ok": self.is_ok,
+                "rows": [_row_json(row) for row in self.rows],
+                "sent": [_thing_json(thing) for thing in self.sent.things],
+                "onlyByHand": list(self.sent.only_by_hand),
+                "onlyByProgram": list(self.sent.only_by_program),
+            },
+            indent=2,
+        )
+
+    def show(self, console: Console) -> None:
+        console.print("\n[bold]The article, row by row: by hand, and by this program[/bold]\n")
+        for row in self.rows:
+            _show_row(row, console)
+        console.print("\n[bold]What the two ways sent to Azure for the same thing[/bold]")
+        console.print("A dash: not said, or said with null or what is empty.")
+        for thing in self.sent.things:
+            console.print(f"\n[bold]{escape(thing.path)}[/bold]", soft_wrap=True)
+            console.print(_said_by_both(thing), soft_wrap=True, markup=False, highlight=False)
+            console.print(_table(thing))
+        for line in self._verdict():
+            console.print(line, soft_wrap=True, markup=False)
+
+    def _verdict(self) -> Iterator[str]:
+        yield ""
+        for who, paths in (
+            ("by hand", self.sent.only_by_hand),
+            ("by the program", self.sent.only_by_program),
+        ):
+            yield from (f"NOT EXPLAINED: made {who} alone: {path}" for path in paths)
+        bad = [str(row.number) for row in self.rows if not row.is_ok]
+        yield f"Rows not ok: {', '.join(bad)}" if bad else f"All {len(self.rows)} rows are ok."
+        all_compared = [each for thing in self.sent.things for each in thing.compared]
+        differing = [each for each in all_compared if not each.item.is_same]
+        unexplained = sum(each.is_unexplained for each in differing)
+        yield f"Differences: {len(differing)}, of which not explained: {unexplained}"
+
+
+def _show_row(row: RowResult, console: Console) -> None:
+    ways = {"by hand": row.by_hand, "by program": row.by_program}
+    results = ", ".join(f"{way} {_coloured(found.result)}" for way, found in ways.items())
+    console.print(f"[bold]{row.number:2}  {escape(row.title)}[/bold]: {results}", soft_wrap=True)
+    proofs = {found.proof for found in ways.values()}
+    if len(proofs) == 1:
+        ways = {"both": row.by_hand}
+    for way, found in ways.items():
+        console.print(f"      {way}: {found.proof}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _coloured(result: str) -> str:
+    return f"[{_COLOURS[result]}]{result}[/]"
+
+
+def _table(thing: Thing) -> Table:
+    table = Table()
+    for heading in ("what", "by hand", "by program", "why"):
+        table.add_column(heading, overflow="fold")
+    for each in filter(lambda each: not each.item.is_same, thing.compared):
+        values = (_shown(each.item.by_hand), _shown(each.item.by_program))
+        style = "red" if each.is_unexplained else ""
+        table.add_row(escape(each.item.where), *values, each.reason or _UNEXPLAINED, style=style)
+    return table
+
+
+def _said_by_both(thing: Thing) -> str:
+    same = [each.item for each in thing.compared if each.item.is_same]
+    return f"the same: {', '.join(f'{item.where} {_text(item.by_hand)}' for item in same)}"
+
+
+def _shown(value: Any) -> str:
+    text = _text(value)
+    return escape(text if len(text) <= _VALUE_LETTERS else f"{text[:_VALUE_LETTERS]}...")
+
+
+def _text(value: Any) -> str:
+    return str(value) if isinstance(value, str | Unsaid) else json.dumps(value)
+
+
+def _row_json(row: RowResult) -> Mapping[str, Any]:
+    return {
+        "number": row.number,
+        "title": row.title,
+        "byHand": vars(row.by_hand),
+        "byProgram": vars(row.by_program),
+    }
+
+
+def _thing_json(thing: Thing) -> Mapping[str, Any]:
+    return {"path": thing.path, "items": [_compared_json(each) for each in thing.compared]}
+
+
+def _compared_json(compared: Compared) -> Mapping[str, Any]:
+    item = compared.item
+    said = {"byHand": item.by_hand, "byProgram": item.by_program}
+    return {
+        "what": item.where,
+        **{way: value for way, value in said.items() if value is not UNSAID},
+        "same": item.is_same,
+        "reason": compared.reason,
+    }

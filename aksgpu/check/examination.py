@@ -1,0 +1,132 @@
+"""A check from the first look to the last: how often to look, and whether to run the job."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from aksgpu.check import judge
+from aksgpu.check.api import Api, ApiError, opened
+from aksgpu.check.causes import Cause, CheckError, Finding, verdict
+from aksgpu.check.cluster_view import ClusterView
+from aksgpu.check.job import JobReport, SampleJob
+from aksgpu.check.look import look
+from aksgpu.check.placement import Toleration
+from aksgpu.check.progress import Progress
+from aksgpu.check.target import Target
+
+_POLL_SECONDS = 0.5
+_SECONDS_FOR_ANOTHER_LOOK = 30.0
+# Taints that come and go with a node's state; a job that tolerates them would land badly.
+_OF_STATE = "node.kubernetes.io/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What somebody wants of a check."""
+
+    job: bool = False
+    json: bool = False
+    timeout: float = 900.0
+    # How long to look again and again while what is wrong may pass by itself.
+    settle: float = 10.0
+
+
+@dataclass
+class Examination:
+    """What is known so far: nothing of it is lost when a later part fails."""
+
+    title: str = ""
+    pools: Sequence[str] = ()
+    view: ClusterView | None = None
+    findings: list[Finding] = field(default_factory=list)
+    job: JobReport | None = None
+    # Why the job was not run, though it was asked for.
+    job_left_out: str | None = None
+
+    @property
+    def verdict(self) -> Cause:
+        return verdict(self.findings)
+
+
+async def examine(
+    examination: Examination, target: Target, wishes: Wishes, progress: Progress
+) -> None:
+    """Fills the examination in. Ctrl-C and SIGTERM cancel it, and it cleans up."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    if task is not None:
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    deadline = loop.time() + wishes.timeout
+    examination.title, examination.pools = target.title, list(target.pools)
+    try:
+        async with opened(target.kubeconfig) as api:
+            async with asyncio.timeout_at(deadline):
+                await _settled(examination, api, wishes, progress)
+            if wishes.job:
+                seconds = max(1.0, deadline - loop.time())
+                await _with_job(examination, api, target, seconds, progress)
+    except TimeoutError:
+        what = f"the cluster did not tell of itself in {wishes.timeout:.0f} s"
+        _add(examination, Cause.TIMEOUT, what, "give it longer with --timeout")
+    except ApiError as error:
+        what = f"the API server did not take a request: {error}"
+        _add(examination, Cause.CLUSTER_UNREACHABLE, what, "try again; is it a cluster of AKS?")
+    except CheckError as error:
+        examination.findings.append(error.finding)
+    finally:
+        loop.remove_signal_handler(signal.SIGTERM)
+
+
+async def _settled(examination: Examination, api: Api, wishes: Wishes, progress: Progress) -> None:
+    """Looks until all is well, or what is wrong has had its time to pass."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + wishes.settle
+    while True:
+        await _look(examination, api)
+        if not judge.may_pass(examination.findings) or loop.time() >= until:
+            return
+        progress.update(f"Looking again, it may pass: {examination.findings[0].what}")
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def _look(examination: Examination, api: Api) -> None:
+    view = await look(api, examination.pools)
+    examination.view = view
+    examination.findings = judge.judge(view, examination.pools)
+
+
+async def _with_job(
+    examination: Examination, api: Api, target: Target, seconds: float, progress: Progress
+) -> None:
+    view = examination.view
+    if view is None or not judge.has_room(view, examination.pools):
+        examination.job_left_out = "no node offers a GPU, and no pool could grow for it"
+        return
+    job = SampleJob(api, _tolerations(view, target), progress)
+    examination.job = await job.run(seconds)
+    # A pool may have grown for it, and what was used before may be free.
+    async with asyncio.timeout(_SECONDS_FOR_ANOTHER_LOOK):
+        await _look(examination, api)
+    if examination.job.finding:
+        examination.findings.append(examination.job.finding)
+
+
+def _tolerations(view: ClusterView, target: Target) -> list[Toleration]:
+    """What the job needs to land on any of the GPU nodes, those to come included."""
+    wanted = [own for pool in target.pools.values() for own in pool]
+    wanted += [
+        Toleration(
+            key=taint.key,
+            operator="Equal" if taint.value else "Exists",
+            value=taint.value,
+            effect=taint.effect,
+        )
+        for node in view.nodes
+        for taint in node.taints
+        if taint.blocks and not taint.key.startswith(_OF_STATE)
+    ]
+    return list(dict.fromkeys(wanted))
+
+
+def _add(examination: Examination, cause: Cause, what: str, advice: str) -> None:
+    examination.findings.append(Finding(cause=cause, what=what, advice=advice))

@@ -1,0 +1,274 @@
+"""Runs the article's sample job, watches it, and takes it away again, whatever happens."""
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from aksgpu.check import cluster_view, job_log
+from aksgpu.check.api import Api, ApiError
+from aksgpu.check.causes import Cause, CheckError, Finding
+from aksgpu.check.cluster_view import GPU
+from aksgpu.check.job_log import JobLog
+from aksgpu.check.judge import unplaced
+from aksgpu.check.placement import Toleration
+from aksgpu.check.progress import Progress
+from catalogue.images import SAMPLE_JOB
+
+Json = Mapping[str, Any]
+
+_NAMESPACE = "default"
+_JOBS = f"/apis/batch/v1/namespaces/{_NAMESPACE}/jobs"
+_PODS = f"/api/v1/namespaces/{_NAMESPACE}/pods"
+_STEPS = 500
+# A log that is longer than the sample's ever is tells nothing more.
+_LOG_BYTES = "1000000"
+_POLL_SECONDS = 0.5
+_CLEAN_UP_SECONDS = 20.0
+# How much longer the cluster lets the job live than we do, should we be killed.
+_GRACE_SECONDS = 120
+# The kubelet has tried more than once then, or never will.
+_HOPELESS = ("ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
+
+_MATRIX = "https://docs.nvidia.com/deploy/cuda-compatibility/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobReport:
+    """How the job went. `finding` says what went wrong, if something did."""
+
+    name: str
+    stage: str
+    node: str | None
+    log: str
+    told: JobLog
+    finding: Finding | None
+    # Said where the job could not be taken away.
+    leftover: str | None
+
+
+class SampleJob:
+    """One run of the job, under a name of its own."""
+
+    def __init__(self, api: Api, tolerations: Sequence[Toleration], progress: Progress) -> None:
+        self.name = f"aksgpu-check-{uuid.uuid4().hex[:8]}"
+        self._api = api
+        self._tolerations = tolerations
+        self._progress = progress
+        self._stage = "created"
+        self._node: str | None = None
+        self._log = ""
+        self._pod: Json | None = None
+
+    async def run(self, seconds: float) -> JobReport:
+        finding: Finding | None
+        leftover: str | None = None
+        try:
+            async with asyncio.timeout(seconds):
+                await self._create(seconds)
+                finding = await self._watch()
+        except TimeoutError:
+            finding = self._too_late(seconds)
+        finally:
+            # Also when this is cancelled, as on Ctrl-C.
+            leftover = await self._take_away()
+        return JobReport(
+            name=self.name,
+            stage=self._stage,
+            node=self._node,
+            log=self._log,
+            told=job_log.read(self._log),
+            finding=finding,
+            leftover=leftover,
+        )
+
+    async def _create(self, seconds: float) -> None:
+        try:
+            await self._api.post(_JOBS, self._manifest(seconds))
+        except ApiError as error:
+            raise CheckError(
+                Cause.JOB_FAILED,
+                f"the cluster does not take the sample job: {error}",
+                "a policy or an admission webhook of the cluster may stand against it",
+            ) from None
+        self._progress.reached(f"The job {self.name} is created.")
+
+    async def _watch(self) -> Finding | None:
+        """Until the job is over; what was wrong with it."""
+        while True:
+            pods = await self._api.list(_PODS, labelSelector=f"app={self.name}")
+            if pods:
+                self._pod = pods[-1]
+                await self._follow(self._pod)
+                phase = self._pod["status"].get("phase")
+                if phase == "Succeeded":
+                    return self._of_success()
+                reason = cluster_view.trouble(self._pod)
+                if phase == "Failed" or reason.startswith(_HOPELESS):
+                    return self._of_failure(reason)
+            elif ended := await self._ended_without_pod():
+                return ended
+            await asyncio.sleep(_POLL_SECONDS)
+
+    async def _follow(self, pod: Json) -> None:
+        """Tells how far the pod has got."""
+        node = pod["spec"].get("nodeName")
+        if node is None:
+            self._progress.update(_first_line(_scheduler_says(pod) or "The pod waits for a place"))
+            return
+        if self._node != node:
+            self._node = node
+            self._reach("placed", f"It is placed on {node}.")
+        if _has_started(pod):
+            self._reach("running", "Its image is pulled; it is running.")
+            await self._read_log(pod)
+        else:
+            self._stage = "pulling"
+            self._progress.update(f"The image is being pulled: {cluster_view.trouble(pod)}")
+
+    def _reach(self, stage: str, line: str) -> None:
+        if self._stage != stage:
+            self._stage = stage
+            self._progress.reached(line)
+
+    async def _read_log(self, pod: Json) -> None:
+        try:
+            path = f"{_PODS}/{pod['metadata']['name']}/log"
+            self._log = await self._api.text(path, limitBytes=_LOG_BYTES)
+        except ApiError:
+            # Nothing there yet.
+            return
+        told = job_log.read(self._log)
+        if told.step is not None:
+            self._progress.update(f"Step {told.step} of {_STEPS}, accuracy {told.accuracy}")
+
+    async def _ended_without_pod(self) -> Finding | None:
+        """Somebody may have taken the job away, or a quota may leave it without a pod."""
+        try:
+            job = await self._api.get(f"{_JOBS}/{self.name}")
+        except ApiError as error:
+            return self._of_failure(f"it is gone ({error})")
+        failed = [
+            found
+            for found in job.get("status", {}).get("conditions") or ()
+            if found["type"] == "Failed" and found["status"] == "True"
+        ]
+        return self._of_failure(failed[0].get("message") or "Failed") if failed else None
+
+    def _of_success(self) -> Finding | None:
+        self._stage = "succeeded"
+        told = job_log.read(self._log)
+        if told.devices:
+            return None
+        return Finding(
+            cause=Cause.JOB_FAILED,
+            node=self._node,
+            what=f"the job {self.name} ended well, and its log names no GPU",
+            advice="it may have used the CPU: read its log",
+        )
+
+    def _of_failure(self, reason: str) -> Finding:
+        self._stage = "failed"
+        if job_log.read(self._log).is_cuda_mismatch:
+            return Finding(
+                cause=Cause.CUDA_MISMATCH,
+                node=self._node,
+                what=f"the job {self.name} failed: {job_log.CUDA_MISMATCH}",
+                advice="consult NVIDIA's compatibility matrix for a driver that fits the image's "
+                f"CUDA, {_MATRIX}; is there a driver at all (gpuStack: none leaves it out)?",
+            )
+        return Finding(
+            cause=Cause.JOB_FAILED,
+            node=self._node,
+            what=f"the job {self.name} failed: {reason}",
+            advice="read its log, and the events of its node",
+        )
+
+    def _too_late(self, seconds: float) -> Finding:
+        if self._pod is not None and (said := _scheduler_says(self._pod)) and not self._node:
+            return unplaced(
+                cluster_view.Pod(
+                    namespace=_NAMESPACE, name=self._pod["metadata"]["name"], unplaced=said
+                )
+            )
+        return Finding(
+            cause=Cause.TIMEOUT,
+            node=self._node,
+            what=f"the job {self.name} was not over in {seconds:.0f} s: it was {self._stage}",
+            advice="give it longer with --timeout: to pull the image alone takes minutes",
+        )
+
+    async def _take_away(self) -> str | None:
+        """Deletes the job with its pod and waits for that; what to do where it does not work."""
+        self._progress.reached(f"Taking the job {self.name} away.")
+        try:
+            async with asyncio.timeout(_CLEAN_UP_SECONDS):
+                await self._api.delete(f"{_JOBS}/{self.name}", propagationPolicy="Foreground")
+                while True:
+                    await self._api.get(f"{_JOBS}/{self.name}")
+                    await asyncio.sleep(_POLL_SECONDS)
+        except ApiError as error:
+            if error.code == 404:
+                return None
+            reason = str(error)
+        except TimeoutError:
+            reason = f"it is still there after {_CLEAN_UP_SECONDS:.0f} s"
+        except CheckError as error:
+            reason = str(error)
+        leftover = (
+            f"The job {self.name} could not be taken away ({reason}). "
+            f"Do so: kubectl delete job -n {_NAMESPACE} {self.name}"
+        )
+        self._progress.reached(leftover)
+        return leftover
+
+    def _manifest(self, seconds: float) -> dict[str, Any]:
+        container = {
+            "name": "samples-tf-mnist-demo",
+            "image": SAMPLE_JOB,
+            "args": ["--max_steps", str(_STEPS)],
+            "imagePullPolicy": "IfNotPresent",
+            "resources": {"limits": {GPU: 1}},
+        }
+        labels = {"app": self.name}
+        return {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": self.name, "labels": labels},
+            "spec": {
+                # One try, whose pod and log stay to be read.
+                "backoffLimit": 0,
+                # Should we be killed before we clean up, the cluster does.
+                "activeDeadlineSeconds": int(seconds) + _GRACE_SECONDS,
+                "ttlSecondsAfterFinished": _GRACE_SECONDS,
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {
+                        "containers": [container],
+                        "restartPolicy": "Never",
+                        "tolerations": [
+                            {key: value for key, value in asdict(own).items() if value}
+                            for own in self._tolerations
+                        ],
+                    },
+                },
+            },
+        }
+
+
+def _has_started(pod: Json) -> bool:
+    statuses = pod["status"].get("containerStatuses") or ()
+    return any({"running", "terminated"} & (found.get("state") or {}).keys() for found in statuses)
+
+
+def _scheduler_says(pod: Json) -> str | None:
+    for found in pod["status"].get("conditions") or ():
+        if found["type"] == "PodScheduled" and found["status"] == "False":
+            message: str | None = found.get("message")
+            return message
+    return None
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0]

@@ -1,0 +1,130 @@
+"""What a check tells: tables for people, one JSON document for programs. The facts are the same."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from aksgpu.check.causes import Finding
+from aksgpu.check.cluster_view import ClusterView, Node
+from aksgpu.check.examination import Examination
+from aksgpu.check.job import JobReport
+from aksgpu.check.judge import driver_state, empty_pools, plugin_state
+
+_HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin")
+# What the job says of itself is of no use where it went well, but for these.
+_LOG_LINES = 12
+
+
+def print_tables(examination: Examination, console: Console) -> None:
+    if examination.view is not None:
+        console.print(_table(examination.view, examination))
+    for finding in examination.findings:
+        console.print(_finding(finding))
+    if examination.job_left_out:
+        console.print(Text(f"The job was not run: {examination.job_left_out}."))
+    if examination.job is not None:
+        console.print(_job(examination.job))
+    verdict = examination.verdict
+    style = "bold red" if verdict.exit_code else "bold green"
+    line = Text("Result: ").append(verdict.slug, style).append(f" - {verdict.meaning}")
+    console.print(line.append(f" (exit code {verdict.exit_code})."))
+
+
+def document(examination: Examination) -> dict[str, Any]:
+    view, verdict = examination.view, examination.verdict
+    return {
+        "title": examination.title,
+        "cause": verdict.slug,
+        "meaning": verdict.meaning,
+        "exitCode": verdict.exit_code,
+        "nodes": [_node(view, node) for node in view.nodes] if view else [],
+        "emptyPools": empty_pools(view, examination.pools) if view else [],
+        "findings": [
+            {
+                "cause": finding.cause.slug,
+                "isProblem": finding.is_problem,
+                "pool": finding.pool,
+                "node": finding.node,
+                "what": finding.what,
+                "advice": finding.advice,
+            }
+            for finding in examination.findings
+        ],
+        "job": _job_facts(examination.job) if examination.job else None,
+        "jobLeftOut": examination.job_left_out,
+    }
+
+
+def _table(view: ClusterView, examination: Examination) -> Table:
+    table = Table(title=examination.title)
+    for heading in _HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for node in view.nodes:
+        ready = "yes" if node.is_ready else "NO"
+        table.add_row(
+            Text(node.pool or "-"),
+            Text(node.name),
+            f"{ready}, cordoned" if node.is_cordoned else ready,
+            str(node.capacity),
+            str(node.allocatable),
+            str(view.used(node)),
+            driver_state(view, node),
+            plugin_state(view, node),
+        )
+    for pool in empty_pools(view, examination.pools):
+        table.add_row(Text(pool), "(no nodes now)", "", "0", "0", "0", "", "")
+    return table
+
+
+def _finding(finding: Finding) -> Text:
+    where = finding.node or (f"pool {finding.pool}" if finding.pool else "")
+    style = "bold red" if finding.is_problem else "bold"
+    text = Text(f"{finding.cause.slug}: ", style)
+    text.append(f"{where}: " if where else "", "bold").append(finding.what, "not bold default")
+    return text.append(f"\n  -> {finding.advice}", "not bold default")
+
+
+def _job(job: JobReport) -> Text:
+    lines = job.log.splitlines()
+    shown = lines if len(lines) <= _LOG_LINES else [*lines[:4], "...", *lines[-6:]]
+    text = Text("\n".join(["", f"The log of the job {job.name}:", *(f"  {s}" for s in shown), ""]))
+    text.append(f"Job:      {job.stage}" + (f", on {job.node}" if job.node else ""))
+    text.append(f"\nDevice:   {', '.join(job.told.devices) or 'none found'}")
+    if job.told.step is not None:
+        text.append(f"\nAccuracy: {job.told.accuracy} at step {job.told.step}")
+    if job.leftover:
+        text.append(f"\n{job.leftover}", "bold red")
+    return text.append("\n")
+
+
+def _node(view: ClusterView, node: Node) -> dict[str, Any]:
+    return {
+        "name": node.name,
+        "pool": node.pool,
+        "ready": node.is_ready,
+        "cordoned": node.is_cordoned,
+        "gpus": {
+            "capacity": node.capacity,
+            "allocatable": node.allocatable,
+            "used": view.used(node),
+        },
+        "driver": driver_state(view, node),
+        "plugin": plugin_state(view, node),
+        "pluginPods": [str(pod) for pod in view.plugins_on(node)],
+        "taints": [str(taint) for taint in node.taints],
+    }
+
+
+def _job_facts(job: JobReport) -> dict[str, Any]:
+    return {
+        "name": job.name,
+        "stage": job.stage,
+        "node": job.node,
+        "devices": list(job.told.devices),
+        "lastStep": job.told.step,
+        "accuracy": job.told.accuracy,
+        "log": job.log.splitlines(),
+        "leftover": job.leftover,
+    }

@@ -1,0 +1,84 @@
+"""What is checked: a cluster's kubeconfig and its GPU pools, out of a stack's outputs or a file."""
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aksgpu.check import kubeconfig
+from aksgpu.check.causes import Cause, CheckError
+from aksgpu.check.kubeconfig import Kubeconfig
+from aksgpu.check.placement import Toleration
+from aksgpu.pulumi_cli import PulumiCli
+
+_SECONDS = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    # How it is called in what the check prints.
+    title: str
+    kubeconfig: Kubeconfig = field(repr=False)
+    # What pods have to tolerate on the nodes of each pool.
+    pools: Mapping[str, Sequence[Toleration]] = field(default_factory=dict)
+
+
+def of_file(file: Path) -> Target:
+    """Whatever a file leads to; of the pools no more is known than their nodes tell."""
+    return Target(title=f"The cluster of {file}", kubeconfig=kubeconfig.read_file(file))
+
+
+def of_stack(pulumi: PulumiCli, stack: str) -> Target:
+    outputs = _outputs(pulumi, stack)
+    text = outputs.get("kubeconfig")
+    if not isinstance(text, str) or not text:
+        raise CheckError(
+            Cause.STACK_UNREADABLE,
+            f"the stack {stack} has no output kubeconfig",
+            f"pulumi up --stack {stack} makes it; another program has to export its own",
+        )
+    title = f"The stack {stack}"
+    if name := outputs.get("clusterName"):
+        title += f", cluster {name}"
+    pools = outputs.get("gpuPools") or {}
+    return Target(
+        title=title,
+        kubeconfig=kubeconfig.parse(text),
+        pools={name: _tolerations(pool) for name, pool in pools.items()},
+    )
+
+
+def _outputs(pulumi: PulumiCli, stack: str) -> dict[str, Any]:
+    """All outputs, the secret ones in clear: what is printed here is never repeated."""
+    command = ("stack", "output", "--stack", stack, "--json", "--show-secrets", "--non-interactive")
+    try:
+        ended = subprocess.run(
+            [pulumi.executable, *command],
+            cwd=pulumi.folder,
+            env=dict(pulumi.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        if ended.returncode == 0:
+            found: dict[str, Any] = json.loads(ended.stdout)
+            return found
+        said = ended.stderr.strip().removeprefix("error: ") or f"exit code {ended.returncode}"
+    except subprocess.TimeoutExpired:
+        said = f"it was not done in {_SECONDS} s"
+    except ValueError:
+        said = "it printed no JSON"
+    raise CheckError(
+        Cause.STACK_UNREADABLE,
+        f"`pulumi stack output` cannot read the stack {stack}: {said}",
+        "is this the stack's project, are you signed in to its backend (pulumi login), and is its "
+        "passphrase set?",
+    )
+
+
+def _tolerations(pool: Mapping[str, Any]) -> list[Toleration]:
+    return [Toleration(**found) for found in pool.get("tolerations") or ()]

@@ -1,0 +1,34 @@
+"""The Azure CLI is installed once, whole or not at all."""
+
+from pathlib import Path
+
+import pytest
+
+from aksgpu.article import azure_cli
+from aksgpu.article.azure_cli import AzureCliUnavailableError, ensure_azure_cli
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path / "aks-gpu"
+
+
+def test_one_that_is_there_is_taken(cache: Path) -> None:
+    there = cache / f"azure-cli-{azure_cli.VERSION}"
+    there.mkdir(parents=True)
+    said: list[str] = []
+
+    assert ensure_azure_cli(said.append) == there / "bin"
+    assert said == []
+
+
+def test_an_install_that_fails_leaves_nothing_that_looks_whole(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+
+    with pytest.raises(AzureCliUnavailableError, match="could not be installed from PyPI"):
+        ensure_azure_cli(lambda _: None)
+
+    assert not (cache / f"azure-cli-{azure_cli.VERSION}").exists()

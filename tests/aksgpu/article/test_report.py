@@ -1,0 +1,127 @@
+"""The report: a line for each row, the differences, and whether all is well."""
+
+import io
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from aksgpu.article.azure import Request
+from aksgpu.article.report import Report, RowResult
+from aksgpu.article.sent import UNSAID, Comparison, Explanation, compare
+from aksgpu.article.way import Finding
+
+OK, NOTE = Finding("ok", "seen with kubectl"), Finding("note", "see the docs")
+NOT_OK = Finding("not ok", "there is no node [at all]")
+WELL = RowResult(1, "Linux only", OK, OK)
+POOL = "/resourceGroups/g/providers/x/managedClusters/c/agentPools/gpu"
+
+
+def sent(hand: Any, program: Any, *known: Explanation) -> Comparison:
+    now = datetime.now(UTC)
+    hand, program = (
+        Request(now, "PUT", f"/subscriptions/1{POOL}", {}, {}, {"properties": body}, 201)
+        for body in (hand, program)
+    )
+    return compare([hand], [program], known)
+
+
+SAME = sent({"count": 1}, {"count": 1})
+
+
+def shown(report: Report) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    report.show(console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("row", "is_ok"),
+    [
+        (WELL, True),
+        (RowResult(1, "a", NOTE, NOTE), True),
+        (RowResult(1, "a", NOT_OK, OK), False),
+        (RowResult(1, "a", OK, NOT_OK), False),
+    ],
+)
+def test_a_row_that_is_not_ok_is_the_reports_end(row: RowResult, is_ok: bool) -> None:
+    assert Report([WELL, row], SAME).is_ok is is_ok
+
+
+def test_an_unexplained_difference_is_the_reports_end() -> None:
+    report = Report([WELL], sent({"count": 1}, {"count": 2}))
+
+    assert not report.is_ok
+    assert "NOT EXPLAINED" in shown(report)
+    assert "Differences: 1, of which not explained: 1" in shown(report)
+
+
+def test_no_rows_are_no_success() -> None:
+    assert not Report([], SAME).is_ok
+
+
+def test_a_row_shows_both_results_with_their_reasons() -> None:
+    said = shown(Report([RowResult(7, "the namespace", OK, NOT_OK)], SAME))
+
+    assert "7  the namespace: by hand ok, by program not ok" in said
+    assert "by hand: seen with kubectl" in said
+    assert "by program: there is no node [at all]" in said
+    assert "Rows not ok: 7" in said
+
+
+def test_one_proof_of_both_ways_is_told_once() -> None:
+    said = shown(Report([WELL], SAME))
+
+    assert said.count("seen with kubectl") == 1
+    assert "both: seen with kubectl" in said
+    assert "All 1 rows are ok." in said
+
+
+def test_a_difference_stands_with_both_values_and_its_reason() -> None:
+    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "it is the default")
+    said = shown(Report([WELL], sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)))
+
+    (line,) = [line for line in said.splitlines() if "osSKU" in line]
+    assert [cell.strip() for cell in line.split("│")[1:5]] == [
+        "properties.osSKU",
+        "-",
+        "Ubuntu",
+        "it is the default",
+    ]
+    assert "the same: properties.count 1" in said
+
+
+def test_what_one_way_made_alone_is_told() -> None:
+    said = shown(Report([WELL], Comparison(SAME.things, only_by_hand=(POOL,))))
+
+    assert f"NOT EXPLAINED: made by hand alone: {POOL}" in said
+
+
+def test_as_json_it_has_the_same_to_say() -> None:
+    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "it is the default")
+    comparison = sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)
+
+    said = json.loads(Report([WELL, RowResult(2, "a", NOT_OK, OK)], comparison).as_json())
+
+    assert said["ok"] is False
+    assert said["rows"][1]["byHand"] == {"result": "not ok", "proof": "there is no node [at all]"}
+    (thing,) = said["sent"]
+    assert thing["path"] == POOL
+    assert thing["items"] == [
+        {
+            "what": "properties.count",
+            "byHand": 1,
+            "byProgram": 1,
+            "same": True,
+            "reason": None,
+        },
+        {
+            "what": "properties.osSKU",
+            "byProgram": "Ubuntu",
+            "same": False,
+            "reason": "it is the default",
+        },
+    ]

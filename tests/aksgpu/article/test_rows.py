@@ -1,0 +1,120 @@
+"""Every row of the article is proven in both ways, and a proof that fails is a row not ok."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from aksgpu.article import by_hand, names
+from aksgpu.article.azure import Azure
+from aksgpu.article.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
+from aksgpu.article.proofs_in_kubernetes import missing
+from aksgpu.article.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
+from aksgpu.article.running import CommandFailedError, Runner
+from aksgpu.article.way import NotShownError, Proof, Step, Way, go, require
+from rehearsal.cloud import Cloud
+
+
+@pytest.fixture
+def way(tmp_path: Path) -> Way:
+    cloud = Cloud(tmp_path, "", 0, "", "", "", "", tmp_path, tmp_path / "requests.jsonl")
+    return Way(Azure(cloud), Runner(tmp_path, {}, lambda _: None))
+
+
+def nothing(_: Way) -> None:
+    pass
+
+
+def refuse(_: Way) -> str:
+    raise NotShownError("it is not there")
+
+
+def misread(_: Way) -> str:
+    nothing_there: dict[str, str] = {}
+    return nothing_there["status"]
+
+
+def fail(_: Way) -> None:
+    raise CommandFailedError("az ended with exit code 1")
+
+
+def test_the_table_is_the_articles() -> None:
+    numbers = [row.number for row in ROWS] + [note.number for note in NOTES]
+
+    assert numbers == list(range(1, 22))
+
+
+@pytest.mark.parametrize("steps", [by_hand.STEPS, STEPS])
+def test_every_row_is_shown_by_one_step_of_each_way(steps: tuple[Step, ...]) -> None:
+    shown = sorted(number for step in steps for number in step.shows)
+
+    assert shown == sorted(BY_HAND) == sorted(BY_PROGRAM)
+
+
+@pytest.mark.parametrize(
+    ("do", "proof", "result", "told"),
+    [
+        (nothing, lambda _: "kubectl says so", "ok", "kubectl says so"),
+        (nothing, refuse, "not ok", "it is not there"),
+        (nothing, misread, "not ok", "cannot be read"),
+        (fail, lambda _: "kubectl says so", "not ok", "exit code 1"),
+    ],
+)
+def test_a_step_that_fails_and_a_proof_that_fails_are_rows_not_ok(
+    way: Way, do: Any, proof: Proof, result: str, told: str
+) -> None:
+    later = Step(nothing, (2,))
+
+    findings = go([Step(do, (1,)), later], way, {1: proof, 2: lambda _: "still looked at"})
+
+    assert findings[1].result == result
+    assert told in findings[1].proof
+    assert findings[2].result == "ok"
+
+
+def test_a_cluster_without_credentials_is_told(way: Way) -> None:
+    with pytest.raises(NotShownError, match="no credentials for the cluster in g"):
+        way.cluster("g")
+
+
+def test_what_is_required_is_told_where_it_is_not_so() -> None:
+    require(["something"], "never")
+    with pytest.raises(NotShownError, match="there is nothing"):
+        require([], "there is nothing")
+
+
+@pytest.mark.parametrize(
+    ("live", "lacking"),
+    [
+        ({"a": {"b": 1, "more": 2}, "list": [{"x": "y"}, {"n": "1"}]}, []),
+        ({"a": {"b": 2}, "list": [{"n": 1}]}, ["a.b"]),
+        ({"a": {"b": 1}, "list": [{"n": 2}]}, ["list[0]"]),
+        ({}, ["a.b", "list[0]"]),
+    ],
+)
+def test_a_manifest_lacks_what_is_otherwise_in_the_cluster(live: Any, lacking: list[str]) -> None:
+    assert list(missing({"a": {"b": 1}, "list": [{"n": 1}]}, live)) == lacking
+
+
+def test_the_manifests_have_the_articles_values() -> None:
+    daemon_set, job = (
+        yaml.safe_load((names.MANIFESTS / file).read_text())
+        for file in (names.DAEMON_SET_FILE, names.JOB_FILE)
+    )
+    pod = daemon_set["spec"]["template"]
+    (plugin,) = pod["spec"]["containers"]
+    assert plugin["image"] == "mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"
+    assert pod["metadata"]["annotations"] == {"scheduler.alpha.kubernetes.io/critical-pod": ""}
+    assert plugin["volumeMounts"][0]["mountPath"] == "/var/lib/kubelet/device-plugins"
+    (sample,) = job["spec"]["template"]["spec"]["containers"]
+    assert sample["image"] == "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
+    assert sample["args"] == ["--max_steps", "500"]
+    assert sample["resources"]["limits"] == {"nvidia.com/gpu": 1}
+
+
+def test_the_variants_say_only_what_the_articles_stack_file_knows() -> None:
+    config = yaml.safe_load((Path(__file__).parents[3] / "Pulumi.article.yaml").read_text())
+    known = {key.removeprefix("aks-gpu:") for key in config["config"]}
+
+    assert {*NEW_CLUSTER, *WITHOUT_JOB} <= known

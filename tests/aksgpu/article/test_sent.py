@@ -1,0 +1,176 @@
+"""What the two ways sent is laid side by side, and no difference goes without a reason."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from aksgpu.article.azure import Request
+from aksgpu.article.differences import EXPLANATIONS
+from aksgpu.article.sent import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
+
+HAND, PROGRAM = "/subscriptions/1111", "/subscriptions/2222"
+CLUSTER = "/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
+POOL = f"{CLUSTER}/agentPools/gpu"
+
+
+def put(path: str, body: Any = None, status: int = 201, **headers: str) -> Request:
+    now = datetime.now(UTC)
+    return Request(now, "PUT", path, {"api-version": "1"}, headers, body, status)
+
+
+def compared(path: str, hand: Any, program: Any, *known: Explanation) -> Comparison:
+    return compare([put(HAND + path, hand)], [put(PROGRAM + path, program)], known)
+
+
+def differing(comparison: Comparison) -> list[tuple[str, Any, Any]]:
+    return [
+        (each.item.name, each.item.by_hand, each.item.by_program)
+        for thing in comparison.things
+        for each in thing.compared
+        if not each.item.is_same
+    ]
+
+
+def test_the_same_said_twice_is_no_difference() -> None:
+    body = {"properties": {"vmSize": "Standard_NC6", "count": 1}}
+    comparison = compared(POOL, body, body)
+
+    assert differing(comparison) == []
+    assert comparison.is_explained
+
+
+def test_a_difference_without_a_reason_is_an_error() -> None:
+    hand, program = ({"properties": {"count": count}} for count in (1, 2))
+
+    comparison = compared(POOL, hand, program)
+
+    assert differing(comparison) == [("pool count", 1, 2)]
+    assert not comparison.is_explained
+
+
+def test_a_difference_with_a_reason_is_none() -> None:
+    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "because")
+
+    comparison = compared(POOL, {}, {"properties": {"osSKU": "Ubuntu"}}, known)
+
+    (thing,) = comparison.things
+    assert [each.reason for each in thing.compared if each.reason] == ["because"]
+    assert comparison.is_explained
+
+
+def test_a_reason_holds_for_the_values_that_it_names_alone() -> None:
+    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "because")
+
+    comparison = compared(POOL, {}, {"properties": {"osSKU": "AzureLinux"}}, known)
+
+    assert not comparison.is_explained
+
+
+def test_a_reason_is_for_one_kind_of_thing() -> None:
+    known = Explanation("pool count", 1, 2, "because")
+
+    comparison = compared("/resourceGroups/g", {"count": 1}, {"count": 2}, known)
+
+    assert differing(comparison) == [("group count", 1, 2)]
+    assert not comparison.is_explained
+
+
+def test_an_inline_pool_is_named_as_any_pool_is() -> None:
+    hand, program = (
+        {"properties": {"agentPoolProfiles": [{"name": "one", **said}]}}
+        for said in ({"count": 1}, {"count": 2})
+    )
+
+    assert differing(compared(CLUSTER, hand, program)) == [("pool count", 1, 2)]
+
+
+def test_inline_pools_are_matched_by_name_not_by_place() -> None:
+    one, two = {"name": "one", "count": 1}, {"name": "two", "count": 2}
+    hand, program = (
+        {"properties": {"agentPoolProfiles": pools}} for pools in ([one, two], [two, one])
+    )
+
+    assert differing(compared(CLUSTER, hand, program)) == []
+
+
+@pytest.mark.parametrize("empty", [None, "", [], {}])
+def test_what_is_empty_says_nothing(empty: Any) -> None:
+    assert differing(compared(POOL, {"properties": {"nodeTaints": empty}}, {})) == []
+
+
+@pytest.mark.parametrize("said", [False, 0])
+def test_a_false_and_a_zero_say_something(said: Any) -> None:
+    comparison = compared(POOL, {"properties": {"count": said}}, {})
+
+    assert differing(comparison) == [("pool count", said, UNSAID)]
+
+
+def test_headers_are_the_same_in_any_case_and_their_values_are_not() -> None:
+    hand = put(HAND + POOL, UseGPUDedicatedVHD="true", Accept="a")
+    program = put(PROGRAM + POOL, usegpudedicatedvhd="true", Accept="b")
+
+    assert differing(compare([hand], [program], ())) == [("header accept", "a", "b")]
+
+
+def test_a_header_of_one_way_alone_is_a_difference() -> None:
+    comparison = compare([put(HAND + POOL, usegen2vm="true")], [put(PROGRAM + POOL)], EXPLANATIONS)
+
+    assert ("header usegen2vm", "true", UNSAID) in differing(comparison)
+    assert not comparison.is_explained
+
+
+def test_paths_are_the_same_in_any_case() -> None:
+    hand = put("/subscriptions/1/resourcegroups/G")
+    program = put("/subscriptions/2/resourceGroups/g")
+
+    assert len(compare([hand], [program], ()).things) == 1
+
+
+def test_what_one_way_made_alone_is_an_error() -> None:
+    both = put(HAND + POOL), put(PROGRAM + POOL)
+
+    comparison = compare([both[0], put(HAND + CLUSTER)], [both[1]], ())
+    assert comparison.only_by_hand == (CLUSTER,)
+    assert not comparison.is_explained
+
+    comparison = compare([both[0]], [both[1], put(PROGRAM + CLUSTER)], ())
+    assert comparison.only_by_program == (CLUSTER,)
+    assert not comparison.is_explained
+
+
+def test_what_was_refused_was_not_made() -> None:
+    refused = put(HAND + CLUSTER, status=400)
+
+    comparison = compare([put(HAND + POOL), refused], [put(PROGRAM + POOL)], ())
+
+    assert comparison.only_by_hand == ()
+
+
+def test_the_request_that_made_a_thing_is_compared_not_a_later_one() -> None:
+    first, later = (put(HAND + POOL, {"count": count}) for count in (1, 5))
+
+    comparison = compare([first, later], [put(PROGRAM + POOL, {"count": 1})], ())
+
+    assert differing(comparison) == []
+
+
+def test_nothing_compared_is_nothing_explained() -> None:
+    assert not compare([], [], EXPLANATIONS).is_explained
+
+
+def test_no_explanation_covers_what_the_article_says() -> None:
+    """Sizes, numbers, systems and the article's headers may never differ."""
+    told = ("pool vmSize", "pool count", "pool osType", "pool mode", "pool name", "group location")
+    sent = ("header usegpudedicatedvhd", "header usegen2vm")
+
+    items = [Item(name, name, "a", "b") for name in (*told, *sent)]
+
+    assert not [item for item in items if any(each.holds_for(item) for each in EXPLANATIONS)]
+
+
+def test_anything_stands_for_a_value_that_changes() -> None:
+    known = Explanation("header host", ANYTHING, ANYTHING, "two clouds")
+    hand, program = put(HAND + POOL, Host="a:1"), put(PROGRAM + POOL, Host="b:2")
+
+    assert compare([hand], [program], [known]).is_explained

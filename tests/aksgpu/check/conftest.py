@@ -1,0 +1,170 @@
+"""A cluster of the article's days, on which everything can go wrong, and the check of it."""
+
+import io
+import itertools
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from aksgpu.check.command import check_kubeconfig
+from aksgpu.check.examination import Wishes
+from engine import KubernetesBinaries, ensure_kubernetes
+from tests.rehearsal.kubernetes.conftest import Body, Cluster, clouds_cluster, processes_of, until
+
+AKSGPU = Path(sys.executable).with_name("aksgpu")
+TAINT = "sku=gpu:NoSchedule"
+K80 = "Standard_NC6"
+# Long enough for what is coming up at a tenth of the time.
+SETTLE = 5.0
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check printed, and its exit code."""
+
+    code: int
+    printed: str
+    said: str
+
+    @property
+    def document(self) -> Body:
+        document: Body = json.loads(self.printed)
+        assert document["exitCode"] == self.code
+        return document
+
+    @property
+    def problems(self) -> list[Body]:
+        return [finding for finding in self.document["findings"] if finding["isProblem"]]
+
+    def only(self, cause: str) -> Body:
+        """The one problem, which is of that cause, and gives the exit code."""
+        [problem] = self.problems
+        assert problem["cause"] == cause == self.document["cause"]
+        assert problem["advice"]
+        return problem
+
+
+@dataclass
+class Site:
+    """The cluster, and what a test has put there."""
+
+    cluster: Cluster
+    pools: list[str] = field(default_factory=list)
+
+    def pool(self, headers: dict[str, str] | None = None, **wanted: Any) -> str:
+        name = f"gpu{next(_numbers)}"
+        self.pools.append(name)
+        self.cluster.put_pool(name, headers, **{"vmSize": K80, **wanted})
+        return name
+
+    def node(self, pool: str) -> str:
+        [name] = self.cluster.names(pool)
+        return name
+
+    def kubectl(self, *arguments: str, content: Body | None = None) -> str:
+        return self.cluster.kubectl(*arguments, content=content)
+
+    def patch(self, what: str, name: str, status: Body, *more: str) -> None:
+        """Puts something into the status of an object, as its kubelet would."""
+        patch = json.dumps({"status": status})
+        self.kubectl("patch", what, name, "--subresource=status", "-p", patch, *more)
+
+    def patch_plugin(self, pod_spec: Body) -> None:
+        """Changes the pods of the article's DaemonSet."""
+        patch = json.dumps({"spec": {"template": {"spec": pod_spec}}})
+        name = "nvidia-device-plugin-daemonset"
+        self.kubectl("patch", "daemonset", name, "-n", "gpu-resources", "-p", patch)
+
+    @property
+    def kubeconfig(self) -> Path:
+        self.cluster.kubectl("version")  # with which it is asked for
+        return self.cluster.kubeconfig
+
+    def check(self, **wishes: Any) -> Checked:
+        printed, said = io.StringIO(), io.StringIO()
+        code = check_kubeconfig(
+            self.kubeconfig,
+            Wishes(**{"settle": SETTLE, "json": True, **wishes}),
+            Console(file=printed, width=200),
+            Console(file=said, width=200),
+        )
+        return Checked(code, printed.getvalue(), said.getvalue())
+
+    def clear(self) -> None:
+        self.cluster.run("delete", "daemonset", "--all", "-n", "gpu-resources")
+        self.cluster.run("delete", "pods,jobs", "--all")
+        for pool in self.pools:
+            self.cluster.delete(f"/agentPools/{pool}")
+
+
+@pytest.fixture(scope="session")
+def binaries() -> KubernetesBinaries:
+    return ensure_kubernetes()
+
+
+@pytest.fixture(scope="session")
+def shared(
+    tmp_path_factory: pytest.TempPathFactory, binaries: KubernetesBinaries
+) -> Iterator[Cluster]:
+    yield from clouds_cluster(tmp_path_factory, binaries, "article")
+
+
+@pytest.fixture
+def site(shared: Cluster) -> Iterator[Site]:
+    own = Site(shared)
+    yield own
+    own.clear()
+
+
+def gpu_pod(name: str, **spec: object) -> dict[str, object]:
+    """A pod that takes a GPU and keeps it."""
+    limits = {"limits": {"nvidia.com/gpu": 1}}
+    container = {"name": "work", "image": "busybox", "resources": limits}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+def use_the_gpu(site: Site) -> str:
+    """A pool of one node, whose only GPU a pod takes and keeps."""
+    pool = site.pool()
+    site.cluster.install_plugin()
+    site.cluster.apply(gpu_pod("taker"))
+    until(lambda: "Running" in site.kubectl("get", "pod", "taker"), "the GPU is taken")
+    return pool
+
+
+def jobs(site: Site) -> str:
+    """What is left of jobs."""
+    return site.kubectl("get", "jobs,pods", "-n", "default", "-l", "job-name", "-o", "name")
+
+
+@contextmanager
+def silent_kubelets(site: Site) -> Iterator[None]:
+    """Nothing plays the nodes meanwhile: what their kubelets would do, they leave undone."""
+    kwok = [
+        pid
+        for pid in processes_of(site.cluster.azure.cloud.home)
+        if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].endswith(b"/kwok")
+    ]
+    assert kwok
+    for pid in kwok:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in kwok:
+            os.kill(pid, signal.SIGCONT)

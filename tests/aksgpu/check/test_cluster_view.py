@@ -1,0 +1,204 @@
+"""What is read out of the API server's objects."""
+
+from typing import Any
+
+import pytest
+
+from aksgpu.check import cluster_view
+from aksgpu.check.placement import Placement, Requirement, Taint, Toleration
+
+POOL = "kubernetes.azure.com/agentpool"
+
+
+def node(labels: dict[str, str], **capacity: str) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "n0", "labels": labels},
+        "spec": {"taints": [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]},
+        "status": {"capacity": capacity, "allocatable": capacity},
+    }
+
+
+def pod(*containers: dict[str, Any], **status: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "p", "namespace": "ns"},
+        "spec": {"containers": list(containers), "nodeName": "n0"},
+        "status": status,
+    }
+
+
+def taking(gpus: int, resource: str = "nvidia.com/gpu") -> dict[str, Any]:
+    return {"name": "c", "image": "i", "resources": {"limits": {resource: str(gpus)}}}
+
+
+@pytest.mark.parametrize(
+    ("labels", "capacity", "is_seen"),
+    [
+        ({POOL: "gpu"}, {}, True),
+        ({POOL: "system"}, {}, False),
+        ({"accelerator": "nvidia"}, {}, True),
+        ({"node.kubernetes.io/instance-type": "standard_nc6"}, {}, True),
+        ({"node.kubernetes.io/instance-type": "Standard_NV4as_v4"}, {}, False),
+        ({}, {"nvidia.com/gpu": "1"}, True),
+        ({}, {"nvidia.com/gpu": "0", "cpu": "4"}, False),
+    ],
+)
+def test_which_nodes_are_seen(
+    labels: dict[str, str], capacity: dict[str, str], is_seen: bool
+) -> None:
+    assert len(cluster_view.nodes([node(labels, **capacity)], ["gpu"])) == is_seen
+
+
+def test_a_node_and_its_conditions() -> None:
+    item = node({POOL: "gpu"}, **{"nvidia.com/gpu": "1", "nvidia.com/mig-1g.5gb": "7", "cpu": "4"})
+    item["status"]["conditions"] = [
+        {"type": "Ready", "status": "True"},
+        {"type": "DiskPressure", "status": "False", "reason": "KubeletHasNoDiskPressure"},
+        {"type": "GpuProblem", "status": "True", "reason": "Xid", "message": "Xid 79"},
+    ]
+    [found] = cluster_view.nodes([item], [])
+    assert found.is_ready
+    assert found.capacity == 8
+    assert found.taints == (Taint("sku", "gpu", "NoSchedule"),)
+    assert found.problems == {"GpuProblem": "Xid: Xid 79"}
+
+
+def test_a_node_that_has_never_reported() -> None:
+    [found] = cluster_view.nodes([node({POOL: "gpu"})], ["gpu"])
+    assert not found.is_ready
+    assert "never reported" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("image", "name", "is_plugin"),
+    [
+        ("mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11", "nvidia-device-plugin-ctr", True),
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", "nvidia-device-plugin", True),
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", "mps-control-daemon-ctr", False),
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", "gpu-feature-discovery", False),
+        ("busybox", "nvidia-device-plugin-ctr", False),
+    ],
+)
+def test_which_pods_are_plugins(image: str, name: str, is_plugin: bool) -> None:
+    found = cluster_view.pods([pod({"name": name, "image": image})])
+    assert [seen.plugin for seen in found] == ([name] if is_plugin else [])
+
+
+def test_what_pods_take() -> None:
+    item = pod(taking(1), taking(2, "nvidia.com/mig-1g.5gb"), phase="Running")
+    item["spec"]["initContainers"] = [taking(2)]
+    [found] = cluster_view.pods([item])
+    assert (found.gpus, found.node, found.is_over) == (3, "n0", False)
+    [ended] = cluster_view.pods([pod(taking(1), phase="Succeeded")])
+    assert ended.is_over
+    going = pod(taking(1))
+    going["metadata"]["deletionTimestamp"] = "2026-11-21T00:00:00Z"
+    assert cluster_view.pods([going, pod({"name": "c", "image": "i"})]) == ()
+
+
+def test_a_pod_of_a_daemon_set_is_known_by_its_aim() -> None:
+    item = pod({"name": "c", "image": "x/k8s-device-plugin"})
+    field = {"key": "metadata.name", "operator": "In", "values": ["n7"]}
+    terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    item["spec"] |= {"nodeName": None, "affinity": {"nodeAffinity": required}}
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    item["status"] = {"conditions": [condition | {"message": "Insufficient cpu"}]}
+    [found] = cluster_view.pods([item])
+    assert (found.node, found.unplaced) == ("n7", "Insufficient cpu")
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ({"phase": "Pending"}, "Pending"),
+        ({"phase": "Failed", "reason": "Evicted", "message": "disk"}, "Evicted: disk"),
+        (
+            {"containerStatuses": [{"state": {"waiting": {"reason": "ErrImagePull"}}}]},
+            "ErrImagePull",
+        ),
+        (
+            {"containerStatuses": [{"state": {"terminated": {"exitCode": 3, "reason": "Error"}}}]},
+            "Error: exit code 3",
+        ),
+        (
+            {
+                "phase": "Pending",
+                "containerStatuses": [{"state": {"waiting": {"reason": "ContainerCreating"}}}],
+            },
+            "Pending",
+        ),
+    ],
+)
+def test_what_keeps_a_pod_from_running(status: dict[str, Any], words: str) -> None:
+    assert cluster_view.trouble({"status": status}) == words
+
+
+def test_where_a_daemon_set_goes() -> None:
+    expression = {"key": POOL, "operator": "NotIn", "values": ["a", "b"]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+    spec = {
+        "containers": [{"name": "c", "image": "x/k8s-device-plugin:1"}],
+        "tolerations": [{"key": "sku", "operator": "Exists", "tolerationSeconds": 3}],
+        "nodeSelector": {"a": "b"},
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
+    }
+    other = {"containers": [{"name": "c", "image": "busybox"}]}
+    [found] = cluster_view.daemon_sets(
+        {"metadata": {"name": "d", "namespace": "ns"}, "spec": {"template": {"spec": made}}}
+        for made in (spec, other)
+    )
+    assert found.placement.selector == {"a": "b"}
+    assert found.placement.affinity == ((Requirement(POOL, "NotIn", ("a", "b")),),)
+    assert Toleration(key="sku", operator="Exists") in found.placement.tolerations
+    # What every DaemonSet tolerates keeps none away.
+    own = [Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")]
+    assert found.placement.untolerated(own) == []
+
+
+@pytest.mark.parametrize(
+    ("toleration", "is_covered"),
+    [
+        (Toleration(operator="Exists"), True),
+        (Toleration(key="sku", operator="Exists"), True),
+        (Toleration(key="sku", value="gpu"), True),
+        (Toleration(key="sku", value="gpu", effect="NoExecute"), False),
+        (Toleration(key="sku", value="cpu"), False),
+        (Toleration(key="nvidia.com/gpu", operator="Exists"), False),
+        (Toleration(), False),
+    ],
+)
+def test_tolerations(toleration: Toleration, is_covered: bool) -> None:
+    assert toleration.covers(Taint("sku", "gpu", "NoSchedule")) == is_covered
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "is_met"),
+    [
+        ("In", ("4", "5"), True),
+        ("In", ("5",), False),
+        ("NotIn", ("5",), True),
+        ("Exists", (), True),
+        ("DoesNotExist", (), False),
+        ("Gt", ("3",), True),
+        ("Gt", ("4",), False),
+        ("Lt", ("5",), True),
+        ("Lt", ("4",), False),
+        ("Unknown", (), False),
+    ],
+)
+def test_requirements(operator: str, values: tuple[str, ...], is_met: bool) -> None:
+    assert Requirement("cores", operator, values).is_met_by({"cores": "4"}) == is_met
+
+
+def test_of_a_selector_what_is_not_met_is_told() -> None:
+    placement = Placement(selector={"a": "1", "b": "2"})
+    assert placement.unmet_selector({"a": "1", "b": "3"}) == ["b=2"]
+
+
+def test_one_term_is_enough() -> None:
+    here, there = (Requirement("pool", "In", (name,)) for name in ("here", "there"))
+    placement = Placement(affinity=((there,), (here,)))
+    assert placement.unmet_affinity({"pool": "here"}) == []
+    assert placement.unmet_affinity({}) == ["pool In (there)", "pool In (here)"]
+    assert Placement(affinity=()).unmet_affinity({}) != []
+    assert Placement().unmet_affinity({}) == []

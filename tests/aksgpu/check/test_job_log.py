@@ -1,0 +1,34 @@
+"""What the sample's log tells, in the forms that it has had."""
+
+from aksgpu.check import job_log
+
+# As TensorFlow writes it: a device's properties stand in lines of their own.
+OF_TENSORFLOW = """\
+I tensorflow/core/common_runtime/gpu/gpu_device.cc:1030] Found device 0 with properties:
+name: Tesla K80 major: 3 minor: 7 memoryClockRate(GHz): 0.8235
+pciBusID: 2fd7:00:00.0
+totalMemory: 11.17GiB freeMemory: 11.10GiB
+I tensorflow/core/common_runtime/gpu/gpu_device.cc:1030] Found device 1 with properties:
+name: Tesla V100-PCIE-16GB major: 7 minor: 0
+Accuracy at step 0: 0.1081
+Adding run metadata for 99
+Accuracy at step 490: 0.9494
+"""
+
+
+def test_devices_and_the_last_step() -> None:
+    told = job_log.read(OF_TENSORFLOW)
+    assert told.devices == ("Tesla K80", "Tesla V100-PCIE-16GB")
+    assert (told.step, told.accuracy) == (490, 0.9494)
+    assert not told.is_cuda_mismatch
+
+
+def test_a_device_in_one_line() -> None:
+    told = job_log.read("I gpu: Found device 0 with properties: name: A100 MIG 1g\nmore\n")
+    assert told.devices == ("A100 MIG 1g",)
+    assert told.step is None
+
+
+def test_the_articles_words_for_a_mismatch() -> None:
+    said = "InternalError: Status: CUDA driver version is insufficient for CUDA runtime version\n"
+    assert job_log.read(said).is_cuda_mismatch

@@ -1,0 +1,257 @@
+"""Each cause made for real, on a control plane of the rehearsal: what the check says of it."""
+
+import pytest
+
+from tests.aksgpu.check.conftest import TAINT, Site, gpu_pod, jobs, silent_kubelets, use_the_gpu
+from tests.rehearsal.kubernetes.conftest import until
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+# To look once is enough for what stays as it is.
+ONCE = 0.0
+
+
+def plugin_pod(name: str, pool: str) -> dict[str, object]:
+    """A device plugin of somebody else's."""
+    image = "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"
+    container = {"name": "plugin", "image": image}
+    spec = {"nodeSelector": {"agentpool": pool}, "containers": [container]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
+
+
+def test_gpus_are_there(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+
+    checked = site.check()
+
+    assert checked.code == 0
+    assert checked.problems == []
+    [node] = checked.document["nodes"]
+    assert node["name"] == site.node(pool)
+    assert node["gpus"] == {"capacity": 1, "allocatable": 1, "used": 0}
+    assert node["driver"] == "present"
+    assert node["plugin"] == "running"
+    [plugin] = node["pluginPods"]
+    assert plugin.startswith("gpu-resources/nvidia-device-plugin-daemonset-")
+    table = site.check(json=False).printed
+    assert site.node(pool) in table
+    assert "Result: gpus-schedulable" in table
+
+
+def test_what_is_just_coming_up_is_waited_for(site: Site) -> None:
+    site.pool()
+    site.cluster.install_plugin()
+    assert site.check().code == 0
+
+
+def test_there_is_no_gpu_pool(site: Site) -> None:
+    site.check(settle=ONCE).only("no-gpu-pool")
+
+
+def test_there_is_no_plugin(site: Site) -> None:
+    pool = site.pool()
+    problem = site.check().only("plugin-missing")
+    assert problem["node"] == site.node(pool)
+    assert "no device plugin in this cluster" in problem["what"]
+
+
+def test_a_taint_keeps_the_plugin_away(site: Site) -> None:
+    pool = site.pool(nodeTaints=[TAINT, "other=x:PreferNoSchedule"])
+    site.cluster.install_plugin()
+    problem = site.check().only("plugin-missing")
+    assert problem["node"] == site.node(pool)
+    assert problem["what"].endswith(f"because of the taint {TAINT}")
+    assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
+
+
+def test_affinity_keeps_the_plugin_away(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    wanted = {"key": "kubernetes.azure.com/agentpool", "operator": "NotIn", "values": [pool]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    site.patch_plugin({"affinity": {"nodeAffinity": required}})
+    until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")
+    problem = site.check().only("plugin-missing")
+    assert f"it asks for kubernetes.azure.com/agentpool NotIn ({pool})" in problem["what"]
+
+
+def test_a_selector_keeps_the_plugin_away(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    site.patch_plugin({"nodeSelector": {"with": "gpus"}})
+    until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")
+    problem = site.check().only("plugin-missing")
+    assert "its node selector: the node is not with=gpus" in problem["what"]
+
+
+def test_two_plugins_are_at_work(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    site.cluster.apply(plugin_pod("second", pool))
+    until(lambda: site.cluster.gpus(pool) == [("1", "0")], "they harm each other")
+    problem = site.check().only("plugin-twice")
+    assert problem["node"] == site.node(pool)
+    assert "default/second" in problem["what"]
+    assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
+
+
+def test_a_plugin_comes_to_the_specialised_image(site: Site) -> None:
+    site.cluster.azure.register_specialised_image()
+    pool = site.pool({"UseGPUDedicatedVHD": "true"})
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the image brings its GPU")
+    fine = site.check()
+    assert fine.code == 0
+    assert fine.document["nodes"][0]["plugin"] == "the node's own"
+    site.cluster.install_plugin()
+    until(lambda: site.cluster.gpus(pool) == [("1", "0")], "they harm each other")
+    problem = site.check().only("plugin-twice")
+    assert "never install it on the specialised image" in problem["advice"]
+
+
+def test_the_plugin_crashes(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.apply(plugin_pod("plugin", pool))
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+    waiting = {"reason": "CrashLoopBackOff", "message": "back-off 5m0s"}
+    status = {"name": "plugin", "ready": False, "restartCount": 3, "image": "i", "imageID": "i"}
+    status |= {"state": {"waiting": waiting}}
+    site.patch("pod", "plugin", {"containerStatuses": [status]})
+    until(lambda: site.cluster.gpus(pool) == [("0", "0")], "the GPU is gone")
+    problem = site.check(settle=ONCE).only("plugin-not-running")
+    assert "default/plugin does not run: CrashLoopBackOff: back-off 5m0s" in problem["what"]
+
+
+def test_the_plugin_finds_no_room(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    name, huge = "nvidia-device-plugin-ctr", {"requests": {"cpu": "1000"}}
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+    # Off the other nodes: one at a time is updated, and this one shall be it.
+    here = {"nodeSelector": {"agentpool": pool}}
+    site.patch_plugin(here | {"containers": [{"name": name, "resources": huge}]})
+    until(lambda: site.cluster.gpus(pool) == [("0", "0")], "the GPU is gone")
+    checked = site.check(settle=1.0)
+    problem = checked.only("plugin-not-running")
+    # The pod is not placed, and still it is known whose it is.
+    assert problem["node"] == site.node(pool)
+    assert "Insufficient cpu" in problem["what"]
+
+
+def test_the_driver_is_left_out(site: Site) -> None:
+    pool = site.pool(gpuProfile={"driver": "None"})
+    site.cluster.install_plugin()
+    pods = ("get", "pods", "-n", "gpu-resources", "--no-headers")
+    until(lambda: "Running" in site.kubectl(*pods), "the plugin runs")
+    checked = site.check()
+    problem = checked.only("driver-missing")
+    assert problem["node"] == site.node(pool)
+    assert "No device was found" in problem["what"]
+    assert checked.document["nodes"][0]["driver"] == "missing"
+
+
+def test_the_devices_are_unhealthy(site: Site) -> None:
+    """Whatever the reason: the rehearsal leaves alone what somebody writes into a status."""
+    pool = site.pool(gpuProfile={"driver": "None"})
+    node = site.node(pool)
+    gpus = {"capacity": {"nvidia.com/gpu": "2"}, "allocatable": {"nvidia.com/gpu": "0"}}
+    site.patch("node", node, gpus)
+    xid = {"type": "GpuProblem", "status": "True", "reason": "Xid", "message": "Xid 79"}
+    site.patch("node", node, {"conditions": [xid]})
+    problem = site.check(settle=ONCE).only("no-gpu-allocatable")
+    assert "of 2 GPUs none can be allocated" in problem["what"]
+    assert "GpuProblem: Xid: Xid 79" in problem["what"]
+
+
+def test_a_node_is_not_ready(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+    down = {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "PLEG"}
+    with silent_kubelets(site):
+        site.patch("node", site.node(pool), {"conditions": [down]})
+        checked = site.check(settle=ONCE, job=True)
+    problem = checked.only("node-not-ready")
+    assert problem["node"] == site.node(pool)
+    assert "KubeletNotReady: PLEG" in problem["what"]
+    # A job that cannot get a GPU is not waited for.
+    assert checked.document["job"] is None
+    assert checked.document["jobLeftOut"]
+
+
+def test_a_cordoned_node_is_told_of(site: Site) -> None:
+    pool = site.pool()
+    site.cluster.install_plugin()
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+    site.kubectl("cordon", site.node(pool))
+    checked = site.check()
+    assert [finding["cause"] for finding in checked.document["findings"]] == ["node-cordoned"]
+
+
+def test_all_gpus_are_used(site: Site) -> None:
+    use_the_gpu(site)
+    checked = site.check()
+    checked.only("gpus-all-used")
+    assert checked.document["nodes"][0]["gpus"] == {"capacity": 1, "allocatable": 1, "used": 1}
+
+
+def test_a_job_waits_for_a_gpu(site: Site) -> None:
+    use_the_gpu(site)
+    checked = site.check(job=True, timeout=3.0)
+    causes = {problem["cause"]: problem for problem in checked.problems}
+    assert causes.keys() == {"gpus-all-used", "pod-pending"}
+    assert "Insufficient nvidia.com/gpu" in causes["pod-pending"]["what"]
+    assert checked.document["cause"] == "gpus-all-used"
+    assert jobs(site) == ""
+
+
+def test_a_pod_does_not_tolerate_the_pool(site: Site) -> None:
+    pool = site.pool(nodeTaints=[TAINT])
+    site.cluster.apply(plugin_pod("plugin", pool) | {"metadata": {"name": "plugin"}})
+    site.kubectl("delete", "pod", "plugin")
+    tolerating = plugin_pod("plugin", pool)
+    tolerating["spec"] |= {"tolerations": [{"operator": "Exists"}]}  # type: ignore[operator]
+    site.cluster.apply(tolerating)
+    site.cluster.apply(gpu_pod("intolerant"))
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+    problem = site.check(settle=1.0).only("pod-pending")
+    assert "default/intolerant is pending" in problem["what"]
+    assert "untolerated taint" in problem["what"]
+    assert "tolerations" in problem["advice"]
+
+
+def test_the_job_shows_the_device(site: Site) -> None:
+    pool = site.pool(nodeTaints=[TAINT])
+    site.cluster.install_plugin()
+    site.patch_plugin({"tolerations": [{"operator": "Exists"}]})
+    checked = site.check(job=True)
+    assert checked.code == 0
+    job = checked.document["job"]
+    assert job["node"] == site.node(pool)
+    assert job["devices"] == ["Tesla K80"]
+    assert job["lastStep"] == 490
+    assert 0.9 < job["accuracy"] < 1
+    assert job["log"][-1] == "Done after 500 steps."
+    stages = [line for line in checked.said.splitlines() if line.startswith(("The job", "It"))]
+    assert [line.split()[:3] for line in stages] == [
+        ["The", "job", job["name"]],
+        ["It", "is", "placed"],
+        ["Its", "image", "is"],
+    ]
+    assert jobs(site) == ""
+    assert "Tesla K80" in site.check(job=True, json=False).printed
+
+
+def test_the_job_meets_a_cuda_mismatch(site: Site) -> None:
+    pool = site.pool(gpuProfile={"driver": "None"})
+    node = site.node(pool)
+    gpus = {"capacity": {"nvidia.com/gpu": "1"}, "allocatable": {"nvidia.com/gpu": "1"}}
+    site.patch("node", node, gpus)
+    checked = site.check(job=True)
+    problem = checked.only("cuda-mismatch")
+    assert "CUDA driver version is insufficient for CUDA runtime version" in problem["what"]
+    assert "compatibility matrix" in problem["advice"]
+    assert checked.document["job"]["stage"] == "failed"
+    assert jobs(site) == ""

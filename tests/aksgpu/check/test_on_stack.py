@@ -1,0 +1,89 @@
+"""A stack's outputs, on the real engine: where the kubeconfig and the pools come from."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from aksgpu.check.command import check_stack
+from aksgpu.check.examination import Wishes
+from aksgpu.pulumi_cli import PulumiCli
+from engine import Engine
+from tests.aksgpu.check.conftest import SETTLE, TAINT, Checked, Site
+from tests.bench import Bench
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+PROGRAM = """
+import pulumi
+tolerations = [{{"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}}]
+pulumi.export("clusterName", "myAKSCluster")
+pulumi.export("kubeconfig", pulumi.Output.secret(open({kubeconfig!r}).read()))
+pulumi.export("gpuPools", {{{pool!r}: {{"id": "/x", "tolerations": tolerations}}}})
+"""
+
+
+@pytest.fixture
+def own(engine: Engine, site: Site, tmp_path: Path) -> Bench:
+    bench = Bench(engine, site.cluster.azure.cloud, tmp_path)
+    bench.write("")
+    bench.pulumi("stack", "init")
+    return bench
+
+
+def check(bench: Bench, **wishes: Any) -> Checked:
+    pulumi = PulumiCli(bench.engine.pulumi, bench.folder / "project", bench.environment)
+    printed, said = io.StringIO(), io.StringIO()
+    code = check_stack(
+        pulumi,
+        "test",
+        Wishes(**{"json": True, "settle": SETTLE, **wishes}),
+        Console(file=printed, width=200),
+        Console(file=said, width=200),
+    )
+    return Checked(code, printed.getvalue(), said.getvalue())
+
+
+def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Bench) -> None:
+    site.cluster.install_plugin()
+    site.patch_plugin({"tolerations": [{"operator": "Exists"}]})
+    scaling: Any = {"count": 0, "enableAutoScaling": True, "minCount": 0, "maxCount": 1}
+    pool = site.pool(nodeTaints=[TAINT], **scaling)
+    own.up(PROGRAM.format(kubeconfig=str(site.kubeconfig), pool=pool))
+
+    checked = check(own)
+    assert checked.code == 0
+    assert checked.document["title"] == "The stack test, cluster myAKSCluster"
+    assert checked.document["emptyPools"] == [pool]
+    [note] = checked.document["findings"]
+    assert (note["cause"], note["pool"]) == ("pool-at-zero", pool)
+
+    checked = check(own, job=True)
+    assert checked.code == 0
+    assert checked.document["job"]["devices"] == ["Tesla K80"]
+    assert f"aks-{pool}-" in checked.document["job"]["node"]
+
+
+def test_the_kubeconfig_goes_nowhere(site: Site, own: Bench) -> None:
+    own.up(PROGRAM.format(kubeconfig=str(site.kubeconfig), pool="gpu"))
+    secrets = [
+        line.split()[-1] for line in site.kubeconfig.read_text().splitlines() if "-data:" in line
+    ]
+    assert len(secrets) == 3
+    for json_wanted in (True, False):
+        checked = check(own, json=json_wanted)
+        assert not any(secret in checked.printed + checked.said for secret in secrets)
+
+
+def test_a_stack_without_a_kubeconfig(own: Bench) -> None:
+    own.up("import pulumi\npulumi.export('a', 'b')")
+    problem = check(own).only("stack-unreadable")
+    assert "has no output kubeconfig" in problem["what"]
+
+
+def test_there_is_no_such_stack(own: Bench) -> None:
+    own.pulumi("stack", "rm", "--yes")
+    problem = check(own).only("stack-unreadable")
+    assert "no stack named 'test' found" in problem["what"]
