@@ -121,13 +121,9 @@ class Azure:
         feature = f"/providers/Microsoft.Features{provider}/features/GPUDedicatedVHDPreview"
         version = "?api-version=2021-07-01"
         self.call("POST", f"{feature}/register{version}")
-        self.wait(
-            f"{feature}{version}", lambda it: it.body["properties"]["state"] == "Registered"
-        )
+        self.wait(f"{feature}{version}", lambda it: it.body["properties"]["state"] == "Registered")
         self.call("POST", f"{provider}/register{version}")
-        self.wait(
-            f"{provider}{version}", lambda it: it.body["registrationState"] == "Registered"
-        )
+        self.wait(f"{provider}{version}", lambda it: it.body["registrationState"] == "Registered")
 
     @property
     def subscription(self) -> str:
