@@ -7,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from aksgpu.check.command import check_stack
+from aksgpu.check.examination import Wishes
 from aksgpu.pulumi_cli import PulumiCli
 from aksgpu.recovery import recover
 from aksgpu.rehearsal_stage import ERAS, Era, Stage, era_of, rehearsal_home, set_stage
@@ -30,8 +32,11 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
             "state: run [bold]make rehearse[/bold] again to go on from there."
         )
         return failed
-    _tell_result(stage, pulumi, stack, console)
-    return 0
+    changed = _tell_result(pulumi, stack, console)
+    # The job costs some seconds, and says nothing new where nothing has changed.
+    verdict = check_stack(pulumi, stack, Wishes(job=changed), console, Console(stderr=True))
+    _tell_way_on(stage, stack, console)
+    return verdict
 
 
 def rehearse_down(console: Console) -> int:
@@ -67,12 +72,18 @@ def _tell_stage(stage: Stage, console: Console) -> None:
     console.print(f"Request log:     {stage.cloud.request_log}", soft_wrap=True)
 
 
-def _tell_result(stage: Stage, pulumi: PulumiCli, stack: str, console: Console) -> None:
+def _tell_result(pulumi: PulumiCli, stack: str, console: Console) -> bool:
+    """Shows what there is now; whether the update has changed anything."""
     console.print()
     console.print(_resources(pulumi, stack))
     (update,) = pulumi.read_json("stack", "history", "--json", "--stack", stack, "--page-size", "1")
-    if update["resourceChanges"].keys() == {"same"}:
+    changed = set(update["resourceChanges"]) != {"same"}
+    if not changed:
         console.print("Nothing has changed: the stack was as its file says.")
+    return changed
+
+
+def _tell_way_on(stage: Stage, stack: str, console: Console) -> None:
     console.print(f"What was sent to Azure: {stage.cloud.request_log}", soft_wrap=True)
     evaluated = f'eval "$(.venv/bin/aksgpu env --stack {stack})"'
     console.print(

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class Happened:
 def article(console: Console, say: Say, *, keep: bool, as_json: bool) -> int:
     """Makes the article happen twice and reports; the exit code."""
     folder = Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM)) / "build" / "article"
-    with sole_use(folder, say):
+    with _told_to_end_in_order(), sole_use(folder, say):
         hand = _by_hand(folder / ".rehearsal-by-hand", say, keep=keep)
         program = _by_program(folder / ".rehearsal-by-program", say, keep=keep)
     report = _report(hand, program)
@@ -69,6 +70,20 @@ def _by_program(home: Path, say: Say, *, keep: bool) -> Happened:
         project.write()
         way = by_program.set_up(Stage(engine, cloud, project), kubernetes, say)
         return Happened(go(by_program.STEPS, way, BY_PROGRAM), way.azure.requests())
+
+
+@contextmanager
+def _told_to_end_in_order() -> Iterator[None]:
+    """Told to end, as by a build that takes too long, it takes its clouds away all the same."""
+
+    def end(*_: object) -> None:
+        raise SystemExit(128 + signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
