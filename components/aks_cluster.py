@@ -185,13 +185,14 @@ def _cluster_args(args: AksClusterArgs) -> aks.ManagedClusterArgs:
 
 def _network(network: NetworkArgs) -> Any:
     # A dictionary, which the SDK takes though its types do not say so: the class would fill in
-    # addresses for pods also where none can be given.
+    # addresses for pods also where none can be given. By the names on the wire, which both
+    # providers' classes hand on as they are.
     said = {
-        "network_plugin": "azure",
-        "network_plugin_mode": _NETWORK_PLUGIN_MODES[network.mode],
-        "pod_cidr": network.pod_cidr,
-        "service_cidr": network.service_cidr,
-        "dns_service_ip": network.dns_service_ip,
+        "networkPlugin": "azure",
+        "networkPluginMode": _NETWORK_PLUGIN_MODES[network.mode],
+        "podCidr": network.pod_cidr,
+        "serviceCidr": network.service_cidr,
+        "dnsServiceIP": network.dns_service_ip,
     }
     return {name: value for name, value in said.items() if value is not None}
 

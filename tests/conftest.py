@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,10 @@ from engine import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
+
+# Where the tests run in the background of a shell, interrupts are ignored, by what they start too;
+# and some of it is to be interrupted.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 KUBECONFIG = b"a kubeconfig with a key in it"
 # Where Azure's names come from, by the kind of resource.

@@ -20,6 +20,7 @@ def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
 def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
     """Refuses a new pool that Azure, in this era, does not have any more."""
     if era is Era.ARTICLE:
+        _admit_system(pool)
         return
     _admit_size(str(pool["vmSize"]), location)
     if asks_for_specialised_image(sent):
@@ -28,6 +29,18 @@ def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
             header=headers.SPECIALISED_IMAGE,
             feature=images.SPECIALISED_IMAGE_FEATURE,
             date=images.SPECIALISED_IMAGE_RETIRED_ON,
+        )
+
+
+def _admit_system(pool: Json) -> None:
+    """In the article's days there were GPU pools for Linux alone."""
+    if pool["osType"] != "Linux" and sizes.is_gpu_size(str(pool["vmSize"])):
+        parameter = "agentPoolProfile.osType"
+        raise errors.ArmError(
+            errors.INVALID_PARAMETER,
+            parameter,
+            parameter=parameter,
+            reason="GPU-enabled node pools are available for Linux node pools only.",
         )
 
 

@@ -128,6 +128,9 @@ def test_headers_go_through_aks_preview(deploy: Deploy) -> None:
     assert cluster.type == "aks-preview:containerservice:ManagedCluster"
     assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
     assert cluster.inputs["agentPoolProfiles"][0]["vmSize"] == "Standard_D4ds_v5"
+    # Both ways say the same, by the names on the wire.
+    rest = {key: said for key, said in cluster.inputs.items() if key != "customHeaders"}
+    assert rest == inputs(deploy, ARGS)
 
 
 def test_passes_options_on(deploy: Deploy) -> None:

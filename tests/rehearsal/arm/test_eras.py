@@ -97,6 +97,17 @@ def test_the_article_s_days_take_its_sizes_and_its_image(azure: Azure, cluster: 
     assert put(azure, cluster, "amd", "Standard_NV4as_v4").status == 201
 
 
+def test_the_article_s_days_have_gpu_pools_for_linux_alone(azure: Azure, cluster: str) -> None:
+    windows = {"osType": "Windows", "count": 1}
+    refused = azure.call(
+        "PUT",
+        f"{cluster}/agentPools/win{V}",
+        {"properties": {**windows, "vmSize": "Standard_NC6"}},
+    )
+    assert (refused.status, refused.body["code"]) == (400, "InvalidParameter")
+    assert "Linux node pools only" in refused.body["message"]
+
+
 def test_a_home_keeps_its_era(tmp_path: Path) -> None:
     home = tmp_path / "cloud"
     cloud.start(home, FAST, "article")
