@@ -2,26 +2,42 @@
 
 import json
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from aksgpu.rehearsal_stage import PROGRAM
-from benchmarks import preview
+from benchmarks import parallel, preview
 from engine import ensure_engine
 from rehearsal import cloud
+from rehearsal.cloud import Cloud
+
+# Operations that take no time, and such that take as long as a person would see: a pool, 5 s.
+_AT_ONCE, _AS_SEEN = 0.005, 1.0
+
+
+@contextmanager
+def _running(time_scale: float) -> Iterator[Cloud]:
+    with tempfile.TemporaryDirectory() as home:
+        try:
+            yield cloud.start(Path(home), time_scale)
+        finally:
+            cloud.stop(Path(home))
+
 
 console = Console()
 engine = ensure_engine(console.print)
-with tempfile.TemporaryDirectory() as home:
-    running = cloud.start(Path(home), time_scale=0.005)
-    try:
-        costs = preview.measure(engine, running, console)
-    finally:
-        cloud.stop(Path(home))
+with _running(_AT_ONCE) as at_once:
+    costs = preview.measure(engine, at_once, console)
+with _running(_AS_SEEN) as as_seen:
+    updates = parallel.measure(engine, as_seen, console)
 
 console.print(preview.table(costs))
+console.print(parallel.told(updates))
 report = PROGRAM / "build" / "bench.json"
 report.parent.mkdir(exist_ok=True)
-report.write_text(json.dumps({"preview": preview.as_json(costs)}, indent=2) + "\n")
+figures = {"preview": preview.as_json(costs), "parallel": parallel.as_json(updates)}
+report.write_text(json.dumps(figures, indent=2) + "\n")
 console.print(f"Written to {report.relative_to(PROGRAM)}")

@@ -1,23 +1,18 @@
 """What a preview costs, by the number of pools and the way they are made."""
 
-import os
 import statistics
-import subprocess
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import yaml
 from rich.console import Console
 from rich.table import Table
 
-from aksgpu.rehearsal_stage import PROGRAM
 from benchmarks.programs import WAYS, program
+from benchmarks.project import MeasuredProject
 from engine import Engine
 from rehearsal.cloud import Cloud
-from rehearsal.project import Project
 
 SIZES = (1, 30, 300)
 RUNS = 3
@@ -79,34 +74,10 @@ def as_json(costs: list[Cost]) -> list[dict[str, object]]:
 
 def _preview(engine: Engine, cloud: Cloud, home: Path, text: str) -> tuple[float, float]:
     """Wall seconds of the preview, and megabytes that the program took at most."""
-    project = Project(PROGRAM, home)
-    project.write()
-    own = yaml.safe_load((project.folder / "Pulumi.yaml").read_text())
-    (project.folder / "Pulumi.yaml").write_text(yaml.safe_dump(own | {"main": ".", "config": {}}))
-    (project.folder / "__main__.py").write_text(text)
     peak = home / "memory"
-    environment = {
-        **os.environ,
-        "PATH": engine.on_path(os.environ["PATH"]),
-        **project.environment(),
-        **cloud.environment(),
-        "BENCH_MEMORY": str(peak),
-    }
-
-    def run(*arguments: str) -> float:
-        began = time.monotonic()
-        subprocess.run(
-            [engine.pulumi, *arguments, "--stack", "bench"],
-            cwd=project.folder,
-            env=environment,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        return time.monotonic() - began
-
-    if not (project.folder / "Pulumi.bench.yaml").exists():
-        run("stack", "init")
-    return run("preview"), int(peak.read_text()) / 1024
+    project = MeasuredProject(engine, cloud, home, {"BENCH_MEMORY": str(peak)})
+    project.write(text)
+    return project.pulumi("preview"), int(peak.read_text()) / 1024
 
 
 def _version() -> str:
