@@ -172,8 +172,12 @@ def test_an_autoscaling_pool_grows_from_zero_and_shrinks_again(
     today.apply(deployment(pool_name, pool_name, 3))
     until(lambda: len(ready(today, pool_name)) == 2, "there are two nodes")
     until(lambda: today.pool(pool_name)["count"] == 2, "the pool says so")
-    phases = [pod["status"]["phase"] for pod in today.objects("pods", "-l", f"app={pool_name}")]
-    assert sorted(phases) in (["Pending", "Pending", "Running"], ["Pending", "Running", "Running"])
+
+    def phases() -> list[str]:
+        pods = today.objects("pods", "-l", f"app={pool_name}")
+        return sorted(pod["status"]["phase"] for pod in pods)
+
+    until(lambda: phases() == ["Pending", "Running", "Running"], "two pods run, one has no room")
 
     today.kubectl("scale", "deployment", pool_name, "--replicas=1")
     until(lambda: len(today.nodes(pool_name)) == 1, "one node is left")
