@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from rehearsal.arm.home import Home, write_whole
+from rehearsal.certificate_parts import certificate_builder, key_usage
 
 AUTHORITY_DAYS = 3650
 SERVER_DAYS = 90
@@ -47,9 +48,9 @@ def _make_authority(home: Home) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name(f"aks-gpu rehearsal {os.urandom(4).hex()}")
     certificate = (
-        _builder(name, name, key.public_key(), AUTHORITY_DAYS)
+        certificate_builder(name, name, key.public_key(), AUTHORITY_DAYS)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_key_usage(signs_certificates=True), critical=True)
+        .add_extension(key_usage(signs_certificates=True), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
@@ -65,9 +66,9 @@ def _make_server_certificate(home: Home) -> None:
     key = ec.generate_private_key(ec.SECP256R1())
     names = [x509.DNSName(HOSTNAME), x509.IPAddress(ipaddress.ip_address(ADDRESS))]
     certificate = (
-        _builder(_name(HOSTNAME), authority.subject, key.public_key(), SERVER_DAYS)
+        certificate_builder(_name(HOSTNAME), authority.subject, key.public_key(), SERVER_DAYS)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_key_usage(signs_certificates=False), critical=True)
+        .add_extension(key_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         # Python 3.13 and later refuse, by default, a certificate without this identifier.
@@ -94,36 +95,6 @@ def _roots_in_force() -> bytes:
         if name and Path(name).is_file():
             return Path(name).read_bytes()
     return Path(certifi.where()).read_bytes()
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, days: int
-) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        # A client whose clock runs a little behind must not find it not yet valid.
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(days=days))
-    )
-
-
-def _key_usage(*, signs_certificates: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs_certificates,
-        crl_sign=signs_certificates,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _name(common_name: str) -> x509.Name:

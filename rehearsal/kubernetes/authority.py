@@ -1,6 +1,5 @@
 """The certificates of one cluster: an authority of its own, and what it vouches for."""
 
-import datetime
 import ipaddress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from rehearsal.arm.home import write_whole
+from rehearsal.certificate_parts import certificate_builder, key_usage
 
 # As long as a rehearsal can last; a cluster's certificates are never renewed.
 DAYS = 3650
@@ -73,10 +73,10 @@ def prepare(folder: Path) -> Certificates:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "aks-gpu rehearsal cluster")])
     authority = (
-        _builder(name, name, key.public_key())
+        certificate_builder(name, name, key.public_key(), DAYS)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(_usage(signs=True), critical=True)
+        .add_extension(key_usage(signs_certificates=True), critical=True)
         .sign(key, hashes.SHA256())
     )
     for who, identity in IDENTITIES.items():
@@ -104,9 +104,9 @@ def _issue(
     if identity.group:
         subject.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, identity.group))
     builder = (
-        _builder(x509.Name(subject), authority.subject, key.public_key())
+        certificate_builder(x509.Name(subject), authority.subject, key.public_key(), DAYS)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(signs=False), critical=True)
+        .add_extension(key_usage(signs_certificates=False), critical=True)
         .add_extension(
             x509.ExtendedKeyUsage(
                 [ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.SERVER_AUTH]
@@ -130,36 +130,6 @@ def _issue(
     certificate = builder.sign(authority_key, hashes.SHA256())
     write_whole(files.key(who), _pem(key), 0o600)
     write_whole(files.certificate(who), certificate.public_bytes(serialization.Encoding.PEM))
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
-) -> x509.CertificateBuilder:
-    now = datetime.datetime.now(datetime.UTC)
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key)
-        .serial_number(x509.random_serial_number())
-        # A client whose clock runs a little behind must not find it not yet valid.
-        .not_valid_before(now - datetime.timedelta(hours=1))
-        .not_valid_after(now + datetime.timedelta(days=DAYS))
-    )
-
-
-def _usage(*, signs: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs,
-        crl_sign=signs,
-        encipher_only=False,
-        decipher_only=False,
-    )
 
 
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
