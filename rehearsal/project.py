@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from rehearsal.arm.home import write_whole
+
 # The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
     {"azure-native": "rehearsal/azure_native", "kubernetes": "rehearsal/kubernetes_provider"}
@@ -128,4 +130,6 @@ def _read(file: Path) -> dict[str, Any]:
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:
-    file.write_text(yaml.safe_dump(dict(content), sort_keys=False), encoding="utf-8")
+    """Writes a file where it says something else: another rehearsal may be at work with it."""
+    if not file.exists() or _read(file) != content:
+        write_whole(file, yaml.safe_dump(dict(content), sort_keys=False).encode())

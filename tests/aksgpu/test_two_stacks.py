@@ -1,0 +1,77 @@
+"""Two stacks rehearsed at once, and what is left of them afterwards: nothing."""
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engine.cache import user_cache
+from tests.aksgpu.newcomer import Newcomer
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+STACKS = ("dev", "prod")
+LISTENS = "0A"
+
+
+def processes_of(root: Path) -> set[int]:
+    """The processes that work for what lies in a folder, by their command lines."""
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,args=", "-ww"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = (line.split(maxsplit=1) for line in listed.stdout.splitlines())
+    return {int(line[0]) for line in lines if len(line) == 2 and str(root) in line[1]}
+
+
+def ports_of(pids: set[int]) -> set[int]:
+    """The TCP ports on which these processes listen."""
+    sockets: set[str] = set()
+    for pid in pids:
+        targets = (str(link.readlink()) for link in Path(f"/proc/{pid}/fd").iterdir())
+        sockets |= {target[8:-1] for target in targets if target.startswith("socket:[")}
+    tables = (Path(f"/proc/net/{name}").read_text().splitlines()[1:] for name in ("tcp", "tcp6"))
+    rows = [line.split() for table in tables for line in table]
+    return {
+        int(row[1].rpartition(":")[2], 16)
+        for row in rows
+        if row[3] == LISTENS and row[9] in sockets
+    }
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="ports are read from /proc")
+def test_two_stacks_at_once_leave_nothing(
+    newcomer: Newcomer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    own_home = tmp_path_factory.mktemp("home")
+    newcomer = Newcomer(
+        newcomer.root, {"HOME": str(own_home), "XDG_CACHE_HOME": str(user_cache().parent)}
+    )
+    newcomer.start_cloud(0.05)
+
+    started = [newcomer.start("rehearse", "--stack", stack) for stack in STACKS]
+    ends = [process.communicate(timeout=240)[0] for process in started]
+
+    for process, stack, said in zip(started, STACKS, ends, strict=True):
+        assert process.returncode == 0, said
+        assert f"The stack {stack}, as the rehearsal cloud has it" in said
+    running = processes_of(newcomer.root)
+    ports = ports_of(running)
+    # The ARM server, and for each of two clusters an API server and an etcd at least.
+    assert len(running) >= 5
+    assert len(ports) >= 5
+    assert all(map(answers, ports))
+
+    newcomer.run("rehearse-down")
+    assert not processes_of(newcomer.root)
+    assert not any(map(answers, ports))
+    assert list(newcomer.root.iterdir()) == []
+    assert list(own_home.rglob("*")) == []
