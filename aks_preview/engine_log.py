@@ -1,5 +1,6 @@
 """Tells the user what goes on, through the engine that runs the update."""
 
+import contextlib
 import sys
 from typing import Any
 
@@ -8,11 +9,18 @@ from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
 
 class EngineLog:
-    """The engine's log; without an engine there is nobody to tell."""
+    """The engine's log, beside the resource that it is about; what cannot be told is left untold.
+
+    Without an engine there is nobody to tell.
+    """
 
     def __init__(self, address: str | None) -> None:
         self._address = address
         self._engine: Any = None
+
+    async def status(self, urn: str, message: str) -> None:
+        """What happens right now: shown while the resource is worked on, and not kept."""
+        await self._log(engine_pb2.INFO, urn, message, ephemeral=True)
 
     async def info(self, urn: str, message: str) -> None:
         await self._log(engine_pb2.INFO, urn, message)
@@ -25,13 +33,20 @@ class EngineLog:
         severity: engine_pb2.LogSeverity.ValueType,
         urn: str,
         message: str,
+        *,
+        ephemeral: bool = False,
     ) -> None:
         if self._address is None:
             return
         if self._engine is None:
+            # A channel belongs to the loop that runs when it is opened.
             channel = grpc.aio.insecure_channel(self._address)
             self._engine = engine_pb2_grpc.EngineStub(channel)
-        await self._engine.Log(engine_pb2.LogRequest(severity=severity, urn=urn, message=message))
+        request = engine_pb2.LogRequest(
+            severity=severity, urn=urn, message=message, ephemeral=ephemeral
+        )
+        with contextlib.suppress(grpc.RpcError):
+            await self._engine.Log(request)
 
 
 def engine_address() -> str | None:

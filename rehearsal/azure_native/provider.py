@@ -16,10 +16,11 @@ from aks_preview.cancellation import Cancellation
 from aks_preview.conflicts import wait_out_conflicts
 from aks_preview.diff import diff
 from aks_preview.serving import DiffRequest, ProviderError, ResourceInitError
+from aks_preview.shapes import mistakes
 from aks_preview.values import plain_map, property_map
 from rehearsal.azure_native.functions import FUNCTIONS, Clients
 from rehearsal.azure_native.projection import project
-from rehearsal.azure_native.shapes import mistakes
+from rehearsal.azure_native.shapes import args_shape
 from rehearsal.azure_native.types import TYPES, ArmType
 
 
@@ -43,7 +44,8 @@ class AzureNative(sdk.Provider):
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         arm_type = _arm_type(request.type)
         inputs = plain_map(request.new_inputs)
-        failures = [sdk.CheckFailure(*mistake) for mistake in mistakes(arm_type.args, inputs)]
+        shape = args_shape(arm_type.args)
+        failures = [sdk.CheckFailure(*mistake) for mistake in mistakes(shape, inputs)]
         named = {failure.property for failure in failures}
         failures += [
             sdk.CheckFailure(name, "is required: the rehearsal makes up no names")

@@ -1,36 +1,42 @@
-"""What inputs may look like, read off the argument classes of azure-native's own SDK."""
+"""Reads the shapes of inputs off the argument classes of azure-native's own SDK."""
 
 import inspect
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from pulumi import _types as sdk_types
 
-from aks_preview.values import UNKNOWN
+from aks_preview.shapes import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    STRING,
+    Anything,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    Shape,
+)
 
-_SCALARS: Mapping[type, tuple[type, ...]] = {
-    bool: (bool,),
-    int: (int,),
-    float: (int, float),
-    str: (str,),
-}
-
-
-class Mistake(NamedTuple):
-    path: str
-    reason: str
-
-
-@cache
-def input_types(args: type) -> Mapping[str, Any]:
-    """The inputs that an argument class takes, by their names on the wire, with their types."""
-    return types.MappingProxyType(sdk_types.input_type_types(args))
+_SCALARS: Mapping[type, Shape] = types.MappingProxyType(
+    {bool: BOOLEAN, float: NUMBER, int: INTEGER, str: STRING}
+)
 
 
 @cache
+def args_shape(args: type) -> ObjectOf:
+    """The shape of an argument class, by the names on the wire."""
+    inputs = sdk_types.input_type_types(args)
+    return ObjectOf(
+        args.__name__,
+        types.MappingProxyType({name: _shape(wanted) for name, wanted in inputs.items()}),
+        _required(args),
+    )
+
+
 def _required(args: type) -> frozenset[str]:
     names = sdk_types.input_type_py_to_pulumi_names(args)
     parameters = inspect.signature(args.__init__).parameters.values()  # type: ignore[misc]
@@ -41,66 +47,23 @@ def _required(args: type) -> frozenset[str]:
     )
 
 
-def mistakes(args: type, values: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
-    """Everything that is wrong with a set of inputs."""
-    known = input_types(args)
-    for name in sorted(_required(args) - values.keys()):
-        yield Mistake(_join(path, name), "is required")
-    for name, value in values.items():
-        if name in known:
-            yield from _value_mistakes(known[name], value, _join(path, name))
-        else:
-            yield Mistake(_join(path, name), f"is not a property of {args.__name__}")
-
-
-def _value_mistakes(wanted: Any, value: Any, path: str) -> Iterator[Mistake]:
-    wanted = _without_inputs(wanted)
-    if value is UNKNOWN or value is None or wanted is None:
-        return
-    if wanted in _SCALARS:
-        if type(value) not in _SCALARS[wanted]:
-            yield Mistake(path, f"is {value!r}, but has to be of type {wanted.__name__}")
-    elif sdk_types.is_input_type(wanted):
-        if isinstance(value, Mapping):
-            yield from mistakes(wanted, value, path)
-        else:
-            yield Mistake(path, f"is {value!r}, but has to be an object")
-    else:
-        yield from _members_mistakes(wanted, value, path)
-
-
-def _members_mistakes(wanted: Any, value: Any, path: str) -> Iterator[Mistake]:
-    container, arguments = typing.get_origin(wanted), typing.get_args(wanted)
-    if container is Sequence and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _value_mistakes(arguments[0], item, f"{path}[{index}]")
-    elif container is Mapping and isinstance(value, Mapping):
-        for key, member in value.items():
-            yield from _value_mistakes(arguments[1], member, f"{path}[{key!r}]")
-    elif container in (Sequence, Mapping):
-        kind = "a list" if container is Sequence else "a map"
-        yield Mistake(path, f"is {value!r}, but has to be {kind}")
-
-
-def _without_inputs(wanted: Any) -> Any:
-    """The type itself, without the outputs and enums that stand for it as well."""
+def _shape(wanted: Any) -> Shape:
+    if typing.get_origin(wanted) in (typing.Union, types.UnionType):
+        # The type itself stands beside the outputs and enums that may be given in its place.
+        shapes = map(_shape, typing.get_args(wanted))
+        return next((shape for shape in shapes if shape != Anything()), Anything())
     if isinstance(wanted, type) and issubclass(wanted, str):
-        return str
-    if typing.get_origin(wanted) not in (typing.Union, types.UnionType):
-        return wanted
-    return next(
-        (option for option in typing.get_args(wanted) if _stands_for_itself(option)),
-        None,
-    )
+        return STRING
+    if wanted in _SCALARS:
+        return _SCALARS[wanted]
+    if sdk_types.is_input_type(wanted):
+        return args_shape(wanted)
+    return _container(typing.get_origin(wanted), typing.get_args(wanted))
 
 
-def _stands_for_itself(option: Any) -> bool:
-    return (
-        option in _SCALARS
-        or sdk_types.is_input_type(option)
-        or typing.get_origin(option) in (Sequence, Mapping)
-    )
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
+def _container(kind: Any, arguments: tuple[Any, ...]) -> Shape:
+    if kind is Sequence:
+        return ListOf(_shape(arguments[0]))
+    if kind is Mapping:
+        return MapOf(_shape(arguments[1]))
+    return Anything()

@@ -11,7 +11,7 @@ from typing import Any
 
 from pulumi_azure_native import containerservice, resources
 
-from rehearsal.azure_native.shapes import input_types
+from rehearsal.azure_native.shapes import args_shape
 
 # Stands for whatever value the server chooses.
 _ANY = object()
@@ -65,7 +65,7 @@ class ArmType:
         self, resource_id: str, outputs: Mapping[str, Any], *, with_server_filled: bool = False
     ) -> dict[str, Any]:
         """The inputs that would make a resource as it is."""
-        said = {name: self.renamed.get(name, name) for name in input_types(self.args)}
+        said = {name: self.renamed.get(name, name) for name in args_shape(self.args).fields}
         written = {
             name: outputs[output]
             for name, output in said.items()

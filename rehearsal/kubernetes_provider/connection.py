@@ -2,9 +2,9 @@
 
 import asyncio
 
+from aks_preview.engine_log import EngineLog
 from aks_preview.serving import ProviderError
 from rehearsal.kubernetes_provider.cluster import Cluster, connect
-from rehearsal.kubernetes_provider.engine_log import EngineLog
 from rehearsal.kubernetes_provider.kubeconfig import KubeconfigError, ambient, choose, given
 from rehearsal.kubernetes_provider.settings import Settings
 
@@ -70,9 +70,11 @@ class Connection:
         """
         if self.cluster is not None:
             return False
-        await self._log.warn(urn, f"configured Kubernetes cluster is unreachable: {self._reason}")
+        await self._log.warning(
+            urn, f"configured Kubernetes cluster is unreachable: {self._reason}"
+        )
         if self._delete_unreachable:
-            await self._log.inform(
+            await self._log.info(
                 urn,
                 "configured Kubernetes cluster is unreachable and the `deleteUnreachable` option "
                 "is enabled. Deleting the unreachable resource from Pulumi state",

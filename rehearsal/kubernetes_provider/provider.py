@@ -6,13 +6,13 @@ from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 
 from aks_preview.cancellation import Cancellation
+from aks_preview.engine_log import EngineLog
 from aks_preview.serving import DiffRequest, ProviderError, UpdateRequest
 from aks_preview.values import holds_unknown, plain_map
 from rehearsal.kubernetes_provider.cluster import Cluster, NoMatchError
 from rehearsal.kubernetes_provider.config_diff import config_diff
 from rehearsal.kubernetes_provider.connection import Connection
 from rehearsal.kubernetes_provider.cover import check_arguments, refused, typed
-from rehearsal.kubernetes_provider.engine_log import EngineLog
 from rehearsal.kubernetes_provider.immutable import object_diff
 from rehearsal.kubernetes_provider.objects import (
     Object,

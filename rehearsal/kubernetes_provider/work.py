@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from aks_preview.cancellation import Cancellation, CancelledUpdateError
+from aks_preview.engine_log import EngineLog
 from aks_preview.serving import ProviderError, ResourceInitError
 from aks_preview.values import holds_unknown
 from rehearsal.kubernetes_provider.cluster import ApiError, Cluster, NoMatchError
-from rehearsal.kubernetes_provider.engine_log import EngineLog
 from rehearsal.kubernetes_provider.objects import Object, name_of, object_id
 from rehearsal.kubernetes_provider.recorded import manager_of, outputs, recorded
 from rehearsal.kubernetes_provider.settings import Settings

@@ -146,7 +146,7 @@ def test_mistakes_are_told_before_anything_is_sent(bench: Bench) -> None:
 
     said = bench.pulumi("preview", fails=True)
 
-    assert "is 'three', but has to be of type int" in said
+    assert "is a string, but has to be an integer" in said
     assert "is not a property of GPUProfileArgs" in said
     assert not bench.requests("PUT", "mistakes")
 

@@ -3,8 +3,9 @@ from typing import Any
 import pytest
 from pulumi_azure_native import containerservice
 
+from aks_preview.shapes import mistakes
 from aks_preview.values import UNKNOWN
-from rehearsal.azure_native.shapes import mistakes
+from rehearsal.azure_native.shapes import args_shape
 
 POOL = {"resourceGroupName": "g", "resourceName": "c"}
 
@@ -12,7 +13,7 @@ POOL = {"resourceGroupName": "g", "resourceName": "c"}
 def of_pool(**more: Any) -> list[tuple[str, str]]:
     return [
         (found.path, found.reason)
-        for found in mistakes(containerservice.AgentPoolArgs, POOL | more)
+        for found in mistakes(args_shape(containerservice.AgentPoolArgs), POOL | more)
     ]
 
 
@@ -34,7 +35,9 @@ def test_takes_what_the_sdk_takes() -> None:
 
 
 def test_finds_all_mistakes_at_once() -> None:
-    found = list(mistakes(containerservice.AgentPoolArgs, {"resourceName": "c", "vmsize": "x"}))
+    found = list(
+        mistakes(args_shape(containerservice.AgentPoolArgs), {"resourceName": "c", "vmsize": "x"})
+    )
 
     assert found == [
         ("resourceGroupName", "is required"),
@@ -45,16 +48,16 @@ def test_finds_all_mistakes_at_once() -> None:
 @pytest.mark.parametrize(
     ("more", "path", "reason"),
     [
-        ({"count": "1"}, "count", "is '1', but has to be of type int"),
-        ({"count": 1.5}, "count", "is 1.5, but has to be of type int"),
-        ({"count": True}, "count", "is True, but has to be of type int"),
-        ({"nodeTaints": "x"}, "nodeTaints", "is 'x', but has to be a list"),
-        ({"nodeTaints": [1]}, "nodeTaints[0]", "is 1, but has to be of type str"),
-        ({"nodeLabels": []}, "nodeLabels", "is [], but has to be a map"),
-        ({"nodeLabels": {"a": 1}}, "nodeLabels['a']", "is 1, but has to be of type str"),
-        ({"gpuProfile": "x"}, "gpuProfile", "is 'x', but has to be an object"),
+        ({"count": "1"}, "count", "is a string, but has to be an integer"),
+        ({"count": 1.5}, "count", "is a number, but has to be an integer"),
+        ({"count": True}, "count", "is a boolean, but has to be an integer"),
+        ({"nodeTaints": "x"}, "nodeTaints", "is a string, but has to be a list"),
+        ({"nodeTaints": [1]}, "nodeTaints[0]", "is an integer, but has to be a string"),
+        ({"nodeLabels": []}, "nodeLabels", "is a list, but has to be a map"),
+        ({"nodeLabels": {"a": 1}}, 'nodeLabels["a"]', "is an integer, but has to be a string"),
+        ({"gpuProfile": "x"}, "gpuProfile", "is a string, but has to be an object"),
         ({"gpuProfile": {"drivr": "x"}}, "gpuProfile.drivr", "is not a property of GPUProfileArgs"),
-        ({"osType": 1}, "osType", "is 1, but has to be of type str"),
+        ({"osType": 1}, "osType", "is an integer, but has to be a string"),
     ],
 )
 def test_names_the_mistake_and_its_place(more: dict[str, Any], path: str, reason: str) -> None:
@@ -63,7 +66,7 @@ def test_names_the_mistake_and_its_place(more: dict[str, Any], path: str, reason
 
 def test_looks_into_lists_of_objects() -> None:
     found = mistakes(
-        containerservice.ManagedClusterArgs,
+        args_shape(containerservice.ManagedClusterArgs),
         {"resourceGroupName": "g", "agentPoolProfiles": [{"name": "a"}, {"cont": 1}]},
     )
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from aks_preview.cancellation import Cancellation
+from aks_preview.engine_log import EngineLog
 from aks_preview.serving import ProviderError, ResourceInitError
 from aks_preview.values import UNKNOWN, plain_map
 from rehearsal.kubernetes_provider.cluster import connect
-from rehearsal.kubernetes_provider.engine_log import EngineLog
 from rehearsal.kubernetes_provider.kubeconfig import choose, given
 from rehearsal.kubernetes_provider.objects import Object, with_metadata
 from rehearsal.kubernetes_provider.recorded import refreshed
