@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aksgpu.article import names
 from aksgpu.article.azure import Azure
-from aksgpu.article.kubectl import CONFLICT, Kubectl, condition, gpus
+from aksgpu.article.kubectl import CONFLICT, Kubectl, condition, gpus, kubectl_environment
 from aksgpu.article.running import Runner, wait_until
 from aksgpu.article.way import Step, Way
 from engine.cache import Say
@@ -29,7 +29,7 @@ def sign_in(cloud: Cloud, azure_cli: Path, kubernetes: Path, say: Say) -> Way:
         "AZURE_CONFIG_DIR": str(folder / "azure"),
         "AZURE_CORE_COLLECT_TELEMETRY": "false",
         "AZURE_CORE_NO_COLOR": "true",
-        "KUBECONFIG": str(folder / names.GROUP),
+        **kubectl_environment(folder / names.GROUP),
     }
     way = Way(Azure(cloud), Runner(folder, environment, say))
     ask = way.runner.ask

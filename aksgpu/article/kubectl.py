@@ -36,7 +36,13 @@ class Kubectl:
         return self.items("nodes", "--selector", f"agentpool={pool}")
 
     def _on_cluster(self) -> Runner:
-        return self.runner.with_(KUBECONFIG=str(self.kubeconfig))
+        return self.runner.with_(**kubectl_environment(self.kubeconfig))
+
+
+def kubectl_environment(kubeconfig: Path) -> dict[str, str]:
+    """What kubectl reads, and where it notes what it has read: never in the user's home."""
+    cache = kubeconfig.with_name("kubectl-cache")
+    return {"KUBECONFIG": str(kubeconfig), "KUBECACHEDIR": str(cache)}
 
 
 def gpus(node: Json) -> tuple[str | None, str | None]:
