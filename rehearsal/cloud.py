@@ -9,13 +9,14 @@ import ssl
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
-from rehearsal.arm.home import PRESENCE, Home, read_json
+from rehearsal.arm.home import PRESENCE, Home, read_json, write_json
 from rehearsal.kubernetes.processes import end_leftovers, records
 
 # Clusters that there were come back before the server answers.
@@ -59,6 +60,13 @@ class Cloud:
             "SSL_CERT_FILE": str(self.ca_bundle),
             "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
         }
+
+    def offer(self, script: Mapping[str, Any]) -> None:
+        """From the next request on, what `script` says is what this cloud does not offer.
+
+        What it can say: see rehearsal/arm/offer_script.py. An empty one takes all of it back.
+        """
+        write_json(Home(self.home).offers, dict(script))
 
 
 def start(

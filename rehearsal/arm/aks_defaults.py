@@ -3,18 +3,8 @@
 import uuid
 from collections.abc import Iterable
 
-from rehearsal.arm import aks_fields
+from rehearsal.arm import aks_fields, kubernetes_versions
 from rehearsal.arm.call import Json
-
-DEFAULT_KUBERNETES = "1.35"
-KUBERNETES = {
-    "1.31": "1.31.14",
-    "1.32": "1.32.13",
-    "1.33": "1.33.9",
-    "1.34": "1.34.5",
-    "1.35": "1.35.2",
-    "1.36": "1.36.1",
-}
 
 POOL: Json = {
     "count": 1,
@@ -53,7 +43,7 @@ CLUSTER: Json = {
     "bootstrapProfile": {"artifactSource": "Direct"},
     "disableLocalAccounts": False,
     "enableRBAC": True,
-    "kubernetesVersion": DEFAULT_KUBERNETES,
+    "kubernetesVersion": kubernetes_versions.DEFAULT,
     "networkProfile": {
         "networkPlugin": "kubenet",
         "loadBalancerSku": "standard",
@@ -112,7 +102,7 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
         filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | SPOT_LABEL
         taints = [taint for taint in filled.get("nodeTaints") or () if taint != SPOT_TAINT]
         filled["nodeTaints"] = [*taints, SPOT_TAINT]
-    filled["currentOrchestratorVersion"] = full_version(filled["orchestratorVersion"])
+    filled["currentOrchestratorVersion"] = kubernetes_versions.full(filled["orchestratorVersion"])
     if image := NODE_IMAGES.get(filled["osSKU"]):
         filled["nodeImageVersion"] = image
     return filled
@@ -127,7 +117,7 @@ def cluster(wanted: Json, present: Json | None, name: str, group: str, location:
     if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
         filled["networkProfile"] = _filled(POD_NETWORK, network)
     filled.setdefault("nodeResourceGroup", f"MC_{group}_{name}_{location}"[:80])
-    filled["currentKubernetesVersion"] = full_version(filled["kubernetesVersion"])
+    filled["currentKubernetesVersion"] = kubernetes_versions.full(filled["kubernetesVersion"])
     filled |= {"maxAgentPools": 100, "powerState": {"code": "Running"}}
     for section, secret in WRITE_ONLY:
         if isinstance(filled.get(section), dict):
@@ -144,11 +134,6 @@ def _first_made(properties: Json, location: str) -> Json:
         "azurePortalFQDN": f"{host}.portal.hcp.{location}.azmk8s.io",
         "resourceUID": uid,
     }
-
-
-def full_version(version: str) -> str:
-    """The patch release that a minor version stands for; a full version stands for itself."""
-    return KUBERNETES.get(version, version)
 
 
 def _spelled_as_known(given: Json) -> Json:

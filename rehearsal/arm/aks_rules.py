@@ -5,12 +5,11 @@ from collections.abc import Collection
 from typing import Any
 
 from catalogue import nodes
-from rehearsal.arm import aks_defaults, aks_fields, errors
+from rehearsal.arm import aks_fields, errors
 from rehearsal.arm.call import Json
 
 CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")
 POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
-FULL_VERSION = re.compile(r"(\d+\.\d+)\.\d+")
 LABEL_NAME = re.compile(
     r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?"
 )
@@ -47,13 +46,6 @@ def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
         raise _missing("dnsPrefix")
     if not body.get("identity") and not properties.get("servicePrincipalProfile"):
         raise _missing("servicePrincipalProfile")
-
-
-def kubernetes_version(version: object) -> None:
-    full = FULL_VERSION.fullmatch(str(version))
-    minor = full.group(1) if full else version
-    if minor not in aks_defaults.KUBERNETES:
-        raise errors.ArmError(errors.NO_SUCH_KUBERNETES, version=version)
 
 
 def pool_before_defaults(name: str, properties: Json, *, is_new: bool) -> None:
@@ -103,7 +95,6 @@ def pool_after_defaults(properties: Json) -> None:
         raise _invalid("agentPoolProfile.minCount", "not above maxCount")
     if properties["mode"] == "System" and properties.get("scaleSetPriority") == "Spot":
         raise _invalid("agentPoolProfile.scaleSetPriority", "a System pool is Regular")
-    kubernetes_version(properties["orchestratorVersion"])
 
 
 def _is_count(number: object, fewest: int) -> bool:

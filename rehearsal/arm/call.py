@@ -10,6 +10,7 @@ from rehearsal.arm.state import Store
 from rehearsal.kubernetes.wanted import Era
 
 if TYPE_CHECKING:
+    from rehearsal.arm.offers import Offers
     from rehearsal.arm.works import Works
 
 Json = dict[str, Any]
@@ -25,7 +26,10 @@ class Call:
     time_scale: float
     era: Era
     works: "Works"
+    offers: "Offers"
     origin: str
+    path: str
+    query: Mapping[str, str]
     api_version: str
     names: Mapping[str, str]
     headers: Mapping[str, str]

@@ -2,7 +2,17 @@
 
 import uuid
 
-from rehearsal.arm import aks_defaults, aks_fields, aks_rules, errors, groups, operations, pools
+from rehearsal.arm import (
+    admission,
+    aks_defaults,
+    aks_fields,
+    aks_rules,
+    errors,
+    groups,
+    kubernetes_versions,
+    operations,
+    pools,
+)
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.conditions import check_etag
 from rehearsal.arm.routes import Route
@@ -25,7 +35,7 @@ def put(call: Call) -> Answer:
 
     before = present.properties if present else None
     after = aks_defaults.cluster(properties, before, name, group.name, location)
-    aks_rules.kubernetes_version(after["kubernetesVersion"])
+    _admit_version(call, name, location, before, after)
     if before is not None:
         aks_rules.unchanged(before, after, aks_fields.IMMUTABLE_CLUSTER, "")
     cluster = present or Resource(
@@ -41,33 +51,44 @@ def put(call: Call) -> Answer:
         "properties": after,
     }
     after.setdefault("identityProfile", _kubelet_identity(call, cluster))
-    inline = _inline_pools(call, cluster, properties, is_new=present is None)
+    inline, failure = _inline_pools(call, cluster, properties, is_new=present is None)
     kind = "cluster update" if present else "cluster create"
     operation = operations.begin(call, kind, [cluster, *inline])
+    admission.settle(call, operation, failure)
     status = 200 if present else 201
     return operations.accepted(call, status, operation, location, shown(call.store, cluster))
 
 
 def _inline_pools(
     call: Call, cluster: Resource, properties: Json, *, is_new: bool
-) -> list[Resource]:
-    """The pools named in the cluster's own body, as they shall be.
+) -> tuple[list[Resource], Json | None]:
+    """The pools named in the cluster's own body, as they shall be, and what they will fail with.
 
     An existing pool that the body does not name is left as it is: AKS removes pools through their
     own address only.
     """
     present = {pool.name: pool for pool in pools.cluster_pools(call.store, cluster)}
-    inline = []
+    inline, versions = [], []
     for profile in properties.get("agentPoolProfiles") or ():
         aks_rules.well_formed(profile, aks_fields.INLINE_POOL_FIELDS, call.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
+        versions.append(pools.version_of(present.get(name)))
         pool = pools.changed(name, profile, present.get(name), cluster, "agentPoolProfile.")
         pools.settle_image(call, pool, is_new=is_new)
         inline.append(pool)
     pools.require_system_pool(present.values(), inline)
-    return inline
+    failure = admission.admit(call, cluster, zip(inline, versions, strict=True))
+    return inline, failure
+
+
+def _admit_version(call: Call, name: str, location: str, before: Json | None, after: Json) -> None:
+    """A cluster may go on with the version and the plan it has, on offer or not."""
+    asked = ("currentKubernetesVersion", "supportPlan")
+    if before is None or any(before[key] != after[key] for key in asked):
+        version, plan = after["kubernetesVersion"], after["supportPlan"]
+        kubernetes_versions.admit(call.offers, location, name, version, plan)
 
 
 def get(call: Call) -> Answer:

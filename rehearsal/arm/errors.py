@@ -67,6 +67,20 @@ BAD_CONTENT = _front(
     "InvalidRequestContent",
     "The request content was invalid and could not be deserialized: '{reason}'.",
 )
+BAD_PARAMETER = _front(
+    400, "InvalidParameter", "The value '{value}' of the parameter '{name}' cannot be understood."
+)
+NO_LOCATION_HERE = _front(
+    400,
+    "NoRegisteredProviderFound",
+    "No registered resource provider found for location '{location}' and type '{type}'.",
+)
+UNREGISTERED = _front(
+    409,
+    "MissingSubscriptionRegistration",
+    "The subscription is not registered to use namespace '{namespace}'. See "
+    "https://aka.ms/rps-not-found for how to register subscriptions.",
+)
 NO_LOCATION = _front(
     400, "LocationRequired", "The location property is required for this definition."
 )
@@ -218,10 +232,76 @@ NO_SPECIALISED_IMAGE = _provider(
     "image AKS installs the driver, and a device plugin of your own offers the GPUs.",
     "GPUDedicatedVHDRetired",
 )
+_VERSIONS = (
+    "Please use [az aks get-versions] command to get the supported version list in this region. "
+    "For more information, please check https://aka.ms/supported-version-list"
+)
 NO_SUCH_KUBERNETES = _provider(
     400,
     "K8sVersionNotSupported",
-    "Managed cluster is on version {version}, which is not supported in this region.",
+    "Managed cluster {cluster} is on version {version}, which is not supported in this region. "
+    + _VERSIONS,
+)
+LONG_TERM_ONLY = _provider(
+    400,
+    "K8sVersionNotSupported",
+    "Managed cluster {cluster} is on version {version}, which is only available for Long-Term "
+    "Support (LTS). If you intend to onboard to LTS, please ensure the cluster is in Premium tier "
+    "and LTS support plan. Otherwise: " + _VERSIONS,
+)
+NO_LONG_TERM = _provider(
+    400,
+    "K8sVersionNotSupported",
+    "Managed cluster {cluster} is on version {version}, which has no Long-Term Support (LTS). "
+    + _VERSIONS,
+)
+# The wording of these is what terraform logs in public show, as is that AKS answers so at once.
+SIZE_NOT_ALLOWED = _provider(
+    400,
+    "BadRequest",
+    "The VM size of {size} is not allowed in your subscription in location '{location}'. The "
+    "available VM sizes are '{sizes}'. For more details, please visit "
+    "https://aka.ms/aks/quotas-skus-regions",
+    "VMSizeNotSupported",
+)
+NO_ZONES_HERE = _provider(
+    400, "AvailabilityZoneNotSupported", "Availability zone is not supported in this region."
+)
+ZONE_NOT_SUPPORTED = _provider(
+    400,
+    "AvailabilityZoneNotSupported",
+    "The zone(s) '{zones}' for resource '{pool}' is not supported. The supported zones for "
+    "location '{location}' are '{supported}'",
+)
+_QUOTA_ADVICE = (
+    "If you want to increase the quota, please follow this instruction: "
+    "https://learn.microsoft.com/en-us/azure/quotas/view-quotas. Surge nodes would also consume "
+    "vcpu quota, please consider use smaller maxSurge or use maxUnavailable to proceed upgrade "
+    "without surge nodes, details: aka.ms/aks/maxUnavailable."
+)
+NO_FAMILY_QUOTA = _provider(
+    400,
+    "ErrCode_InsufficientVCPUQuota",
+    "Insufficient vcpu quota requested {wanted}, remaining {left} for family {family} for region "
+    "{location}. " + _QUOTA_ADVICE,
+)
+NO_REGIONAL_QUOTA = _provider(
+    400,
+    "ErrCode_InsufficientVCPUQuota",
+    "Insufficient regional vcpu quota left for location {location}. left regional vcpu quota "
+    "{left}, requested quota {wanted}. " + _QUOTA_ADVICE,
+)
+# What Microsoft.Compute says while an operation of AKS runs.
+SOLD_OUT = (
+    "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: "
+    "{size}' is currently not available in location '{location}'. Please try another size or "
+    "deploy to a different location or different zone. See https://aka.ms/azureskunotavailable "
+    "for details."
+)
+QUOTA_EXCEEDED = (
+    "Operation could not be completed as it results in exceeding approved {name} quota. Additional "
+    "details - Deployment Model: Resource Manager, Location: {location}, Current Limit: {limit}, "
+    "Current Usage: {used}, Additional Required: {wanted}, (Minimum) New Limit Required: {needed}."
 )
 
 
@@ -245,3 +325,15 @@ class ArmError(Exception):
                 **named,
             }
         return {"error": {"code": self.fault.code, "message": self.message, **named}}
+
+
+def of_compute(code: str, inner: str, message: str) -> dict[str, Any]:
+    """An error of Microsoft.Compute as an operation of AKS passes it on.
+
+    In the shape that karpenter-provider-azure keeps of such operations for its own tests.
+    """
+    return {
+        "code": code,
+        "message": f'Code="{inner}" Message="{message}"',
+        "details": [{"code": inner, "message": message}],
+    }

@@ -7,8 +7,20 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from rehearsal.arm import clusters, errors, groups, operations, pools, registrations, subscriptions
+from rehearsal.arm import (
+    clusters,
+    errors,
+    groups,
+    kubernetes_versions,
+    operations,
+    pools,
+    registrations,
+    skus,
+    subscriptions,
+    usages,
+)
 from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.principal import Principal
 from rehearsal.arm.routes import Route, match
 from rehearsal.arm.state import Store
@@ -24,6 +36,9 @@ ROUTES = (
     *clusters.ROUTES,
     *pools.ROUTES,
     *registrations.ROUTES,
+    *skus.ROUTES,
+    *usages.ROUTES,
+    *kubernetes_versions.ROUTES,
     *operations.ROUTES,
 )
 
@@ -36,6 +51,7 @@ class Front:
     audience: str
     terms: Terms
     works: Works
+    offers: Offers
 
     async def answer(self, request: web.Request) -> web.Response:
         """One request from beginning to end."""
@@ -71,7 +87,10 @@ class Front:
             time_scale=self.terms.time_scale,
             era=self.terms.era,
             works=self.works,
+            offers=self.offers,
             origin=origin,
+            path=request.rel_url.raw_path,
+            query=request.query,
             api_version=api_version,
             names=names,
             headers=request.headers,
@@ -81,6 +100,7 @@ class Front:
         with self.store.transaction():
             operations.settle(self.store, now, self.works.ended)
         with self.store.transaction():
+            registrations.refuse_unregistered(self.store, below, now)
             answer = route.handler(call)
         self.works.changed()
         return answer

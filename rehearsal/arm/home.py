@@ -58,6 +58,10 @@ class Home:
         return self.path / "faults.json"
 
     @property
+    def offers(self) -> Path:
+        return self.path / "offers.json"
+
+    @property
     def era(self) -> Path:
         return self.path / "era"
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from catalogue import images, sizes
 from rehearsal.arm import (
+    admission,
     aks_defaults,
     aks_fields,
     aks_rules,
@@ -15,12 +16,10 @@ from rehearsal.arm import (
 )
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.conditions import check_etag
+from rehearsal.arm.pool_record import SPECIALISED, TYPE
 from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Resource, Store
 
-TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
-# The hidden mark of a pool whose image brings driver and device plugin.
-SPECIALISED = "specialised"
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
@@ -32,13 +31,15 @@ def put(call: Call) -> Answer:
     aks_rules.well_formed(call.body, aks_fields.POOL_FIELDS, call.api_version)
     wanted = call.body.get("properties") or {}
     aks_rules.well_formed(wanted, aks_fields.POOL_PROPERTIES, call.api_version)
-    name = call.names["pool"]
+    name, version = call.names["pool"], version_of(present)
     pool = changed(name, wanted, present, cluster, "properties.")
     settle_image(call, pool, is_new=present is None)
     _refuse_while_busy(cluster, present)
     require_system_pool(cluster_pools(call.store, cluster), [pool])
+    failure = admission.admit(call, cluster, [(pool, version)])
     kind = "pool update" if present else "pool create"
     operation = operations.begin(call, kind, [pool])
+    admission.settle(call, operation, failure)
     status = 200 if present else 201
     return operations.accepted(call, status, operation, cluster.location, shown(pool))
 
@@ -83,6 +84,11 @@ def changed(
     )
     pool.body = {**pool.body, "properties": after}
     return pool
+
+
+def version_of(pool: Resource | None) -> str | None:
+    """The version of Kubernetes that a pool has; None where there is no pool."""
+    return pool.properties["currentOrchestratorVersion"] if pool else None
 
 
 def settle_image(call: Call, pool: Resource, *, is_new: bool) -> None:

@@ -5,6 +5,8 @@ when the provider is registered again after the feature has become Registered, s
 are comparable: `asked` of the provider, `due` of the feature.
 """
 
+import re
+
 from rehearsal.arm import errors
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.routes import Route
@@ -100,6 +102,24 @@ def register_provider(call: Call) -> Answer:
     return Answer(200, _provider(call, namespace))
 
 
+def unregister_provider(call: Call) -> Answer:
+    namespace = _namespace(call, PROVIDERS)
+    due = call.now + PROVIDER_SECONDS * call.time_scale
+    call.store.register(namespace, Registration(False, call.now, due))
+    return Answer(200, _provider(call, namespace))
+
+
+def refuse_unregistered(store: Store, path: str, now: float) -> None:
+    """Refuses what a provider is asked for that the subscription has not registered."""
+    found = OF_SOME_PROVIDER.search(path)
+    registration = store.registration(found[1]) if found else None
+    if found is None or registration is None or registration.registered:
+        return
+    namespace = next(name for name in PROVIDERS if name.lower() == found[1].lower())
+    if namespace not in ALWAYS_THERE and now >= registration.due:
+        raise errors.ArmError(errors.UNREGISTERED, namespace=namespace)
+
+
 def _provider(call: Call, namespace: str) -> Json:
     types = [
         {"resourceType": kind, "locations": [], "apiVersions": [call.api_version]}
@@ -129,6 +149,10 @@ def _state(registration: Registration | None, now: float, at_first: str) -> str:
     return f"{stem}ed" if now >= registration.due else f"{stem}ing"
 
 
+# What a provider itself is asked for, and not Resource Manager about it.
+OF_SOME_PROVIDER = re.compile(r"/providers/([^/]+)/(?!(un)?register$)", re.IGNORECASE)
+# These are Resource Manager's own, and work without being registered.
+ALWAYS_THERE = frozenset(["Microsoft.Features", "Microsoft.Resources"])
 OF_A_PROVIDER = "/providers/Microsoft.Features/providers/{namespace}/features"
 ROUTES = (
     Route("GET", "/providers/Microsoft.Features/features", list_features),
@@ -139,4 +163,5 @@ ROUTES = (
     Route("GET", "/providers", list_providers),
     Route("GET", "/providers/{namespace}", show_provider),
     Route("POST", "/providers/{namespace}/register", register_provider),
+    Route("POST", "/providers/{namespace}/unregister", unregister_provider),
 )

@@ -40,6 +40,8 @@ class RequestLog:
             "path": request.path,
             "query": _without_secrets(dict(request.query)),
             "headers": _headers(request),
+            # That there were such, and not what was in them.
+            "withheld": sorted(SECRET_HEADERS & set(map(str.lower, request.headers))),
             "body": _body(request.content_type, content),
             "status": status,
         }

@@ -10,11 +10,13 @@ from collections.abc import AsyncIterator
 
 from aiohttp import web
 
-from rehearsal.arm import certificates, errors, operations, principal, tokens
+from rehearsal.arm import certificates, errors, operations, principal, retail, tokens
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.front import Front, refusal
 from rehearsal.arm.home import PRESENCE, Home
 from rehearsal.arm.login import Login
+from rehearsal.arm.offer_script import OfferScript
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
 from rehearsal.arm.terms import Terms
@@ -49,8 +51,9 @@ def application(home: Home, port: int, instance: str, terms: Terms) -> web.Appli
     who, issuer = principal.load(home), tokens.load(home)
     store, log = Store(home.database), RequestLog(home.request_log)
     login = Login(who, issuer, audience)
-    works = Works(store, _fleet_settings(home, terms))
-    front = Front(store, who, issuer, audience, terms, works)
+    offers = Offers(terms.era, OfferScript(home.offers))
+    works = Works(store, offers, _fleet_settings(home, terms))
+    front = Front(store, who, issuer, audience, terms, works, offers)
     script = FaultScript(home.faults, lambda: operations.let_go(store))
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -62,7 +65,8 @@ def application(home: Home, port: int, instance: str, terms: Terms) -> web.Appli
         if fault.drop == "before":
             return dropped(request, content)
         try:
-            response = fault.answer() or await login.answer(request) or await front.answer(request)
+            response = fault.answer() or await login.answer(request)
+            response = response or retail.answer(request, offers) or await front.answer(request)
             fault.steer(store, response)
         except Exception:
             # A fault of the rehearsal itself: its log says where, the client that it was one.

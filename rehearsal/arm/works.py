@@ -2,8 +2,11 @@
 
 from typing import Any
 
-from rehearsal.arm import clusters, errors, groups, operations, pools
+from rehearsal.arm import admission, clusters, errors, groups, operations, pools
 from rehearsal.arm.call import Json
+from rehearsal.arm.offers import Offers
+from rehearsal.arm.pool_record import ALLOCATED
+from rehearsal.arm.pool_record import TYPE as POOL
 from rehearsal.arm.state import Resource, Store
 from rehearsal.kubernetes.fleet import Fleet, Settings
 from rehearsal.kubernetes.wanted import Limits, WantedCluster, WantedPool
@@ -14,8 +17,9 @@ UNFINISHED = {"code": "ControlPlaneFailed"}
 class StoreSource:
     """The fleet's wishes, read from what Resource Manager has."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, offers: Offers) -> None:
         self._store = store
+        self._offers = offers
 
     def clusters(self) -> list[WantedCluster]:
         going = {group.id for group in self._store.of_type(groups.TYPE) if group.operation}
@@ -24,11 +28,14 @@ class StoreSource:
             for cluster in self._store.of_type(clusters.TYPE)
         ]
 
-    def resize(self, pool_id: str, count: int) -> None:
+    def resize(self, pool_id: str, count: int) -> bool:
         pool = self._store.find(pool_id)
-        if pool is not None:
-            pool.properties["count"] = count
-            self._store.keep(pool)
+        if pool is None or not admission.has_room(self._store, self._offers, pool, count):
+            return False
+        pool.properties["count"] = count
+        pool.body.pop(ALLOCATED, None)
+        self._store.keep(pool)
+        return True
 
     def _cluster(self, cluster: Resource, *, is_going: bool) -> WantedCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
@@ -58,7 +65,7 @@ def _pool(pool: Resource) -> WantedPool:
         id=pool.id,
         name=pool.name,
         vm_size=has["vmSize"],
-        count=has["count"],
+        count=pool.body.get(ALLOCATED, has["count"]),
         version=has["currentOrchestratorVersion"],
         mode=has["mode"],
         os_type=has["osType"],
@@ -82,9 +89,9 @@ def _pool(pool: Resource) -> WantedPool:
 class Works:
     """The control planes, as Resource Manager's services see them."""
 
-    def __init__(self, store: Store, settings: Settings | None) -> None:
+    def __init__(self, store: Store, offers: Offers, settings: Settings | None) -> None:
         self._store = store
-        self.fleet = Fleet(settings, StoreSource(store)) if settings else None
+        self.fleet = Fleet(settings, StoreSource(store, offers)) if settings else None
 
     async def start(self) -> None:
         if self.fleet:
@@ -126,7 +133,7 @@ class Works:
         return False
 
     def _cluster_of(self, resource: Resource) -> Resource | None:
-        if resource.type == pools.TYPE:
+        if resource.type == POOL:
             return self._store.find(resource.parent)
         return resource if resource.type == clusters.TYPE else None
 

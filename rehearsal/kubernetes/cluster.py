@@ -229,8 +229,7 @@ class Cluster:
             present = [node for node in self._nodes.objects if nodes.pool_of(node) == pool.name]
             here = autoscaler.Here(cluster, pool, present, self._pods.objects)
             count = self._autoscaler.count(here)
-            if count != pool.count:
-                self._source.resize(pool.id, count)
+            if count != pool.count and self._source.resize(pool.id, count):
                 self.changed.set()
 
     # -- the API server

@@ -72,5 +72,5 @@ class Source(Protocol):
 
     def clusters(self) -> list[WantedCluster]: ...
 
-    def resize(self, pool_id: str, count: int) -> None:
-        """What the autoscaler decided."""
+    def resize(self, pool_id: str, count: int) -> bool:
+        """What the autoscaler decided; whether it is so now."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from azure.identity import ClientSecretCredential
+from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
 from azure.mgmt.resource.features import FeatureClient
 from azure.mgmt.resource.resources import ResourceManagementClient
@@ -74,6 +75,12 @@ class Azure:
         )
 
     @property
+    def compute(self) -> ComputeManagementClient:
+        return ComputeManagementClient(
+            self.credential(), self.cloud.subscription, **self.client_settings
+        )
+
+    @property
     def resources(self) -> ResourceManagementClient:
         return ResourceManagementClient(
             self.credential(), self.cloud.subscription, **self.client_settings
@@ -114,6 +121,17 @@ class Azure:
         connection.close()
         parsed = json.loads(content) if content else None
         return Reply(response.status, dict(response.headers), parsed)
+
+    def cluster_in(self, location: str) -> str:
+        """The path of a new, finished cluster in a location, with a group of its own."""
+        group = f"/resourceGroups/in-{location}{next(_numbers)}"
+        self.call("PUT", f"{group}?api-version=2025-04-01", {"location": location})
+        path = f"{group}/providers/Microsoft.ContainerService/managedClusters/cluster"
+        body = new_cluster() | {"location": location}
+        made = self.call("PUT", f"{path}?api-version={API_VERSION}", body)
+        assert made.status == 201, made
+        wait_until_made(self, path)
+        return path
 
     def register_specialised_image(self) -> None:
         """What comes before the header: the feature, and then its provider once more."""
@@ -174,6 +192,20 @@ def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
     # Most tests are about contracts that all eras share, and use the article's sizes.
     yield Azure(cloud.start(home, FAST, era="article"))
     assert cloud.stop(home)
+
+
+@pytest.fixture(scope="session")
+def shop_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
+    home = tmp_path_factory.mktemp("shop")
+    yield Azure(cloud.start(home, FAST))
+    assert cloud.stop(home)
+
+
+@pytest.fixture
+def shop(shop_of_the_session: Azure) -> Iterator[Azure]:
+    """The clients of a cloud of today, for tests that script what it offers."""
+    yield shop_of_the_session
+    shop_of_the_session.cloud.offer({})
 
 
 @pytest.fixture(scope="session")

@@ -78,3 +78,31 @@ def test_a_provider_registers_again_after_a_while(azure: Any) -> None:
 def test_what_there_is_not(azure: Any, path: str, code: str) -> None:
     reply = azure.call("GET", path + V)
     assert (reply.status, reply.body["error"]["code"]) == (404, code)
+
+
+def test_a_provider_that_is_not_registered_does_nothing(
+    start_cloud: Callable[..., Any], azure_of: Callable[..., Any]
+) -> None:
+    azure = azure_of(start_cloud())
+    azure.call("PUT", "/resourceGroups/bare?api-version=2025-04-01", {"location": "eastus"})
+    clusters = "/resourceGroups/bare/providers/Microsoft.ContainerService/managedClusters"
+    paths = {
+        "Microsoft.ContainerService": f"{clusters}/none?api-version=2026-08-01",
+        "Microsoft.Compute": "/providers/microsoft.compute/skus?api-version=2021-07-01",
+    }
+    for namespace, path in paths.items():
+        provider = f"/providers/{namespace}?api-version=2025-04-01"
+        unregistering = azure.call("POST", provider.replace("?", "/unregister?"))
+        assert unregistering.body["registrationState"] == "Unregistering"
+        azure.wait(provider, lambda got: got.body["registrationState"] == "Unregistered")
+        refused = azure.call("GET", path)
+        assert (refused.status, refused.body["error"]["code"]) == (
+            409,
+            "MissingSubscriptionRegistration",
+        )
+        assert f"'{namespace}'" in refused.body["error"]["message"]
+    # Its features can be seen all the same, and it can be registered.
+    assert azure.call("GET", SPECIALISED + V).status == 200
+    azure.call("POST", provider.replace("?", "/register?"))
+    azure.wait(provider, lambda got: got.body["registrationState"] == "Registered")
+    assert azure.call("GET", path).status == 200

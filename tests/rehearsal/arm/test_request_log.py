@@ -14,7 +14,10 @@ def test_a_line_says_what_was_asked_and_answered(azure: Any, cluster: str) -> No
     azure.register_specialised_image()
     azure.call("PUT", f"{cluster}/agentPools/logged{V}", body, headers=headers)
     [line] = azure.requests("/agentPools/logged")
-    assert set(line) == {"time", "method", "path", "query", "headers", "body", "status"}
+    assert set(line) == {
+        *("time", "method", "path", "query", "headers", "withheld", "body", "status")
+    }
+    assert line["withheld"] == ["authorization"]
     assert (line["method"], line["status"]) == ("PUT", 201)
     assert line["path"] == f"{azure.subscription}{cluster}/agentPools/logged"
     assert line["query"] == {"api-version": "2026-08-01"}

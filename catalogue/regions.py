@@ -1,0 +1,34 @@
+"""Azure's regions, from regions.csv."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, kw_only=True)
+class Region:
+    """One region: its name in requests, for people and in the price list, and its zones."""
+
+    name: str
+    display_name: str
+    price_location: str
+    zones: tuple[str, ...]
+
+
+@cache
+def regions() -> Mapping[str, Region]:
+    """The regions of the table, by name."""
+    with Path(__file__).with_name("regions.csv").open(newline="", encoding="utf-8") as table:
+        found = [
+            Region(
+                name=row["name"],
+                display_name=row["display_name"],
+                price_location=row["price_location"],
+                zones=tuple(filter(None, row["zones"].split(";"))),
+            )
+            for row in csv.DictReader(table)
+        ]
+    return MappingProxyType({region.name: region for region in found})

@@ -1,0 +1,132 @@
+"""A script of what the subscription is not offered: sizes, quota, versions.
+
+It lies in the cloud's home as `offers.json`, and counts from the next request on whenever it is
+written anew. Without the file, or without a key of it, everything that the tables have is on offer.
+An object with the keys
+
+- `sizes`: a list of `{size, location, is, zones, reason}`. `is` says what is wrong with the size:
+  `absent` (not offered there at all), `restricted` (listed, but not for this subscription; in
+  `zones` only, if some are named) or `soldOut` (no list tells: the operation of a PUT fails).
+  `reason` of a restriction: `NotAvailableForSubscription`, which it is if it is not said, or
+  `QuotaId`;
+- `limits`: a list of `{name, location, limit}`: the limit of a family, of `cores` or of
+  `lowPriorityCores`;
+- `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
+- `pageSize`: how many items a page has, of every list that comes in pages.
+
+`size`, `name` and `location` are compared without case and white space, and `*` in them stands for
+anything; `location` is `*` where it is not said. Where several lines meet, the first one counts.
+"""
+
+import fnmatch
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+PAGE_SIZE = 50
+
+
+class _Line(Protocol):
+    """What all lines of the script have."""
+
+    @property
+    def location(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizeLine:
+    size: str
+    is_: Literal["absent", "restricted", "soldOut"]
+    location: str = "*"
+    zones: tuple[str, ...] = ()
+    reason: str = "NotAvailableForSubscription"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitLine:
+    name: str
+    limit: int
+    location: str = "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VersionsLine:
+    offered: tuple[str, ...]
+    location: str = "*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Script:
+    sizes: tuple[SizeLine, ...] = ()
+    limits: tuple[LimitLine, ...] = ()
+    versions: tuple[VersionsLine, ...] = ()
+    page_size: int = PAGE_SIZE
+
+
+class ScriptError(ValueError):
+    """The script says what no script can say."""
+
+
+class OfferScript:
+    """The script of a file, read anew whenever it has changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: tuple[int, int] | None = None
+        self._script = Script()
+
+    def now(self) -> Script:
+        try:
+            found = self._path.stat()
+            seen = (found.st_mtime_ns, found.st_ino)
+        except FileNotFoundError:
+            seen = None
+        if seen != self._read:
+            self._script = read(json.loads(self._path.read_text())) if seen else Script()
+            self._read = seen
+        return self._script
+
+
+def read(said: dict[str, Any]) -> Script:
+    """The script that an object says."""
+    try:
+        return Script(
+            sizes=tuple(_size(line) for line in said.pop("sizes", ())),
+            limits=tuple(LimitLine(**line) for line in said.pop("limits", ())),
+            versions=tuple(
+                VersionsLine(**line | {"offered": tuple(line["offered"])})
+                for line in said.pop("versions", ())
+            ),
+            page_size=int(said.pop("pageSize", PAGE_SIZE)),
+            **said,
+        )
+    except (TypeError, KeyError, ValueError) as error:
+        raise ScriptError(f"offers.json cannot be read: {error}") from error
+
+
+def _size(said: dict[str, Any]) -> SizeLine:
+    line = dict(said)
+    is_ = line.pop("is")
+    if is_ not in ("absent", "restricted", "soldOut"):
+        raise ScriptError(f"`is` is absent, restricted or soldOut, and not {is_!r}")
+    zones = tuple(map(str, line.pop("zones", ())))
+    return SizeLine(is_=is_, zones=zones, **line)
+
+
+Line = TypeVar("Line", bound=_Line)
+
+
+def at(lines: Iterable[Line], location: str) -> list[Line]:
+    """The lines that hold for a location."""
+    return [line for line in lines if meets(line.location, location)]
+
+
+def meets(pattern: str, name: str) -> bool:
+    return fnmatch.fnmatchcase(plain(name), plain(pattern))
+
+
+def plain(name: str) -> str:
+    """A name as Azure compares names: without case and white space."""
+    return "".join(name.split()).lower()

@@ -1,0 +1,131 @@
+"""What the subscription is offered: which sizes where, in which zones, and how many cores."""
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from catalogue import cpu_sizes, regions, sizes
+from rehearsal.arm.offer_script import OfferScript, Script, SizeLine, at, meets, plain
+from rehearsal.kubernetes.wanted import Era
+
+# Generous: what is rehearsed shall fail for its own sake, not for the quota of a new subscription.
+FAMILY_LIMIT = 100_000
+LIMITS = {"cores": 1_000_000, "lowPriorityCores": 100_000}
+
+
+@dataclass(frozen=True)
+class Size:
+    """A virtual machine size as Azure's lists have it."""
+
+    name: str
+    vcpus: int
+    memory_gib: float | None
+    family: str | None
+    generations: frozenset[str]
+    # As the list of sizes says it: a part of a GPU counts for one, and of some nothing is known.
+    gpus: int | None = None
+    has_gpus: bool = False
+    is_arm: bool = False
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A size in one location: `zones` that it can be had in, and what the script says of it."""
+
+    size: Size
+    location: str
+    zones: tuple[str, ...]
+    line: SizeLine | None = None
+
+    @property
+    def restricted_zones(self) -> tuple[str, ...]:
+        """The zones that this subscription may not use; empty if the whole location is meant."""
+        if self.line is None or self.line.is_ != "restricted":
+            return ()
+        return tuple(zone for zone in self.zones if zone in self.line.zones)
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether this subscription may not use the size in this location at all."""
+        return self.line is not None and self.line.is_ == "restricted" and not self.line.zones
+
+    @property
+    def is_sold_out(self) -> bool:
+        return self.line is not None and self.line.is_ == "soldOut"
+
+
+class Offers:
+    """The offers of one era, as the script has them now."""
+
+    def __init__(self, era: Era, script: OfferScript) -> None:
+        self.era = era
+        self._script = script
+
+    @property
+    def script(self) -> Script:
+        return self._script.now()
+
+    def find(self, vm_size: str, location: str) -> Offer | None:
+        """The offer of a size in a location; None where there is none."""
+        size = known_sizes().get(vm_size.lower())
+        return next(self._of([size], location), None) if size else None
+
+    def in_location(self, location: str) -> list[Offer]:
+        return list(self._of(known_sizes().values(), location))
+
+    def _of(self, sizes: Iterable[Size], location: str) -> Iterator[Offer]:
+        region = regions.regions().get(location)
+        lines = at(self.script.sizes, location)
+        for size in sizes:
+            line = next((line for line in lines if meets(line.size, size.name)), None)
+            is_absent = line is not None and line.is_ == "absent"
+            if region is not None and self._has(size) and not is_absent:
+                yield Offer(size, location, region.zones, line)
+
+    def limit(self, name: str, location: str) -> int:
+        """The quota of a family, of all cores or of low-priority cores."""
+        lines = at(self.script.limits, location)
+        scripted = (line.limit for line in lines if meets(line.name, name))
+        return next(scripted, LIMITS.get(name, FAMILY_LIMIT))
+
+    def _has(self, size: Size) -> bool:
+        """Whether the era has the size: in the article's days nothing was retired yet."""
+        gpu = sizes.find(size.name)
+        if self.era is Era.ARTICLE or gpu is None or gpu.retired_on is None:
+            return True
+        return gpu.retired_on > datetime.datetime.now(datetime.UTC).date()
+
+
+@cache
+def known_sizes() -> Mapping[str, Size]:
+    """All sizes of the tables, by their lower-cased names."""
+    known = {
+        key: Size(size.name, size.vcpus, size.memory_gib, size.quota_family, size.generations)
+        for key, size in cpu_sizes.cpu_sizes().items()
+    }
+    for key, gpu in sizes.gpu_sizes().items():
+        known[key] = Size(
+            gpu.name,
+            gpu.vcpus,
+            gpu.memory_gib,
+            gpu.quota_family,
+            gpu.generations,
+            gpus=None if gpu.gpus is None else max(1, int(gpu.gpus)),
+            has_gpus=True,
+            is_arm="Arm64" in gpu.gpu_model,
+        )
+    return known
+
+
+@cache
+def families() -> tuple[str, ...]:
+    """The quota families of all sizes, each once."""
+    names = {plain(size.family): size.family for size in known_sizes().values() if size.family}
+    return tuple(names.values())
+
+
+def family_stem(family: str) -> str:
+    """What is a family's own in its name: DSv3 of `standardDSv3Family`."""
+    return re.sub(r"^standard[\s_]*|\s*family$", "", family, flags=re.IGNORECASE)

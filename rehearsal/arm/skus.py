@@ -1,0 +1,121 @@
+"""The list of what Microsoft.Compute sells: sizes by location, and some of the other things."""
+
+import re
+from collections.abc import Iterable
+
+from catalogue import regions
+from rehearsal.arm import errors
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.offer_script import plain
+from rehearsal.arm.offers import Offer, Size
+from rehearsal.arm.paging import paged
+from rehearsal.arm.routes import Route
+
+LOCATION_FILTER = re.compile(r"\s*location\s+eq\s+'([^']*)'\s*", re.IGNORECASE)
+GENERATIONS = {"Gen1": "V1", "Gen2": "V2"}
+# The list has more than sizes, and a client has to tell them apart by `resourceType`.
+OTHERS: tuple[Json, ...] = (
+    {"resourceType": "availabilitySets", "name": "Classic"},
+    {"resourceType": "availabilitySets", "name": "Aligned"},
+    {"resourceType": "disks", "name": "Premium_LRS", "tier": "Premium", "size": "P10"},
+    {"resourceType": "snapshots", "name": "Standard_LRS", "tier": "Standard"},
+)
+
+
+def list_all(call: Call) -> Answer:
+    found: list[tuple[str, Offer | Json]] = []
+    for location in _locations(call):
+        found += [(location, other) for other in OTHERS]
+        found += [(location, offer) for offer in call.offers.in_location(location)]
+    return paged(call, found, _shown)
+
+
+def _locations(call: Call) -> Iterable[str]:
+    wanted = call.query.get("$filter")
+    if not wanted:
+        return list(regions.regions())
+    found = LOCATION_FILTER.fullmatch(wanted)
+    if found is None:
+        raise errors.ArmError(errors.BAD_PARAMETER, "$filter", name="$filter", value=wanted)
+    # A location that is none has no sizes; the list is empty then, and no error.
+    return [name for name in regions.regions() if name == plain(found[1])]
+
+
+def _shown(found: tuple[str, Offer | Json]) -> Json:
+    location, item = found
+    return _sku(item) if isinstance(item, Offer) else _other(item, location)
+
+
+def _other(kind: Json, location: str) -> Json:
+    return {
+        **kind,
+        "locations": [location],
+        "locationInfo": [{"location": location, "zones": []}],
+        "capabilities": [],
+        "restrictions": [],
+    }
+
+
+def _sku(offer: Offer) -> Json:
+    size = offer.size
+    tier, _, rest = size.name.partition("_")
+    sku: Json = {
+        "resourceType": "virtualMachines",
+        "name": size.name,
+        "tier": tier,
+        "size": rest,
+        "locations": [offer.location],
+        "locationInfo": [
+            {"location": offer.location, "zones": list(offer.zones), "zoneDetails": []}
+        ],
+        "capabilities": [
+            {"name": name, "value": value} for name, value in _capabilities(size).items()
+        ],
+        "restrictions": _restrictions(offer),
+    }
+    if size.family:
+        # Without the white space that the list of usages may write in the same name.
+        sku["family"] = "".join(size.family.split())
+    return sku
+
+
+def _capabilities(size: Size) -> dict[str, str]:
+    can_premium = re.search(r"\d+[a-z]*s(_|$)|\d+r?s(_|$)", size.name) is not None
+    known: dict[str, str] = {
+        "vCPUs": str(size.vcpus),
+        "vCPUsAvailable": str(size.vcpus),
+        "CpuArchitectureType": "Arm64" if size.is_arm else "x64",
+        "PremiumIO": str(can_premium),
+        # Burstable sizes cannot be had as spot machines.
+        "LowPriorityCapable": str(not size.name.startswith("Standard_B")),
+        "EncryptionAtHostSupported": str(can_premium),
+        "AcceleratedNetworkingEnabled": str(size.vcpus > 1),
+    }
+    if size.memory_gib is not None:
+        known["MemoryGB"] = f"{size.memory_gib:g}"
+    if size.generations:
+        known["HyperVGenerations"] = ",".join(GENERATIONS[one] for one in sorted(size.generations))
+    if size.gpus is not None:
+        known["GPUs"] = str(size.gpus)
+    return known
+
+
+def _restrictions(offer: Offer) -> list[Json]:
+    if offer.line is None or not (offer.is_restricted or offer.restricted_zones):
+        return []
+    info: Json = {"locations": [offer.location]}
+    kind = "Location"
+    if offer.restricted_zones:
+        kind = "Zone"
+        info["zones"] = list(offer.restricted_zones)
+    return [
+        {
+            "type": kind,
+            "values": [offer.location],
+            "restrictionInfo": info,
+            "reasonCode": offer.line.reason,
+        }
+    ]
+
+
+ROUTES = (Route("GET", "/providers/Microsoft.Compute/skus", list_all),)

@@ -1,0 +1,88 @@
+"""Quota: how many cores of each family a subscription may use in a location, and how many it does.
+
+What is counted is what the agent pools of this cloud have.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from catalogue import regions
+from rehearsal.arm import errors, pool_record
+from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.offer_script import plain
+from rehearsal.arm.offers import families, family_stem, known_sizes
+from rehearsal.arm.paging import paged
+from rehearsal.arm.routes import Route
+from rehearsal.arm.state import Store
+
+NAMES = {
+    "cores": "Total Regional vCPUs",
+    "lowPriorityCores": "Total Regional Low-priority vCPUs",
+    "virtualMachines": "Virtual Machines",
+    "virtualMachineScaleSets": "Virtual Machine Scale Sets",
+}
+COUNTS = {"virtualMachines": 25_000, "virtualMachineScaleSets": 2_500}
+# In C, and not by reading every pool: this is asked at every PUT.
+STATEMENT = (
+    "SELECT key, json_extract(body, '$.properties.vmSize') AS size,"
+    " json_extract(body, '$.properties.scaleSetPriority') AS priority,"
+    " coalesce(json_extract(body, '$.allocated'),"
+    " json_extract(body, '$.properties.count')) AS nodes"
+    " FROM resources WHERE type = ? AND location = ?"
+)
+
+
+@dataclass
+class Usage:
+    """What the pools of one location use: of each name the cores, and of each pool the nodes."""
+
+    cores: Counter[str] = field(default_factory=Counter)
+    nodes: dict[str, int] = field(default_factory=dict)
+
+
+def in_use(store: Store, location: str) -> Usage:
+    usage = Usage()
+    for row in store.rows(STATEMENT, pool_record.TYPE, location):
+        usage.nodes[row["key"]] = row["nodes"]
+        size = known_sizes().get(str(row["size"]).lower())
+        for name in quotas_of(str(row["size"]), is_spot=row["priority"] == "Spot"):
+            usage.cores[name] += row["nodes"] * (size.vcpus if size else 0)
+    return usage
+
+
+def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
+    """What the cores of a size count against. Spot machines have a quota of their own."""
+    if is_spot:
+        return ("lowPriorityCores",)
+    size = known_sizes().get(vm_size.lower())
+    return (size.family, "cores") if size and size.family else ("cores",)
+
+
+def list_all(call: Call) -> Answer:
+    location = plain(call.names["location"])
+    if location not in regions.regions():
+        raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type="locations/usages")
+    usage = in_use(call.store, location)
+    counts = {
+        "virtualMachines": sum(usage.nodes.values()),
+        "virtualMachineScaleSets": len(usage.nodes),
+    }
+
+    def shown(name: str) -> Json:
+        limit = COUNTS[name] if name in COUNTS else call.offers.limit(name, location)
+        return {
+            "limit": limit,
+            "unit": "Count",
+            "currentValue": counts.get(name, usage.cores[name]),
+            "name": {"value": name, "localizedValue": NAMES.get(name) or _localized(name)},
+        }
+
+    return paged(call, [*NAMES, *families()], shown)
+
+
+def _localized(family: str) -> str:
+    """`standardDSv3Family` as people read it: Standard DSv3 Family vCPUs."""
+    return f"Standard {family_stem(family)} Family vCPUs"
+
+
+ROUTES = (Route("GET", "/providers/Microsoft.Compute/locations/{location}/usages", list_all),)

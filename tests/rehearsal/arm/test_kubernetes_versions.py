@@ -1,0 +1,99 @@
+"""Which versions of Kubernetes are on offer, and that a PUT is judged by the same list."""
+
+from typing import Any
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+
+from tests.rehearsal.conftest import new_cluster, wait_until_made
+
+V = "?api-version=2026-08-01"
+GROUP = "/resourceGroups/versions"
+CLUSTERS = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters"
+OFFICIAL, LONG_TERM = "KubernetesOfficial", "AKSLongTermSupport"
+
+
+def versions(azure: Any, location: str = "eastus") -> dict[str, Any]:
+    listed = azure.aks.managed_clusters.list_kubernetes_versions(location).values_property
+    return {found.version: found for found in listed}
+
+
+def put(azure: Any, name: str, **properties: Any) -> Any:
+    azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
+    return azure.call("PUT", f"{CLUSTERS}/{name}{V}", new_cluster(**properties))
+
+
+def test_what_is_on_offer_today(shop: Any) -> None:
+    found = versions(shop)
+    plans = {version: one.capabilities.support_plan for version, one in found.items()}
+    assert plans == {
+        **{version: [LONG_TERM] for version in ("1.31", "1.32", "1.33")},
+        **{version: [OFFICIAL, LONG_TERM] for version in ("1.34", "1.35", "1.36")},
+    }
+    assert [version for version, one in found.items() if one.is_default] == ["1.35"]
+    assert not any(one.is_preview for one in found.values())
+    upgrades = {patch: one.upgrades for patch, one in found["1.35"].patch_versions.items()}
+    assert upgrades == {
+        "1.35.2": ["1.36.1", "1.36.0"],
+        "1.35.1": ["1.35.2", "1.36.1", "1.36.0"],
+    }
+
+
+def test_the_article_s_days_had_others_and_one_plan(azure: Any) -> None:
+    found = versions(azure)
+    assert {"1.18", "1.19", "1.20", "1.35"} < set(found)
+    assert {tuple(one.capabilities.support_plan) for one in found.values()} == {(OFFICIAL,)}
+
+
+def test_every_version_on_offer_is_taken(shop: Any) -> None:
+    for minor, one in versions(shop).items():
+        plan = one.capabilities.support_plan[0]
+        for version in (minor, *one.patch_versions):
+            name = f"v{version.replace('.', '-')}"
+            made = put(shop, name, kubernetesVersion=version, supportPlan=plan)
+            assert made.status == 201, made
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"kubernetesVersion": "1.30"}, "is on version 1.30, which is not supported"),
+        ({"kubernetesVersion": "1.35.9"}, "is on version 1.35.9, which is not supported"),
+        ({"kubernetesVersion": "latest"}, "is on version latest, which is not supported"),
+        ({"kubernetesVersion": "1.32"}, "1.32.13, which is only available for Long-Term Support"),
+    ],
+)
+def test_others_are_refused(shop: Any, wanted: dict[str, str], words: str) -> None:
+    refused = put(shop, "refused", **wanted)
+    assert (refused.status, refused.body["code"]) == (400, "K8sVersionNotSupported")
+    assert "Managed cluster refused " in refused.body["message"]
+    assert words in refused.body["message"]
+    assert shop.call("GET", f"{CLUSTERS}/refused{V}").status == 404
+
+
+def test_what_is_scripted_holds_for_the_list_and_for_a_put(shop: Any) -> None:
+    put(shop, "older", kubernetesVersion="1.34")
+    wait_until_made(shop, f"{CLUSTERS}/older")
+    shop.cloud.offer({"versions": [{"location": "eastus", "offered": ["1.35", "1.36"]}]})
+
+    assert set(versions(shop)) == {"1.35", "1.36"}
+    assert "1.34" in versions(shop, "westeurope")
+    assert put(shop, "newer", kubernetesVersion="1.34").body["code"] == "K8sVersionNotSupported"
+    # A cluster goes on with what it has, and so do its pools.
+    assert put(shop, "older", kubernetesVersion="1.34").status == 200
+    wait_until_made(shop, f"{CLUSTERS}/older")
+    pool = f"{CLUSTERS}/older/agentPools/more{V}"
+    body: dict[str, Any] = {"properties": {"vmSize": "Standard_D2s_v3"}}
+    assert shop.call("PUT", pool, body).status == 201
+
+
+def test_a_pool_is_judged_by_the_list_as_well(shop: Any) -> None:
+    cluster = shop.cluster_in("francecentral")
+    for version, status in (("1.33", 400), ("1.29", 400), ("1.34", 201)):
+        body = {"properties": {"vmSize": "Standard_D2s_v3", "orchestratorVersion": version}}
+        assert shop.call("PUT", f"{cluster}/agentPools/pool{V}", body).status == status
+
+
+def test_a_place_that_is_none(shop: Any) -> None:
+    with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
+        shop.aks.managed_clusters.list_kubernetes_versions("atlantis")

@@ -1,0 +1,127 @@
+"""The script of offers as such: what it can say, and how lines are found."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal.arm.offer_script import OfferScript, ScriptError, read
+from rehearsal.arm.offers import Offers
+from rehearsal.arm.pool_record import ALLOCATED, TYPE
+from rehearsal.arm.quota import Account
+from rehearsal.arm.state import Resource, Store
+from rehearsal.arm.works import StoreSource
+from rehearsal.kubernetes.wanted import Era
+
+
+def offers(tmp_path: Path, said: dict[str, Any], era: Era = Era.TODAY) -> Offers:
+    path = tmp_path / "offers.json"
+    path.write_text(json.dumps(said))
+    return Offers(era, OfferScript(path))
+
+
+def test_the_first_line_that_meets_counts(tmp_path: Path) -> None:
+    lines = [
+        {"name": "cores", "location": "eastus", "limit": 1},
+        {"name": "c*", "limit": 2},
+        {"name": "*", "location": "east*", "limit": 3},
+    ]
+    found = offers(tmp_path, {"limits": lines})
+    assert found.limit("cores", "eastus") == 1
+    assert found.limit("cores", "westus") == 2
+    assert found.limit("lowPriorityCores", "eastus2") == 3
+    assert found.limit("lowPriorityCores", "westus") == 100_000
+
+
+def test_a_location_or_a_size_that_is_none_has_no_offer(tmp_path: Path) -> None:
+    found = offers(tmp_path, {})
+    assert found.find("standard_NC8AS_t4_v3", "eastus") is not None
+    assert found.find("Standard_NC8as_T4_v3", "atlantis") is None
+    assert found.find("Standard_NC8as_T4", "eastus") is None
+
+
+def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
+    path = tmp_path / "offers.json"
+    script = OfferScript(path)
+    assert script.now().page_size == 50
+    for size in (1, 2):
+        draft = tmp_path / "draft"
+        draft.write_text(json.dumps({"pageSize": size}))
+        draft.replace(path)
+        assert script.now().page_size == size
+    path.unlink()
+    assert script.now().page_size == 50
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"prizes": []},
+        {"sizes": [{"size": "x", "is": "dear"}]},
+        {"sizes": [{"is": "absent"}]},
+        {"limits": [{"name": "cores"}]},
+        {"versions": [{"location": "eastus"}]},
+        {"pageSize": "many"},
+    ],
+)
+def test_what_a_script_cannot_say(said: dict[str, Any]) -> None:
+    with pytest.raises(ScriptError, match=r"offers\.json|`is` is"):
+        read(said)
+
+
+@pytest.mark.parametrize(
+    ("script", "wanted", "expected"),
+    [
+        ({}, 3, 3),
+        ({"limits": [{"name": "cores", "limit": 16}]}, 2, 2),
+        ({"limits": [{"name": "cores", "limit": 16}]}, 3, 1),
+        ({"limits": [{"name": "cores", "limit": 0}]}, 0, 0),
+        ({"sizes": [{"size": "*", "is": "soldOut"}]}, 2, 1),
+        ({"sizes": [{"size": "*", "is": "soldOut"}]}, 0, 0),
+    ],
+)
+def test_the_autoscaler_gets_what_there_is(
+    tmp_path: Path, script: dict[str, Any], wanted: int, expected: int
+) -> None:
+    store = Store(tmp_path / "arm.sqlite")
+    properties = {"vmSize": "Standard_NC8as_T4_v3", "count": 1}
+    body = {"properties": properties, ALLOCATED: 1}
+    pool = Resource("/a/pool", TYPE, "/a", "eastus", body, "Succeeded")
+    store.write(pool)
+
+    done = StoreSource(store, offers(tmp_path, script)).resize("/a/pool", wanted)
+
+    kept = store.find("/a/pool")
+    assert kept is not None
+    assert kept.properties["count"] == expected
+    assert done is (wanted == expected)
+    assert (ALLOCATED in kept.body) is not done
+    store.close()
+
+
+class CountingStore(Store):
+    """A store that knows how often it was asked."""
+
+    asked = 0
+
+    def rows(self, statement: str, *values: object) -> list[sqlite3.Row]:
+        self.asked += 1
+        return super().rows(statement, *values)
+
+
+def test_many_pools_are_counted_at_once(tmp_path: Path) -> None:
+    store = CountingStore(tmp_path / "arm.sqlite")
+    for number in range(300):
+        properties = {"vmSize": "Standard_NC8as_T4_v3", "count": 2}
+        body = {"properties": properties}
+        store.write(Resource(f"/a/p{number}", TYPE, "/a", "eastus", body, "Succeeded"))
+    store.asked = 0
+
+    account = Account(store, offers(tmp_path, {}), "eastus")
+
+    pool = store.find("/a/p1")
+    assert pool is not None
+    assert (account.nodes(pool), store.asked) == (2, 2)  # the second is the test's own
+    store.close()

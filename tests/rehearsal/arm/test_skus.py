@@ -1,0 +1,144 @@
+"""The list of sizes, read with Azure's own client."""
+
+from typing import Any
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+from azure.mgmt.compute.models import ResourceSku
+
+V = "?api-version=2021-07-01"
+NOTHING: Any = ()
+GONE = ("Standard_NC6", "Standard_NC6s_v3", "Standard_NV4as_v4")
+
+
+def sizes(azure: Any, location: str = "eastus") -> dict[str, ResourceSku]:
+    found = azure.compute.resource_skus.list(filter=f"location eq '{location}'")
+    return {str(sku.name): sku for sku in found if sku.resource_type == "virtualMachines"}
+
+
+def capabilities(sku: ResourceSku) -> dict[str, str]:
+    return {str(found.name): str(found.value) for found in sku.capabilities or ()}
+
+
+def test_what_a_size_is(shop: Any) -> None:
+    t4 = sizes(shop)["Standard_NC8as_T4_v3"]
+    assert (t4.tier, t4.size, t4.locations) == ("Standard", "NC8as_T4_v3", ["eastus"])
+    assert t4.family == "StandardNCASv3_T4Family"
+    assert t4.restrictions == []
+    [place] = t4.location_info or NOTHING
+    assert (place.location, place.zones) == ("eastus", ["1", "2", "3"])
+    expected = {
+        "vCPUs": "8",
+        "MemoryGB": "56",
+        "GPUs": "1",
+        "HyperVGenerations": "V1,V2",
+        "CpuArchitectureType": "x64",
+        "LowPriorityCapable": "True",
+        "EncryptionAtHostSupported": "True",
+    }
+    assert expected.items() <= capabilities(t4).items()
+
+
+def test_a_size_without_gpus_says_nothing_of_them(shop: Any) -> None:
+    plain = capabilities(sizes(shop)["Standard_D4ds_v5"])
+    assert "GPUs" not in plain
+    assert (plain["vCPUs"], plain["MemoryGB"]) == ("4", "16")
+    assert capabilities(sizes(shop)["Standard_B2ms"])["LowPriorityCapable"] == "False"
+
+
+def test_gpus_are_told_as_azure_tells_them(shop: Any) -> None:
+    """A part of a GPU counts for one, and of some sizes nothing is said."""
+    found = {name: capabilities(sku).get("GPUs") for name, sku in sizes(shop).items()}
+    assert found["Standard_NV6ads_A10_v5"] == "1"
+    assert found["Standard_NC64as_T4_v3"] == "4"
+    assert found["Standard_ND96is_MI300X_v5"] is None
+
+
+def test_what_is_retired_is_not_offered_today(shop: Any, azure: Any) -> None:
+    assert not set(GONE) & set(sizes(shop))
+    assert set(GONE) < set(sizes(azure))
+
+
+def test_a_region_without_zones(shop: Any) -> None:
+    [place] = sizes(shop, "westus")["Standard_NC8as_T4_v3"].location_info or NOTHING
+    assert place.zones == []
+
+
+def test_the_list_comes_in_pages_and_holds_other_things_than_sizes(shop: Any) -> None:
+    everything = list(shop.compute.resource_skus.list(filter="location eq 'EastUS'"))
+    assert {"availabilitySets", "disks"} < {sku.resource_type for sku in everything}
+    path = f"/providers/Microsoft.Compute/skus{V}&$filter=location%20eq%20%27eastus%27"
+    pages, names = 0, []
+    while path:
+        page = shop.call("GET", path).body
+        assert len(page["value"]) <= 50
+        names += [sku["name"] for sku in page["value"]]
+        path = shop.below(page["nextLink"]) if "nextLink" in page else ""
+        pages += 1
+    assert pages > 4
+    assert names == [sku.name for sku in everything]
+
+    shop.cloud.offer({"pageSize": 1000})
+    filtered = f"/providers/Microsoft.Compute/skus{V}&$filter=location%20eq%20%27eastus%27"
+    assert len(shop.call("GET", filtered).body["value"]) == len(names)
+
+
+def test_without_a_filter_every_region_is_there(shop: Any) -> None:
+    page = shop.call("GET", f"/providers/Microsoft.Compute/skus{V}").body
+    assert {sku["locations"][0] for sku in page["value"]} == {"eastus"}
+    each = len(list(shop.compute.resource_skus.list(filter="location eq 'eastus'")))
+    last = page["nextLink"].replace("skiptoken=50", f"skiptoken={41 * each - 1}")
+    [sku] = shop.call("GET", shop.below(last)).body["value"]
+    assert sku["locations"] == ["newzealandnorth"]
+
+
+def test_filters_that_azure_does_not_have(shop: Any) -> None:
+    assert list(shop.compute.resource_skus.list(filter="location eq 'atlantis'")) == []
+    with pytest.raises(HttpResponseError, match="InvalidParameter"):
+        list(shop.compute.resource_skus.list(filter="name eq 'Standard_NC6'"))
+
+
+def test_restricted_in_a_location_in_zones_and_absent(shop: Any) -> None:
+    shop.cloud.offer(
+        {
+            "sizes": [
+                {"size": "Standard_NC8as_T4_v3", "location": "eastus", "is": "restricted"},
+                {
+                    "size": "standard_nc24ads_a100_v4",
+                    "location": "East US",
+                    "is": "restricted",
+                    "zones": ["1", "3"],
+                    "reason": "QuotaId",
+                },
+                {"size": "Standard_ND*", "location": "eastus", "is": "absent"},
+                {"size": "Standard_NC4as_T4_v3", "is": "soldOut"},
+            ]
+        }
+    )
+    here, elsewhere = sizes(shop), sizes(shop, "westeurope")
+
+    [whole] = here["Standard_NC8as_T4_v3"].restrictions or NOTHING
+    assert (whole.type, whole.reason_code) == ("Location", "NotAvailableForSubscription")
+    assert whole.values_property == ["eastus"]
+    [part] = here["Standard_NC24ads_A100_v4"].restrictions or NOTHING
+    assert (part.type, part.reason_code) == ("Zone", "QuotaId")
+    assert part.restriction_info
+    assert part.restriction_info.zones == ["1", "3"]
+    assert not [name for name in here if name.startswith("Standard_ND")]
+    # No list tells that a size is sold out.
+    assert here["Standard_NC4as_T4_v3"].restrictions == []
+    assert elsewhere["Standard_NC8as_T4_v3"].restrictions == []
+    assert "Standard_ND96asr_v4" in elsewhere
+
+
+def test_a_script_written_anew_counts_at_once(shop: Any) -> None:
+    for _ in range(2):
+        shop.cloud.offer({"sizes": [{"size": "Standard_D2s_v3", "is": "absent"}]})
+        assert "Standard_D2s_v3" not in sizes(shop)
+        shop.cloud.offer({})
+        assert "Standard_D2s_v3" in sizes(shop)
+
+
+def test_who_asks_has_to_say_who_they_are(shop: Any) -> None:
+    refused = shop.call("GET", f"/providers/Microsoft.Compute/skus{V}", token=None)
+    assert (refused.status, refused.body["error"]["code"]) == (401, "AuthenticationFailed")

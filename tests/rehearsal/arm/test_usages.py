@@ -1,0 +1,98 @@
+"""Quota, and what the pools of the cloud take of it, read with Azure's own client."""
+
+from typing import Any
+
+import pytest
+from azure.core.exceptions import HttpResponseError
+
+V = "?api-version=2026-08-01"
+
+
+def usages(azure: Any, location: str) -> dict[str, tuple[int, int]]:
+    """By name, what is used and the limit."""
+    found = azure.compute.usage.list(location)
+    return {usage.name.value: (usage.current_value, usage.limit) for usage in found}
+
+
+def pool(azure: Any, cluster: str, name: str, **properties: Any) -> None:
+    path = f"{cluster}/agentPools/{name}{V}"
+    made = azure.call("PUT", path, {"properties": properties})
+    assert made.status in (200, 201), made
+    azure.wait(path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+
+
+def test_what_pools_use_is_counted_where_they_are(shop: Any) -> None:
+    before = usages(shop, "uksouth")
+    assert before["cores"] == (0, 1_000_000)
+    cluster = shop.cluster_in("uksouth")
+    assert usages(shop, "uksouth")["standardDSv3Family"] == (2, 100_000)
+
+    pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=3)
+    pool(shop, cluster, "spot", vmSize="standard_nc24ads_a100_v4", count=2, scaleSetPriority="Spot")
+
+    found = usages(shop, "uksouth")
+    assert found["Standard NCASv3_T4 Family"] == (24, 100_000)
+    assert found["StandardNCADSA100v4Family"] == (0, 100_000)
+    assert found["lowPriorityCores"] == (48, 100_000)
+    assert found["cores"] == (26, 1_000_000)
+    assert found["virtualMachines"][0] == 6
+    assert found["virtualMachineScaleSets"][0] == 3
+    assert usages(shop, "ukwest") == before
+
+    pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=1)
+    assert usages(shop, "uksouth")["Standard NCASv3_T4 Family"][0] == 8
+    shop.call("DELETE", f"{cluster}/agentPools/t4{V}")
+    shop.wait(f"{cluster}/agentPools/t4{V}", lambda got: got.status == 404)
+    assert usages(shop, "uksouth")["Standard NCASv3_T4 Family"][0] == 0
+
+
+def test_names_are_written_as_azure_writes_them(shop: Any) -> None:
+    named = {
+        usage.name.value: usage.name.localized_value for usage in shop.compute.usage.list("eastus")
+    }
+    assert named["cores"] == "Total Regional vCPUs"
+    assert named["lowPriorityCores"] == "Total Regional Low-priority vCPUs"
+    assert named["standardDSv3Family"] == "Standard DSv3 Family vCPUs"
+    assert named["Standard NCASv3_T4 Family"] == "Standard NCASv3_T4 Family vCPUs"
+
+
+def test_every_family_of_the_sizes_is_there_however_it_is_written(shop: Any) -> None:
+    found = {"".join(name.split()).lower() for name in usages(shop, "eastus")}
+    skus = shop.compute.resource_skus.list(filter="location eq 'eastus'")
+    families = {sku.family for sku in skus if sku.family}
+    assert not [family for family in families if " " in family]
+    assert {family.lower() for family in families} <= found
+
+
+def test_the_list_comes_in_pages(shop: Any) -> None:
+    first = shop.call("GET", f"/providers/Microsoft.Compute/locations/East%20US/usages{V}").body
+    assert len(first["value"]) == 50
+    second = shop.call("GET", shop.below(first["nextLink"])).body
+    assert len(second["value"]) > 0
+    assert "nextLink" not in second
+    bad = shop.below(first["nextLink"]).replace("skiptoken=50", "skiptoken=first")
+    assert shop.call("GET", bad).status == 400
+
+
+def test_limits_that_are_scripted(shop: Any) -> None:
+    shop.cloud.offer(
+        {
+            "limits": [
+                {"name": "standardncasv3_t4family", "location": "East US", "limit": 8},
+                {"name": "cores", "limit": 10},
+                {"name": "lowPriorityCores", "location": "west*", "limit": 0},
+            ]
+        }
+    )
+    east, west = usages(shop, "eastus"), usages(shop, "westeurope")
+    assert (east["Standard NCASv3_T4 Family"][1], west["Standard NCASv3_T4 Family"][1]) == (
+        8,
+        100_000,
+    )
+    assert (east["cores"][1], west["cores"][1]) == (10, 10)
+    assert (east["lowPriorityCores"][1], west["lowPriorityCores"][1]) == (100_000, 0)
+
+
+def test_a_place_that_is_none(shop: Any) -> None:
+    with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
+        list(shop.compute.usage.list("atlantis"))
