@@ -23,9 +23,7 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     pulumi = stage.pulumi()
     pulumi.read("stack", "select", "--create", stack)
     recover(pulumi, stack, stage.project.state, stage.cloud.subscription, console.print)
-    failed = pulumi.watch(
-        "up", "--yes", "--stack", stack, "--policy-pack", str(stage.project.policies)
-    )
+    failed = pulumi.watch("up", "--yes", "--stack", stack, *stage.project.guarded(stack))
     if failed:
         console.print(
             f"\nThe update did not finish (exit code {failed}). What Azure accepted is in the "

@@ -37,6 +37,8 @@ CLIENTS_OWN = frozenset(
 SPECIALISED_IMAGE = "UseGPUDedicatedVHD"
 # Asks for a generation 2 machine, in the days when generation 1 was the default.
 GENERATION_2 = "usegen2vm"
+# Names preview features, Microsoft.ContainerService/NAME, that a request is to have.
+CUSTOM_FEATURES = "AKSHTTPCustomFeatures"
 
 
 def parse(text: str) -> Mapping[str, str]:

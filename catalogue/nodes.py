@@ -17,6 +17,8 @@ RESERVED_LABEL_PREFIXES = ("kubernetes.azure.com/", "kubernetes.io/", "k8s.io/")
 ACCELERATOR_LABEL = ("accelerator", "nvidia")
 # Names a node's pool; AKS sets it.
 POOL_LABEL = "kubernetes.azure.com/agentpool"
+# The tag of a pool whose driver and device plugin AKS looks after (in preview).
+MANAGED_GPU_TAG = "EnableManagedGPUExperience"
 
 LINUX_POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 LINUX_POOL_NAME_RULE = "1 to 12 lower-case letters and digits, a letter first"

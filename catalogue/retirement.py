@@ -1,6 +1,7 @@
 """What takes the place of retired families of sizes."""
 
 from collections.abc import Mapping
+from datetime import date
 from types import MappingProxyType
 
 # By family, the size to move to: of the same kind of work, with a whole GPU.
@@ -16,4 +17,9 @@ SUCCESSORS: Mapping[str, str] = MappingProxyType(
         "NVv3": "Standard_NV36ads_A10_v5",
         "NVv4": "Standard_NV36ads_A10_v5",
     }
+)
+
+# Tags of pools that once had a meaning: since when they have none, and what takes their place.
+TAGS: Mapping[str, tuple[date, str]] = MappingProxyType(
+    {"SkipGPUDriverInstall": (date(2025, 8, 14), "gpuProfile.driver: None")}
 )

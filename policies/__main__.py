@@ -1,4 +1,4 @@
-"""The policy pack. A new rule is a file beside this one and a line in the list below."""
+"""The policy pack; its rules are listed in rules.py."""
 
 import sys
 from pathlib import Path
@@ -8,10 +8,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import EnforcementLevel, PolicyPack
 
-from policies.gpu_pool_linux_only import gpu_pool_linux_only
+from policies.rules import RULES
 
 PolicyPack(
     name="aks-gpu-policies",
     enforcement_level=EnforcementLevel.MANDATORY,
-    policies=[gpu_pool_linux_only],
+    policies=list(RULES),
 )

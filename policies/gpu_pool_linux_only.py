@@ -1,31 +1,34 @@
 """GPU pools run Linux: NVIDIA's device plugin, and so this project, knows no other system."""
 
-from pulumi_policy import (
-    EnforcementLevel,
-    ReportViolation,
-    ResourceValidationArgs,
-    ResourceValidationPolicy,
-)
+from collections.abc import Iterator
 
-from catalogue.sizes import is_gpu_size
-from policies.pools import pools_of
+from pulumi_policy import EnforcementLevel, Severity
+
+from policies.pools import Pool
+from policies.rule import About, Settings, pool_rule
 
 
-def _validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-    for pool in pools_of(args.resource_type, args.props):
-        # The system is read first: with Linux, a size that is not known yet does not matter.
-        os_type = pool.get("osType") or "Linux"
-        if os_type.lower() != "linux" and is_gpu_size(vm_size := pool.get("vmSize")):
-            report(
-                f"{pool.label} has the GPU size {vm_size} and runs {os_type}. GPU pools are for "
-                "Linux only: set osType to Linux, or take a size without GPUs.",
-                None,
-            )
+def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+    # The system is read first: with Linux, a size that is not known yet does not matter.
+    os_type = pool.get("osType") or "Linux"
+    if os_type.lower() == "linux":
+        return
+    for vm_size in pool.gpu_sizes():
+        yield (
+            f"has the GPU size {vm_size} and runs {os_type}. GPU pools are for Linux only: set "
+            f"{pool.said('osType')} to Linux, or take a size without GPUs."
+        )
 
 
-gpu_pool_linux_only = ResourceValidationPolicy(
-    name="gpu-pool-linux-only",
-    description="GPU node pools run Linux.",
-    enforcement_level=EnforcementLevel.MANDATORY,
-    validate=_validate,
+gpu_pool_linux_only = pool_rule(
+    About(
+        name="gpu-pool-linux-only",
+        title="GPU pools run Linux",
+        description="GPU node pools run Linux.",
+        level=EnforcementLevel.MANDATORY,
+        severity=Severity.HIGH,
+        remedy="Set the pool's osType to Linux, or take a size without GPUs.",
+        tags=("gpu", "aks"),
+    ),
+    _judge,
 )

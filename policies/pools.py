@@ -1,21 +1,27 @@
-"""The agent pools of a resource: a pool of its own, or those inline in a cluster.
+"""The agent pools of a resource, whoever's provider makes them: pools of their own and inline ones.
 
-A value that is not known yet raises when it is touched, and the engine then reports that the rule
-could not run; so a rule reads no more of a pool than it needs.
+All of them are read by azure-native's names. A value that is not known yet raises when it is
+touched, and the engine then reports that the rule could not run; so nothing is read before a rule
+asks for it, not even an inline pool out of its list.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-# Types carry their API version in older programs: azure-native:containerservice/v20240901:AgentPool
-_VERSION = re.compile(r"/v\d{8}(preview)?:")
-_AGENT_POOLS = frozenset(
-    {"azure-native:containerservice:AgentPool", "aks-preview:containerservice:AgentPool"}
+from catalogue.sizes import find, is_gpu_size
+from policies.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
+
+# Older programs have the API's version in their types, azure-native:containerservice/v20240901:...,
+# and programs with an SDK that was generated for one version have it in the package's name.
+_AZURE = re.compile(
+    r"(azure-native(_containerservice_v\w+)?|aks-preview):containerservice(/v\w+)?:"
+    r"(?P<kind>AgentPool|ManagedCluster)"
 )
-_MANAGED_CLUSTERS = frozenset(
-    {"azure-native:containerservice:ManagedCluster", "aks-preview:containerservice:ManagedCluster"}
+_CLASSIC = re.compile(
+    r"azure:containerservice/\w+:(?P<kind>KubernetesClusterNodePool|KubernetesCluster)"
 )
 
 
@@ -24,18 +30,105 @@ class Pool:
     """One agent pool, with how to name it to a reader."""
 
     label: str
-    properties: Mapping[str, Any]
+    vocabulary: Vocabulary
+    inline: bool
+    # The properties of the resource that it is, or that it is inline in.
+    owner: Mapping[str, Any]
+    _read: Callable[[], Mapping[str, Any]]
+
+    @property
+    def properties(self) -> Mapping[str, Any]:
+        """The pool's properties, by azure-native's names."""
+        return Renamed(self._read(), self.vocabulary)
 
     def get(self, name: str) -> str:
         """A text property; empty where the program leaves it to the server."""
         return str(self.properties.get(name) or "")
 
+    def part(self, name: str) -> Mapping[str, Any]:
+        """A property that has properties of its own; empty where it was left out."""
+        return self.properties.get(name) or {}
+
+    def taints(self) -> list[str]:
+        taints = [str(taint) for taint in self.properties.get("nodeTaints") or ()]
+        # The classic provider's word for the one taint that its clusters' own pools can have.
+        if self.inline and self.properties.get("onlyCriticalAddonsEnabled"):
+            taints.append("CriticalAddonsOnly=true:NoSchedule")
+        return taints
+
+    def is_spot(self) -> bool:
+        return self.get("scaleSetPriority").lower() == "spot"
+
+    def said(self, name: str) -> str:
+        """What the property is called where the pool is written."""
+        return self.vocabulary.written(name, self._read())
+
+    def sizes(self) -> list[str]:
+        """The sizes of its machines: one, but of pools that are made of single machines."""
+        if vm_size := self.get("vmSize"):
+            return [vm_size]
+        return [said for scale in self._scales() for said in _sizes(scale)]
+
+    def gpu_sizes(self) -> list[str]:
+        return [vm_size for vm_size in self.sizes() if is_gpu_size(vm_size)]
+
+    def machines(self) -> list[tuple[str, int]]:
+        """The most machines that the pool can have, by size."""
+        if vm_size := self.get("vmSize"):
+            scaled = self.properties.get("enableAutoScaling")
+            most = self.properties.get("maxCount" if scaled else "count")
+            return [(vm_size, int(1 if most is None else most))]
+        return [
+            (said, int(scale.get("maxCount") or scale.get("count") or 0))
+            for scale in self._scales()
+            for said in _sizes(scale)
+        ]
+
+    def _scales(self) -> list[Mapping[str, Any]]:
+        scale = self.part("virtualMachinesProfile").get("scale") or {}
+        autoscale = scale.get("autoscale")
+        return [*(scale.get("manual") or ()), *([autoscale] if autoscale else [])]
+
 
 def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
     """The agent pools that a resource makes."""
-    kind = _VERSION.sub(":", resource_type)
-    if kind in _AGENT_POOLS:
-        yield Pool("This pool", properties)
-    elif kind in _MANAGED_CLUSTERS:
-        for index, profile in enumerate(properties.get("agentPoolProfiles") or ()):
-            yield Pool(f"The inline pool agentPoolProfiles[{index}]", profile)
+    kind = _kind(resource_type)
+    if kind == "AgentPool":
+        yield Pool("This pool", AZURE_NATIVE, False, properties, lambda: properties)
+    elif kind == "KubernetesClusterNodePool":
+        yield Pool("This pool", CLASSIC_POOL, False, properties, lambda: properties)
+    elif kind == "ManagedCluster":
+        profiles = properties.get("agentPoolProfiles") or ()
+        for index in range(len(profiles)):
+            label = f"The inline pool agentPoolProfiles[{index}]"
+            read = partial(profiles.__getitem__, index)
+            yield Pool(label, AZURE_NATIVE, True, properties, read)
+    elif kind == "KubernetesCluster" and "defaultNodePool" in properties:
+        label = "The inline pool defaultNodePool"
+        read = partial(properties.__getitem__, "defaultNodePool")
+        yield Pool(label, CLASSIC_CLUSTER, True, properties, read)
+
+
+def has_nvidia_gpus(pool: Pool) -> bool:
+    sizes = [find(vm_size) for vm_size in pool.gpu_sizes()]
+    # A size that is not known is taken for one of the vendor that nearly all of them have.
+    return any(size is None or size.gpu_vendor == "NVIDIA" for size in sizes)
+
+
+def is_cluster(resource_type: str) -> bool:
+    return _kind(resource_type) in ("ManagedCluster", "KubernetesCluster")
+
+
+def is_pool(resource_type: str) -> bool:
+    """Whether the resource is a pool of its own."""
+    return _kind(resource_type) in ("AgentPool", "KubernetesClusterNodePool")
+
+
+def _kind(resource_type: str) -> str:
+    match = _AZURE.fullmatch(resource_type) or _CLASSIC.fullmatch(resource_type)
+    return match["kind"] if match else ""
+
+
+def _sizes(scale: Mapping[str, Any]) -> list[str]:
+    """One size, or in older versions of the API several to choose from."""
+    return [str(said) for said in scale.get("sizes") or filter(None, [scale.get("size")])]

@@ -5,6 +5,7 @@ home with all that Pulumi writes; so the real project is only ever read.
 """
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ _STAND_INS: Mapping[str, str] = MappingProxyType(
 )
 
 NAME = "aks-gpu"
+
+# Where the stand-ins are, whatever program is rehearsed.
+_CHECKOUT = Path(__file__).resolve().parent.parent
 
 # Worth nothing anywhere else: a rehearsal's state holds no secret of the real world.
 _PASSPHRASE = "rehearsal"  # noqa: S105
@@ -48,9 +52,11 @@ class Project:
     def state(self) -> Path:
         return self.home / "state"
 
-    @property
-    def policies(self) -> Path:
-        return self.program / "policies"
+    def guarded(self, stack: str) -> list[str]:
+        """The options of `pulumi` that hold a stack to the policy pack, as it has configured it."""
+        configuration = self.program / f"Pulumi.{stack}.policies.json"
+        configured = ["--policy-pack-config", str(configuration)] if configuration.exists() else []
+        return ["--policy-pack", str(self.program / "policies"), *configured]
 
     def environment(self) -> dict[str, str]:
         """What plain `pulumi` needs to work on this project, and on no other backend."""
@@ -73,10 +79,12 @@ class Project:
             if (self.program / known.name).exists():
                 self.write_stack(known.name.split(".")[1])
 
-    def write_stack(self, stack: str) -> None:
-        """Takes over the stack file of that name, with the key of the rehearsal's own secrets."""
-        real_file = self._stack_file(stack)
-        real = _read(real_file)
+    def write_stack(self, stack: str, text: str | None = None) -> None:
+        """Takes over the stack file of that name, with the key of the rehearsal's own secrets.
+
+        `text` is what to take for the file's own, such as what it was earlier.
+        """
+        real_file, real = self._stack_file(stack, text)
         secret = sorted(key for key, value in real.get("config", {}).items() if _is_secret(value))
         if secret:
             raise StackFileError(
@@ -89,32 +97,36 @@ class Project:
         said = {key: value for key, value in real.items() if key not in _KEYS_OF_SECRETS}
         _write(own_file, said | keys)
 
-    def asks_for_retired(self, stack: str) -> bool:
-        """Whether a stack file allows what Azure has retired."""
-        said = _read(self._stack_file(stack)).get("config", {}).get(f"{NAME}:allowRetired")
-        return said in (True, "true")
+    def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
+        """Whether a stack file, or the text in its place, allows what Azure has retired."""
+        _, real = self._stack_file(stack, text)
+        return real.get("config", {}).get(f"{NAME}:allowRetired") in (True, "true")
 
-    def _stack_file(self, stack: str) -> Path:
+    def _stack_file(self, stack: str, text: str | None = None) -> tuple[Path, dict[str, Any]]:
+        """A stack file, with what it says."""
         file = self.program / f"Pulumi.{stack}.yaml"
+        if text is not None:
+            return file, yaml.safe_load(text) or {}
         if not file.exists():
             known = ", ".join(sorted(path.name for path in self.program.glob("Pulumi.*.yaml")))
             raise StackFileError(f"There is no stack file {file.name}. There are: {known}.")
-        return file
+        return file, _read(file)
 
     def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
         """What the rehearsal's project file says otherwise."""
         providers = real.get("plugins", {}).get("providers", [])
-        paths = {provider["name"]: provider["path"] for provider in providers} | dict(_STAND_INS)
+        paths = {own["name"]: self.program / own["path"] for own in providers}
+        paths |= {name: _CHECKOUT / path for name, path in _STAND_INS.items()}
+        venv = self.program / ".venv"
         return {
-            "main": os.path.relpath(self.program, self.folder),
+            "main": os.path.relpath(self.program / real.get("main", "."), self.folder),
             "plugins": {
-                "providers": [
-                    {"name": name, "path": str(self.program / path)} for name, path in paths.items()
-                ]
+                "providers": [{"name": name, "path": str(path)} for name, path in paths.items()]
             },
             "runtime": {
                 "name": "python",
-                "options": {"virtualenv": str(self.program / ".venv")},
+                # A program without an environment of its own is run in this one.
+                "options": {"virtualenv": str(venv if venv.exists() else sys.prefix)},
             },
         }
 

@@ -1,6 +1,8 @@
 """The article by this program: `pulumi up` of the article's stack, and of variants of it."""
 
+import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,12 @@ NEW_CLUSTER: Mapping[str, Any] = {
     "systemPool": {**_FIRST_POOL, "image": "specialised"},
     "gpuPools": [_NO_DRIVER],
 }
+NEW_CLUSTER_POLICIES: Mapping[str, Any] = {
+    "one-gpu-stack-owner": {
+        "enforcementLevel": "advisory",
+        "reason": "The article's note on drivers is shown on a node without one.",
+    }
+}
 REFUSED: Mapping[str, Any] = {
     "resourceGroup": {"name": names.REFUSED_GROUP},
     "cluster": {"name": names.CLUSTER, "kubernetesVersion": names.OLD_KUBERNETES},
@@ -44,8 +52,9 @@ WITHOUT_JOB: Mapping[str, Any] = {"sampleJob": {"enabled": False}}
 
 
 def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
-    """Gives the rehearsal's project the article's stack file."""
+    """Gives the rehearsal's project the article's stack file, and how it configures the pack."""
     stage.project.write_stack(STACK)
+    shutil.copy(_policies(PROGRAM, STACK), stage.project.folder)
     path = os.pathsep.join([str(kubernetes), stage.exports()["PATH"]])
     environment = {**stage.exports(), "PATH": path}
     return Way(Azure(stage.cloud), Runner(stage.project.folder, environment, say))
@@ -54,7 +63,7 @@ def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
 def _refused(way: Way) -> None:
     _write_variant(way, REFUSED_STACK, REFUSED)
     way.runner.ask("pulumi", "stack", "select", "--create", REFUSED_STACK)
-    ended = way.runner.attempt(*_up(REFUSED_STACK))
+    ended = way.runner.attempt(*_up(way, REFUSED_STACK))
     if ended.code == 0:
         raise CommandFailedError("`pulumi up` took a stack that the article rules out.")
     way.said["refused"] = ended.out
@@ -65,13 +74,13 @@ def _article(way: Way) -> None:
 
 
 def _new_cluster(way: Way) -> None:
-    _write_variant(way, NEW_STACK, NEW_CLUSTER)
+    _write_variant(way, NEW_STACK, NEW_CLUSTER, NEW_CLUSTER_POLICIES)
     _bring_up(way, NEW_STACK, names.NEW_GROUP)
 
 
 def _without_job(way: Way) -> None:
     _write_variant(way, STACK, WITHOUT_JOB)
-    way.runner.tell(*_up(STACK))
+    way.runner.tell(*_up(way, STACK))
 
 
 STEPS = (
@@ -85,7 +94,7 @@ STEPS = (
 
 def _bring_up(way: Way, stack: str, group: str) -> None:
     way.runner.ask("pulumi", "stack", "select", "--create", stack)
-    way.runner.tell(*_up(stack))
+    way.runner.tell(*_up(way, stack))
     shown = ("output", "kubeconfig", "--show-secrets", "--stack", stack)
     kubeconfig = way.azure.cloud.home / f"kubeconfig-{group}"
     kubeconfig.touch(0o600)
@@ -93,19 +102,30 @@ def _bring_up(way: Way, stack: str, group: str) -> None:
     way.clusters[group] = Kubectl(way.runner, kubeconfig)
 
 
-def _up(stack: str) -> tuple[str, ...]:
+def _up(way: Way, stack: str) -> tuple[str, ...]:
     # What is to come is seen as it comes: a preview would show it twice.
     options = ("--yes", "--skip-preview", "--policy-pack", str(PROGRAM / "policies"))
-    return ("pulumi", "up", "--stack", stack, *options)
+    configured = ("--policy-pack-config", str(_policies(way.runner.folder, stack)))
+    return ("pulumi", "up", "--stack", stack, *options, *configured)
 
 
-def _write_variant(way: Way, stack: str, otherwise: Mapping[str, Any]) -> None:
-    """A stack file like the article's in all that is not said otherwise."""
-    article = way.runner.folder / f"Pulumi.{STACK}.yaml"
-    said = yaml.safe_load(article.read_text(encoding="utf-8"))
+def _policies(folder: Path, stack: str) -> Path:
+    return folder / f"Pulumi.{stack}.policies.json"
+
+
+def _write_variant(
+    way: Way, stack: str, otherwise: Mapping[str, Any], policies: Mapping[str, Any] | None = None
+) -> None:
+    """A stack file, and a configuration of the pack, like the article's in all else."""
+    folder = way.runner.folder
+    said = yaml.safe_load((folder / f"Pulumi.{STACK}.yaml").read_text(encoding="utf-8"))
     changes = {f"{NAME}:{key}": value for key, value in otherwise.items()}
     # The key of its secrets is each stack's own; a variant under the same name keeps it.
     kept = said if stack == STACK else {}
     content = {**kept, "config": {**said["config"], **changes}}
-    file = way.runner.folder / f"Pulumi.{stack}.yaml"
+    file = folder / f"Pulumi.{stack}.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    guards = json.loads(_policies(folder, STACK).read_text(encoding="utf-8"))
+    _policies(folder, stack).write_text(
+        json.dumps({**guards, **(policies or {})}), encoding="utf-8"
+    )

@@ -1,107 +1,104 @@
-"""The rule's cases, handed over as the engine does: proxied, with values that are not known yet."""
-
 from typing import Any
 
 import pytest
-from pulumi_policy import PolicyResourceOptions, ResourceValidationArgs
-from pulumi_policy.proxy import (
-    UNKNOWN_ARRAY_VALUE,
-    UNKNOWN_STRING_VALUE,
-    UnknownValueError,
-    unknown_checking_proxy,
-)
+from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.gpu_pool_linux_only import gpu_pool_linux_only
+from tests.policies.forms import AGENT_POOL, CLUSTER, CPU, VALID, Form, changed, pool_cases
+from tests.policies.handing_over import Resource, findings
 
-AGENT_POOL = "azure-native:containerservice:AgentPool"
-CLUSTER = "azure-native:containerservice:ManagedCluster"
-GPU = "Standard_NC8as_T4_v3"
-CPU = "Standard_D4ds_v5"
-VALID = {"agentPoolName": "gpu", "vmSize": GPU, "osType": "Linux"}
+T4 = "Standard_NC8as_T4_v3"
+NOT_KNOWN_YET = "can't run: string value at {} can't be known during preview"
 
 
-def findings(resource_type: str, properties: dict[str, Any]) -> list[str]:
-    found: list[str] = []
-
-    def report(message: str, urn: str | None) -> None:
-        assert urn is None, "the finding is the resource's own"
-        found.append(message)
-
-    options = PolicyResourceOptions(False, [], False, None, [], None, [])  # type: ignore[arg-type]
-    args = ResourceValidationArgs(
-        resource_type,
-        unknown_checking_proxy(properties),
-        "urn:pulumi:dev::aks-gpu::resource::gpu",
-        "gpu",
-        options,
-        None,
+def refused(vm_size: str, os_type: str) -> str:
+    return (
+        f"has the GPU size {vm_size} and runs {os_type}. GPU pools are for Linux only: set "
+        "<osType> to Linux, or take a size without GPUs."
     )
-    gpu_pool_linux_only.validate(args, report)
-    return found
 
 
-@pytest.mark.parametrize(
-    ("resource_type", "properties"),
+@pool_cases(
     [
-        (AGENT_POOL, VALID),
-        (AGENT_POOL, {"vmSize": GPU}),
-        (AGENT_POOL, VALID | {"osType": "Windows", "vmSize": CPU}),
-        (AGENT_POOL, VALID | {"vmSize": UNKNOWN_STRING_VALUE}),
-        (CLUSTER, {}),
-        (CLUSTER, {"agentPoolProfiles": [VALID, {"vmSize": CPU, "osType": "Windows"}]}),
-        ("azure-native:compute:VirtualMachine", VALID | {"osType": "Windows"}),
-        ("azure-native:compute:VirtualMachine", {"osType": UNKNOWN_STRING_VALUE}),
-    ],
-)
-def test_passes(resource_type: str, properties: dict[str, Any]) -> None:
-    assert findings(resource_type, properties) == []
-
-
-@pytest.mark.parametrize("os_type", ["Windows", "windows"])
-@pytest.mark.parametrize("vm_size", [GPU, GPU.lower(), "Standard_NC999_of_tomorrow"])
-@pytest.mark.parametrize(
-    "resource_type",
-    [
-        AGENT_POOL,
-        "azure-native:containerservice/v20250901:AgentPool",
-        "aks-preview:containerservice:AgentPool",
-    ],
-)
-def test_refuses_a_pool(resource_type: str, vm_size: str, os_type: str) -> None:
-    assert findings(resource_type, VALID | {"osType": os_type, "vmSize": vm_size}) == [
-        f"This pool has the GPU size {vm_size} and runs {os_type}. GPU pools are for Linux only: "
-        "set osType to Linux, or take a size without GPUs."
+        ({}, []),
+        ({"osType": None}, []),
+        ({"osType": "linux"}, []),
+        ({"osType": "Windows"}, [refused(T4, "Windows")]),
+        ({"osType": "windows"}, [refused(T4, "windows")]),
+        ({"osType": "Windows", "vmSize": T4.lower()}, [refused(T4.lower(), "Windows")]),
+        (
+            {"osType": "Windows", "vmSize": "Standard_NC9_v9"},
+            [refused("Standard_NC9_v9", "Windows")],
+        ),
+        ({"osType": "Windows", "vmSize": CPU}, []),
+        (
+            {
+                "osType": "Windows",
+                "vmSize": None,
+                "virtualMachinesProfile": {"scale": {"manual": [{"size": CPU}, {"size": T4}]}},
+            },
+            [refused(T4, "Windows")],
+        ),
+        (
+            {
+                "osType": "Windows",
+                "vmSize": None,
+                "virtualMachinesProfile": {"scale": {"autoscale": {"sizes": [T4, CPU]}}},
+            },
+            [refused(T4, "Windows")],
+        ),
     ]
+)
+def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
+    assert findings(gpu_pool_linux_only, form.resource(pool)) == expected
 
 
 @pytest.mark.parametrize(
-    "resource_type",
+    "properties", [{}, {"agentPoolProfiles": []}, {"agentPoolProfiles": [{"vmSize": CPU}]}]
+)
+def test_a_cluster_without_such_a_pool_passes(properties: dict[str, Any]) -> None:
+    cluster = Resource(type=CLUSTER.type, properties=properties)
+    assert findings(gpu_pool_linux_only, cluster) == []
+
+
+def test_what_is_no_pool_is_not_touched() -> None:
+    machine = Resource(
+        type="azure-native:compute:VirtualMachine",
+        properties={"osType": UNKNOWN_STRING_VALUE, "vmSize": T4},
+    )
+    assert findings(gpu_pool_linux_only, machine) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
     [
-        CLUSTER,
-        "azure-native:containerservice/v20240902preview:ManagedCluster",
-        "aks-preview:containerservice:ManagedCluster",
+        ({"vmSize": UNKNOWN_STRING_VALUE}, []),
+        ({"vmSize": UNKNOWN_STRING_VALUE, "osType": "Windows"}, [".vmSize"]),
+        ({"osType": UNKNOWN_STRING_VALUE}, [".osType"]),
     ],
 )
-def test_refuses_each_inline_pool_that_breaks_it(resource_type: str) -> None:
-    windows = VALID | {"osType": "Windows"}
-    found = findings(resource_type, {"agentPoolProfiles": [windows, VALID, windows]})
+def test_no_more_is_read_than_is_needed(changes: dict[str, Any], expected: list[str]) -> None:
+    found = findings(gpu_pool_linux_only, AGENT_POOL.resource(changed(changes)))
+    assert found == [NOT_KNOWN_YET.format(path) for path in expected]
 
-    assert [message.partition(" has ")[0] for message in found] == [
+
+def test_what_is_not_known_of_one_pool_hides_nothing_of_another() -> None:
+    windows = {**VALID, "osType": "Windows"}
+    unknown = {**VALID, "osType": UNKNOWN_STRING_VALUE}
+    profiles = [windows, unknown, UNKNOWN_OBJECT_VALUE, VALID, windows]
+    cluster = Resource(type=CLUSTER.type, properties={"agentPoolProfiles": profiles})
+
+    found = findings(gpu_pool_linux_only, cluster)
+
+    assert [text.partition(" has ")[0] for text in found] == [
         "The inline pool agentPoolProfiles[0]",
-        "The inline pool agentPoolProfiles[2]",
+        "The inline pool agentPoolProfiles[4]",
+        NOT_KNOWN_YET.format(".agentPoolProfiles.1.osType"),
     ]
 
 
-@pytest.mark.parametrize(
-    ("resource_type", "properties"),
-    [
-        (AGENT_POOL, VALID | {"osType": UNKNOWN_STRING_VALUE}),
-        (AGENT_POOL, VALID | {"osType": "Windows", "vmSize": UNKNOWN_STRING_VALUE}),
-        (CLUSTER, {"agentPoolProfiles": UNKNOWN_ARRAY_VALUE}),
-    ],
-)
-def test_says_that_it_cannot_run_where_it_cannot_know(
-    resource_type: str, properties: dict[str, Any]
-) -> None:
-    with pytest.raises(UnknownValueError):
-        findings(resource_type, properties)
+def test_says_that_it_cannot_run_where_the_pools_are_not_known() -> None:
+    cluster = Resource(type=CLUSTER.type, properties={"agentPoolProfiles": UNKNOWN_ARRAY_VALUE})
+    assert findings(gpu_pool_linux_only, cluster) == [
+        "can't run: Array value at .agentPoolProfiles can't be known during preview"
+    ]

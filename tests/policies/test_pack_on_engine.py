@@ -1,44 +1,259 @@
 """The policy pack as a reviewer meets it: enforced by the real engine."""
 
+import json
+import re
+from typing import Any
+
 import pytest
+import yaml
 
 from tests.bench import ROOT, Bench
 
 pytestmark = pytest.mark.engine
 
+PACK = ["--policy-pack", str(ROOT / "policies")]
+
 PROGRAM = """
+import pulumi
 from pulumi_azure_native import containerservice as aks, resources
 
 group = resources.ResourceGroup("group", resource_group_name={group!r}, location="eastus")
-aks.AgentPool(
-    "pool",
-    resource_group_name=group.name,
-    resource_name_="c",
-    agent_pool_name="gpu",
-    vm_size="Standard_NC8as_T4_v3",
-    os_type={os_type!r},
-    count=1,
+
+
+def pool(name, **changes):
+    valid = dict(
+        vm_size="Standard_NC8as_T4_v3",
+        os_type="Linux",
+        count=0,
+        enable_auto_scaling=True,
+        min_count=0,
+        max_count=1,
+        node_taints=["sku=gpu:NoSchedule"],
+        enable_encryption_at_host=True,
+    )
+    return aks.AgentPool(
+        name,
+        resource_group_name=group.name,
+        resource_name_="c",
+        agent_pool_name=name,
+        **{{**valid, **changes}},
+    )
+
+
+{more}
+"""
+# A device plugin in a cluster whose kubeconfig is still to come.
+PLUGIN = """
+import pulumi_kubernetes as kubernetes
+
+labels = {"name": "plugin"}
+container = {"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}
+pods = {"tolerations": [{"key": "a", "operator": "Exists"}], "containers": [container]}
+kubernetes.apps.v1.DaemonSet(
+    "plugin",
+    spec={
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": pods},
+    },
+    opts=pulumi.ResourceOptions(
+        provider=kubernetes.Provider("provider", kubeconfig=pulumi.Output.secret(group.id))
+    ),
 )
 """
-PACK = ["--policy-pack", str(ROOT / "policies")]
+# What a rule of the pack says stands in the output as [level] ... rule-name (type: name).
+FOUND = re.compile(r"\[(\w+)\].*?  ([a-z-]+)  \(.*: ([\w-]+)\)")
+
+
+def write(bench: Bench, group: str, *lines: str) -> None:
+    bench.write(PROGRAM.format(group=group, more="\n".join(lines)))
+
+
+def found(said: str) -> set[tuple[str, str, str]]:
+    """The findings in an output: level, rule, and the resource's name."""
+    return {(level, rule, name) for level, rule, name in FOUND.findall(said)}
+
+
+def configured(bench: Bench, config: dict[str, Any]) -> list[str]:
+    file = bench.folder / "pack.json"
+    file.write_text(json.dumps(config))
+    return [*PACK, "--policy-pack-config", str(file)]
 
 
 @pytest.mark.parametrize("command", [["preview"], ["up", "--yes"]])
-def test_a_windows_gpu_pool_is_refused_before_anything_is_sent(
-    bench: Bench, command: list[str]
-) -> None:
-    group = f"windows-{command[0]}"
-    bench.write(PROGRAM.format(group=group, os_type="Windows"))
+def test_mandatory_findings_keep_everything_back(bench: Bench, command: list[str]) -> None:
+    group = f"refused-{command[0]}"
+    write(
+        bench,
+        group,
+        'pool("windows", os_type="Windows")',
+        'pool("small", vm_size="Standard_NC4as_T4_v3")',
+        'pool("old", vm_size="Standard_NC6")',
+        'pool("open", node_taints=[])',
+        'pool("good")',
+    )
 
     said = bench.pulumi(*command, *PACK, fails=True)
 
-    assert "[mandatory]" in said
-    assert "gpu-pool-linux-only" in said
+    assert found(said) == {
+        ("mandatory", "gpu-pool-linux-only", "windows"),
+        ("mandatory", "gpu-pool-minimum-size", "small"),
+        ("mandatory", "gpu-size-retired", "old"),
+        ("mandatory", "gpu-pool-tainted", "open"),
+    }
     assert "runs Windows. GPU pools are for Linux only" in said
     assert not bench.requests("PUT", group)
 
 
-def test_a_linux_gpu_pool_passes(bench: Bench) -> None:
-    bench.write(PROGRAM.format(group="linux", os_type="Linux"))
+@pytest.mark.long
+def test_without_a_preview_what_is_refused_is_not_made_either(bench: Bench) -> None:
+    write(bench, "unseen", 'pool("windows", os_type="Windows")')
 
-    assert "aks-gpu-policies" in bench.pulumi("preview", *PACK)
+    said = bench.pulumi("up", "--yes", "--skip-preview", *PACK, fails=True)
+
+    assert found(said) == {("mandatory", "gpu-pool-linux-only", "windows")}
+    assert not bench.requests("PUT", "agentPools")
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+def test_advisory_findings_are_told_and_pass(bench: Bench) -> None:
+    write(bench, "told", 'pool("gpu", enable_encryption_at_host=False)', 'pool("good")')
+
+    said = bench.pulumi("preview", *PACK)
+
+    assert found(said) == {("advisory", "host-encryption", "gpu")}
+    assert "has GPUs and no encryption at the host" in said
+
+
+def test_a_configuration_raises_and_lowers_levels_and_gives_settings(bench: Bench) -> None:
+    write(
+        bench,
+        "configured",
+        'pool("gpu", enable_encryption_at_host=False, node_taints=[], max_count=9)',
+    )
+    levels: dict[str, Any] = {
+        "gpu-pool-tainted": {"enforcementLevel": "advisory", "reason": "a test"},
+        "gpu-count-cap": {"gpus": 8},
+    }
+
+    said = bench.pulumi("preview", *configured(bench, levels))
+    assert found(said) >= {
+        ("advisory", "gpu-pool-tainted", "gpu"),
+        ("advisory", "host-encryption", "gpu"),
+    }
+    assert "The stack can have 9 GPUs where 8 are allowed: gpu (9)." in said
+
+    levels |= {"host-encryption": "mandatory", "gpu-pool-tainted": "disabled"}
+    said = bench.pulumi("preview", *configured(bench, levels), fails=True)
+    assert ("mandatory", "host-encryption", "gpu") in found(said)
+    assert "gpu-pool-tainted" not in said
+
+
+def test_mistakes_in_a_configuration_are_told(bench: Bench) -> None:
+    bench.write("")
+
+    wrong: dict[str, Any] = {"gpu-pool-minimum-size": {"floor": "Standard_D4"}}
+    assert "floor must be one of" in bench.pulumi("preview", *configured(bench, wrong), fails=True)
+
+    # The engine lets names pass that it does not know; each rule looks to its own.
+    wrong = {
+        "gpu-pool-tainted": {"minimum": 1},
+        "gpu-image-retired": {"image": 1},
+        "gpu-count-cap": {"gpu": 1},
+        "kubeconfig-secret": {"enforcementlevel": "advisory"},
+    }
+    said = bench.pulumi("preview", *configured(bench, wrong), fails=True)
+    assert {rule for _, rule, _ in found(said)} == set(wrong)
+    assert "has no setting gpu: it has gpus, reason" in said
+
+
+def test_a_rule_that_could_not_run_says_so(bench: Bench) -> None:
+    write(
+        bench,
+        "later",
+        'later = group.id.apply(lambda _: "Standard_NC6")',
+        'pool("gpu", vm_size=later)',
+        'pool("old", vm_size="Standard_NC6")',
+    )
+
+    said = bench.pulumi("preview", *PACK, fails=True)
+
+    assert ("mandatory", "gpu-size-retired", "old") in found(said)
+    assert ("mandatory", "gpu-size-retired", "gpu") not in found(said)
+    assert "can't run policy 'gpu-size-retired'" in said
+    assert "string value at .vmSize can't be known during preview" in said
+    # With Linux the size need not be known.
+    assert "can't run policy 'gpu-pool-linux-only'" not in said
+
+
+def test_owners_are_seen_before_the_cluster_is_there(bench: Bench) -> None:
+    write(
+        bench,
+        "owners",
+        'pool("gpu", tags={"EnableManagedGPUExperience": "true"}, node_taints=["a=b:NoSchedule"])',
+        'pool("other", node_taints=["c=d:NoSchedule"])',
+        PLUGIN,
+    )
+
+    said = bench.pulumi("preview", *PACK, fails=True)
+
+    assert found(said) == {
+        ("mandatory", "one-gpu-stack-owner", "gpu"),
+        ("mandatory", "device-plugin-tolerates-pools", "other"),
+    }
+    assert "from AKS, which manages its GPUs and from the DaemonSet plugin" in said
+
+
+@pytest.mark.long
+def test_a_kubeconfig_in_clear_becomes_a_secret(bench: Bench) -> None:
+    kubeconfig = "kind: Config\nusers: [{user: {token: in-the-clear}}]"
+    tagged = f'"sealed", location="eastus", tags={{"access": {kubeconfig!r}}}'
+    write(bench, "beside", f"resources.ResourceGroup({tagged}, resource_group_name='sealed')")
+
+    def inputs() -> dict[str, Any]:
+        return dict(bench.resources()["sealed"]["inputs"])
+
+    bench.pulumi("up", "--yes", "--skip-preview")
+    assert inputs()["tags"]["access"] == kubeconfig
+    said = bench.pulumi("up", "--yes", "--skip-preview", *PACK)
+
+    assert "[remediate]  kubeconfig-secret" in said
+    assert "in-the-clear" not in said
+    assert "in-the-clear" not in json.dumps(inputs())
+
+
+ARTICLE = {
+    ("gpu-size-retired", "cluster"),
+    ("gpu-size-retired", "gpu"),
+    ("gpu-size-retired", "gpugen2"),
+    ("gpu-image-retired", "specialised-image"),
+    ("gpu-image-retired", "gpu"),
+    ("gpu-image-retired", "gpugen2"),
+    ("gpu-pool-tainted", "cluster"),
+    ("gpu-pool-tainted", "gpu"),
+    ("gpu-pool-tainted", "gpugen2"),
+}
+
+
+@pytest.mark.parametrize("name", ["dev", "prod", "article"])
+def test_the_stacks_of_this_program_pass(bench: Bench, name: str) -> None:
+    config = yaml.safe_load((ROOT / f"Pulumi.{name}.yaml").read_text())["config"]
+    bench.write_stack({key.removeprefix("aks-gpu:"): said for key, said in config.items()})
+    own = ROOT / f"Pulumi.{name}.policies.json"
+    use_own = ["--policy-pack-config", str(own)] if own.exists() else []
+
+    said = bench.pulumi("preview", *PACK, *use_own)
+
+    assert {level for level, _, _ in found(said)} == {"advisory"}
+    assert "can't run" not in said
+
+
+def test_the_article_lowers_what_it_breaks_and_nothing_else(bench: Bench) -> None:
+    config = yaml.safe_load((ROOT / "Pulumi.article.yaml").read_text())["config"]
+    bench.write_stack({key.removeprefix("aks-gpu:"): said for key, said in config.items()})
+
+    said = bench.pulumi("preview", *PACK, fails=True)
+
+    assert {(rule, name) for level, rule, name in found(said) if level == "mandatory"} == ARTICLE
+    lowered = json.loads((ROOT / "Pulumi.article.policies.json").read_text())
+    assert set(lowered) == {rule for rule, _ in ARTICLE}
+    assert all(one["enforcementLevel"] == "advisory" and one["reason"] for one in lowered.values())

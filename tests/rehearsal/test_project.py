@@ -1,3 +1,4 @@
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -5,6 +6,7 @@ import pytest
 import yaml
 
 from rehearsal.project import Project, StackFileError
+from tests.bench import ROOT
 
 REAL = {
     "name": "aks-gpu",
@@ -39,8 +41,8 @@ def test_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
     assert (own["name"], own["config"]) == (REAL["name"], REAL["config"])
     assert {plugin["name"]: plugin["path"] for plugin in own["plugins"]["providers"]} == {
         "our-own": str(project.program / "own"),
-        "azure-native": str(project.program / "rehearsal/azure_native"),
-        "kubernetes": str(project.program / "rehearsal/kubernetes_provider"),
+        "azure-native": str(ROOT / "rehearsal/azure_native"),
+        "kubernetes": str(ROOT / "rehearsal/kubernetes_provider"),
     }
 
 
@@ -86,3 +88,27 @@ def test_leaves_stacks_alone_that_were_made_by_hand(project: Project) -> None:
     project.write()
 
     assert own.read_text() == "encryptionsalt: mine\n"
+
+
+def test_runs_another_program_from_where_it_says_in_this_environment(project: Project) -> None:
+    (project.program / "Pulumi.yaml").write_text(yaml.safe_dump(REAL | {"main": "infra"}))
+    project.write()
+    own = read(project.folder / "Pulumi.yaml")
+    assert (project.folder / own["main"]).resolve() == project.program / "infra"
+    assert own["runtime"]["options"]["virtualenv"] == sys.prefix
+
+    (project.program / ".venv").mkdir()
+    project.write()
+    own = read(project.folder / "Pulumi.yaml")
+    assert own["runtime"]["options"]["virtualenv"] == str(project.program / ".venv")
+
+
+def test_takes_a_text_in_place_of_the_stack_file(project: Project) -> None:
+    write_stack(project, {"config": {"aks-gpu:location": "eastus"}})
+    earlier = "config: {aks-gpu:location: westeurope, aks-gpu:allowRetired: true}"
+
+    project.write_stack("dev", earlier)
+
+    assert read(project.folder / "Pulumi.dev.yaml") == yaml.safe_load(earlier)
+    assert project.asks_for_retired("dev", earlier)
+    assert not project.asks_for_retired("dev")

@@ -1,0 +1,45 @@
+"""What a pool asks for beside its properties: by custom headers and by tags."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from catalogue.headers import CUSTOM_FEATURES, SPECIALISED_IMAGE
+from catalogue.images import SPECIALISED_IMAGE_FEATURE
+from catalogue.nodes import MANAGED_GPU_TAG
+from policies.pools import Pool
+
+
+def specialised_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:
+    """The custom headers of a pool or a cluster that ask for the specialised image."""
+    headers = properties.get("customHeaders") or {}
+    for name in headers:
+        if name.lower() == SPECIALISED_IMAGE.lower() and is_true(headers[name]):
+            yield name
+        if name.lower() == CUSTOM_FEATURES.lower() and _names_the_image(str(headers[name])):
+            yield name
+
+
+def has_specialised_image(pool: Pool) -> bool:
+    """An inline pool has it by the headers of its cluster."""
+    return any(specialised_image_headers(pool.owner))
+
+
+def has_managed_gpus(pool: Pool) -> bool:
+    """Whether AKS looks after driver and device plugin."""
+    nvidia = pool.part("gpuProfile").get("nvidia") or {}
+    if str(nvidia.get("managementMode") or "").lower() == "managed":
+        return True
+    return is_true(pool.part("tags").get(MANAGED_GPU_TAG))
+
+
+def driver_is_left_out(pool: Pool) -> bool:
+    return str(pool.part("gpuProfile").get("driver") or "").lower() == "none"
+
+
+def is_true(value: Any) -> bool:
+    return str(value).lower() == "true"
+
+
+def _names_the_image(features: str) -> bool:
+    named = [feature.strip().rpartition("/")[2].lower() for feature in features.split(",")]
+    return SPECIALISED_IMAGE_FEATURE.lower() in named

@@ -1,0 +1,45 @@
+"""Container images come from a registry that is allowed."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+
+from policies.images import images_of
+from policies.rule import About, Settings, resource_rule
+from policies.unknowns import Unknowns
+
+
+def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
+    registries = settings.get("registries")
+    if not registries:
+        return
+    unknowns = Unknowns()
+    for image in images_of(args.resource_type, args.props, unknowns):
+        if not any(f"{image.repository}/".startswith(f"{one.rstrip('/')}/") for one in registries):
+            yield (
+                f"The container {image.container} has {image.text}, from {image.repository}. "
+                f"Allowed are {', '.join(registries)}."
+            )
+    unknowns.raise_now()
+
+
+container_image_registry = resource_rule(
+    About(
+        name="container-image-registry",
+        title="Container images come from allowed registries",
+        description="Containers have images from registries that are allowed.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.MEDIUM,
+        remedy="Take the image from one of the registries that the finding lists.",
+        tags=("kubernetes", "image", "security"),
+        settings={
+            "registries": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "The registries that are allowed, as mcr.microsoft.com, also with "
+                "the beginning of a path, as docker.io/library.",
+            }
+        },
+    ),
+    _judge,
+)

@@ -1,0 +1,49 @@
+"""The device plugin tolerates what the pools that it is for are tainted with."""
+
+from collections.abc import Iterator, Sequence
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from policies.asks import has_managed_gpus, has_specialised_image
+from policies.gpu_nodes import can_be_for, nvidia_pools
+from policies.gpu_software import software_in
+from policies.rule import About, Settings
+from policies.scheduling import untolerated
+from policies.stack_rule import Finding, Member, StackRule
+from policies.unknowns import Unknowns
+
+
+def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
+    plugins = [one for one in software_in(members, unknowns) if one.plugin]
+    some_are_unknown = unknowns.met
+    for found in nvidia_pools(members, unknowns):
+        with unknowns.put_off():
+            # Pools that have the plugin already do well without.
+            if has_specialised_image(found.pool) or has_managed_gpus(found.pool):
+                continue
+            meant = [one for one in plugins if can_be_for(found, one, members)]
+            repelled = [(one, untolerated(found.pool, one.placement)) for one in meant]
+            # One that lands is enough, and may be among what is not known yet.
+            if some_are_unknown or not all(taints for _, taints in repelled):
+                continue
+            for one, taints in repelled:
+                yield (
+                    f"{found.pool.label} has the taints {', '.join(taints)}, which {one.label} "
+                    "does not tolerate: its GPUs will not be schedulable. Add tolerations of them "
+                    "to the device plugin.",
+                    found.member.urn,
+                )
+
+
+device_plugin_tolerates_pools = StackRule(
+    About(
+        name="device-plugin-tolerates-pools",
+        title="The device plugin tolerates the pools' taints",
+        description="The device plugin lands on the GPU node pools that it is for.",
+        level=EnforcementLevel.MANDATORY,
+        severity=Severity.HIGH,
+        remedy="Add to the device plugin's tolerations one for each taint of the pools.",
+        tags=("gpu", "aks", "device-plugin", "scheduling"),
+    ),
+    _judge,
+)

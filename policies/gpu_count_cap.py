@@ -1,0 +1,69 @@
+"""A stack can have no more GPUs than it may, counted as if every pool were scaled to its most."""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from catalogue.sizes import find, is_gpu_size
+from policies.pools import Pool, pools_of
+from policies.rule import About, Settings
+from policies.stack_rule import Finding, Member, StackRule
+from policies.unknowns import Unknowns
+
+
+def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
+    if "gpus" not in settings:
+        return
+    cap = int(settings["gpus"])
+    counts: list[tuple[str, Fraction]] = []
+    for member in members:
+        with unknowns.put_off():
+            for pool in pools_of(member.type, member.properties):
+                with unknowns.put_off():
+                    found, not_counted = _count(pool)
+                    counts += [(member.name, found)] if found else []
+                    for vm_size in not_counted:
+                        yield (
+                            f"{pool.label} has the GPU size {vm_size}, of which the pack's table "
+                            "does not know how many GPUs it has: they are not counted.",
+                            member.urn,
+                        )
+    total = sum((found for _, found in counts), Fraction(0))
+    if total > cap:
+        said = ", ".join(f"{name} ({found})" for name, found in counts)
+        yield f"The stack can have {total} GPUs where {cap} are allowed: {said}.", ""
+
+
+def _count(pool: Pool) -> tuple[Fraction, list[str]]:
+    """The most GPUs that a pool can have, and sizes of which nobody knows how many they have."""
+    total, not_counted = Fraction(0), []
+    # How many machines there are is read of pools with GPUs alone.
+    for vm_size, machines in pool.machines() if pool.gpu_sizes() else ():
+        size = find(vm_size)
+        if size and size.gpus:
+            total += size.gpus * machines
+        elif is_gpu_size(vm_size):
+            not_counted.append(vm_size)
+    return total, not_counted
+
+
+gpu_count_cap = StackRule(
+    About(
+        name="gpu-count-cap",
+        title="The stack's GPUs have a cap",
+        description="The stack can have no more GPUs than are allowed, all pools at their most.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.MEDIUM,
+        remedy="Lower count or maxCount of the pools in the finding, or take smaller sizes.",
+        tags=("gpu", "aks", "cost"),
+        settings={
+            "gpus": {
+                "type": "integer",
+                "minimum": 0,
+                "description": "The most GPUs that the stack's pools can have together.",
+            }
+        },
+    ),
+    _judge,
+)

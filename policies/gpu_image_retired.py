@@ -1,0 +1,67 @@
+"""The specialised GPU image is retired: so is every way to ask for it, and a tag of its days."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+
+from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.retirement import TAGS
+from policies.asks import is_true, specialised_image_headers
+from policies.pools import is_cluster, is_pool, pools_of
+from policies.rule import About, Settings, resource_rule
+from policies.unknowns import Unknowns
+
+_FEATURE = re.compile(
+    r"aks-preview:features:FeatureRegistration"
+    r"|azure-native(_features_v\w+)?:features(/v\w+)?:SubscriptionFeatureRegistration"
+    r"|azure:core/\w+:ResourceProviderFeatureRegistration"
+)
+_INSTEAD = (
+    f"AKS retired the specialised GPU image on {SPECIALISED_IMAGE_RETIRED_ON}; the default image, "
+    "with NVIDIA's device plugin or the GPU Operator on the cluster, takes its place."
+)
+
+
+def _judge(args: ResourceValidationArgs, _settings: Settings) -> Iterator[str]:
+    if _FEATURE.fullmatch(args.resource_type):
+        yield from _by_feature(args.props)
+    elif is_pool(args.resource_type) or is_cluster(args.resource_type):
+        unknowns = Unknowns()
+        with unknowns.put_off():
+            for header in specialised_image_headers(args.props):
+                yield f"The custom header {header} asks for it. {_INSTEAD}"
+        with unknowns.put_off():
+            for pool in pools_of(args.resource_type, args.props):
+                with unknowns.put_off():
+                    for finding in _by_tag(pool.part("tags")):
+                        yield f"{pool.label} {finding}"
+        unknowns.raise_now()
+
+
+def _by_feature(properties: Mapping[str, Any]) -> Iterator[str]:
+    feature = str(properties.get("featureName") or properties.get("name") or "")
+    if feature.lower() == SPECIALISED_IMAGE_FEATURE.lower():
+        yield f"This registers the feature {feature}. {_INSTEAD}"
+
+
+def _by_tag(tags: Mapping[str, Any]) -> Iterator[str]:
+    for name, (since, instead) in TAGS.items():
+        if name in tags and is_true(tags[name]):
+            yield f"has the tag {name}, which AKS ignores since {since}: say {instead} instead."
+
+
+gpu_image_retired = resource_rule(
+    About(
+        name="gpu-image-retired",
+        title="The specialised GPU image is retired",
+        description="Nothing asks for the retired specialised GPU image.",
+        level=EnforcementLevel.MANDATORY,
+        severity=Severity.HIGH,
+        remedy="Leave out the header, the feature or the tag. Take the default image, and bring "
+        "the device plugin by a DaemonSet or by NVIDIA's GPU Operator.",
+        tags=("gpu", "aks", "retired", "image"),
+    ),
+    _judge,
+)

@@ -1,0 +1,46 @@
+"""Only some GPUs can be cut into several: those with MIG."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from catalogue.nodes import MIG_PROFILES
+from catalogue.sizes import find
+from policies.pools import Pool
+from policies.rule import About, Settings, pool_rule
+
+
+def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+    profile = pool.get("gpuInstanceProfile")
+    if not profile:
+        return
+    name = pool.said("gpuInstanceProfile")
+    if profile not in MIG_PROFILES:
+        yield f"has {name} {profile}, which is none: take one of {', '.join(MIG_PROFILES)}."
+    for vm_size in pool.sizes():
+        size = find(vm_size)
+        divisible = size.mig if size else None
+        if divisible is None:
+            yield (
+                f"has {name} {profile} and {vm_size}, of which the pack's table does not know "
+                "whether its GPUs can be divided."
+            )
+        elif not divisible:
+            yield (
+                f"has {name} {profile}, and the GPUs of {vm_size} cannot be divided. MIG is for "
+                "A100, H100 and H200, as Standard_NC24ads_A100_v4 has them."
+            )
+
+
+gpu_mig_supported = pool_rule(
+    About(
+        name="gpu-mig-supported",
+        title="MIG is asked of GPUs that have it",
+        description="Node pools with a MIG profile have a size whose GPUs can be divided.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.MEDIUM,
+        remedy="Leave the profile out, or take a size with A100, H100 or H200 GPUs.",
+        tags=("gpu", "aks", "mig"),
+    ),
+    _judge,
+)

@@ -1,0 +1,58 @@
+"""The GPU pools of a stack, and what of its software lands on which of them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from policies.gpu_software import Software
+from policies.pools import Pool, has_nvidia_gpus, is_cluster, pools_of
+from policies.scheduling import is_selected, untolerated
+from policies.stack_rule import Member
+from policies.unknowns import Unknowns
+
+
+@dataclass(frozen=True)
+class GpuPool:
+    """One GPU pool of the stack."""
+
+    member: Member
+    pool: Pool
+
+    def clusters(self) -> set[str]:
+        """The cluster that it is in, as far as that is a resource of this stack."""
+        return {self.member.urn} if self.pool.inline else self.member.clusters()
+
+
+def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[GpuPool]:
+    """Each pool with NVIDIA's GPUs: others have drivers and plugins of their own."""
+    for member in members:
+        with unknowns.put_off():
+            for pool in pools_of(member.type, member.properties):
+                with unknowns.put_off():
+                    if has_nvidia_gpus(pool):
+                        yield GpuPool(member, pool)
+
+
+def can_be_for(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
+    """Whether the software's cluster can be the pool's, and its selectors choose the pool."""
+    return _is_in_cluster(found, software, members) and is_selected(found.pool, software.placement)
+
+
+def can_land(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
+    """Whether the software is for the pool, and tolerates its taints."""
+    return can_be_for(found, software, members) and not untolerated(found.pool, software.placement)
+
+
+def _is_in_cluster(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
+    clusters = {member.urn for member in members if is_cluster(member.type)}
+    if len(clusters) < 2 or not (own := found.clusters()):
+        return True
+    provider = software.member.resource.provider
+    by_urn = {member.urn: member for member in members}
+    if provider is None or provider.urn not in by_urn:
+        return True
+    connection = by_urn[provider.urn]
+    if theirs := connection.clusters():
+        return bool(own & theirs)
+    # Of which cluster a kubeconfig is that is still to come, nobody knows: this raises then.
+    connection.properties.get("kubeconfig")
+    return True

@@ -1,0 +1,40 @@
+"""GPU pools stand by themselves: not inline in the cluster, and not for the system's own pods."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from policies.pools import Pool
+from policies.rule import About, Settings, pool_rule
+
+
+def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+    sizes = pool.gpu_sizes()
+    if not sizes:
+        return
+    if pool.inline:
+        yield (
+            f"has the GPU size {sizes[0]}. Make it a resource of its own: to change one inline "
+            "pool is to change the cluster, with all of its pools."
+        )
+    if pool.get("mode").lower() == "system":
+        yield (
+            f"has the GPU size {sizes[0]} and is a system pool: the cluster's own pods take up its "
+            "nodes, and it cannot be scaled to zero. Set mode to User, and have a system pool "
+            "without GPUs."
+        )
+
+
+gpu_pool_separate = pool_rule(
+    About(
+        name="gpu-pool-separate",
+        title="GPU pools stand by themselves",
+        description="GPU node pools are resources of their own, in mode User.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.MEDIUM,
+        remedy="Give the cluster a system pool without GPUs, and add the GPU pool beside it, as a "
+        "resource of its own in mode User.",
+        tags=("gpu", "aks"),
+    ),
+    _judge,
+)

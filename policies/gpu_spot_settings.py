@@ -1,0 +1,39 @@
+"""Spot pools of GPUs: no surge, and evicted nodes go."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from policies.pools import Pool
+from policies.rule import About, Settings, pool_rule
+
+
+def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+    if not pool.is_spot() or not pool.gpu_sizes():
+        return
+    if surge := str(pool.part("upgradeSettings").get("maxSurge") or ""):
+        yield (
+            f"is a spot pool and has upgradeSettings.maxSurge {surge}: AKS upgrades spot pools "
+            "without a surge, and refuses one. Leave it out."
+        )
+    eviction = pool.get("scaleSetEvictionPolicy") or "Delete"
+    if eviction.lower() != "delete":
+        yield (
+            f"is a spot pool and has {pool.said('scaleSetEvictionPolicy')} {eviction}: evicted "
+            "nodes stay, with their disks and in the quota, and nothing starts them again. Set it "
+            "to Delete."
+        )
+
+
+gpu_spot_settings = pool_rule(
+    About(
+        name="gpu-spot-settings",
+        title="Spot GPU pools have settings that work",
+        description="Spot GPU node pools have no surge, and evicted nodes are deleted.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.MEDIUM,
+        remedy="Leave maxSurge out, and set the eviction policy to Delete.",
+        tags=("gpu", "aks", "spot"),
+    ),
+    _judge,
+)

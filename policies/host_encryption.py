@@ -1,0 +1,32 @@
+"""Nodes of GPU pools encrypt their disks and caches where they are: on the host."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from policies.pools import Pool
+from policies.rule import About, Settings, pool_rule
+
+
+def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+    if pool.gpu_sizes() and not pool.properties.get("enableEncryptionAtHost"):
+        yield (
+            "has GPUs and no encryption at the host: temporary disks and caches, where models and "
+            "data lie while they are used, are in clear. Set "
+            f"{pool.said('enableEncryptionAtHost')}."
+        )
+
+
+host_encryption = pool_rule(
+    About(
+        name="host-encryption",
+        title="GPU nodes encrypt at the host",
+        description="GPU node pools have encryption at the host.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.MEDIUM,
+        remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
+        "pool; it is fixed when the pool is made.",
+        tags=("gpu", "aks", "security"),
+    ),
+    _judge,
+)

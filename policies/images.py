@@ -1,0 +1,57 @@
+"""The images of the containers that Kubernetes resources make."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from policies.pods import containers_of, pods_of
+from policies.unknowns import Unknowns
+
+_DEFAULT_REGISTRY, _DEFAULT_PATH = "docker.io", "library"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    """An image as it is written, and what that means."""
+
+    container: str
+    text: str
+    # With the registry, also where that is left out.
+    repository: str
+    tag: str
+    digest: str
+
+
+def images_of(
+    resource_type: str, properties: Mapping[str, Any], unknowns: Unknowns
+) -> Iterator[Image]:
+    """Each container's image; an unknown one hides none of the others."""
+    with unknowns.put_off():
+        pods = pods_of(resource_type, properties) or {}
+        for where, index in containers_of(pods):
+            with unknowns.put_off():
+                container = pods[where][index]
+                if text := str(container.get("image") or ""):
+                    yield _image(str(container.get("name") or index), text)
+
+
+def _image(container: str, text: str) -> Image:
+    named, _, digest = text.partition("@")
+    # The colon of a registry's port comes before a slash, that of a tag after the last one.
+    path, slash, last = named.rpartition("/")
+    name, _, tag = last.partition(":")
+    return Image(
+        container=container,
+        text=text,
+        repository=_with_registry(f"{path}{slash}{name}"),
+        tag=tag,
+        digest=digest,
+    )
+
+
+def _with_registry(repository: str) -> str:
+    first, slash, _ = repository.partition("/")
+    if slash and ("." in first or ":" in first or first == "localhost"):
+        return repository
+    path = repository if slash else f"{_DEFAULT_PATH}/{repository}"
+    return f"{_DEFAULT_REGISTRY}/{path}"

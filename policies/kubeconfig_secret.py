@@ -1,0 +1,95 @@
+"""A kubeconfig with credentials is a secret, wherever it goes.
+
+The engine tells a validation no longer which values are secrets; a remediation still sees it. So
+what only has to be marked is marked, and what would lie open all the same is refused.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pulumi_policy import (
+    EnforcementLevel,
+    ReportViolation,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    Secret,
+    Severity,
+)
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from policies.kubeconfig_text import has_credentials
+from policies.pods import containers_of, kind_of, pods_of
+from policies.rule import About
+from policies.unknowns import Unknowns
+
+_PROVIDER = "pulumi:providers:kubernetes"
+_OPEN = "anybody who may read it gets into the cluster. Put it into a Secret."
+
+
+def _validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
+    _about.judge_settings(args, report)
+    unknowns = Unknowns()
+    for place in _places(args, unknowns):
+        report(f"{place} has a kubeconfig with credentials in it: {_OPEN}", None)
+    unknowns.raise_now()
+
+
+def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
+    """The places that are no place for credentials, and have some."""
+    if kind_of(args.resource_type) == "ConfigMap":
+        for part in ("data", "binaryData"):
+            with unknowns.put_off():
+                said = args.props.get(part) or {}
+                for key in said:
+                    with unknowns.put_off():
+                        if has_credentials(said[key]):
+                            yield f"The ConfigMap's {part}, under {key},"
+    with unknowns.put_off():
+        pods = pods_of(args.resource_type, args.props) or {}
+        for where, index in containers_of(pods):
+            with unknowns.put_off():
+                for variable in pods[where][index].get("env") or ():
+                    if has_credentials(variable.get("value")):
+                        yield f"The environment variable {variable.get('name')} of {where}[{index}]"
+
+
+async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
+    """The properties with every kubeconfig marked as a secret; nothing where all of them are."""
+    said = _bare(args.props)
+    sealed = {name: _sealed(value) for name, value in said.items()}
+    if args.resource_type == _PROVIDER and said.get("kubeconfig") == UNKNOWN_STRING_VALUE:
+        sealed["kubeconfig"] = Secret(UNKNOWN_STRING_VALUE)
+    return {} if all(sealed[name] is said[name] for name in said) else sealed
+
+
+def _sealed(value: Any) -> Any:
+    """The value itself where nothing in it had to be marked."""
+    if isinstance(value, Mapping):
+        parts = _bare(value)
+        marked = {name: _sealed(part) for name, part in parts.items()}
+        return value if all(marked[name] is parts[name] for name in parts) else marked
+    if isinstance(value, list):
+        items = [_sealed(item) for item in value]
+        return value if all(new is old for new, old in zip(items, value, strict=True)) else items
+    return Secret(value) if has_credentials(value) else value
+
+
+def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A mapping as it is below the proxy, which would show secrets as if they were none."""
+    bare: Mapping[str, Any] = said if isinstance(said, dict) else said["__target"]
+    return bare
+
+
+_about = About(
+    name="kubeconfig-secret",
+    title="A kubeconfig is a secret",
+    description="Kubeconfigs with credentials are secrets, and do not lie where all can read them.",
+    level=EnforcementLevel.REMEDIATE,
+    severity=Severity.CRITICAL,
+    remedy="Put the kubeconfig into a Kubernetes Secret, and mark it as a secret in the program: "
+    "pulumi.Output.secret(...).",
+    tags=("kubernetes", "security"),
+)
+kubeconfig_secret = ResourceValidationPolicy(
+    validate=_validate, remediate=_remediate, **_about.arguments()
+)

@@ -1,0 +1,56 @@
+"""Kubernetes can schedule GPUs from 1.10 on."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+
+from catalogue.kubernetes import LOWEST, minor_version, written
+from policies.pools import is_cluster, pools_of
+from policies.rule import About, Settings, resource_rule
+from policies.unknowns import Unknowns
+
+
+def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
+    unknowns = Unknowns()
+    if is_cluster(args.resource_type):
+        with unknowns.put_off():
+            version = str(args.props.get("kubernetesVersion") or "")
+            yield from _compared("This cluster", version, settings)
+    with unknowns.put_off():
+        for pool in pools_of(args.resource_type, args.props):
+            with unknowns.put_off():
+                yield from _compared(pool.label, pool.get("orchestratorVersion"), settings)
+    unknowns.raise_now()
+
+
+def _compared(label: str, version: str, settings: Settings) -> Iterator[str]:
+    # Left out, AKS takes its own default, which is newer than any floor.
+    if not version:
+        return
+    minor, least = minor_version(version), minor_version(settings["minimum"])
+    if minor is None:
+        yield f"{label} has the version {version!r}, which is none: write one as 1.35 or 1.35.2."
+    elif least and minor < least:
+        yield f"{label} has Kubernetes {version}; {settings['minimum']} is the least."
+
+
+kubernetes_minimum_version = resource_rule(
+    About(
+        name="kubernetes-minimum-version",
+        title="Kubernetes has a minimum version",
+        description="Clusters and pools run a version of Kubernetes that can schedule GPUs.",
+        level=EnforcementLevel.MANDATORY,
+        severity=Severity.MEDIUM,
+        remedy="Take a newer version of Kubernetes, or leave it out for AKS's default.",
+        tags=("aks", "version"),
+        settings={
+            "minimum": {
+                "type": "string",
+                "pattern": r"^\d+\.\d+$",
+                "default": written(LOWEST),
+                "description": "The lowest version that is allowed, as 1.10.",
+            }
+        },
+    ),
+    _judge,
+)

@@ -1,0 +1,40 @@
+"""Clusters and pools say whose they are, by the tags that are required."""
+
+from collections.abc import Iterator
+
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+
+from policies.pools import is_cluster, is_pool
+from policies.rule import About, Settings, resource_rule
+
+
+def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
+    required = settings.get("tags")
+    if not required or not (is_cluster(args.resource_type) or is_pool(args.resource_type)):
+        return
+    # That a tag is there is known even where its value is not.
+    names = {name.lower() for name in args.props.get("tags") or {}}
+    if missing := [tag for tag in required if tag.lower() not in names]:
+        kind = "pool" if is_pool(args.resource_type) else "cluster"
+        yield f"This {kind} lacks the tags {', '.join(missing)}."
+
+
+required_tags = resource_rule(
+    About(
+        name="required-tags",
+        title="Required tags are there",
+        description="Clusters and node pools have the tags that are required.",
+        level=EnforcementLevel.ADVISORY,
+        severity=Severity.LOW,
+        remedy="Add the tags that the finding lists.",
+        tags=("aks", "cost"),
+        settings={
+            "tags": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "The tags that are required, by name.",
+            }
+        },
+    ),
+    _judge,
+)

@@ -1,0 +1,55 @@
+"""The rules of the pack. A new rule is a file beside this one and a line in the list below."""
+
+from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
+
+from policies.allowed_gpu_sizes import allowed_gpu_sizes
+from policies.allowed_regions import allowed_regions
+from policies.container_image_pinned import container_image_pinned
+from policies.container_image_registry import container_image_registry
+from policies.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.gpu_count_cap import gpu_count_cap
+from policies.gpu_image_retired import gpu_image_retired
+from policies.gpu_mig_supported import gpu_mig_supported
+from policies.gpu_pool_autoscaling import gpu_pool_autoscaling
+from policies.gpu_pool_linux_only import gpu_pool_linux_only
+from policies.gpu_pool_minimum_size import gpu_pool_minimum_size
+from policies.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
+from policies.gpu_pool_separate import gpu_pool_separate
+from policies.gpu_pool_tainted import gpu_pool_tainted
+from policies.gpu_size_retired import gpu_size_retired
+from policies.gpu_spot_settings import gpu_spot_settings
+from policies.host_encryption import host_encryption
+from policies.kubeconfig_secret import kubeconfig_secret
+from policies.kubernetes_minimum_version import kubernetes_minimum_version
+from policies.no_public_node_ip import no_public_node_ip
+from policies.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.protect_production_pools import protect_production_pools
+from policies.required_tags import required_tags
+
+RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
+    # What they refuse is not made.
+    gpu_pool_linux_only,
+    gpu_pool_minimum_size,
+    gpu_size_retired,
+    gpu_image_retired,
+    one_gpu_stack_owner,
+    gpu_pool_tainted,
+    device_plugin_tolerates_pools,
+    kubernetes_minimum_version,
+    kubeconfig_secret,
+    # What they find is told.
+    gpu_pool_separate,
+    gpu_pool_autoscaling,
+    gpu_pool_scale_to_zero,
+    gpu_spot_settings,
+    gpu_mig_supported,
+    container_image_pinned,
+    container_image_registry,
+    allowed_regions,
+    allowed_gpu_sizes,
+    gpu_count_cap,
+    host_encryption,
+    no_public_node_ip,
+    required_tags,
+    protect_production_pools,
+)

@@ -1,0 +1,94 @@
+"""Rules on the resources of a stack together.
+
+The engine hands the outputs of resources to a rule on a stack. Before an update these can say less
+than the program did: a resource whose provider's settings are not known yet, as everything on a
+cluster that is still to be made, comes with nothing at all; azure-native's pools come without their
+names. So a rule on a stack is also one on resources, in which it only notes what the program says.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pulumi_policy import (
+    Policy,
+    PolicyResource,
+    ReportViolation,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
+)
+
+from policies.pools import is_cluster
+from policies.rule import About, Settings
+from policies.unknowns import Unknowns
+
+
+@dataclass(frozen=True)
+class Member:
+    """A resource of the stack, with what the program says of it."""
+
+    resource: PolicyResource
+    properties: Mapping[str, Any]
+
+    @property
+    def type(self) -> str:
+        return self.resource.resource_type
+
+    @property
+    def urn(self) -> str:
+        return self.resource.urn
+
+    @property
+    def name(self) -> str:
+        return self.resource.name
+
+    def clusters(self) -> set[str]:
+        """The clusters of this stack that it depends on by one of its properties."""
+        return {
+            found.urn
+            for those in self.resource.property_dependencies.values()
+            for found in those
+            if is_cluster(found.resource_type)
+        }
+
+
+# What is wrong, and with which resource.
+Finding = tuple[str, str]
+StackJudge = Callable[[Sequence[Member], Settings, Unknowns], Iterator[Finding]]
+
+
+class StackRule(ResourceValidationPolicy, StackValidationPolicy):
+    """A rule on the resources together: `judge` says what is wrong, and puts off unknown values."""
+
+    def __init__(self, about: About, judge: StackJudge) -> None:
+        # Either parent's own does no more than take functions, of which this one has none.
+        Policy.__init__(self, **about.arguments())
+        self._about = about
+        self._judge = judge
+        self._said: dict[str, Mapping[str, Any]] = {}
+
+    def has_validation(self) -> bool:
+        return True
+
+    def has_remediation(self) -> bool:
+        return False
+
+    def validate(
+        self,
+        args: ResourceValidationArgs | StackValidationArgs,
+        report_violation: ReportViolation,
+    ) -> None:
+        if isinstance(args, ResourceValidationArgs):
+            self._about.judge_settings(args, report_violation)
+            self._said[args.urn] = args.props
+            return
+        unknowns = Unknowns()
+        members = [
+            Member(found, self._said.get(found.urn, found.props)) for found in args.resources
+        ]
+        settings = self._about.settings_in(args.get_config())
+        for message, urn in self._judge(members, settings, unknowns):
+            report_violation(message, urn)
+        unknowns.raise_now()

@@ -1,0 +1,122 @@
+"""Hands resources over to a rule as the engine does, through pulumi_policy's own server.
+
+So the rule meets numbers that have become floats, secrets that were unwrapped, values that are not
+known yet, and, of a stack before its first update, outputs that say nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from google.protobuf import json_format
+from pulumi.runtime import proto
+from pulumi_policy import EnforcementLevel, Policy
+from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
+from pulumi_policy.policy import _PolicyAnalyzerServicer
+
+PACK = "pack"
+CANNOT_RUN = "can't run"
+
+
+def secret(value: Any) -> dict[str, Any]:
+    return {SPECIAL_SIG_KEY: SPECIAL_SECRET_SIG, "value": value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    type: str
+    properties: Mapping[str, Any]
+    name: str = "gpu"
+    stack: str = "dev"
+    protect: bool = False
+    # The provider, as a resource of the stack by its name.
+    provider: str = ""
+    # Resources by their names, by the properties that are made of their outputs.
+    made_of: Mapping[str, Iterable[str]] = field(default_factory=dict)
+    outputs: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def urn(self) -> str:
+        return f"urn:pulumi:{self.stack}::aks-gpu::{self.type}::{self.name}"
+
+
+def findings(
+    rule: Policy,
+    *resources: Resource,
+    config: Mapping[str, Any] | None = None,
+    check: bool = True,
+) -> list[str]:
+    """What the rule says of the resources, each by itself and then together."""
+    found = findings_by_name(rule, *resources, config=config, check=check)
+    return [message for _, message in found]
+
+
+def findings_by_name(
+    rule: Policy,
+    *resources: Resource,
+    config: Mapping[str, Any] | None = None,
+    check: bool = True,
+) -> list[tuple[str, str]]:
+    """The same, with the name of the resource that a finding is of; the stack's have none."""
+    if check and rule.config_schema:
+        assert {*(config or ())} <= rule.config_schema.properties.keys()
+    server = _server(rule, config)
+    found: list[tuple[str, str]] = []
+    for resource in resources:
+        answer = server.Analyze(_request(resource), None)
+        found += [(resource.name, _text(rule, said)) for said in answer.diagnostics]
+    together = proto.AnalyzeStackRequest(resources=[_member(one, resources) for one in resources])
+    for said in server.AnalyzeStack(together, None).diagnostics:
+        found.append((said.urn.rpartition("::")[2], _text(rule, said)))
+    return found
+
+
+def remediated(rule: Policy, resource: Resource) -> dict[str, Any] | None:
+    """What the rule makes of a resource's properties; None where it leaves them as they are."""
+    answer = _server(rule, None).Remediate(_request(resource), None)
+    made = [json_format.MessageToDict(said.properties) for said in answer.remediations]
+    return made[0] if made else None
+
+
+def _server(rule: Policy, config: Mapping[str, Any] | None) -> Any:
+    server = _PolicyAnalyzerServicer(PACK, "1", [rule], EnforcementLevel.MANDATORY)
+    if config is not None:
+        request = proto.ConfigureAnalyzerRequest()
+        own = request.policyConfig[rule.name]
+        assert rule.enforcement_level is not None
+        level = f"{rule.enforcement_level.value}".upper()
+        own.enforcementLevel = proto.EnforcementLevel.Value(level)
+        own.properties.update(config)
+        server.Configure(request, None)
+    return server
+
+
+def _request(resource: Resource) -> Any:
+    request = proto.AnalyzeRequest(type=resource.type, urn=resource.urn, name=resource.name)
+    request.properties.update(resource.properties)
+    request.options.protect = resource.protect
+    return request
+
+
+def _member(resource: Resource, resources: Iterable[Resource]) -> Any:
+    urns = {one.name: one.urn for one in resources}
+    member = proto.AnalyzerResource(type=resource.type, urn=resource.urn, name=resource.name)
+    member.properties.update(resource.outputs)
+    member.options.protect = resource.protect
+    if resource.provider:
+        member.provider.CopyFrom(
+            proto.AnalyzerProviderResource(urn=urns[resource.provider], name=resource.provider)
+        )
+    for name, others in resource.made_of.items():
+        member.propertyDependencies[name].urns.extend(urns[one] for one in others)
+    return member
+
+
+def _text(rule: Policy, said: Any) -> str:
+    """A finding without the rule's description; of what could not run, why."""
+    if said.message.startswith(CANNOT_RUN):
+        assert said.enforcementLevel == proto.ADVISORY
+        return f"{CANNOT_RUN}: {said.message.rpartition(': ')[2]}"
+    description, _, text = said.message.partition("\n")
+    assert description == rule.description
+    return str(text)

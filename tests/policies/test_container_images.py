@@ -1,0 +1,120 @@
+"""The two rules on images, on containers wherever they are."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from policies.container_image_pinned import container_image_pinned
+from policies.container_image_registry import container_image_registry
+from tests.policies.handing_over import Resource, findings
+
+MCR = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"
+DIGEST = f"sha256:{'0' * 64}"
+
+
+def workload(resource_type: str, *images: str, key: str = "containers") -> Resource:
+    pods: dict[str, Any] = {key: [{"name": f"c{n}", "image": one} for n, one in enumerate(images)]}
+    spec: Mapping[str, Any]
+    if resource_type.endswith(":Pod"):
+        spec = pods
+    elif resource_type.endswith(":CronJob"):
+        spec = {"jobTemplate": {"spec": {"template": {"spec": pods}}}}
+    else:
+        spec = {"template": {"spec": pods}}
+    return Resource(type=resource_type, properties={"spec": spec})
+
+
+def job(*images: str) -> Resource:
+    return workload("kubernetes:batch/v1:Job", *images)
+
+
+@pytest.mark.parametrize(
+    ("image", "said"),
+    [
+        (f"{MCR}:v0.18.2", None),
+        (f"{MCR}:1.11", None),
+        (f"nvcr.io/nvidia/pytorch@{DIGEST}", None),
+        (f"nvcr.io/nvidia/pytorch:latest@{DIGEST}", None),
+        ("nvcr.io/nvidia/pytorch:24.05-py3", None),
+        ("registry.k8s.io:5000/a:20240501", None),
+        ("registry/a:3f9c2ab", None),
+        ("mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu", "the tag gpu"),
+        ("busybox:latest", "the tag latest"),
+        ("busybox:1", "the tag 1"),
+        ("busybox", "no tag"),
+        # A port is no tag.
+        ("registry.k8s.io:5000/a", "no tag"),
+    ],
+)
+def test_images_are_named_by_a_version(image: str, said: str | None) -> None:
+    found = findings(container_image_pinned, job(image))
+    assert found == (
+        [
+            f"The container c0 has {image}, with {said}: what runs changes when somebody pushes. "
+            "Name a version, or a digest."
+        ]
+        if said
+        else []
+    )
+
+
+@pytest.mark.parametrize("key", ["containers", "initContainers"])
+@pytest.mark.parametrize(
+    "resource_type",
+    [
+        "kubernetes:core/v1:Pod",
+        "kubernetes:core/v1:ReplicationController",
+        "kubernetes:apps/v1:DaemonSet",
+        "kubernetes:apps/v1:DaemonSetPatch",
+        "kubernetes:apps/v1beta2:Deployment",
+        "kubernetes:extensions/v1beta1:ReplicaSet",
+        "kubernetes:apps/v1:StatefulSet",
+        "kubernetes:batch/v1:Job",
+        "kubernetes:batch/v1beta1:CronJob",
+    ],
+)
+def test_wherever_the_containers_are(resource_type: str, key: str) -> None:
+    found = findings(
+        container_image_pinned, workload(resource_type, "a:latest", "b:1.2", "c", key=key)
+    )
+    assert [text.split()[2] for text in found] == ["c0", "c2"]
+
+
+def test_what_makes_no_pods_is_left_alone() -> None:
+    other = workload("kubernetes:core/v1:Service", "a:latest")
+    assert findings(container_image_pinned, other) == []
+
+
+def test_an_image_that_is_not_known_yet_hides_no_other() -> None:
+    found = findings(container_image_pinned, job(UNKNOWN_STRING_VALUE, "a:latest"))
+    assert [text.split()[2] for text in found[:-1]] == ["c1"]
+    assert found[-1].startswith("can't run: string value at .spec.template.spec.containers.0.image")
+
+
+@pytest.mark.parametrize(
+    ("image", "found"),
+    [
+        (f"{MCR}:v0.18.2", 0),
+        ("mcr.microsoft.com.evil.example/a:1.2", 1),
+        ("nvcr.io/nvidia/pytorch:24.05", 0),
+        ("nvcr.io/nvidiaa/pytorch:24.05", 1),
+        ("busybox:1.36", 0),
+        ("docker.io/library/busybox:1.36", 0),
+        ("someone/busybox:1.36", 1),
+        ("localhost/a:1.2", 1),
+    ],
+)
+def test_registries(image: str, found: int) -> None:
+    allowed = {"registries": ["mcr.microsoft.com", "nvcr.io/nvidia", "docker.io/library/"]}
+    assert len(findings(container_image_registry, job(image), config=allowed)) == found
+    assert findings(container_image_registry, job(image)) == []
+
+
+def test_an_image_of_another_registry_is_told_with_where_it_is_from() -> None:
+    config = {"registries": ["mcr.microsoft.com", "nvcr.io"]}
+    assert findings(container_image_registry, job("someone/a:1.2"), config=config) == [
+        "The container c0 has someone/a:1.2, from docker.io/someone/a. Allowed are "
+        "mcr.microsoft.com, nvcr.io."
+    ]

@@ -1,0 +1,108 @@
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from policies.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from tests.policies.forms import CLUSTER, FORMS, Form, changed, every_form
+from tests.policies.gpu_stacks import (
+    MANAGED,
+    POOL_LABEL,
+    SPECIALISED,
+    TOLERATION,
+    asks,
+    daemon_set,
+    pool,
+    release,
+    required,
+)
+from tests.policies.handing_over import Resource, findings, findings_by_name
+
+
+def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
+    return (
+        f"This pool has the taints {taints}, which {by} does not tolerate: its GPUs will not be "
+        "schedulable. Add tolerations of them to the device plugin."
+    )
+
+
+def tolerated(*resources: Resource) -> list[str]:
+    return findings(device_plugin_tolerates_pools, *resources)
+
+
+def test_a_plugin_that_tolerates_everything_passes() -> None:
+    assert tolerated(pool(), daemon_set(TOLERATION)) == []
+    assert tolerated(pool(nodeTaints=None), daemon_set()) == []
+    assert tolerated(pool(nodeTaints=["a:PreferNoSchedule"]), daemon_set()) == []
+
+
+@every_form([form for form in FORMS if "nodeTaints" not in form.lacks])
+def test_a_plugin_that_does_not_in_every_form(form: Form) -> None:
+    taints = ["sku=gpu:NoSchedule", "team=a:NoExecute"]
+    found = tolerated(form.resource(changed({"nodeTaints": taints})), daemon_set(TOLERATION))
+    assert found == [repelled("team=a:NoExecute").replace("This pool", form.label)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "taints"),
+    [
+        ({"nodeTaints": None, "scaleSetPriority": "Spot"},
+         "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"),
+        ({"nodeTaints": ["a=b:NoSchedule", "c:NoExecute"]}, "a=b:NoSchedule, c:NoExecute"),
+    ],
+)  # fmt: skip
+def test_all_taints_are_told(changes: dict[str, Any], taints: str) -> None:
+    assert tolerated(pool(**changes), daemon_set(TOLERATION)) == [repelled(taints)]
+
+
+def test_a_pool_that_the_plugin_is_not_for_is_left_alone() -> None:
+    elsewhere = required([asks(POOL_LABEL, "NotIn", "gpu")])
+    assert tolerated(pool(), daemon_set(affinity=elsewhere)) == []
+    assert tolerated(pool(**SPECIALISED), daemon_set()) == []
+    assert tolerated(pool(**MANAGED), daemon_set()) == []
+    assert tolerated(pool(vmSize="Standard_ND96isr_MI300X_v5"), daemon_set()) == []
+    assert tolerated(pool()) == []
+
+
+def test_one_plugin_that_lands_is_enough() -> None:
+    first, second = daemon_set(name="a"), daemon_set(name="b")
+    assert tolerated(pool(), first, daemon_set(TOLERATION, name="c")) == []
+    assert tolerated(pool(), first, second) == [
+        repelled("sku=gpu:NoSchedule", "the DaemonSet a"),
+        repelled("sku=gpu:NoSchedule", "the DaemonSet b"),
+    ]
+
+
+def test_charts_are_looked_at_as_well() -> None:
+    for chart, by in (
+        ("nvidia-device-plugin", "the Helm release release"),
+        ("gpu-operator", "the GPU Operator"),
+    ):
+        assert tolerated(pool(), release(chart)) == [repelled("sku=gpu:NoSchedule", by)]
+        assert tolerated(pool(nodeTaints=["nvidia.com/gpu:NoSchedule"]), release(chart)) == []
+    served = release("gpu-operator", daemonsets={"tolerations": [TOLERATION]})
+    assert tolerated(pool(), served) == []
+
+
+def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
+    pools = pool("a"), pool("b", nodeTaints=["x:NoSchedule"])
+    found = findings_by_name(device_plugin_tolerates_pools, *pools, daemon_set(TOLERATION))
+    assert [name for name, _ in found] == ["b"]
+
+
+def test_what_is_not_known_yet_hides_nothing() -> None:
+    unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
+    assert tolerated(unknown, pool("b"), daemon_set()) == [
+        repelled("sku=gpu:NoSchedule"),
+        "can't run: string value at .vmSize can't be known during preview",
+    ]
+    other = daemon_set(image=UNKNOWN_STRING_VALUE, name="other")
+    (found,) = tolerated(pool(), daemon_set(), other)
+    assert found.startswith("can't run: ")
+
+
+def test_inline_pools_are_told_by_their_place() -> None:
+    (found,) = tolerated(CLUSTER.resource(changed({})), daemon_set())
+    assert found.startswith(
+        "The inline pool agentPoolProfiles[0] has the taints sku=gpu:NoSchedule"
+    )

@@ -1,0 +1,81 @@
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_NUMBER_VALUE, UNKNOWN_STRING_VALUE
+
+from policies.gpu_count_cap import gpu_count_cap
+from tests.policies.forms import AGENT_POOL, CPU, FORMS, Form, changed, every_form
+from tests.policies.handing_over import Resource, findings
+
+A100X4 = "Standard_NC96ads_A100_v4"
+
+
+def pool(name: str, **changes: Any) -> Resource:
+    return AGENT_POOL.resource(changed(changes), name=name)
+
+
+@every_form(FORMS)
+def test_pools_are_counted_at_their_most_in_every_form(form: Form) -> None:
+    scaled = form.resource(changed({"vmSize": A100X4}), name="a")
+    fixed = form.resource(
+        changed({"vmSize": A100X4, "enableAutoScaling": False, "count": 1, "maxCount": None}),
+        name="b",
+    )
+
+    assert findings(gpu_count_cap, scaled, fixed, config={"gpus": 12}) == []
+    assert findings(gpu_count_cap, scaled, fixed, config={"gpus": 11}) == [
+        "The stack can have 12 GPUs where 11 are allowed: a (8), b (4)."
+    ]
+
+
+def test_it_is_silent_until_it_is_told_how_many() -> None:
+    assert findings(gpu_count_cap, pool("a", maxCount=1000)) == []
+
+
+def test_none_at_all_can_be_asked_for() -> None:
+    config = {"gpus": 0}
+    assert len(findings(gpu_count_cap, pool("a"), config=config)) == 1
+    assert findings(gpu_count_cap, pool("a", vmSize=CPU), config=config) == []
+
+
+def test_parts_of_gpus_and_pools_of_single_machines() -> None:
+    profile = {"scale": {"manual": [{"size": "Standard_NV6ads_A10_v5", "count": 3}]}}
+    single = pool("a", vmSize=None, virtualMachinesProfile=profile)
+    assert findings(gpu_count_cap, single, config={"gpus": 0}) == [
+        "The stack can have 1/2 GPUs where 0 are allowed: a (1/2)."
+    ]
+
+
+def test_where_nobody_says_how_many_azure_makes_one() -> None:
+    one = pool("a", enableAutoScaling=None, count=None)
+    assert findings(gpu_count_cap, one, config={"gpus": 0}) == [
+        "The stack can have 1 GPUs where 0 are allowed: a (1)."
+    ]
+
+
+@pytest.mark.parametrize("vm_size", ["Standard_NC9_v9", "Standard_ND96is_MI300X_v5"])
+def test_sizes_that_are_not_known_are_told(vm_size: str) -> None:
+    assert findings(gpu_count_cap, pool("a", vmSize=vm_size), config={"gpus": 9}) == [
+        f"This pool has the GPU size {vm_size}, of which the pack's table does not know how many "
+        "GPUs it has: they are not counted."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"maxCount": UNKNOWN_NUMBER_VALUE}, "number value at .maxCount"),
+        ({"vmSize": UNKNOWN_STRING_VALUE}, "string value at .vmSize"),
+    ],
+)
+def test_what_is_not_known_yet_hides_nothing(changes: dict[str, Any], path: str) -> None:
+    found = findings(gpu_count_cap, pool("a", **changes), pool("b"), config={"gpus": 1})
+    assert found == [
+        "The stack can have 2 GPUs where 1 are allowed: b (2).",
+        f"can't run: {path} can't be known during preview",
+    ]
+
+
+def test_numbers_of_pools_without_gpus_are_not_read() -> None:
+    of_cpus = pool("a", vmSize=CPU, maxCount=UNKNOWN_NUMBER_VALUE)
+    assert findings(gpu_count_cap, of_cpus, config={"gpus": 0}) == []

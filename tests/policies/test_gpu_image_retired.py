@@ -1,0 +1,100 @@
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
+
+from policies.gpu_image_retired import gpu_image_retired
+from tests.policies.forms import AGENT_POOL, VALID, Form, changed, pool_cases
+from tests.policies.handing_over import Resource, findings
+
+POOL = "aks-preview:containerservice:AgentPool"
+CLUSTER = "aks-preview:containerservice:ManagedCluster"
+INSTEAD = (
+    "AKS retired the specialised GPU image on 2025-01-10; the default image, with NVIDIA's device "
+    "plugin or the GPU Operator on the cluster, takes its place."
+)
+FEATURE = "GPUDedicatedVHDPreview"
+
+
+@pytest.mark.parametrize("resource_type", [POOL, CLUSTER])
+@pytest.mark.parametrize(
+    ("headers", "named"),
+    [
+        ({}, []),
+        ({"EnableACRTeleport": "false"}, []),
+        ({"UseGPUDedicatedVHD": "true"}, ["UseGPUDedicatedVHD"]),
+        ({"usegpudedicatedvhd": "True", "usegen2vm": "true"}, ["usegpudedicatedvhd"]),
+        ({"UseGPUDedicatedVHD": "false"}, []),
+        (
+            {"AKSHTTPCustomFeatures": f"Microsoft.ContainerService/{FEATURE}"},
+            ["AKSHTTPCustomFeatures"],
+        ),
+        ({"AKSHTTPCustomFeatures": f"a/b, Microsoft.ContainerService/{FEATURE}"},
+         ["AKSHTTPCustomFeatures"]),
+        ({"AKSHTTPCustomFeatures": "Microsoft.ContainerService/Other"}, []),
+    ],
+)  # fmt: skip
+def test_headers(resource_type: str, headers: dict[str, str], named: list[str]) -> None:
+    resource = Resource(type=resource_type, properties={**VALID, "customHeaders": headers})
+    assert findings(gpu_image_retired, resource) == [
+        f"The custom header {name} asks for it. {INSTEAD}" for name in named
+    ]
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "key"),
+    [
+        ("aks-preview:features:FeatureRegistration", "featureName"),
+        ("azure-native:features:SubscriptionFeatureRegistration", "featureName"),
+        ("azure-native:features/v20210701:SubscriptionFeatureRegistration", "featureName"),
+        (
+            "azure:core/resourceProviderFeatureRegistration:ResourceProviderFeatureRegistration",
+            "name",
+        ),
+    ],
+)
+def test_the_feature(resource_type: str, key: str) -> None:
+    asked = Resource(type=resource_type, properties={key: FEATURE})
+    other = Resource(type=resource_type, properties={key: "Other"})
+    assert findings(gpu_image_retired, asked) == [
+        f"This registers the feature {FEATURE}. {INSTEAD}"
+    ]
+    assert findings(gpu_image_retired, other) == []
+
+
+@pool_cases(
+    [
+        ({}, []),
+        ({"tags": {"SkipGPUDriverInstall": "false"}}, []),
+        (
+            {"tags": {"SkipGPUDriverInstall": "true"}},
+            [
+                "has the tag SkipGPUDriverInstall, which AKS ignores since 2025-08-14: say "
+                "gpuProfile.driver: None instead."
+            ],
+        ),
+    ]
+)
+def test_the_tag_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
+    assert findings(gpu_image_retired, form.resource(pool)) == expected
+
+
+def test_headers_that_are_not_known_yet_do_not_hide_the_tag() -> None:
+    pool = {
+        **VALID,
+        "customHeaders": UNKNOWN_OBJECT_VALUE,
+        "tags": {"SkipGPUDriverInstall": "true"},
+    }
+    tag, cannot_run = findings(gpu_image_retired, Resource(type=POOL, properties=pool))
+    assert "has the tag SkipGPUDriverInstall" in tag
+    assert cannot_run == "can't run: Object value at .customHeaders can't be known during preview"
+
+
+def test_values_of_other_headers_and_tags_are_not_read() -> None:
+    unknown = {"other": UNKNOWN_STRING_VALUE}
+    pool = {**VALID, "customHeaders": unknown, "tags": unknown}
+    assert findings(gpu_image_retired, Resource(type=POOL, properties=pool)) == []
+
+
+def test_a_pool_without_any_passes() -> None:
+    assert findings(gpu_image_retired, AGENT_POOL.resource(changed({"tags": None}))) == []

@@ -1,0 +1,43 @@
+from typing import Any
+
+import pytest
+
+from policies.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
+from tests.policies.forms import AGENT_POOL, CPU, OWN_FORMS, Form, changed, pool_cases
+from tests.policies.handing_over import findings
+
+FOUND = (
+    "has GPUs and never fewer than 2 nodes, in a stack that is not production. Set minCount to 0."
+)
+
+
+@pool_cases(
+    [
+        ({"minCount": 0}, []),
+        ({"minCount": 2}, [FOUND]),
+        ({"minCount": 2, "vmSize": CPU}, []),
+        ({"minCount": 2, "enableAutoScaling": False}, []),
+        ({"minCount": 2, "mode": "System"}, []),
+    ],
+    OWN_FORMS,
+)
+def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
+    assert findings(gpu_pool_scale_to_zero, form.resource(pool)) == expected
+
+
+@pytest.mark.parametrize(
+    ("stack", "names", "found"),
+    [
+        ("prod", None, 0),
+        ("Production", None, 0),
+        ("dev", None, 1),
+        ("preprod", None, 1),
+        ("prod", ["live"], 1),
+        ("live", ["Live"], 0),
+        ("eu-live", ["*-live"], 0),
+    ],
+)
+def test_which_stacks_are_production(stack: str, names: list[str] | None, found: int) -> None:
+    pool = AGENT_POOL.resource(changed({"minCount": 2}), stack=stack)
+    config = {"productionStacks": names} if names else None
+    assert len(findings(gpu_pool_scale_to_zero, pool, config=config)) == found

@@ -1,0 +1,45 @@
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
+
+from policies.gpu_pool_tainted import gpu_pool_tainted
+from tests.policies.forms import AGENT_POOL, CPU, INLINE_FORMS, Form, changed, pool_cases
+from tests.policies.handing_over import findings
+
+SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+REFUSED = (
+    "has the GPU size Standard_NC8as_T4_v3 and no taint that keeps other pods away: they fill "
+    "nodes that are there for their GPUs. Add sku=gpu:NoSchedule to its <nodeTaints>, and the "
+    "toleration to what needs a GPU."
+)
+
+
+@pool_cases(
+    [
+        ({"nodeTaints": ["sku=gpu:NoSchedule"]}, []),
+        ({"nodeTaints": ["nvidia.com/gpu=present:NoExecute"]}, []),
+        ({"nodeTaints": ["a=b:PreferNoSchedule", "nvidia.com/gpu:NoSchedule"]}, []),
+        ({"nodeTaints": None}, [REFUSED]),
+        ({"nodeTaints": []}, [REFUSED]),
+        ({"nodeTaints": ["sku=gpu:PreferNoSchedule"]}, [REFUSED]),
+        ({"nodeTaints": [SPOT]}, [REFUSED]),
+        ({"nodeTaints": None, "vmSize": CPU}, []),
+    ]
+)
+def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
+    assert findings(gpu_pool_tainted, form.resource(pool)) == expected
+
+
+@pytest.mark.parametrize(("critical_only", "found"), [(True, 0), (False, 1)])
+def test_the_one_taint_of_a_classic_cluster(critical_only: bool, found: int) -> None:
+    pool = changed({"onlyCriticalAddonsEnabled": critical_only})
+    assert len(findings(gpu_pool_tainted, INLINE_FORMS[-1].resource(pool))) == found
+
+
+def test_taints_that_are_not_known_yet() -> None:
+    of_cpus = changed({"vmSize": CPU, "nodeTaints": UNKNOWN_ARRAY_VALUE})
+    assert findings(gpu_pool_tainted, AGENT_POOL.resource(of_cpus)) == []
+    assert findings(
+        gpu_pool_tainted, AGENT_POOL.resource(changed({"nodeTaints": UNKNOWN_ARRAY_VALUE}))
+    ) == ["can't run: Array value at .nodeTaints can't be known during preview"]

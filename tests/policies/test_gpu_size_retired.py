@@ -1,0 +1,41 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from catalogue.sizes import GpuSize, gpu_sizes
+from policies.gpu_size_retired import gpu_size_retired
+from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
+from tests.policies.handing_over import findings
+
+
+@pool_cases(
+    [
+        ({}, []),
+        ({"vmSize": CPU}, []),
+        ({"vmSize": "Standard_NC9_v9"}, []),
+        (
+            {"vmSize": "Standard_NC6"},
+            [
+                "has Standard_NC6, which Azure retired on 2023-09-06. Standard_NC8as_T4_v3 takes "
+                "its place."
+            ],
+        ),
+        (
+            {"vmSize": "standard_nv8as_v4"},
+            [
+                "has Standard_NV8as_v4, which Azure retired on 2026-09-30. "
+                "Standard_NV36ads_A10_v5 takes its place."
+            ],
+        ),
+    ]
+)
+def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
+    assert findings(gpu_size_retired, form.resource(pool)) == expected
+
+
+@pytest.mark.parametrize("size", gpu_sizes().values(), ids=lambda size: size.name)
+def test_each_size_of_the_table(size: GpuSize) -> None:
+    found = findings(gpu_size_retired, AGENT_POOL.resource(changed({"vmSize": size.name})))
+    retired = size.retired_on and size.retired_on <= datetime.now(UTC).date()
+    assert len(found) == bool(retired)

@@ -1,0 +1,22 @@
+from typing import Any
+
+from policies.host_encryption import host_encryption
+from tests.policies.forms import CPU, Form, pool_cases
+from tests.policies.handing_over import findings
+
+FOUND = (
+    "has GPUs and no encryption at the host: temporary disks and caches, where models and data lie "
+    "while they are used, are in clear. Set <enableEncryptionAtHost>."
+)
+
+
+@pool_cases(
+    [
+        ({"enableEncryptionAtHost": True}, []),
+        ({"enableEncryptionAtHost": False}, [FOUND]),
+        ({"enableEncryptionAtHost": None}, [FOUND]),
+        ({"enableEncryptionAtHost": None, "vmSize": CPU}, []),
+    ]
+)
+def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
+    assert findings(host_encryption, form.resource(pool)) == expected

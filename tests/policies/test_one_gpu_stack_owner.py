@@ -1,0 +1,405 @@
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
+
+from policies.one_gpu_stack_owner import one_gpu_stack_owner
+from tests.policies.forms import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
+from tests.policies.gpu_stacks import (
+    MANAGED,
+    NO_DRIVER,
+    POOL_LABEL,
+    SPECIALISED,
+    TOLERATION,
+    asks,
+    daemon_set,
+    pool,
+    release,
+    required,
+)
+from tests.policies.handing_over import Resource, findings, findings_by_name
+
+TWICE = (
+    "two of them on a node make its GPUs disappear. Keep all but one away from it, by node "
+    "affinity or taints."
+)
+IMAGE_TOO = (
+    f"This pool gets the device plugin from the specialised image and from the DaemonSet plugin: "
+    f"{TWICE}"
+)
+NO_ONE = (
+    "is made without a driver, and nothing in this stack brings one: its GPUs cannot be used. Add "
+    "NVIDIA's GPU Operator, let AKS install the driver, or name in the rule's owner who brings it."
+)
+TWO_DRIVERS = (
+    "This pool gets its driver from AKS and from the GPU Operator. Set gpuProfile.driver to None "
+    "for the pool, or driver.enabled to false for the GPU Operator."
+)
+TOLERATE_ALL: dict[str, Any] = {"operator": "Exists"}
+OPERATOR_LANDS: dict[str, Any] = {"daemonsets": {"tolerations": [TOLERATE_ALL]}}
+DRIVER_BY_AKS: dict[str, Any] = {"driver": {"enabled": False}}
+
+
+def owner(*resources: Resource, **config: Any) -> list[str]:
+    return findings(one_gpu_stack_owner, *resources, config=config)
+
+
+def test_one_owner_passes() -> None:
+    assert owner(pool(), daemon_set(TOLERATION)) == []
+    assert owner(pool(**SPECIALISED)) == []
+    assert owner(pool(**MANAGED)) == []
+    assert owner(pool(**NO_DRIVER), release("gpu-operator", **OPERATOR_LANDS)) == []
+    assert owner(pool(), release("gpu-operator", **OPERATOR_LANDS, **DRIVER_BY_AKS)) == []
+    assert owner(pool(vmSize=CPU, **NO_DRIVER)) == []
+
+
+# Which pools a DaemonSet can land on.
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "taints", "lands"),
+    [
+        ([], [], True),
+        ([], ["sku=gpu:NoSchedule"], False),
+        ([], ["sku=gpu:PreferNoSchedule"], True),
+        ([TOLERATION], ["sku=gpu:NoSchedule"], True),
+        ([TOLERATION], ["sku=other:NoSchedule"], False),
+        ([TOLERATION], ["sku=gpu:NoExecute"], False),
+        ([TOLERATION], ["sku=gpu:NoSchedule", "a=b:NoSchedule"], False),
+        ([TOLERATION, {"key": "a", "operator": "Exists"}],
+         ["sku=gpu:NoSchedule", "a=b:NoExecute"], True),
+        ([{"key": "sku", "value": "gpu"}], ["sku=gpu:NoExecute"], True),
+        ([{"key": "sku"}], ["sku:NoSchedule"], True),
+        ([TOLERATE_ALL], ["sku=gpu:NoSchedule", "a=b:NoExecute"], True),
+        ([{"operator": "Exists", "effect": "NoExecute"}], ["sku=gpu:NoSchedule"], False),
+    ],
+)  # fmt: skip
+def test_tolerations(tolerations: list[dict[str, Any]], taints: list[str], lands: bool) -> None:
+    found = owner(pool(nodeTaints=taints, **SPECIALISED), daemon_set(*tolerations))
+    assert found == ([IMAGE_TOO] if lands else [])
+
+
+def test_azure_taints_spot_nodes_by_itself() -> None:
+    spot = pool(scaleSetPriority="Spot", **SPECIALISED)
+    spot_toleration = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}
+    assert owner(spot, daemon_set(TOLERATION)) == []
+    assert owner(spot, daemon_set(TOLERATION, spot_toleration)) == [IMAGE_TOO]
+
+
+@pytest.mark.parametrize(
+    ("selector", "lands"),
+    [
+        ({}, True),
+        ({POOL_LABEL: "gpu"}, True),
+        ({POOL_LABEL: "other"}, False),
+        ({"agentpool": "gpu", "accelerator": "nvidia"}, True),
+        ({"accelerator": "amd"}, False),
+        ({"kubernetes.azure.com/accelerator": "nvidia"}, True),
+        ({"kubernetes.azure.com/scalesetpriority": "spot"}, False),
+        ({"kubernetes.io/os": "linux", "kubernetes.azure.com/mode": "user"}, True),
+        ({"kubernetes.io/os": "windows"}, False),
+        ({"node.kubernetes.io/instance-type": "Standard_NC8as_T4_v3"}, True),
+        ({"own": "yes"}, True),
+        ({"own": "no"}, False),
+        ({"nobody": "has it"}, False),
+        # What others set on nodes can be anything.
+        ({"topology.kubernetes.io/zone": "eastus-1", "nvidia.com/gpu.present": "true"}, True),
+    ],
+)
+def test_node_selectors(selector: dict[str, str], lands: bool) -> None:
+    labelled = pool(nodeLabels={"own": "yes"}, **SPECIALISED)
+    found = owner(labelled, daemon_set(TOLERATION, nodeSelector=selector))
+    assert found == ([IMAGE_TOO] if lands else [])
+
+
+@pytest.mark.parametrize(
+    ("terms", "lands"),
+    [
+        ([[asks(POOL_LABEL, "In", "a", "gpu")]], True),
+        ([[asks(POOL_LABEL, "In", "a")]], False),
+        ([[asks(POOL_LABEL, "NotIn", "a")]], True),
+        ([[asks(POOL_LABEL, "NotIn", "gpu", "a")]], False),
+        ([[asks("nobody", "NotIn", "a")]], True),
+        ([[asks("own", "Exists")]], True),
+        ([[asks("nobody", "Exists")]], False),
+        ([[asks("own", "DoesNotExist")]], False),
+        ([[asks("nobody", "DoesNotExist")]], True),
+        ([[asks("number", "Gt", "6")]], True),
+        ([[asks("number", "Gt", "7")]], False),
+        ([[asks("number", "Lt", "8")]], True),
+        ([[asks("number", "Lt", "7")]], False),
+        ([[asks("own", "Gt", "1")]], False),
+        ([[asks("nobody", "Lt", "1")]], False),
+        # All of a term, one of the terms.
+        ([[asks("own", "Exists"), asks("nobody", "Exists")]], False),
+        ([[asks("nobody", "Exists")], [asks("own", "Exists")]], True),
+        ([[]], False),
+        ([[asks("feature.node.kubernetes.io/pci-10de.present", "In", "true")]], True),
+    ],
+)
+def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool) -> None:
+    labelled = pool(nodeLabels={"own": "yes", "number": "7"}, **SPECIALISED)
+    found = owner(labelled, daemon_set(TOLERATION, affinity=required(*terms)))
+    assert found == ([IMAGE_TOO] if lands else [])
+
+
+def test_preferred_affinity_keeps_nothing_away() -> None:
+    preferred: dict[str, Any] = {
+        "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}
+    }
+    found = owner(pool(**SPECIALISED), daemon_set(TOLERATION, affinity=preferred))
+    assert found == [IMAGE_TOO]
+
+
+@pytest.mark.parametrize(
+    ("image", "command", "is_plugin"),
+    [
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", None, True),
+        ("nvidia/k8s-device-plugin:1.11", None, True),
+        ("registry:5000/k8s-device-plugin@sha256:0", ["nvidia-device-plugin"], True),
+        # The image has other programs in it; AMD's plugin has the same name.
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", ["gpu-feature-discovery"], False),
+        ("nvcr.io/nvidia/k8s-device-plugin:v0.18.0", ["/usr/bin/mps-control-daemon"], False),
+        ("rocm/k8s-device-plugin:1.25", None, False),
+        ("nvcr.io/nvidia/dcgm-exporter:4.0", None, False),
+    ],
+)
+def test_what_a_device_plugin_is_known_by(
+    image: str, command: list[str] | None, is_plugin: bool
+) -> None:
+    more: dict[str, Any] = {"container": {"command": command}} if command else {}
+    found = owner(pool(**SPECIALISED), daemon_set(TOLERATION, image=image, **more))
+    assert found == ([IMAGE_TOO] if is_plugin else [])
+
+
+# Who the owners are.
+
+
+@pytest.mark.parametrize(
+    ("changes", "label"),
+    [
+        (SPECIALISED, "the specialised image"),
+        (
+            {"customHeaders": {
+                "AKSHTTPCustomFeatures": "Microsoft.ContainerService/GPUDedicatedVHDPreview"
+            }},
+            "the specialised image",
+        ),
+        (MANAGED, "AKS, which manages its GPUs"),
+        ({"tags": {"EnableManagedGPUExperience": "true"}}, "AKS, which manages its GPUs"),
+    ],
+)  # fmt: skip
+def test_pools_that_have_the_plugin_already(changes: dict[str, Any], label: str) -> None:
+    assert owner(pool(**changes), daemon_set(TOLERATION)) == [
+        f"This pool gets the device plugin from {label} and from the DaemonSet plugin: {TWICE}"
+    ]
+
+
+def test_two_plugins_of_the_stack() -> None:
+    first, second = daemon_set(TOLERATION, name="a"), daemon_set(TOLERATION, name="b")
+    chart = release("nvidia-device-plugin", name="c", tolerations=[TOLERATION])
+    assert owner(pool(), first, second, chart) == [
+        "This pool gets the device plugin from the DaemonSet a and from the DaemonSet b and from "
+        f"the Helm release c: {TWICE}"
+    ]
+
+
+@pytest.mark.parametrize(
+    "chart",
+    [
+        "nvidia-device-plugin",
+        "nvdp/nvidia-device-plugin",
+        "oci://registry.example/charts/nvidia-device-plugin",
+        "./charts/nvidia-device-plugin/",
+        "https://nvidia.github.io/k8s-device-plugin/nvidia-device-plugin-0.18.2.tgz",
+    ],
+)
+def test_the_plugins_chart_has_tolerations_of_its_own(chart: str) -> None:
+    conventional = pool(nodeTaints=["nvidia.com/gpu=present:NoSchedule"], **SPECIALISED)
+    found = IMAGE_TOO.replace("the DaemonSet plugin", "the Helm release release")
+    assert owner(conventional, release(chart)) == [found]
+    # Of this taint it knows nothing, unless it is told.
+    assert owner(pool(**SPECIALISED), release(chart)) == []
+    assert owner(pool(**SPECIALISED), release(chart, tolerations=[TOLERATION])) == [found]
+    assert owner(conventional, release(chart, nodeSelector={"own": "yes"})) == []
+
+
+@pytest.mark.parametrize(
+    "operator",
+    [
+        release("gpu-operator", **OPERATOR_LANDS),
+        Resource(
+            type="kubernetes:helm.sh/v4:Chart",
+            properties={"chart": "gpu-operator", "values": OPERATOR_LANDS},
+        ),
+        Resource(
+            type="kubernetes:nvidia.com/v1:ClusterPolicy", properties={"spec": OPERATOR_LANDS}
+        ),
+    ],
+    ids=lambda found: found.type,
+)
+def test_the_operator_brings_both(operator: Resource) -> None:
+    assert owner(pool(**NO_DRIVER), operator) == []
+    assert owner(pool(), operator) == [TWO_DRIVERS]
+    plugin = daemon_set(TOLERATION)
+    assert owner(pool(**NO_DRIVER), plugin, operator) == [
+        f"This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator: "
+        f"{TWICE}"
+    ]
+
+
+def test_the_operators_parts_can_be_turned_off() -> None:
+    no_plugin = release("gpu-operator", **OPERATOR_LANDS, devicePlugin={"enabled": False})
+    assert owner(pool(**NO_DRIVER), daemon_set(TOLERATION), no_plugin) == []
+    no_driver = release("gpu-operator", **OPERATOR_LANDS, **DRIVER_BY_AKS)
+    assert owner(pool(**NO_DRIVER), no_driver) == [f"This pool {NO_ONE}"]
+
+
+@pytest.mark.parametrize(
+    "label", ["nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.driver"]
+)
+def test_labels_keep_the_operator_away(label: str) -> None:
+    operator = release("gpu-operator", **OPERATOR_LANDS)
+    assert owner(pool(nodeLabels={label: "false"}), operator) == []
+    assert owner(pool(nodeLabels={label: "true"}), operator) == [TWO_DRIVERS]
+    assert owner(pool(nodeLabels={label: "false"}, **NO_DRIVER), operator) == [
+        f"This pool {NO_ONE}"
+    ]
+
+
+def test_a_chart_is_told_by_the_resource_in_it() -> None:
+    chart = Resource(
+        type="kubernetes:helm.sh/v4:Chart", name="c", properties={"chart": "gpu-operator"}
+    )
+    inside = Resource(
+        type="kubernetes:nvidia.com/v1:ClusterPolicy",
+        name="p",
+        properties={"spec": {**OPERATOR_LANDS, **DRIVER_BY_AKS}},
+    )
+    untainted = pool(nodeTaints=[])
+    assert owner(untainted, chart) == [TWO_DRIVERS]
+    assert owner(untainted, chart, inside) == []
+
+
+def test_other_resources_of_the_same_name_are_none_of_it() -> None:
+    kyverno = Resource(
+        type="kubernetes:kyverno.io/v1:ClusterPolicy", properties={"spec": OPERATOR_LANDS}
+    )
+    assert owner(pool(), kyverno) == []
+
+
+# Nobody.
+
+
+@every_form(OWN_FORMS)
+def test_a_pool_without_a_driver_in_every_form(form: Form) -> None:
+    bare = form.resource(changed(NO_DRIVER))
+    assert owner(bare) == [f"This pool {NO_ONE}"]
+    assert owner(bare, owner="the platform team's operator") == []
+    assert owner(bare, release("gpu-operator", **OPERATOR_LANDS)) == []
+
+
+def test_an_operator_that_the_taints_keep_away_helps_nothing() -> None:
+    assert owner(pool(**NO_DRIVER), release("gpu-operator")) == [f"This pool {NO_ONE}"]
+
+
+def test_amds_gpus_have_drivers_and_plugins_of_their_own() -> None:
+    assert owner(pool(vmSize="Standard_ND96isr_MI300X_v5", **NO_DRIVER)) == []
+
+
+# Inline pools, and several clusters.
+
+
+def test_an_inline_pool_has_the_image_by_its_clusters_headers() -> None:
+    properties = {"agentPoolProfiles": [{"name": "a", "vmSize": CPU}, VALID], **SPECIALISED}
+    cluster = Resource(type="aks-preview:containerservice:ManagedCluster", properties=properties)
+    (found,) = owner(cluster, daemon_set(TOLERATION))
+    assert found.startswith(
+        "The inline pool agentPoolProfiles[1] gets the device plugin from the s"
+    )
+
+
+def in_cluster(found: Resource, cluster: str, provider: str = "") -> Resource:
+    made_of = {"resourceName": [cluster]}
+    return Resource(
+        type=found.type, name=found.name, properties=found.properties,
+        made_of={} if provider else made_of, provider=provider,
+    )  # fmt: skip
+
+
+def clusters(kubeconfig: str, *made_of: str) -> list[Resource]:
+    """Two clusters, and a provider for one of them."""
+    return [
+        *(Resource(type=CLUSTER.type, name=name, properties={}) for name in ("a", "b")),
+        Resource(
+            type="pulumi:providers:kubernetes",
+            name="provider",
+            properties={"kubeconfig": kubeconfig},
+            made_of={"kubeconfig": made_of} if made_of else {},
+        ),
+    ]
+
+
+def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
+    pool_in_a = in_cluster(pool(**SPECIALISED), "a")
+    plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
+    assert owner(*clusters("known", "a"), pool_in_a, plugin) == [IMAGE_TOO]
+    assert owner(*clusters("known", "b"), pool_in_a, plugin) == []
+    # Nothing is said of a kubeconfig from elsewhere: it can be that of either.
+    assert owner(*clusters("known"), pool_in_a, plugin) == [IMAGE_TOO]
+    assert owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin) == [
+        "can't run: string value at .kubeconfig can't be known during preview"
+    ]
+
+
+# What is not known yet.
+
+
+def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
+    found = findings_by_name(
+        one_gpu_stack_owner, pool("a"), pool("b", **SPECIALISED), daemon_set(TOLERATION)
+    )
+    assert [name for name, _ in found] == ["b"]
+
+
+def test_an_unknown_pool_hides_no_other() -> None:
+    unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
+    assert owner(
+        unknown, pool("b", **NO_DRIVER), pool("c", **SPECIALISED), daemon_set(TOLERATION)
+    ) == [
+        f"This pool {NO_ONE}",
+        IMAGE_TOO,
+        "can't run: string value at .vmSize can't be known during preview",
+    ]
+
+
+def test_that_there_is_nobody_is_not_said_while_there_is_something_unknown() -> None:
+    for unknown in (release(UNKNOWN_STRING_VALUE), Resource(
+        type="kubernetes:helm.sh/v3:Release",
+        properties={"chart": "gpu-operator", "values": UNKNOWN_OBJECT_VALUE},
+    )):  # fmt: skip
+        (found,) = owner(pool(**NO_DRIVER), unknown)
+        assert found.startswith("can't run: ")
+
+
+def test_nor_while_it_is_unknown_where_something_lands() -> None:
+    tolerations = [{"key": UNKNOWN_STRING_VALUE, "operator": "Exists"}]
+    (found,) = owner(
+        pool(**NO_DRIVER), release("gpu-operator", daemonsets={"tolerations": tolerations})
+    )
+    assert found.startswith("can't run: string value at .values.daemonsets.tolerations.0.key")
+
+
+def test_an_unknown_daemon_set_hides_no_other() -> None:
+    unknown = daemon_set(TOLERATION, image=UNKNOWN_STRING_VALUE, name="unknown")
+    found = owner(pool(**SPECIALISED), unknown, daemon_set(TOLERATION))
+    assert found[0] == IMAGE_TOO
+    assert found[1].startswith("can't run: string value at .spec.template.spec.containers.0.image")
+    assert len(found) == 2
+
+
+def test_names_are_read_where_selectors_ask_for_them_alone() -> None:
+    nameless = pool(**{**SPECIALISED, "agentPoolName": UNKNOWN_STRING_VALUE})
+    assert owner(nameless, daemon_set(TOLERATION)) == [IMAGE_TOO]
+    (found,) = owner(nameless, daemon_set(TOLERATION, nodeSelector={POOL_LABEL: "gpu"}))
+    assert found.startswith("can't run: string value at .agentPoolName")

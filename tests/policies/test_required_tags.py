@@ -1,0 +1,36 @@
+import pytest
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from policies.required_tags import required_tags
+from tests.policies.forms import AGENT_POOL, FORMS, VALID, Form, every_form
+from tests.policies.handing_over import Resource, findings
+
+CONFIG = {"tags": ["owner", "costCenter"]}
+
+
+@every_form(FORMS)
+@pytest.mark.parametrize(
+    ("tags", "missing"),
+    [
+        ({"owner": "a", "costCenter": "b"}, ""),
+        ({"Owner": "a", "costcenter": "b", "more": "c"}, ""),
+        ({"owner": "a"}, "costCenter"),
+        ({"owner": UNKNOWN_STRING_VALUE}, "costCenter"),
+        (None, "owner, costCenter"),
+    ],
+)
+def test_in_every_form(form: Form, tags: dict[str, str] | None, missing: str) -> None:
+    resource = Resource(type=form.type, properties={"tags": tags} if tags else {})
+    kind = "cluster" if form.inline else "pool"
+    assert findings(required_tags, resource, config=CONFIG) == (
+        [f"This {kind} lacks the tags {missing}."] if missing else []
+    )
+
+
+def test_is_silent_until_it_is_told_which() -> None:
+    assert findings(required_tags, AGENT_POOL.resource({**VALID, "tags": {}})) == []
+
+
+def test_other_resources_may_have_others() -> None:
+    group = Resource(type="azure-native:resources:ResourceGroup", properties={})
+    assert findings(required_tags, group, config=CONFIG) == []

@@ -1,0 +1,189 @@
+"""All rules together: what they say of themselves, what their page says, what they pass."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi_policy import Policy
+from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
+
+from policies.rules import RULES
+from tests.policies.forms import (
+    AGENT_POOL,
+    FORMS,
+    INLINE_FORMS,
+    OWN_FORMS,
+    VALID,
+    Form,
+    every_form,
+)
+from tests.policies.handing_over import CANNOT_RUN, Resource, findings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "policies.md").read_text()
+# A setting that makes each rule look that is silent without one.
+SETTINGS: dict[str, dict[str, Any]] = {
+    "container-image-registry": {"registries": ["mcr.microsoft.com"]},
+    "allowed-regions": {"regions": ["westeurope"]},
+    "allowed-gpu-sizes": {"sizes": ["Standard_NC8as_T4_v3"]},
+    "gpu-count-cap": {"gpus": 2},
+    "required-tags": {"tags": ["owner"]},
+}
+every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+
+
+@every_rule
+def test_says_what_it_is(rule: Policy) -> None:
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)+", rule.name)
+    for text in (rule.description, rule.remediation_steps):
+        assert text
+        assert re.fullmatch(r"[A-Z].*[.)]", text)
+    assert rule.display_name
+    assert rule.severity
+    assert rule.enforcement_level
+    assert rule.tags
+    assert rule.url == f"https://github.com/aks-gpu/aks-gpu/blob/main/docs/policies.md#{rule.name}"
+    assert rule.config_schema
+    assert rule.config_schema.properties["reason"]["type"] == "string"
+    assert (ROOT / "policies" / f"{rule.name.replace('-', '_')}.py").exists()
+
+
+def test_are_named_once() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+# The page.
+
+
+def sections() -> dict[str, str]:
+    _, *parts = re.split(r"(?m)^###? ", PAGE)
+    return {part.partition("\n")[0]: part.partition("\n")[2] for part in parts}
+
+
+def test_the_page_has_the_rules_in_their_order() -> None:
+    assert re.findall(r"(?m)^### (.+)$", PAGE) == [rule.name for rule in RULES]
+
+
+@every_rule
+def test_the_page_says_the_same_of_it(rule: Policy) -> None:
+    text = sections()[rule.name]
+    assert rule.enforcement_level
+    assert rule.severity
+    assert text.strip().startswith(
+        f"Level: {rule.enforcement_level.value}. Severity: {rule.severity.value}.\n"
+    )
+    assert rule.config_schema
+    said = dict(re.findall(r"(?m)^\| `(\w+)` \| (.+?) \|", text))
+    assert said == {
+        name: f"`{json.dumps(schema['default'])}`" if "default" in schema else "none"
+        for name, schema in rule.config_schema.properties.items()
+        if name != "reason"
+    }
+
+
+def test_the_example_of_a_configuration_can_be_used() -> None:
+    example = re.search(r"(?s)```json\n(.+?)```", PAGE)
+    assert example
+    rules = {rule.name: rule for rule in RULES}
+    for name, said in json.loads(example[1]).items():
+        schema = rules[name].config_schema
+        assert schema
+        settings = {} if isinstance(said, str) else said
+        assert settings.keys() <= schema.properties.keys() | {"enforcementLevel"}
+
+
+# What they pass.
+
+
+@every_form(OWN_FORMS)
+@every_rule
+def test_pass_a_valid_pool(rule: Policy, form: Form) -> None:
+    pool = form.resource(VALID, protect=True, stack="prod")
+    assert findings(rule, pool, config=SETTINGS.get(rule.name)) == []
+
+
+@every_form(INLINE_FORMS)
+@every_rule
+def test_pass_a_cluster_with_a_pool_without_gpus(rule: Policy, form: Form) -> None:
+    cluster = form.resource({"vmSize": "Standard_D4ds_v5", "mode": "System"})
+    properties = {**cluster.properties, "location": "westeurope", "tags": {"owner": "a"}}
+    found = Resource(type=form.type, properties=properties)
+    assert findings(rule, found, config=SETTINGS.get(rule.name)) == []
+
+
+@every_rule
+def test_take_no_notice_of_other_resources(rule: Policy) -> None:
+    unknown = dict.fromkeys([*VALID, "data", "spec", "location"], UNKNOWN_STRING_VALUE)
+    others = [
+        Resource(type=kind, properties=unknown)
+        for kind in (
+            "azure-native:compute:VirtualMachine",
+            "azure-native:containerservice:AgentPoolSnapshot",
+            "azure:containerservice/registry:Registry",
+            "aks-gpu:components:GpuNodePool",
+            "kubernetes:core/v1:Service",
+        )
+    ]
+    assert findings(rule, *others, config=SETTINGS.get(rule.name)) == []
+
+
+@every_form(FORMS)
+@every_rule
+def test_claim_nothing_of_what_is_not_known(rule: Policy, form: Form) -> None:
+    names = [
+        *VALID, "nodeLabels", "customHeaders", "location", "kubernetesVersion", "scaleSetPriority",
+        "gpuInstanceProfile",
+    ]  # fmt: skip
+    if form.inline:
+        unknown = Resource(
+            type=form.type,
+            properties={
+                **dict.fromkeys(names, UNKNOWN_STRING_VALUE),
+                form.inline: UNKNOWN_OBJECT_VALUE
+                if form.inline == "defaultNodePool"
+                else UNKNOWN_ARRAY_VALUE,
+            },
+        )
+    else:
+        unknown = form.resource(dict.fromkeys(names, UNKNOWN_STRING_VALUE), stack="prod")
+
+    found = findings(rule, unknown, config=SETTINGS.get(rule.name))
+
+    assert len(found) <= 1
+    assert all(text.startswith(f"{CANNOT_RUN}: ") for text in found)
+    assert found or rule.name not in LOOK_AT_EVERY_POOL
+
+
+LOOK_AT_EVERY_POOL = {
+    "gpu-pool-linux-only", "gpu-pool-minimum-size", "gpu-size-retired", "gpu-image-retired",
+    "one-gpu-stack-owner", "gpu-pool-tainted", "device-plugin-tolerates-pools",
+    "kubernetes-minimum-version", "gpu-pool-autoscaling", "gpu-spot-settings", "gpu-mig-supported",
+    "allowed-gpu-sizes", "gpu-count-cap", "host-encryption", "no-public-node-ip",
+}  # fmt: skip
+
+
+@every_rule
+def test_tell_of_settings_that_they_do_not_have(rule: Policy) -> None:
+    stack = Resource(type="pulumi:pulumi:Stack", properties={}, name="stack")
+    assert rule.config_schema
+    known = ", ".join(rule.config_schema.properties)
+    wrong = findings(rule, stack, AGENT_POOL.resource(VALID), config={"floors": 1}, check=False)
+    assert wrong == [f"The rule has no setting floors: it has {known}."]
+    assert findings(rule, stack, config={"reason": "a test"}) == []
+
+
+def test_the_pack_needs_nothing_but_pulumi_policy_and_the_catalogue() -> None:
+    """Also not through what it imports: it is put into folders of its own."""
+    program = (
+        "import sys, pulumi_policy; before = set(sys.modules); import policies.rules; "
+        "print(*{name.partition('.')[0] for name in set(sys.modules) - before})"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    others = set(said.stdout.split()) - {"policies", "catalogue"} - set(sys.stdlib_module_names)
+    assert others == set()
