@@ -1,5 +1,6 @@
 """Which Azure a provider speaks to, and as whom."""
 
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,8 +53,13 @@ PUBLIC_CLOUD = AzureCloud(
 )
 
 
-async def azure_cloud(configuration: Configuration = _ENVIRONMENT) -> AzureCloud:
-    """The cloud that was configured, by its metadata host or its name; else the public one."""
+async def azure_cloud(
+    configuration: Configuration = _ENVIRONMENT, authorities: Path | None = None
+) -> AzureCloud:
+    """The cloud that was configured, by its metadata host or its name; else the public one.
+
+    `authorities` is a file of certificates to trust in place of the machine's own.
+    """
     host = configuration.text("metadataHost")
     environment = configuration.text("environment").lower()
     if not host and environment != "public":
@@ -63,14 +69,18 @@ async def azure_cloud(configuration: Configuration = _ENVIRONMENT) -> AzureCloud
                 f"There is no Azure environment {environment}; there are public, "
                 f"{', '.join(sorted(_METADATA_HOSTS))}, and those of a metadataHost."
             )
-    return await _read_metadata(host) if host else PUBLIC_CLOUD
+    return await _read_metadata(host, authorities) if host else PUBLIC_CLOUD
 
 
-async def _read_metadata(host: str) -> AzureCloud:
+async def _read_metadata(host: str, authorities: Path | None) -> AzureCloud:
     url = f"https://{host}/metadata/endpoints?api-version={_METADATA_API_VERSION}"
     timeout = aiohttp.ClientTimeout(total=30)
+    trust = ssl.create_default_context(cafile=authorities) if authorities else True
     try:
-        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(url) as answer:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(url, ssl=trust) as answer,
+        ):
             answer.raise_for_status()
             return _cloud(await answer.json())
     except (aiohttp.ClientError, TimeoutError, LookupError, TypeError, ValueError) as error:
@@ -105,7 +115,9 @@ def setting(name: str) -> str:
 
 
 def azure_credential(
-    cloud: AzureCloud, configuration: Configuration = _ENVIRONMENT
+    cloud: AzureCloud,
+    configuration: Configuration = _ENVIRONMENT,
+    authorities: Path | None = None,
 ) -> AsyncTokenCredential:
     """Who signs in, in the first of azure-native's ways that is configured; else Azure's CLI."""
     required = configuration.required
@@ -113,6 +125,7 @@ def azure_credential(
         "authority": cloud.authority,
         # Discovery asks the public cloud whether it knows the authority; others it does not.
         "disable_instance_discovery": cloud != PUBLIC_CLOUD,
+        **({"connection_verify": str(authorities)} if authorities else {}),
     }
     if configuration.is_on("useOidc"):
         return ClientAssertionCredential(

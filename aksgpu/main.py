@@ -13,8 +13,11 @@ from aksgpu.article.command import article as both_ways
 from aksgpu.article.running import CommandFailedError
 from aksgpu.check.examination import Wishes
 from aksgpu.check.options import check as check_gpus
+from aksgpu.preflight.command import preflight as ask_first
 from aksgpu.pulumi_cli import PulumiFailedError
-from aksgpu.rehearsal_stage import Era, era_of, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Era, era_of, set_stage
+from aksgpu.review.command import review as review_stacks
+from aksgpu.review.reviewing import Wishes as ReviewWishes
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
 from rehearsal.project import StackFileError
@@ -95,6 +98,63 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     """Tell whether the GPUs of a cluster can be used, and if not, why; 0 where they can."""
     wishes = Wishes(job=job, json=json, timeout=timeout)
     raise typer.Exit(check_gpus(stack, era, kubeconfig, wishes, rehearsal=rehearsal))
+
+
+@app.command()
+def preflight(
+    stack: Annotated[str, typer.Option(help="The stack that Azure is asked about")] = "dev",
+    rehearsal: Annotated[
+        bool, typer.Option("--rehearsal", help="Ask the rehearsal cloud, in place of Azure")
+    ] = False,
+    era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+) -> None:
+    """Ask Azure whether it would take a stack, and what it would cost, before anything is made.
+
+    Exit codes: 0 nothing stands against it; 2 wrong options; 40 stack file invalid; 41 credentials
+    refused; 42 Azure unreachable; 43 something should exist and does not, or the other way round;
+    44 size not offered; 45 size retired; 46 Kubernetes version not offered; 47 provider or feature
+    not registered; 48 quota too small; 49 a question left open; 50 no rehearsal cloud; 130
+    interrupted.
+    """
+    raise typer.Exit(ask_first(stack, era, rehearsal=rehearsal, as_json=json))
+
+
+@app.command()
+def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
+    stack: Annotated[list[str], typer.Option(help="A stack to review; can be given again")],
+    offline: Annotated[
+        bool, typer.Option("--offline", help="On the rehearsal cloud: no Azure, no credentials")
+    ] = False,
+    base: Annotated[
+        str, typer.Option(help="With --offline: the commit whose stack files it begins from")
+    ] = "",
+    allow_replace: Annotated[
+        list[str] | None,
+        typer.Option(help="A GPU pool that may be replaced or deleted; can be given again"),
+    ] = None,
+    project: Annotated[Path, typer.Option(help="The folder of the Pulumi project")] = PROGRAM,
+    markdown: Annotated[Path | None, typer.Option(help="Where to write Markdown; - prints")] = None,
+    sarif: Annotated[Path | None, typer.Option(help="Where to write SARIF; - prints")] = None,
+    json: Annotated[Path | None, typer.Option(help="Where to write JSON; - prints")] = None,
+) -> None:
+    """Preview stacks with the policy pack, and report what they would change and what they break.
+
+    Exit codes: 0 nothing stands against it; 2 wrong options;
+    30 a mandatory rule is broken; 31 a GPU pool is replaced or deleted;
+    32 a rule could not run; 33 stack file invalid; 34 preview failed;
+    35 cloud unreachable; 36 no such stack; 37 base failed;
+    38 no engine; 130 interrupted.
+    """
+    wishes = ReviewWishes(
+        stacks=stack,
+        project=project.resolve(),
+        offline=offline,
+        base=base,
+        allowed=allow_replace or (),
+    )
+    files = {"markdown": markdown, "sarif": sarif, "json": json}
+    raise typer.Exit(review_stacks(wishes, files))
 
 
 def main() -> None:

@@ -1,0 +1,169 @@
+"""The way to Azure: whom to ask, in whose name, and whom to believe."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from azure.core import AsyncPipelineClient
+from azure.core.pipeline.policies import (
+    AsyncRetryPolicy,
+    ContentDecodePolicy,
+    HeadersPolicy,
+    RequestIdPolicy,
+    UserAgentPolicy,
+)
+from azure.core.rest import AsyncHttpResponse, HttpRequest
+from azure.mgmt.compute.aio import ComputeManagementClient
+from azure.mgmt.containerservice.aio import ContainerServiceClient
+from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
+from azure.mgmt.resource.features.aio import FeatureClient
+from azure.mgmt.resource.resources.aio import ResourceManagementClient
+
+from aks_preview.azure_cloud import AzureCloud, azure_cloud, azure_credential
+from aks_preview.configuration import SETTINGS, Configuration
+from aks_preview.serving import ProviderError
+from rehearsal.arm.home import Home
+from rehearsal.cloud import Cloud
+
+RETAIL_PRICES = "https://prices.azure.com/api/retail/prices"
+# Questions change nothing, so that each may be asked again; but somebody is waiting.
+_PATIENCE: Mapping[str, Any] = MappingProxyType(
+    {
+        "retry_total": 4,
+        "retry_status": 4,
+        "retry_connect": 2,
+        "retry_read": 2,
+        "retry_backoff_factor": 0.5,
+        "retry_backoff_max": 15,
+        "connection_timeout": 20,
+        "read_timeout": 60,
+    }
+)
+
+# The prices are worth knowing, and not worth waiting long for.
+_IMPATIENCE: Mapping[str, Any] = MappingProxyType(
+    {**_PATIENCE, "retry_connect": 1, "connection_timeout": 10, "read_timeout": 30}
+)
+
+
+class UnreachableError(ProviderError):
+    """The cloud does not tell where its parts are."""
+
+
+class _Sealed(Configuration):
+    """What is given, and nothing of the environment: a rehearsal never signs in elsewhere."""
+
+    def text(self, name: str) -> str:
+        return str(self.given.get(name) or SETTINGS[name].default)
+
+
+@dataclass(frozen=True)
+class Access:
+    """Which Azure is asked; the environment says what the configuration does not."""
+
+    configuration: Configuration
+    # Certificates to trust in place of the machine's own.
+    authorities: Path | None = None
+    prices: str = RETAIL_PRICES
+
+
+def of_rehearsal(cloud: Cloud) -> Access:
+    """The way to a rehearsal cloud, with its own credentials and its own price list."""
+    given = {
+        "metadataHost": cloud.url.removeprefix("https://"),
+        "subscriptionId": cloud.subscription,
+        "tenantId": cloud.tenant,
+        "clientId": cloud.client_id,
+        "clientSecret": cloud.client_secret,
+    }
+    authority = Home(cloud.home).ca_certificate
+    return Access(_Sealed(given), authority, f"{cloud.url}/api/retail/prices")
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Azure's clients for one subscription, and one for the price list, which wants no token."""
+
+    subscription: str
+    compute: ComputeManagementClient
+    aks: ContainerServiceClient
+    features: FeatureClient
+    resources: ResourceManagementClient
+    prices: AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
+    prices_url: str
+
+
+@asynccontextmanager
+async def connected(access: Access) -> AsyncIterator[Clients]:
+    """Signs in, and gives the clients.
+
+    Raises ProviderError where something is not configured, AzureError where Azure says no.
+    """
+    subscription = access.configuration.required("subscriptionId")
+    cloud = await _cloud(access)
+    trust: dict[str, Any] = (
+        {"connection_verify": str(access.authorities)} if access.authorities else {}
+    )
+    async with AsyncExitStack() as opened:
+        credential = await opened.enter_async_context(
+            azure_credential(cloud, access.configuration, access.authorities)
+        )
+        # Said once here, and not by every question in its turn.
+        await credential.get_token(cloud.scope)
+        version = access.configuration.text("apiVersion")
+        place = {"base_url": cloud.resource_manager, **_PATIENCE, **trust}
+
+        def signed() -> list[Any]:
+            # None of its own may serve two clients.
+            return [*_plain(), AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope)]
+
+        yield Clients(
+            subscription=subscription,
+            compute=await opened.enter_async_context(
+                ComputeManagementClient(credential, subscription, policies=signed(), **place)
+            ),
+            aks=await opened.enter_async_context(
+                ContainerServiceClient(
+                    credential, subscription, api_version=version, policies=signed(), **place
+                )
+            ),
+            features=await opened.enter_async_context(
+                FeatureClient(credential, subscription, policies=signed(), **place)
+            ),
+            resources=await opened.enter_async_context(
+                ResourceManagementClient(credential, subscription, policies=signed(), **place)
+            ),
+            prices=await opened.enter_async_context(
+                AsyncPipelineClient(
+                    access.prices, policies=_plain(_IMPATIENCE), **_IMPATIENCE, **trust
+                )
+            ),
+            prices_url=access.prices,
+        )
+
+
+async def _cloud(access: Access) -> AzureCloud:
+    try:
+        return await azure_cloud(access.configuration, access.authorities)
+    except ProviderError as error:
+        if error.__cause__ is None:
+            raise
+        raise UnreachableError(str(error)) from error
+
+
+def _plain(patience: Mapping[str, Any] = _PATIENCE) -> list[Any]:
+    """How a question goes its way without a token.
+
+    The SDK's own clients would register a provider that is not registered, and ask again: whoever
+    asks what would be does not want anything to be done.
+    """
+    return [
+        RequestIdPolicy(),
+        HeadersPolicy({"Accept": "application/json"}),
+        UserAgentPolicy("aks-gpu-preflight"),
+        ContentDecodePolicy(),
+        AsyncRetryPolicy(**patience),
+    ]

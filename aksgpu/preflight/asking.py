@@ -1,0 +1,166 @@
+"""Asks Azure everything that the questions need, side by side: one request a fact."""
+
+import asyncio
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from types import MappingProxyType
+
+from azure.core.exceptions import (
+    AzureError,
+    ClientAuthenticationError,
+    ResourceNotFoundError,
+    ServiceRequestError,
+    ServiceResponseError,
+)
+
+from aks_preview.errors import said
+from aks_preview.serving import ProviderError
+from aksgpu.preflight import facts, wanted
+from aksgpu.preflight.access import Clients, UnreachableError
+from aksgpu.preflight.causes import Cause
+from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
+from settings import Settings
+
+# Gives the ids of all that a stack's state has; None where the state cannot be read.
+Owned = Callable[[], frozenset[str] | None]
+Say = Callable[[str], None]
+
+_NO_SUBSCRIPTION = ("InvalidSubscriptionId", "SubscriptionNotFound")
+_CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
+    {
+        ClientAuthenticationError: Cause.CREDENTIALS_REFUSED,
+        ServiceRequestError: Cause.AZURE_UNREACHABLE,
+        ServiceResponseError: Cause.AZURE_UNREACHABLE,
+        UnreachableError: Cause.AZURE_UNREACHABLE,
+        # What is not configured of the way to sign in, or cannot be had.
+        ProviderError: Cause.CREDENTIALS_REFUSED,
+    }
+)
+
+
+async def ask(settings: Settings, clients: Clients, owned: Owned, say: Say) -> Facts:
+    """All facts of a stack."""
+    tally = _Tally(say)
+    group, cluster = settings.resource_group.name, settings.cluster.name
+    location = settings.location
+    existing: ExistingCluster | Unanswered | None = None
+    if settings.cluster.existing:
+        # Its pools are where it is, whatever the stack file calls its location.
+        existing = await tally.ask("cluster", _cluster(clients, group, cluster))
+        location = existing.location if isinstance(existing, ExistingCluster) else location
+    providers = asyncio.gather(
+        *(tally.ask(name, _provider(clients, name)) for name in wanted.PROVIDERS)
+    )
+    features = wanted.features(settings)
+    answers = await asyncio.gather(
+        tally.ask("sizes", _sizes(clients, location)),
+        tally.ask("quota", _quotas(clients, location)),
+        tally.ask("versions", _versions(clients, location)),
+        tally.ask("features", _features(clients, features)),
+        tally.ask("resource group", _group(clients, group)),
+        _given(existing)
+        if settings.cluster.existing
+        else tally.ask("cluster", _cluster(clients, group, cluster)),
+    )
+    states = dict(zip(wanted.PROVIDERS, await providers, strict=True))
+    sizes, quotas, versions, known, there, found = answers
+    is_there = isinstance(there, str) or isinstance(found, ExistingCluster)
+    return Facts(
+        location=location,
+        subscription=clients.subscription,
+        sizes=sizes,
+        quotas=quotas,
+        versions=versions,
+        providers=states,
+        features=known,
+        group=there,
+        cluster=found,
+        # It takes an engine to tell, and matters only where there is something.
+        owned=await asyncio.to_thread(owned) if is_there else frozenset(),
+    )
+
+
+def why(error: Exception) -> Unanswered:
+    """Why there is no answer, in words without anything of the exchange but Azure's own."""
+    found = (cause for kind, cause in _CAUSES.items() if isinstance(error, kind))
+    return Unanswered(said(error), next(found, Cause.UNANSWERED))
+
+
+class _Tally:
+    """Tells how many of the questions have been answered."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._open: list[str] = []
+        self._answered = 0
+
+    async def ask(self, what: str, question: Awaitable[Fact]) -> Fact | Unanswered:
+        self._open.append(what)
+        try:
+            return await question
+        except (AzureError, ProviderError, TimeoutError) as error:
+            return why(error)
+        finally:
+            self._open.remove(what)
+            self._answered += 1
+            waiting = f"; waiting for {', '.join(self._open)}" if self._open else ""
+            self._say(f"Azure has answered {self._answered} questions{waiting}")
+
+
+async def _given(fact: Fact) -> Fact:
+    return fact
+
+
+async def _sizes(clients: Clients, location: str) -> dict[str, facts.OfferedSize]:
+    skus = clients.compute.resource_skus.list(filter=f"location eq '{location}'")
+    return facts.sizes(await _all(skus), location)
+
+
+async def _quotas(clients: Clients, location: str) -> dict[str, facts.Quota]:
+    return facts.quotas(await _all(clients.compute.usage.list(location)))
+
+
+async def _versions(clients: Clients, location: str) -> list[facts.Version]:
+    listed = await clients.aks.managed_clusters.list_kubernetes_versions(location)
+    return [facts.version(version) for version in listed.values_property or ()]
+
+
+async def _provider(clients: Clients, namespace: str) -> str:
+    return str((await clients.resources.providers.get(namespace)).registration_state or "")
+
+
+async def _features(clients: Clients, needed: Mapping[str, bool]) -> dict[str, str]:
+    """The states of the features of those namespaces that any is needed of."""
+    namespaces = sorted({name.partition("/")[0] for name in needed if "/" in name})
+    lists = [await _all(clients.features.features.list(namespace)) for namespace in namespaces]
+    return {
+        facts.plain(str(feature.name)): str(feature.properties.state if feature.properties else "")
+        for listed in lists
+        for feature in listed
+    }
+
+
+async def _group(clients: Clients, name: str) -> str | None:
+    try:
+        return str((await clients.resources.resource_groups.get(name)).id)
+    except ResourceNotFoundError as error:
+        _refuse_other_errors(error)
+        return None
+
+
+async def _cluster(clients: Clients, group: str, name: str) -> ExistingCluster | None:
+    try:
+        return facts.cluster(await clients.aks.managed_clusters.get(group, name))
+    except ResourceNotFoundError as error:
+        _refuse_other_errors(error)
+        return None
+
+
+def _refuse_other_errors(error: ResourceNotFoundError) -> None:
+    """That something is not there is an answer; that the subscription is not, is none."""
+    if error.error is not None and error.error.code in _NO_SUBSCRIPTION:
+        raise error
+
+
+async def _all(pages: AsyncIterable[Fact]) -> list[Fact]:
+    """Every item of every page."""
+    return [item async for item in pages]

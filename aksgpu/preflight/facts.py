@@ -1,0 +1,190 @@
+"""What Azure answers, in the words that the questions need."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from azure.mgmt.compute.models import ResourceSku, ResourceSkuRestrictions, Usage
+from azure.mgmt.containerservice.models import (
+    KubernetesVersion,
+    ManagedCluster,
+    ManagedClusterAgentPoolProfile,
+)
+
+from aksgpu.preflight.causes import Cause
+
+_OFFICIAL = "KubernetesOfficial"
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A question that Azure did not answer, and why."""
+
+    reason: str
+    cause: Cause = Cause.UNANSWERED
+
+
+Fact = TypeVar("Fact")
+
+
+def plain(name: str) -> str:
+    """A name as Azure compares names: without case and white space."""
+    return "".join(name.split()).lower()
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfferedSize:
+    """A size in one region, and what of it this subscription may have."""
+
+    name: str
+    family: str
+    vcpus: int
+    memory_gib: float
+    zones: frozenset[str]
+    # Why it may not be had at all, by Azure's code; empty where it may.
+    refused: str = ""
+    refused_zones: frozenset[str] = frozenset()
+    can_be_spot: bool = True
+
+    @property
+    def usable_zones(self) -> frozenset[str]:
+        return self.zones - self.refused_zones
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quota:
+    """One limit of the subscription in a region."""
+
+    name: str
+    limit: int
+    used: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """A minor version of Kubernetes that AKS offers in a region."""
+
+    minor: str
+    patches: frozenset[str]
+    is_default: bool
+    is_preview: bool
+    is_official: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingPool:
+    vm_size: str
+    count: int
+    spot: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExistingCluster:
+    id: str
+    location: str
+    version: str
+    # How it is, where it takes no new pools; else empty.
+    trouble: str
+    pools: Mapping[str, ExistingPool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """All that was asked. What was not answered says so in its place."""
+
+    location: str
+    subscription: str
+    sizes: Mapping[str, OfferedSize] | Unanswered
+    quotas: Mapping[str, Quota] | Unanswered
+    versions: Sequence[Version] | Unanswered
+    providers: Mapping[str, str | Unanswered]
+    # Of the features that are needed those that Azure knows, by plain name, with their states.
+    features: Mapping[str, str] | Unanswered
+    # The ids of what there is already; None for what there is not.
+    group: str | Unanswered | None
+    cluster: ExistingCluster | Unanswered | None
+    # The ids of all that the stack's own state has; None where the state cannot be read.
+    owned: frozenset[str] | None
+
+
+def sizes(skus: Iterable[ResourceSku], location: str) -> dict[str, OfferedSize]:
+    """The sizes of a region, by their plain names."""
+    machines = (sku for sku in skus if sku.resource_type == "virtualMachines" and sku.name)
+    return {plain(str(sku.name)): _size(sku, location) for sku in machines}
+
+
+def _size(sku: ResourceSku, location: str) -> OfferedSize:
+    can = {str(one.name): str(one.value) for one in sku.capabilities or ()}
+    here = [info for info in sku.location_info or () if plain(str(info.location)) == location]
+    refusals = [refusal for refusal in sku.restrictions or () if _is_meant(refusal, location)]
+    whole = next((refusal for refusal in refusals if refusal.type == "Location"), None)
+    zonal = [refusal.restriction_info for refusal in refusals if refusal.type == "Zone"]
+    return OfferedSize(
+        name=str(sku.name),
+        family=str(sku.family or ""),
+        vcpus=int(can.get("vCPUs", 0)),
+        memory_gib=float(can.get("MemoryGB", 0)),
+        zones=frozenset(zone for info in here for zone in info.zones or ()),
+        refused=_text(whole.reason_code) if whole else "",
+        refused_zones=frozenset(zone for info in zonal if info for zone in info.zones or ()),
+        can_be_spot=can.get("LowPriorityCapable", "True") == "True",
+    )
+
+
+def _is_meant(refusal: ResourceSkuRestrictions, location: str) -> bool:
+    info = refusal.restriction_info
+    places = (info.locations if info else None) or refusal.values_property or ()
+    return location in map(plain, places)
+
+
+def quotas(usages: Iterable[Usage]) -> dict[str, Quota]:
+    """The quotas of a region, by their plain names."""
+    found = {}
+    for usage in usages:
+        name = str(usage.name.value)
+        found[plain(name)] = Quota(name=name, limit=int(usage.limit), used=usage.current_value)
+    return found
+
+
+def version(said: KubernetesVersion) -> Version:
+    plans = (said.capabilities.support_plan if said.capabilities else None) or ()
+    return Version(
+        minor=str(said.version),
+        patches=frozenset(said.patch_versions or ()),
+        is_default=bool(said.is_default),
+        is_preview=bool(said.is_preview),
+        is_official=_OFFICIAL in map(_text, plans),
+    )
+
+
+def cluster(said: ManagedCluster) -> ExistingCluster:
+    properties: Any = said.properties
+    pools = (properties.agent_pool_profiles if properties else None) or ()
+    return ExistingCluster(
+        id=str(said.id),
+        location=plain(str(said.location)),
+        version=str(properties.current_kubernetes_version or properties.kubernetes_version or ""),
+        trouble=_trouble(properties),
+        pools={str(pool.name): _pool(pool) for pool in pools},
+    )
+
+
+def _trouble(properties: Any) -> str:
+    power = properties.power_state
+    if power and _text(power.code) == "Stopped":
+        return "Stopped"
+    state = str(properties.provisioning_state or "")
+    return state if state in ("Deleting", "Failed") else ""
+
+
+def _pool(profile: ManagedClusterAgentPoolProfile) -> ExistingPool:
+    return ExistingPool(
+        vm_size=str(profile.vm_size or ""),
+        count=profile.count or 0,
+        spot=_text(profile.scale_set_priority) == "Spot",
+    )
+
+
+def _text(value: object) -> str:
+    """A member of one of the SDK's enumerations, or the text that it does not know."""
+    return str(getattr(value, "value", value) or "")

@@ -1,0 +1,48 @@
+"""What a stack has made already, by its own state."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from aksgpu.pulumi_cli import PulumiCli
+from engine.errors import WayClosedError
+from engine.on_path import find_on_path
+
+_SECONDS = 60
+_NO_STACK = "no stack named"
+
+
+def by_state(pulumi: PulumiCli, stack: str) -> frozenset[str] | None:
+    """The ids of all that the stack has, in lower case; None where its state cannot be read."""
+    try:
+        ended = subprocess.run(
+            [pulumi.executable, "stack", "export", "--stack", stack, "--non-interactive"],
+            cwd=pulumi.folder,
+            env=dict(pulumi.environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if ended.returncode:
+        return frozenset() if _NO_STACK in ended.stderr else None
+    deployment = json.loads(ended.stdout).get("deployment") or {}
+    return frozenset(
+        str(resource["id"]).lower()
+        for resource in deployment.get("resources") or ()
+        # What is external was only read; what is not of Azure has other ids.
+        if str(resource.get("id")).startswith("/subscriptions/") and not resource.get("external")
+    )
+
+
+def by_state_here(folder: Path, stack: str) -> frozenset[str] | None:
+    """The same, of a real project, with the engine on PATH; to fetch one would take too long."""
+    try:
+        executable, _ = find_on_path()
+    except WayClosedError:
+        return None
+    return by_state(PulumiCli(executable, folder, os.environ), stack)

@@ -1,0 +1,126 @@
+"""A preflight from the first question to the last answer."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from azure.core.exceptions import AzureError
+
+from aks_preview.serving import ProviderError
+from aksgpu.preflight import costs, existence, quota, registrations, sizes, versions, wanted
+from aksgpu.preflight.access import Access, Clients, connected
+from aksgpu.preflight.asking import Owned, ask, why
+from aksgpu.preflight.causes import Cause, verdict
+from aksgpu.preflight.costs import Costs
+from aksgpu.preflight.facts import Facts
+from aksgpu.preflight.price_list import ask_prices
+from aksgpu.preflight.rows import About, Row
+from aksgpu.preflight.wanted import WantedPool
+from settings import Settings
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class Preflight:
+    """What is known of a stack: nothing of it is lost when a later part fails."""
+
+    stack: str
+    location: str = ""
+    subscription: str = ""
+    rows: list[Row] = field(default_factory=list)
+    costs: Costs | None = None
+
+    @property
+    def verdict(self) -> Cause:
+        return verdict(row.cause for row in self.rows if row.cause)
+
+    @property
+    def exit_code(self) -> int:
+        return self.verdict.exit_code
+
+    @property
+    def deciding(self) -> Row | None:
+        """The first of the rows that gave the verdict."""
+        return next((row for row in self.rows if row.cause is self.verdict), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "stack": self.stack,
+            "location": self.location or None,
+            "subscription": self.subscription or None,
+            "cause": self.verdict.slug,
+            "meaning": self.verdict.meaning,
+            "exitCode": self.exit_code,
+            "rows": [row.document() for row in self.rows],
+            "costs": self.costs.document() if self.costs else None,
+        }
+
+
+async def examine(
+    stack: str,
+    settings: Settings,
+    access: Access,
+    owned: Owned,
+    say: Say,
+) -> Preflight:
+    """Asks Azure about a stack. `owned` tells what its state has; it is asked where it matters."""
+    result = Preflight(stack, settings.location)
+    try:
+        say("Signing in to Azure")
+        async with connected(access) as clients:
+            result.subscription = clients.subscription
+            facts = await ask(settings, clients, owned, say)
+            result.location = facts.location
+            result.rows += judge(settings, facts)
+            result.costs = await _costs(settings, facts, clients, say)
+            result.rows += costs.judge(result.costs)
+    except (AzureError, ProviderError, TimeoutError) as error:
+        result.rows.append(_no_way_in(error))
+    return result
+
+
+def judge(settings: Settings, facts: Facts) -> list[Row]:
+    """All answers but those about prices."""
+    pools = wanted.pools(settings)
+    places = {"": -1} | {pool.name: place for place, pool in enumerate(pools)}
+    rows = _answers(settings, pools, facts)
+    # What is about the whole stack comes first, then one pool after the other.
+    return sorted(rows, key=lambda row: places[row.pool])
+
+
+def _answers(settings: Settings, pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
+    yield from existence.judge(settings, pools, facts)
+    yield versions.judge(settings, facts)
+    yield from registrations.providers(facts)
+    yield from registrations.features(settings, facts)
+    yield from sizes.judge(pools, facts, datetime.now(UTC).date())
+    yield from quota.judge(pools, facts)
+
+
+async def _costs(settings: Settings, facts: Facts, clients: Clients, say: Say) -> Costs:
+    pools = wanted.pools(settings)
+    names = [costs.name_in_prices(pool, facts.sizes) for pool in pools]
+    say("Reading the price list")
+    prices = await ask_prices(clients.prices, clients.prices_url, facts.location, names)
+    return costs.costs(pools, prices, facts.sizes, facts.location)
+
+
+def _no_way_in(error: Exception) -> Row:
+    """Why nothing could be asked."""
+    found = why(error)
+    return About("azure").problem(found.cause, found.reason, _WAYS_IN.get(found.cause, "try again"))
+
+
+_WAYS_IN = {
+    Cause.CREDENTIALS_REFUSED: "sign in with `az login`, or renew what ARM_CLIENT_ID and "
+    "ARM_CLIENT_SECRET (or ARM_USE_OIDC) say; docs/aks-preview.md has all ways",
+    Cause.AZURE_UNREACHABLE: "is there a way from this machine to Azure, a proxy included?",
+}
+
+
+def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) -> Preflight:
+    """The same, for a caller that has no event loop."""
+    return asyncio.run(examine(stack, settings, access, owned, say))

@@ -1,0 +1,147 @@
+"""Azure's public price list: what an hour of a machine costs."""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from azure.core import AsyncPipelineClient
+from azure.core.exceptions import AzureError
+from azure.core.rest import AsyncHttpResponse, HttpRequest
+
+from aks_preview.errors import said
+from aksgpu.preflight.facts import Unanswered
+
+Client = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
+Item = Mapping[str, Any]
+
+# The API refuses a filter of more than twenty comparisons: three, and one for each size.
+_SIZES_A_REQUEST = 17
+_MACHINES = "Virtual Machines"
+# Products with machines of the same sizes that are other things: another system, another service.
+_OTHER_PRODUCT = re.compile(r"\b(Win|Windows|Cloud ?Services|Dedicated Host)\b", re.IGNORECASE)
+_HOUR = "1 Hour"
+# What the API calls whoever is not known to it.
+_NOBODY = ("", "Default")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """The price of one node for an hour, and the meter it is by."""
+
+    hourly: Decimal
+    meter: str
+    since: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceList:
+    """The rows of some sizes in one region, as they were on a day."""
+
+    items: Sequence[Item]
+    currency: str
+    source: str
+    asked_on: date
+    # Whom the list says it is for, where that is not everybody.
+    remark: str = ""
+
+    def price(self, size: str, location: str, *, spot: bool) -> Price | Unanswered:
+        """The price of a size for Linux, on demand or as spot. Nothing is guessed."""
+        rows = [item for item in self.items if _is_meant(item, size, location, spot=spot)]
+        now = datetime.now(UTC).isoformat()
+        rows = [item for item in rows if str(item.get("effectiveStartDate", "")) <= now]
+        newest = max((str(item.get("effectiveStartDate", "")) for item in rows), default="")
+        amounts = {
+            item["retailPrice"]: item
+            for item in rows
+            if str(item.get("effectiveStartDate", "")) == newest
+        }
+        kind = "spot" if spot else "on-demand"
+        if not amounts:
+            return Unanswered(f"the price list has no {kind} price of it here")
+        if len(amounts) > 1:
+            said_prices = ", ".join(str(amount) for amount in sorted(amounts))
+            return Unanswered(f"the price list has several {kind} prices of it: {said_prices}")
+        ((amount, item),) = amounts.items()
+        return Price(hourly=Decimal(amount), meter=str(item.get("meterId", "")), since=newest)
+
+
+async def ask_prices(
+    client: Client, url: str, location: str, names: Iterable[str]
+) -> PriceList | Unanswered:
+    """The rows of all these sizes, whose names have to be written exactly as Azure does."""
+    wanted = sorted(set(names))
+    parts = [
+        wanted[start : start + _SIZES_A_REQUEST]
+        for start in range(0, len(wanted), _SIZES_A_REQUEST)
+    ]
+    try:
+        answers = await asyncio.gather(*(_pages(client, url, location, part) for part in parts))
+        return _put_together([page for answer in answers for page in answer], url)
+    except AzureError as error:
+        return Unanswered(f"the price list cannot be read: {said(error)}")
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        return Unanswered(f"the price list is not as it should be ({type(error).__name__})")
+
+
+def _put_together(pages: Sequence[Item], url: str) -> PriceList | Unanswered:
+    currencies = {str(page["BillingCurrency"]) for page in pages}
+    if len(currencies) > 1:
+        return Unanswered("the price list speaks of several currencies")
+    customers = {str(page.get("CustomerEntityId") or "") for page in pages}
+    return PriceList(
+        items=[item for page in pages for item in page["Items"]],
+        currency=next(iter(currencies), "USD"),
+        source=url,
+        asked_on=datetime.now(UTC).date(),
+        remark="; ".join(sorted(customers.difference(_NOBODY))),
+    )
+
+
+async def _pages(client: Client, url: str, location: str, names: Sequence[str]) -> list[Item]:
+    either = " or ".join(f"armSkuName eq '{name}'" for name in names)
+    wanted = (
+        f"serviceName eq '{_MACHINES}' and armRegionName eq '{location}' "
+        f"and priceType eq 'Consumption' and ({either})"
+    )
+    address: str | None = f"{url}?$filter={quote(wanted)}"
+    pages: list[Item] = []
+    while address:
+        answer = await client.send_request(HttpRequest("GET", address))
+        answer.raise_for_status()
+        page = json.loads(answer.text(), parse_float=Decimal)
+        pages.append(page)
+        address = _next(url, page.get("NextPageLink"))
+    return pages
+
+
+def _next(url: str, link: str | None) -> str | None:
+    """The next page, which has to be where the first one was."""
+    if not link:
+        return None
+    here, there = urlsplit(url), urlsplit(link)
+    if (there.scheme, there.hostname) != (here.scheme, here.hostname):
+        raise ValueError(link)
+    return link
+
+
+def _is_meant(item: Item, size: str, location: str, *, spot: bool) -> bool:
+    names = f"{item.get('skuName', '')} {item.get('meterName', '')}"
+    return (
+        item.get("armSkuName") == size
+        and item.get("armRegionName") == location
+        and item.get("serviceName") == _MACHINES
+        and item.get("type") == "Consumption"
+        and item.get("unitOfMeasure") == _HOUR
+        and isinstance(item.get("retailPrice"), int | Decimal)
+        and not item.get("tierMinimumUnits")
+        and not item.get("reservationTerm")
+        and not _OTHER_PRODUCT.search(str(item.get("productName", "")))
+        and "Low Priority" not in names
+        and ("Spot" in names) == spot
+    )

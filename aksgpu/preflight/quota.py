@@ -1,0 +1,171 @@
+"""Whether the subscription's quota holds what the stack may need at most."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from aksgpu.preflight.causes import Cause
+from aksgpu.preflight.facts import ExistingCluster, Facts, OfferedSize, Quota, Unanswered, plain
+from aksgpu.preflight.rows import About, Row
+from aksgpu.preflight.wanted import WantedPool
+
+_REGION, _SPOT = "cores", "lowPriorityCores"
+_WHERE = "https://aka.ms/prodquotaincrease"
+
+
+@dataclass
+class _Demand:
+    """What the pools take of one quota: at first, at most, and while all of them are upgraded."""
+
+    first: int = 0
+    most: int = 0
+    surging: int = 0
+    # What of it the quota counts as used already.
+    present: int = 0
+
+
+def judge(pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
+    """For each pool the quota of its family, or that of spot; for the stack the whole region's."""
+    if isinstance(facts.quotas, Unanswered):
+        advice = f"`az vm list-usage --location {facts.location} --output table` tells"
+        yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
+        return
+    demands = _demands(pools, facts)
+    for pool in pools:
+        yield _of_pool(pool, facts, demands)
+    if plain(_REGION) in demands:
+        about = About("quota of the region")
+        yield _held(about, _REGION, facts, demands[plain(_REGION)])
+
+
+def _of_pool(pool: WantedPool, facts: Facts, demands: dict[str, _Demand]) -> Row:
+    about = About("quota", pool.name, f"{pool.key}.{_count_key(pool)}")
+    size = _size(pool.vm_size, facts)
+    if size is None:
+        left_open = "of a size that is not offered no quota is known"
+        return about.unknown(left_open, "see size", None)
+    if pool.surge is None:
+        return About("quota", pool.name, f"{pool.key}.maxSurge").unknown(
+            f"{pool.max_surge!r} is neither a number of nodes nor a percentage",
+            "write 1, or 10%",
+        )
+    name = _SPOT if pool.spot else size.family
+    return _held(about, name, facts, demands[plain(name)], pool, size)
+
+
+def _held(
+    about: About,
+    name: str,
+    facts: Facts,
+    demand: _Demand,
+    pool: WantedPool | None = None,
+    size: OfferedSize | None = None,
+) -> Row:
+    quotas = facts.quotas
+    quota = None if isinstance(quotas, Unanswered) else quotas.get(plain(name))
+    if quota is None:
+        what = f"Azure tells of no quota named {name or '(none)'} in {facts.location}"
+        advice = f"`az vm list-usage --location {facts.location} --output table` lists all"
+        return about.unknown(what, advice)
+    others = max(0, quota.used - demand.present)
+    needed = others + demand.surging
+    figures = {
+        "quota": quota.name,
+        "limit": quota.limit,
+        "used": quota.used,
+        "usedByThisStack": demand.present,
+        "needed": demand.surging,
+        "limitNeeded": needed,
+    }
+    what = (
+        f"{quota.name}: limit {quota.limit}, used {quota.used}"
+        f"{f' ({demand.present} of it by this stack)' if demand.present else ''}, "
+        f"needed at most {demand.surging}{_made_of(pool, size, demand)}"
+    )
+    if needed <= quota.limit or not demand.surging:
+        return about.ok(what, **figures)
+    what += f": {_so_far(quota, others, demand)}"
+    return about.problem(Cause.QUOTA_TOO_SMALL, what, _advice(quota, needed, facts), **figures)
+
+
+def _made_of(pool: WantedPool | None, size: OfferedSize | None, demand: _Demand) -> str:
+    if pool is None or size is None:
+        return ""
+    own = (pool.most + (pool.surge or 0)) * size.vcpus
+    nodes = f"{pool.most} node{'s' * (pool.most != 1)}"
+    nodes += f" and {pool.surge} of a surge" if pool.surge else ""
+    others = demand.surging - own
+    shared = f", {others} by other pools of the stack" if others else ""
+    return f" ({own} by {nodes} of {size.vcpus} vCPUs{shared})"
+
+
+def _so_far(quota: Quota, others: int, demand: _Demand) -> str:
+    """How far the quota goes."""
+    left = quota.limit - others
+    if demand.first > left:
+        return "too little even to begin with"
+    if demand.most > left:
+        return "enough to begin with, too little to scale to the most nodes"
+    return "enough for the most nodes, too little for the surge of an upgrade on top"
+
+
+def _advice(quota: Quota, needed: int, facts: Facts) -> str:
+    kind = "lowPriority" if plain(quota.name) == plain(_SPOT) else "dedicated"
+    scope = f"/subscriptions/{facts.subscription}/providers/Microsoft.Compute/locations/"
+    return (
+        f"ask for a limit of {needed} or more at {_WHERE}, or with `az quota update "
+        f"--resource-name {_shell_name(quota)} --scope {scope}{facts.location} --limit-object "
+        f"value={needed} --resource-type {kind}`; or take fewer nodes, a smaller maxSurge or "
+        "another size"
+    )
+
+
+def _shell_name(quota: Quota) -> str:
+    """A quota's name as a shell takes it."""
+    return f"'{quota.name}'" if " " in quota.name else quota.name
+
+
+def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
+    demands: dict[str, _Demand] = {}
+    names = set()
+    for pool in pools:
+        names.add(pool.name)
+        size = _size(pool.vm_size, facts)
+        if size is None:
+            continue
+        for name in _names(size.family, spot=pool.spot):
+            demand = demands.setdefault(plain(name), _Demand())
+            demand.first += pool.first * size.vcpus
+            demand.most += pool.most * size.vcpus
+            demand.surging += (pool.most + (pool.surge or 0)) * size.vcpus
+    for name, present in _present(names, facts).items():
+        if name in demands:
+            demands[name].present = present
+    return demands
+
+
+def _present(names: set[str], facts: Facts) -> Counter[str]:
+    """What the pools of these names use now, of every quota: that is counted as used already."""
+    used: Counter[str] = Counter()
+    if not isinstance(facts.cluster, ExistingCluster):
+        return used
+    for name, pool in facts.cluster.pools.items():
+        size = _size(pool.vm_size, facts)
+        if name not in names or size is None:
+            continue
+        for quota in _names(size.family, spot=pool.spot):
+            used[plain(quota)] += pool.count * size.vcpus
+    return used
+
+
+def _names(family: str, *, spot: bool) -> tuple[str, ...]:
+    """The quotas that cores count against: those of spot machines have one for themselves."""
+    return (_SPOT,) if spot else (family, _REGION)
+
+
+def _size(vm_size: str, facts: Facts) -> OfferedSize | None:
+    return None if isinstance(facts.sizes, Unanswered) else facts.sizes.get(plain(vm_size))
+
+
+def _count_key(pool: WantedPool) -> str:
+    return "count" if pool.most == pool.fewest else "maxCount"

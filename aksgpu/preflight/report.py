@@ -1,0 +1,97 @@
+"""What a preflight tells: tables for people. Programs get the same facts from Preflight.to_json."""
+
+from decimal import Decimal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from aksgpu.preflight.costs import HOURS_A_MONTH, LEFT_OUT, Costs, PoolCost, Range
+from aksgpu.preflight.facts import Unanswered
+from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.rows import Row
+
+_STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "unknown": "yellow"}
+
+
+def render(preflight: Preflight, console: Console, next_step: str) -> None:
+    """Shows a preflight; `next_step` is what to do where nothing stands against the stack."""
+    where = f" in {preflight.location}" if preflight.location else ""
+    console.print(_answers(preflight, f"Preflight of the stack {preflight.stack}{where}"))
+    if preflight.costs is not None:
+        _print_costs(preflight.costs, console)
+    verdict, deciding = preflight.verdict, preflight.deciding
+    style = "bold red" if verdict.exit_code else "bold green"
+    line = Text("Result: ").append(verdict.slug, style).append(f" - {verdict.meaning}")
+    console.print(line.append(f" (exit code {verdict.exit_code})."), soft_wrap=True)
+    step = _what_to_do(deciding) if deciding else next_step
+    console.print(Text(f"Next:   {step}"), soft_wrap=True)
+
+
+def _answers(preflight: Preflight, title: str) -> Table:
+    table = Table(title=title)
+    for heading in ("pool", "question", "answer", "what it is", "what to do"):
+        table.add_column(heading, overflow="fold")
+    for row in preflight.rows:
+        table.add_row(
+            Text(row.pool or "-"),
+            Text(row.question),
+            Text(row.answer, _STYLES[row.answer]),
+            Text(row.what),
+            Text(_what_to_do(row)),
+        )
+    return table
+
+
+def _what_to_do(row: Row) -> str:
+    return f"{row.key}: {row.advice}" if row.key and row.advice else row.advice
+
+
+def _print_costs(costs: Costs, console: Console) -> None:
+    if isinstance(costs.prices, Unanswered):
+        title = "What the nodes cost is not known"
+    else:
+        title = f"What the nodes cost, in {costs.prices.currency}"
+    table = Table(title=title)
+    for heading in ("pool", "size", "nodes", "a node's hour", "an hour", "a month"):
+        table.add_column(heading, overflow="fold")
+    for cost in costs.pools:
+        table.add_row(*_pool(cost))
+    if costs.hourly:
+        table.add_section()
+        whole = f"without {', '.join(costs.unpriced)}" if costs.unpriced else "all pools"
+        hour, month = _range(costs.hourly, 4), _range(costs.hourly.monthly, 2)
+        table.add_row("the stack", whole, "", "", hour, month)
+    console.print(table)
+    for line in _small_print(costs):
+        console.print(Text(line), soft_wrap=True)
+    console.print()
+
+
+def _pool(cost: PoolCost) -> list[Text]:
+    pool, hourly = cost.pool, cost.hourly
+    nodes = str(pool.most) if pool.fewest == pool.most else f"{pool.fewest} to {pool.most}"
+    size = f"{pool.vm_size}, spot" if pool.spot else pool.vm_size
+    known = [Text(pool.name), Text(size), Text(nodes)]
+    if isinstance(cost.price, Unanswered) or hourly is None:
+        return [*known, Text("unknown", "yellow"), Text("unknown"), Text("unknown")]
+    prices = [_money(cost.price.hourly, 4), _range(hourly, 4), _range(hourly.monthly, 2)]
+    return [*known, *map(Text, prices)]
+
+
+def _small_print(costs: Costs) -> list[str]:
+    lines = [f"Left out: {', '.join(LEFT_OUT)}. A month has {HOURS_A_MONTH} hours."]
+    if not isinstance(costs.prices, Unanswered):
+        said = f" ({costs.prices.remark})" if costs.prices.remark else ""
+        day = costs.prices.asked_on
+        lines.insert(0, f"By the price list {costs.prices.source}{said}, on {day}.")
+    return lines
+
+
+def _range(money: Range, places: int) -> str:
+    fewest, most = _money(money.fewest, places), _money(money.most, places)
+    return most if money.fewest == money.most else f"{fewest} to {most}"
+
+
+def _money(amount: Decimal, places: int) -> str:
+    return f"{amount:,.{places}f}"

@@ -1,0 +1,79 @@
+"""The answers of a preflight: one row a question, for a pool or for the whole stack."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from aksgpu.preflight.causes import Cause
+
+Answer = Literal["ok", "warning", "problem", "unknown"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One question with its answer, and what to do about it."""
+
+    question: str
+    answer: Answer
+    what: str
+    advice: str = ""
+    # Empty: the whole stack is meant.
+    pool: str = ""
+    # The key of the stack file that is meant, as in gpuPools[1].vmSize.
+    key: str = ""
+    # Why this stands against the stack; None for what does not.
+    cause: Cause | None = None
+    # The figures in the words, for programs.
+    figures: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        return {
+            "pool": self.pool or None,
+            "question": self.question,
+            "answer": self.answer,
+            "what": self.what,
+            "advice": self.advice or None,
+            "key": self.key or None,
+            "cause": self.cause.slug if self.cause else None,
+            "figures": dict(self.figures),
+        }
+
+
+@dataclass(frozen=True)
+class About:
+    """What a row is about: answers are given in its name."""
+
+    question: str
+    pool: str = ""
+    key: str = ""
+
+    def ok(self, what: str, **figures: Any) -> Row:
+        return self._row("ok", what, "", None, figures)
+
+    def warning(self, what: str, advice: str, **figures: Any) -> Row:
+        return self._row("warning", what, advice, None, figures)
+
+    def problem(self, cause: Cause, what: str, advice: str, **figures: Any) -> Row:
+        return self._row("problem", what, advice, cause, figures)
+
+    def unknown(self, what: str, advice: str, cause: Cause | None = Cause.UNANSWERED) -> Row:
+        return self._row("unknown", what, advice, cause, {})
+
+    def _row(
+        self,
+        answer: Answer,
+        what: str,
+        advice: str,
+        cause: Cause | None,
+        figures: Mapping[str, Any],
+    ) -> Row:
+        return Row(
+            question=self.question,
+            answer=answer,
+            what=what,
+            advice=advice,
+            pool=self.pool,
+            key=self.key,
+            cause=cause,
+            figures=figures,
+        )

@@ -1,0 +1,127 @@
+"""Whether the sizes of the pools can be had: here, by this subscription, in their zones, still."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+
+from aksgpu.preflight.causes import Cause
+from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered, plain
+from aksgpu.preflight.nearest import nearest
+from aksgpu.preflight.rows import About, Row
+from aksgpu.preflight.wanted import WantedPool
+from catalogue import retirement
+from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.sizes import find
+
+# What Azure's reasons for a restriction mean, and what can be done about it.
+_REFUSALS = {
+    "NotAvailableForSubscription": (
+        "is not offered to this subscription",
+        "ask for it with a support request for quota, of the kind access to a region or size",
+    ),
+    "QuotaId": (
+        "is not sold under this subscription's kind of offer",
+        "take a subscription of another kind",
+    ),
+}
+_OTHER_REFUSAL = ("is restricted", "ask Azure's support for it")
+
+Sizes = Mapping[str, OfferedSize]
+
+
+def judge(pools: Sequence[WantedPool], facts: Facts, today: date) -> Iterator[Row]:
+    """The answers about the sizes of all pools."""
+    if isinstance(facts.sizes, Unanswered):
+        advice = f"`az vm list-skus --location {facts.location} --all --output table` tells"
+        yield About("size").unknown(facts.sizes.reason, advice, facts.sizes.cause)
+    for pool in pools:
+        if isinstance(facts.sizes, Mapping):
+            yield from _had(pool, facts.sizes, facts.location)
+        yield from _retired(pool, facts.sizes, today)
+
+
+def _had(pool: WantedPool, sizes: Sizes, here: str) -> Iterator[Row]:
+    size = sizes.get(plain(pool.vm_size))
+    yield _offered(pool, size, sizes, here)
+    if size is None or size.refused:
+        return
+    if pool.zones:
+        yield _zones(pool, size, sizes, here)
+    if pool.spot:
+        yield _spot(pool, size, sizes)
+
+
+def _offered(pool: WantedPool, size: OfferedSize | None, sizes: Sizes, here: str) -> Row:
+    about = About("size", pool.name, f"{pool.key}.vmSize")
+    if not sizes:
+        advice = "is it a region? `az account list-locations --output table` has them all"
+        return about.problem(Cause.SIZE_NOT_OFFERED, f"no size is offered in {here}", advice)
+    others = _nearest(pool, sizes)
+    if size is None:
+        what = f"{pool.vm_size} is not offered in {here}"
+        return about.problem(Cause.SIZE_NOT_OFFERED, what, f"{others}, or another region")
+    if size.refused:
+        words, advice = _REFUSALS.get(size.refused, _OTHER_REFUSAL)
+        what = f"{size.name} {words} in {here} ({size.refused})"
+        return about.problem(Cause.SIZE_NOT_OFFERED, what, f"{others}, or {advice}")
+    zones = f", {_counted(sorted(size.usable_zones))}" if size.usable_zones else ", without zones"
+    return about.ok(f"{size.name} is offered in {here}{zones}")
+
+
+def _zones(pool: WantedPool, size: OfferedSize, sizes: Sizes, here: str) -> Row:
+    about = About("zones", pool.name, f"{pool.key}.zones")
+    missing = [zone for zone in pool.zones if zone not in size.usable_zones]
+    if not missing:
+        return about.ok(f"{size.name} is offered in {_counted(pool.zones)}")
+    is_refused = size.refused_zones.issuperset(missing)
+    words = "not offered to this subscription" if is_refused else "not offered"
+    what = f"{size.name} is {words} in {_counted(missing)} of {here}"
+    usable = sorted(size.usable_zones)
+    advice = f"take {_counted(usable)}" if usable else "leave the zones out"
+    if near := nearest(pool, sizes.values(), pool.zones):
+        advice += f", or a size that is in all of them, such as {', '.join(near)}"
+    return about.problem(Cause.SIZE_NOT_OFFERED, what, advice)
+
+
+def _spot(pool: WantedPool, size: OfferedSize, sizes: Sizes) -> Row:
+    about = About("spot", pool.name, f"{pool.key}.spot")
+    if size.can_be_spot:
+        return about.ok(f"{size.name} can be had as spot, while there are any to spare")
+    what, advice = (
+        f"{size.name} cannot be had as spot",
+        f"leave spot out, or {_nearest(pool, sizes)}",
+    )
+    return about.problem(Cause.SIZE_NOT_OFFERED, what, advice)
+
+
+def _retired(pool: WantedPool, sizes: Sizes | Unanswered, today: date) -> Iterator[Row]:
+    """Retired things stand in a stack file only where it allows them, or it could not be read."""
+    about = About("retired", pool.name, f"{pool.key}.vmSize")
+    known = find(pool.vm_size)
+    if pool.has_specialised_image:
+        what = f"the specialised image was retired on {SPECIALISED_IMAGE_RETIRED_ON}"
+        advice = "Azure refuses new pools with it; take the regular image"
+        yield About("image", pool.name, f"{pool.key}.image").warning(what, advice)
+    if known is None:
+        yield about.ok("the table of retirements has GPU sizes alone; Azure's list tells of others")
+        return
+    if known.retired_on is None:
+        yield about.ok(f"no day is known on which {known.name} will be retired")
+        return
+    successor = retirement.SUCCESSORS.get(known.family)
+    advice = f"take {successor}" if successor else "plan for another size"
+    what = f"{known.name} was retired on {known.retired_on}"
+    if known.retired_on > today:
+        yield about.warning(f"{known.name} will be retired on {known.retired_on}", advice)
+    elif isinstance(sizes, Mapping) and plain(pool.vm_size) not in sizes:
+        yield about.problem(Cause.SIZE_RETIRED, what, advice)
+    else:
+        yield about.warning(f"{what}; it works where Azure lists it still", advice)
+
+
+def _nearest(pool: WantedPool, sizes: Sizes) -> str:
+    near = nearest(pool, sizes.values())
+    return f"take one such as {', '.join(near)}" if near else "there is no size like it here"
+
+
+def _counted(zones: Sequence[str]) -> str:
+    return f"zone {zones[0]}" if len(zones) == 1 else f"zones {', '.join(zones)}"

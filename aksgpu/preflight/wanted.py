@@ -1,0 +1,98 @@
+"""What a stack wants of Azure, as its settings have it."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
+from settings import GpuPool, Settings, SystemPool
+
+# What AKS adds to a pool for the time of an upgrade where nothing is said.
+DEFAULT_SURGE = "10%"
+# AKS itself, and those in whose name it makes machines and networks in the subscription.
+PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
+# The header by which features of AKS are asked for, separated by commas.
+FEATURES_HEADER = "AKSHTTPCustomFeatures"
+
+_SURGE = re.compile(r"(\d+)(%?)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class WantedPool:
+    """A pool that the stack makes."""
+
+    name: str
+    # Where it stands in the stack file.
+    key: str
+    vm_size: str
+    # How many nodes it begins with, and between how many it may scale.
+    first: int
+    fewest: int
+    most: int
+    zones: Sequence[str] = ()
+    spot: bool = False
+    spot_max_price: float = -1
+    max_surge: str | None = None
+    is_divided: bool = False
+    gpu_stack: str = "device-plugin"
+
+    @property
+    def has_specialised_image(self) -> bool:
+        return self.gpu_stack == "specialised-image"
+
+    @property
+    def surge(self) -> int | None:
+        """How many nodes an upgrade adds to the most; None where maxSurge says nothing legible."""
+        if self.spot or not self.most:
+            return 0
+        said = _SURGE.fullmatch((self.max_surge or DEFAULT_SURGE).strip())
+        if said is None:
+            return None
+        number, is_share = int(said[1]), bool(said[2])
+        return math.ceil(self.most * number / 100) if is_share else number
+
+
+def pools(settings: Settings) -> list[WantedPool]:
+    """The pools that the stack makes: the system pool belongs to its cluster."""
+    keys = ["systemPool"] * (not settings.cluster.existing)
+    keys += [f"gpuPools[{number}]" for number in range(len(settings.gpu_pools))]
+    return [_pool(pool, key) for pool, key in zip(_made(settings), keys, strict=True)]
+
+
+def features(settings: Settings) -> Mapping[str, bool]:
+    """The preview features it needs, as namespace/name, and whether it registers them by itself."""
+    needed: dict[str, bool] = {}
+    for pool in _made(settings):
+        for name, value in pool.custom_headers.items():
+            if name.lower() == FEATURES_HEADER.lower():
+                needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
+    if settings.pools_of("specialised-image"):
+        needed[f"{SPECIALISED_IMAGE_NAMESPACE}/{SPECIALISED_IMAGE_FEATURE}"] = True
+    return needed
+
+
+def _made(settings: Settings) -> list[SystemPool | GpuPool]:
+    system = [] if settings.cluster.existing else [settings.system_pool]
+    return [*system, *settings.gpu_pools]
+
+
+def _pool(pool: SystemPool | GpuPool, key: str) -> WantedPool:
+    fewest = pool.count if pool.min_count is None else pool.min_count
+    most = pool.count if pool.max_count is None else pool.max_count
+    gpu = pool if isinstance(pool, GpuPool) else None
+    return WantedPool(
+        name=pool.name,
+        key=key,
+        vm_size=pool.vm_size,
+        # AKS brings a pool that it scales to where its bounds are.
+        first=min(max(pool.count, fewest), most),
+        fewest=fewest,
+        most=most,
+        zones=pool.zones,
+        gpu_stack=pool.gpu_stack,
+        spot=gpu is not None and gpu.spot,
+        spot_max_price=gpu.spot_max_price if gpu else -1,
+        max_surge=gpu.max_surge if gpu else None,
+        is_divided=gpu is not None and gpu.mig_profile is not None,
+    )

@@ -1,0 +1,1 @@
+"""Reviews stacks: what a preview would change, what the rules say of it, in one report."""

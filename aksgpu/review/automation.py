@@ -1,0 +1,170 @@
+"""Previews a stack through Pulumi's Automation API."""
+
+import os
+import signal
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pulumi.automation import (
+    CommandError,
+    CommandResult,
+    LocalWorkspace,
+    PulumiCommand,
+    Stack,
+)
+from pulumi.automation.errors import create_command_error
+from pulumi.automation.events import EngineEvent
+from semver import VersionInfo
+
+from aksgpu.review.causes import Problem, ReviewError
+from aksgpu.review.diagnosis import problems_of
+from aksgpu.review.seen import Seen
+from engine import Engine
+
+_END_SECONDS = 15.0
+# What the engine says beside whatever made it fail, a broken rule included.
+_ONLY_THAT = "preview failed"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where `pulumi` runs, and what it finds in its environment beside this process's own."""
+
+    engine: Engine
+    folder: Path
+    environment: Mapping[str, str] = field(repr=False)
+
+
+def real_place(engine: Engine, folder: Path) -> Place:
+    """The project as it is, with whatever backend and credentials its user has."""
+    return Place(engine, folder, {"PATH": engine.on_path(os.environ.get("PATH", os.defpath))})
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A policy pack, with the stack's configuration of it where there is one."""
+
+    folder: Path
+    configuration: Path | None
+
+
+def preview(place: Place, stack: str, pack: Pack) -> tuple[Seen, list[Problem]]:
+    """What a preview shows, and why it did not come to its end where it did not."""
+    seen, events = Seen(), list[EngineEvent]()
+    failure = ""
+    with _unread_events() as unread:
+        try:
+            Stack.select(stack, _workspace(place)).preview(
+                policy_packs=[str(pack.folder)],
+                policy_pack_configs=[str(pack.configuration)] if pack.configuration else None,
+                color="never",
+                # What is done with the events may fail; the API would lose the event and go on.
+                on_event=events.append,
+            )
+        except (CommandError, RuntimeError) as error:
+            failure = _told(error)
+    for event in events:
+        seen.on_event(event)
+    errors = [error for error in seen.errors if error != _ONLY_THAT]
+    # A mandatory rule that is broken lets the engine fail, and is told as what it is.
+    if failure and not errors and not any(finding.mandatory for finding in seen.findings):
+        errors = seen.errors or [failure]
+    errors += [f"An event of the engine could not be read: {line}" for line in unread]
+    return seen, list(problems_of(errors))
+
+
+def bring_up(place: Place, stack: str) -> None:
+    """Makes a stack as its file says. Raises ReviewError with what the engine says against it."""
+    seen, events = Seen(), list[EngineEvent]()
+    try:
+        made = Stack.create(stack, _workspace(place))
+        made.up(color="never", suppress_outputs=True, on_event=events.append, show_secrets=False)
+    except (CommandError, RuntimeError) as error:
+        for event in events:
+            seen.on_event(event)
+        raise ReviewError(*problems_of(seen.errors or [_told(error)])) from None
+
+
+def create(place: Place, stack: str) -> None:
+    Stack.create_or_select(stack, _workspace(place))
+
+
+class _Command(PulumiCommand):
+    """Runs this machine's engine, and ends it when this process is told to end."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.command = str(engine.pulumi)
+        self.version = VersionInfo.parse(engine.version)
+
+    def run(
+        self,
+        args: list[str],
+        cwd: str,
+        additional_env: Mapping[str, str],
+        on_output: Callable[[str], Any] | None = None,  # noqa: ARG002 (the events say more)
+        on_error: Callable[[str], Any] | None = None,  # noqa: ARG002
+    ) -> CommandResult:
+        with subprocess.Popen(
+            [self.command, "--non-interactive", *args],
+            cwd=cwd,
+            env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+        ) as process:
+            try:
+                out, err = process.communicate()
+            except BaseException:
+                _end(process)
+                raise
+        result = CommandResult(stdout=out, stderr=err, code=process.returncode)
+        if result.code != 0:
+            raise create_command_error(result)
+        return result
+
+
+class _Workspace(LocalWorkspace):
+    def select_stack(self, stack_name: str) -> None:
+        """Sees that a stack is there, and leaves the one alone that the user has selected."""
+        self._run_pulumi_cmd_sync(["stack", "--stack", stack_name, "--show-name"])
+
+
+def _workspace(place: Place) -> _Workspace:
+    environment = {**place.environment, "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    command = _Command(place.engine)
+    return _Workspace(str(place.folder), env_vars=environment, pulumi_command=command)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    process.send_signal(signal.SIGINT)
+    try:
+        process.communicate(timeout=_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+
+
+def _told(error: Exception) -> str:
+    """What the engine printed about a failure, of all that the API's exception has."""
+    return str(error).rpartition("\n stderr: ")[2].strip() or str(error).strip()
+
+
+@contextmanager
+def _unread_events() -> Iterator[list[str]]:
+    """What the API could not read, of which it warns and no more."""
+    unread: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield unread
+    unread += [
+        str(warning.message).rpartition("\n")[2]
+        for warning in caught
+        if "event" in str(warning.message)
+    ]

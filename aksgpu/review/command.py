@@ -1,0 +1,80 @@
+"""The review as a command: what it is given, what it prints and writes, and its exit code."""
+
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+import typer
+from rich.console import Console
+
+from aksgpu.review.document import as_json
+from aksgpu.review.git import UnknownBaseError, check_base
+from aksgpu.review.markdown import as_markdown
+from aksgpu.review.model import Review
+from aksgpu.review.reviewing import Wishes, review_stacks
+from aksgpu.review.sarif import as_sarif
+from aksgpu.review.terminal import print_report
+from engine.progress import to_stderr
+
+# In place of a file: what is printed, instead of the report for terminals.
+STDOUT = Path("-")
+FORMATS: Mapping[str, Callable[[Review], str]] = MappingProxyType(
+    {"markdown": as_markdown, "sarif": as_sarif, "json": as_json}
+)
+
+
+def review(wishes: Wishes, files: Mapping[str, Path | None]) -> int:
+    """Reviews, reports, and gives the exit code; `files` are where the formats go, by their names.
+
+    Raises BadParameter, before anything is begun, for what cannot be done.
+    """
+    wanted = {name: file for name, file in files.items() if file is not None}
+    _check(wishes, wanted)
+    with _ended_in_order():
+        done = review_stacks(wishes, to_stderr)
+    # Whatever the review has come to, everything that was asked for is written.
+    for name, file in wanted.items():
+        if file != STDOUT:
+            file.write_text(FORMATS[name](done), encoding="utf-8")
+    printed = [name for name, file in wanted.items() if file == STDOUT]
+    if printed:
+        sys.stdout.write(FORMATS[printed[0]](done))
+    else:
+        print_report(done, Console())
+    return done.verdict.exit_code
+
+
+def _check(wishes: Wishes, files: Mapping[str, Path]) -> None:
+    if not (wishes.project / "Pulumi.yaml").exists():
+        raise typer.BadParameter(f"There is no Pulumi.yaml in {wishes.project}.")
+    if wishes.base and not wishes.offline:
+        raise typer.BadParameter(
+            "--base goes with --offline: without it, a stack is compared with what it has now."
+        )
+    if wishes.base:
+        try:
+            check_base(wishes.project, wishes.base)
+        except UnknownBaseError as error:
+            raise typer.BadParameter(str(error)) from None
+    _check_files(list(files.values()))
+
+
+def _check_files(files: Sequence[Path]) -> None:
+    if len(set(files)) < len(files):
+        raise typer.BadParameter("Two formats cannot go to the same place.")
+    for file in files:
+        if file != STDOUT and (file.is_dir() or not file.resolve().parent.is_dir()):
+            raise typer.BadParameter(f"{file} cannot be written: is there such a folder?")
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Told to end, as by a CI that is cancelled, it cleans up and reports as on Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

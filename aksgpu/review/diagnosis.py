@@ -1,0 +1,83 @@
+"""Tells from what an engine says why a preview did not come to its end."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from aksgpu.review.causes import Cause, Problem
+from aksgpu.review.masking import clean
+
+# How the program begins when it refuses its stack file; each line after it is a mistake.
+_REFUSED = "This stack file cannot be used:"
+_MISTAKE = re.compile(r"(?P<key>[\w.\[\]'-]+): (?P<what>.+)")
+# What is said only since something else has gone wrong.
+_FOLLOWS = re.compile(r"update failed|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d")
+# A traceback is long, and its end says the most.
+_MOST_LINES = 15
+
+# What the engine, the providers and the backends say, by what it comes to. The first that fits.
+_SIGNS: tuple[tuple[re.Pattern[str], Cause, str], ...] = (
+    (
+        re.compile(r"no stack named .* found", re.I),
+        Cause.STACK_MISSING,
+        "`pulumi stack ls` lists those there are; `pulumi stack init` makes one",
+    ),
+    (
+        re.compile(
+            r"missing required configuration|(could not|failed to) (unmarshal|load|parse|read)"
+            r"[^\n]*Pulumi\.[^\n]*ya?ml|validating stack config|is missing configuration value"
+            r"|invalid configuration key",
+            re.I,
+        ),
+        Cause.STACK_FILE_INVALID,
+        "correct the stack file",
+    ),
+    (
+        re.compile(
+            r"connection (refused|reset|aborted|timed out)|cannot connect to|failed to connect"
+            r"|no such host|name or service not known|temporary failure in name resolution"
+            r"|connect call failed|ClientConnector\w*Error|failed to resolve"
+            r"|network is unreachable|i/o timeout|tls handshake"
+            r"|certificate verify failed|ServiceRequestError|PULUMI_ACCESS_TOKEN must be set"
+            r"|please run `?'?az login|AADSTS\d+|InvalidAuthenticationToken|AuthenticationFailed"
+            r"|ClientAuthenticationError|ExpiredAuthenticationToken|401 unauthorized",
+            re.I,
+        ),
+        Cause.CLOUD_UNREACHABLE,
+        "is Azure reachable, and are you signed in to it, and to the backend (pulumi login)?",
+    ),
+)
+
+
+def problems_of(errors: Iterable[str]) -> Iterator[Problem]:
+    """One problem for each mistake in a stack file, and for each other error."""
+    said = list(dict.fromkeys(map(clean, errors)))
+    telling = [error for error in said if not _FOLLOWS.fullmatch(error)]
+    for error in telling or said:
+        if _REFUSED in error:
+            yield from _mistakes(error.partition(_REFUSED)[2])
+        else:
+            yield _problem(error)
+
+
+def _mistakes(text: str) -> Iterator[Problem]:
+    for line in filter(None, map(str.strip, text.splitlines())):
+        mistake = _MISTAKE.fullmatch(line)
+        yield Problem(
+            cause=Cause.STACK_FILE_INVALID,
+            key=mistake["key"] if mistake else "",
+            what=mistake["what"] if mistake else line,
+            advice="correct the stack file",
+        )
+
+
+def _problem(error: str) -> Problem:
+    lines = error.removeprefix("error: ").splitlines()
+    what = "\n".join(lines if len(lines) <= _MOST_LINES else ["...", *lines[-_MOST_LINES:]])
+    for sign, cause, advice in _SIGNS:
+        if sign.search(error):
+            return Problem(cause=cause, what=what, advice=advice)
+    return Problem(
+        cause=Cause.PREVIEW_FAILED,
+        what=what,
+        advice="`pulumi preview` on this stack says the same, with more around it",
+    )

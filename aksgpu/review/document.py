@@ -1,0 +1,123 @@
+"""The report as JSON, for programs: all that is known."""
+
+import json
+from fractions import Fraction
+from typing import Any
+
+from aksgpu.review.model import (
+    CHANGE_KINDS,
+    Finding,
+    GpuCount,
+    LostPool,
+    NotRun,
+    Resource,
+    Review,
+    Span,
+    StackReview,
+)
+
+
+def as_json(review: Review) -> str:
+    verdict = review.verdict
+    document = {
+        # Goes up when a key changes its meaning, or goes.
+        "version": 1,
+        "cause": verdict.slug,
+        "meaning": verdict.meaning,
+        "exitCode": verdict.exit_code,
+        "offline": review.offline,
+        "base": review.base or None,
+        "stacks": [_stack(stack) for stack in review.stacks],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _stack(stack: StackReview) -> dict[str, Any]:
+    return {
+        "stack": stack.stack,
+        "file": stack.file,
+        "cause": stack.verdict.slug,
+        "exitCode": stack.verdict.exit_code,
+        "notes": stack.notes,
+        "problems": [
+            {
+                "cause": problem.cause.slug,
+                "key": problem.key or None,
+                "line": stack.lines.get(problem.key),
+                "what": problem.what,
+                "advice": problem.advice,
+            }
+            for problem in stack.problems
+        ],
+        "lostGpuPools": [_lost(stack, lost) for lost in stack.lost],
+        "findings": [_finding(stack, finding) for finding in stack.findings],
+        "rulesNotRun": [_not_run(stack, rule) for rule in stack.not_run],
+        "gpus": None if stack.gpus is None else [_gpus(count) for count in stack.gpus],
+        "changes": {
+            kind: [
+                {**_resource(change.resource), "properties": list(change.properties)}
+                for change in stack.changes
+                if change.kind == kind
+            ]
+            for kind in CHANGE_KINDS
+        },
+        "unchanged": stack.unchanged,
+    }
+
+
+def _resource(resource: Resource | None) -> dict[str, Any]:
+    if resource is None:
+        return {"urn": None, "type": None, "name": None}
+    return {"urn": resource.urn, "type": resource.type, "name": resource.name}
+
+
+def _lost(stack: StackReview, lost: LostPool) -> dict[str, Any]:
+    return {
+        "pool": lost.pool,
+        "change": lost.kind,
+        "allowed": lost.allowed,
+        "resource": _resource(lost.resource),
+        "line": stack.lines.get(lost.resource.urn),
+        "message": lost.message,
+        "remedy": lost.remedy,
+    }
+
+
+def _finding(stack: StackReview, finding: Finding) -> dict[str, Any]:
+    return {
+        "rule": finding.rule,
+        "pack": finding.pack,
+        "severity": finding.severity or None,
+        "mandatory": finding.mandatory,
+        "resource": _resource(finding.resource),
+        "line": stack.lines.get(finding.resource.urn) if finding.resource else None,
+        "message": finding.message,
+        "remedy": finding.remedy or None,
+        "url": finding.url or None,
+    }
+
+
+def _not_run(stack: StackReview, rule: NotRun) -> dict[str, Any]:
+    return {
+        "rule": rule.rule,
+        "pack": rule.pack,
+        "resource": _resource(rule.resource),
+        "line": stack.lines.get(rule.resource.urn) if rule.resource else None,
+        "why": rule.why,
+    }
+
+
+def _gpus(count: GpuCount) -> dict[str, Any]:
+    return {
+        "vmSize": count.vm_size,
+        "nodes": {"before": _span(count.nodes_before), "after": _span(count.nodes_after)},
+        "gpus": {"before": _span(count.gpus_before), "after": _span(count.gpus_after)},
+    }
+
+
+def _span(span: Span | None) -> dict[str, float] | None:
+    return None if span is None else {"min": _number(span.least), "max": _number(span.most)}
+
+
+def _number(value: Fraction) -> float:
+    return int(value) if value.denominator == 1 else float(value)

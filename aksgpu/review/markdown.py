@@ -1,0 +1,196 @@
+"""The report as Markdown, for a pull request's comment and for a job's summary.
+
+GitHub takes no comment above 65 536 letters. What does not fit is cut off where it is needed least:
+long lists first, then long texts, then whole stacks; the verdict stays.
+"""
+
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from aksgpu.review import wording
+from aksgpu.review.causes import Problem
+from aksgpu.review.model import (
+    CHANGE_KINDS,
+    CHANGE_WORDS,
+    Change,
+    Finding,
+    LostPool,
+    NotRun,
+    Review,
+    StackReview,
+)
+
+_Thing = TypeVar("_Thing")
+
+# By this line a workflow finds the comment that it has to update.
+MARKER = "<!-- aks-gpu review -->"
+_MOST_BYTES = 60_000
+# How many items of a list are shown, and how many letters of a text, from generous to meagre.
+_CUTS = ((1000, 4000), (200, 1500), (50, 800), (20, 500), (5, 300), (1, 150))
+_FEWER_STACKS = (100, 30, 10, 3)
+_OK, _NOT_OK, _WARNING = "✅", "❌", "⚠️"
+
+# What Markdown, HTML and GitHub make something of. As entities they are letters and no more.
+_RULING = str.maketrans({letter: f"&#{ord(letter)};" for letter in "&<>\"'`*_[]|~\\#@$"})
+# What would become a link: its first letters stay apart.
+_ADDRESS = re.compile(r"(?<=www)\.|:(?=//)", re.IGNORECASE)
+# GitHub looks for mentions and references in what has been rendered: there an entity is a letter
+# like any other, and only something invisible in between helps.
+_REFERENCE = re.compile(r"(&#(?:64|35);)(?=\w)")
+_SPACE = re.compile(r"\s+")
+
+
+def as_markdown(review: Review) -> str:
+    for most, letters in _CUTS:
+        text = _Writer(most, letters).report(review, review.stacks)
+        if len(text.encode()) <= _MOST_BYTES:
+            return text
+    # Those that fail, before those that do not.
+    stacks = sorted(review.stacks, key=lambda stack: stack.verdict.exit_code == 0)
+    for most in _FEWER_STACKS:
+        text = _Writer(0, _CUTS[-1][1]).report(review, stacks[:most])
+        if len(text.encode()) <= _MOST_BYTES:
+            return text
+    return _Writer(0, _CUTS[-1][1]).report(review, [])
+
+
+def escape(text: str, letters: int = 4000) -> str:
+    """Foreign text in one line, in which nothing means anything."""
+    # Of a very long text, no more than can be shown is looked at.
+    line = _SPACE.sub(" ", text[: letters * 2]).strip()
+    if len(line) > letters:
+        line = line[:letters] + "…"
+    return _REFERENCE.sub("\\1\u200b", _ADDRESS.sub(_as_entity, line.translate(_RULING)))
+
+
+def _as_entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"
+
+
+class _Writer:
+    """Writes reports whose lists and texts are no longer than given."""
+
+    def __init__(self, most: int, letters: int) -> None:
+        self._most = most
+        self._letters = letters
+
+    def report(self, review: Review, shown: Sequence[StackReview]) -> str:
+        verdict = review.verdict
+        sign = _NOT_OK if verdict.exit_code else _OK
+        lines = [
+            MARKER,
+            f"## {sign} GPU review: {self._text(verdict.slug)}",
+            "",
+            f"{self._text(wording.result(verdict).capitalize())}. "
+            f"Reviewed {self._text(review.setting)}.",
+            "",
+        ]
+        for stack in shown:
+            lines += [*self._stack(stack), ""]
+        if left := len(review.stacks) - len(shown):
+            lines += [f"… and {left} more stacks, which did not fit."]
+        return "\n".join(lines).rstrip() + "\n"
+
+    def _stack(self, stack: StackReview) -> Iterator[str]:
+        sign = _NOT_OK if stack.verdict.exit_code else _OK
+        yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.slug)}"
+        yield ""
+        yield from self._list(stack.notes, lambda note: f"_{self._text(note)}_")
+        yield from self._list(stack.problems, lambda problem: self._problem(stack, problem))
+        if stack.lost:
+            yield f"**{_WARNING} {wording.LOST}**"
+            yield ""
+        yield from self._list(stack.lost, self._lost)
+        yield from self._findings(stack)
+        if stack.not_run:
+            yield f"**{wording.NOT_RUN}: {len(stack.not_run)}** ({wording.NOT_RUN_MEANING})"
+            yield ""
+        yield from self._list(stack.not_run, self._not_run)
+        yield from self._gpus(stack)
+        yield from self._changes(stack)
+
+    def _problem(self, stack: StackReview, problem: Problem) -> str:
+        key = problem.key
+        if key:
+            line = f" (line {stack.lines[key]})" if key in stack.lines else ""
+            key = f"**{self._text(key + line)}**: "
+        return f"- {_NOT_OK} {key}{self._text(problem.what)}<br>→ {self._text(problem.advice)}"
+
+    def _lost(self, lost: LostPool) -> str:
+        sign = _OK if lost.allowed else _NOT_OK
+        return f"- {sign} {self._text(lost.message)}<br>→ {self._text(lost.remedy)}"
+
+    def _not_run(self, rule: NotRun) -> str:
+        where = self._text(wording.where(rule.resource))
+        return f"- {_NOT_OK} {self._text(rule.rule)}: {where}<br>{self._text(rule.why)}"
+
+    def _change(self, change: Change) -> str:
+        changed = "" if change.kind == "create" else ", ".join(change.properties)
+        line = f"- {CHANGE_WORDS[change.kind]}: {self._text(wording.where(change.resource))}"
+        return f"{line}: {self._text(changed)}" if changed else line
+
+    def _findings(self, stack: StackReview) -> Iterator[str]:
+        """What fails the review, open; advice, folded."""
+        told = wording.alike(stack.findings)
+        mandatory = [found for found in told if found[0].mandatory]
+        advice = [found for found in told if not found[0].mandatory]
+        if mandatory:
+            yield "**Rules that are broken**"
+            yield ""
+        yield from self._list(mandatory, self._finding)
+        if advice:
+            yield f"<details><summary>Advice: {len(advice)}</summary>"
+            yield ""
+            yield from self._list(advice, self._finding)
+            yield "</details>"
+            yield ""
+
+    def _finding(self, told: tuple[Finding, str]) -> str:
+        finding, places = told
+        sign = _NOT_OK if finding.mandatory else _WARNING
+        rule = self._text(finding.rule)
+        if finding.url.startswith("https://"):
+            rule = f'<a href="{html.escape(_SPACE.sub("", finding.url))}">{rule}</a>'
+        parts = [
+            f"- {sign} **{self._text(wording.grade(finding))}** · {rule} · {self._text(places)}",
+            self._text(finding.message),
+        ]
+        parts += [f"→ {self._text(finding.remedy)}"] if finding.remedy else []
+        return "<br>".join(parts)
+
+    def _gpus(self, stack: StackReview) -> Iterator[str]:
+        if not stack.gpus:
+            yield wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS
+            yield ""
+            return
+        rows = wording.gpu_rows(stack.gpus)
+        yield f"| {' | '.join(wording.GPU_HEADINGS)} |"
+        yield f"|{' --- |' * len(wording.GPU_HEADINGS)}"
+        # The last line is of all.
+        shown = rows if len(rows) <= self._most else [*rows[: self._most], rows[-1]]
+        for row in shown:
+            yield f"| {' | '.join(map(self._text, row))} |"
+        yield ""
+
+    def _changes(self, stack: StackReview) -> Iterator[str]:
+        if not stack.changes:
+            yield wording.NO_CHANGES if stack.gpus is not None else ""
+            return
+        yield f"<details><summary>Changes: {self._text(wording.changes_in_words(stack))}</summary>"
+        yield ""
+        of_interest = sorted(stack.changes, key=lambda change: CHANGE_KINDS.index(change.kind))
+        yield from self._list(of_interest, self._change)
+        yield "</details>"
+
+    def _list(self, things: Sequence[_Thing], told: Callable[[_Thing], str]) -> Iterator[str]:
+        """A list, as far as it is to go; of the rest, how much it is."""
+        yield from map(told, things[: self._most])
+        if (left := len(things) - self._most) > 0:
+            yield f"- … and {left} more: the JSON report has them all."
+        if things:
+            yield ""
+
+    def _text(self, text: str) -> str:
+        return escape(text, self._letters)

@@ -1,0 +1,180 @@
+"""What a review knows of the stacks: the facts that every format of the report tells."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal, NamedTuple
+
+from aksgpu.review.causes import Cause, Problem, verdict
+
+ChangeKind = Literal["create", "import", "update", "replace", "delete"]
+# In the order of a reader's interest.
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("delete", "replace", "update", "import", "create")
+CHANGE_WORDS: dict[ChangeKind, str] = {
+    "delete": "deleted",
+    "replace": "replaced",
+    "update": "updated",
+    "import": "imported",
+    "create": "created",
+}
+
+# Most urgent first; a rule of another pack may have none.
+SEVERITIES = ("critical", "high", "medium", "low", "")
+
+
+class Resource(NamedTuple):
+    """A resource of a stack, as its URN names it."""
+
+    urn: str
+
+    @property
+    def name(self) -> str:
+        # A name may have the separator in it; nothing before it may.
+        return self.urn.split("::", 3)[-1]
+
+    @property
+    def type(self) -> str:
+        parts = self.urn.split("::", 3)
+        return parts[2].rpartition("$")[2] if len(parts) == 4 else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    kind: ChangeKind
+    resource: Resource
+    # The properties on whose account it is updated or replaced.
+    properties: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostPool:
+    """A GPU pool that goes, be it that another one comes in its place."""
+
+    kind: Literal["replace", "delete"]
+    pool: str
+    resource: Resource
+    vm_size: str
+    why: str
+    allowed: bool
+
+    @property
+    def message(self) -> str:
+        what = f"The GPU pool {self.pool} ({self.vm_size}) is {CHANGE_WORDS[self.kind]}{self.why}."
+        goes = "Azure deletes it, with its nodes and all that runs on them"
+        if self.kind == "delete":
+            return f"{what} {goes}."
+        return f"{what} {goes}, and whether as many GPUs can be had again is not certain."
+
+    @property
+    def remedy(self) -> str:
+        if self.allowed:
+            return "It was allowed."
+        return f"Take the change back, or allow it with --allow-replace {self.pool}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A rule that a resource breaks."""
+
+    rule: str
+    pack: str
+    severity: str
+    mandatory: bool
+    # None: the rule is about the whole stack.
+    resource: Resource | None
+    message: str
+    remedy: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotRun:
+    """A rule that could not judge a resource."""
+
+    rule: str
+    pack: str
+    resource: Resource | None
+    why: str
+
+
+class Span(NamedTuple):
+    """From the fewest to the most."""
+
+    least: Fraction
+    most: Fraction
+
+    def __str__(self) -> str:
+        if self.least == self.most:
+            return str(self.least)
+        return f"{self.least} to {self.most}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuCount:
+    """The nodes and GPUs of one size, before and after; None: not known."""
+
+    vm_size: str
+    nodes_before: Span | None
+    nodes_after: Span | None
+    gpus_before: Span | None
+    gpus_after: Span | None
+
+
+@dataclass(kw_only=True)
+class StackReview:
+    """What is known of one stack."""
+
+    stack: str
+    # The stack file's name, as from the root of the repository.
+    file: str
+    # What is worth knowing of how it was reviewed.
+    notes: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    unchanged: int = 0
+    lost: list[LostPool] = field(default_factory=list)
+    # Most urgent first.
+    findings: list[Finding] = field(default_factory=list)
+    not_run: list[NotRun] = field(default_factory=list)
+    # None where the preview did not come to its end.
+    gpus: list[GpuCount] | None = None
+    # Where resources are spoken of in the stack file, by their URNs; keys, by themselves.
+    lines: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def causes(self) -> Iterator[Cause]:
+        yield from (problem.cause for problem in self.problems)
+        if any(finding.mandatory for finding in self.findings):
+            yield Cause.RULE_BROKEN
+        if any(not pool.allowed for pool in self.lost):
+            yield Cause.GPU_POOL_LOST
+        if self.not_run:
+            yield Cause.RULE_NOT_RUN
+
+    @property
+    def verdict(self) -> Cause:
+        return verdict(self.causes)
+
+
+@dataclass(kw_only=True)
+class Review:
+    """Everything that one run has found out."""
+
+    # Against the rehearsal cloud.
+    offline: bool
+    # What the rehearsal began from; empty: from nothing.
+    base: str = ""
+    stacks: list[StackReview] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Cause:
+        return verdict(stack.verdict for stack in self.stacks)
+
+    @property
+    def setting(self) -> str:
+        """How the stacks were reviewed, in words."""
+        if not self.offline:
+            return "compared with what each stack has now"
+        if self.base:
+            return f"on the rehearsal cloud, compared with the stack files at {self.base}"
+        return "on the rehearsal cloud, compared with nothing: all is created"

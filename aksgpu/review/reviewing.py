@@ -1,0 +1,159 @@
+"""Reviews stacks, one after the other; whatever goes wrong becomes a part of the review."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from aksgpu.rehearsal_stage import PROGRAM
+from aksgpu.review import automation
+from aksgpu.review.automation import Pack, Place
+from aksgpu.review.causes import Cause, Problem, ReviewError
+from aksgpu.review.git import path_in_repository, text_at
+from aksgpu.review.losses import lost_pools
+from aksgpu.review.masking import clean
+from aksgpu.review.model import Review, StackReview
+from aksgpu.review.offline import rehearsed, sole_home
+from aksgpu.review.pools import count_gpus
+from aksgpu.review.seen import Seen, Step
+from aksgpu.review.stack_file import StackFile, read_stack_file
+from aksgpu.review.wording import by_severity
+from engine import Engine, EngineUnavailableError, ensure_engine
+from engine.cache import Say
+from engine.progress import Progress
+
+_PACK = PROGRAM / "policies"
+# The inputs by which a stack file may speak of a resource.
+_NAMES = ("agentPoolName", "resourceName", "resourceGroupName")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    stacks: Sequence[str]
+    # The folder of the Pulumi project.
+    project: Path
+    offline: bool
+    # A commit; empty: from nothing.
+    base: str
+    # The names of the GPU pools that may be replaced or deleted.
+    allowed: Sequence[str]
+
+
+def review_stacks(wishes: Wishes, say: Say) -> Review:
+    review = Review(offline=wishes.offline, base=wishes.base)
+    # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
+    named = [name.rpartition("/")[2] if wishes.offline else name for name in wishes.stacks]
+    review.stacks = [_begun(wishes, stack) for stack in dict.fromkeys(named)]
+    current = iter(review.stacks)
+    try:
+        with ExitStack() as until_the_end:
+            engine = ensure_engine(say)
+            home = until_the_end.enter_context(sole_home(say)) if wishes.offline else None
+            for stack in current:
+                _review(stack, wishes, engine, home, say)
+    except EngineUnavailableError as error:
+        advice = "do as it says, and run it again"
+        _all_have(review.stacks, Cause.ENGINE_UNAVAILABLE, clean(str(error)), advice)
+    except KeyboardInterrupt:
+        advice = "run it again: what there is to know was not found out"
+        _all_have(_unfinished(review), Cause.INTERRUPTED, "the review was interrupted", advice)
+    # A report is written in every case, also where this program is at fault.
+    except Exception as error:
+        what = clean(f"the review itself failed: {type(error).__name__}: {error}")
+        _all_have(_unfinished(review), Cause.PREVIEW_FAILED, what, "report this as a mistake in it")
+    return review
+
+
+def _unfinished(review: Review) -> list[StackReview]:
+    return [stack for stack in review.stacks if stack.gpus is None and not stack.problems]
+
+
+def _all_have(stacks: Sequence[StackReview], cause: Cause, what: str, advice: str) -> None:
+    for stack in stacks:
+        stack.problems.append(Problem(cause=cause, what=what, advice=advice))
+
+
+def _begun(wishes: Wishes, stack: str) -> StackReview:
+    return StackReview(stack=stack, file=path_in_repository(_file(wishes.project, stack)))
+
+
+def _review(
+    review: StackReview, wishes: Wishes, engine: Engine, home: Path | None, say: Say
+) -> None:
+    file = StackFile(None)
+    try:
+        file = read_stack_file(_file(wishes.project, review.stack))
+        with (
+            _place(review, wishes, engine, home, say) as place,
+            Progress(f"Previewing {review.stack}", say),
+        ):
+            seen, problems = automation.preview(place, review.stack, _pack(wishes, review))
+        _take(review, seen, wishes)
+        review.problems += problems
+        # Of a preview that did not come to its end, what is left out is not known.
+        review.gpus = None if problems else count_gpus(seen.steps.values())
+        _find_lines(review, file, seen)
+    except ReviewError as error:
+        review.problems += error.problems
+    for problem in review.problems:
+        if problem.key and (line := file.line_of_key(problem.key)):
+            review.lines[problem.key] = line
+
+
+@contextmanager
+def _place(
+    review: StackReview, wishes: Wishes, engine: Engine, home: Path | None, say: Say
+) -> Iterator[Place]:
+    """Where the preview is made: in the project as it is, or on a rehearsal cloud."""
+    if home is None:
+        yield automation.real_place(engine, wishes.project)
+        return
+    name = _file(wishes.project, review.stack).name
+    if not (wishes.project / name).exists():
+        there = ", ".join(sorted(path.name for path in wishes.project.glob("Pulumi.*.yaml")))
+        raise ReviewError(
+            Problem(
+                cause=Cause.STACK_MISSING,
+                what=f"there is no stack file {name}",
+                advice=f"name one of those there are: {there or 'none'}",
+            )
+        )
+    base = text_at(wishes.project, wishes.base, name) if wishes.base else None
+    if wishes.base and base is None:
+        review.notes.append(f"{wishes.base} has no {name}: everything is new.")
+    with rehearsed(home, engine, wishes.project, review.stack, base, say) as (place, notes):
+        review.notes += notes
+        yield place
+
+
+def _file(project: Path, stack: str) -> Path:
+    # A stack of an organisation is written `organisation/project/stack`.
+    return project / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
+
+
+def _pack(wishes: Wishes, review: StackReview) -> Pack:
+    configuration = _file(wishes.project, review.stack).with_suffix(".policies.json")
+    return Pack(_PACK, configuration if configuration.exists() else None)
+
+
+def _take(review: StackReview, seen: Seen, wishes: Wishes) -> None:
+    review.changes = seen.changes
+    review.unchanged = seen.unchanged
+    review.findings = by_severity(seen.findings)
+    review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
+    review.lost = lost_pools(seen.steps.values(), wishes.allowed)
+
+
+def _find_lines(review: StackReview, file: StackFile, seen: Seen) -> None:
+    told = [finding.resource for finding in review.findings]
+    told += [rule.resource for rule in review.not_run]
+    for resource in {*filter(None, told), *(lost.resource for lost in review.lost)}:
+        names = [resource.name, *_names(seen.steps.get(resource.urn))]
+        if line := file.line_of_name(*names):
+            review.lines[resource.urn] = line
+
+
+def _names(step: Step | None) -> Iterator[str]:
+    for state in (step.new, step.old) if step else ():
+        inputs = (state and state.inputs) or {}
+        yield from (str(inputs[name]) for name in _NAMES if name in inputs)

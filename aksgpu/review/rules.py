@@ -1,0 +1,44 @@
+"""What the pack knows of its rules beyond what the engine tells of a finding."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+_PACK = "aks-gpu-policies"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFacts:
+    severity: str = ""
+    description: str = ""
+    remedy: str = ""
+    url: str = ""
+    tags: tuple[str, ...] = ()
+
+
+_NOTHING = RuleFacts()
+
+
+def facts_of(rule: str, pack: str) -> RuleFacts:
+    """What is known of a rule; nothing of those of other packs."""
+    return _rules().get(rule, _NOTHING) if pack == _PACK else _NOTHING
+
+
+@cache
+def _rules() -> Mapping[str, RuleFacts]:
+    # Where there is nothing to be said of a rule, the pack need not be loaded.
+    from policies.rules import RULES  # noqa: PLC0415
+
+    return MappingProxyType({rule.name: _facts(rule) for rule in RULES})
+
+
+def _facts(rule: Any) -> RuleFacts:
+    return RuleFacts(
+        severity=str(getattr(rule.severity, "value", rule.severity) or "").lower(),
+        description=rule.description or "",
+        remedy=rule.remediation_steps or "",
+        url=rule.url or "",
+        tags=tuple(rule.tags or ()),
+    )

@@ -1,0 +1,126 @@
+"""What a preview has shown: the engine's events, sorted into what a review is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pulumi.automation.events import (
+    DiagnosticEvent,
+    EngineEvent,
+    PolicyEvent,
+    StepEventMetadata,
+    StepEventStateMetadata,
+)
+
+from aksgpu.review.masking import clean
+from aksgpu.review.model import Change, ChangeKind, Finding, NotRun, Resource
+from aksgpu.review.rules import facts_of
+
+# The engine's operations, where they say what becomes of a resource. A replacement is told in three
+# steps, of which one is told on.
+_KINDS: Mapping[str, ChangeKind] = {
+    "create": "create",
+    "import": "import",
+    "update": "update",
+    "replace": "replace",
+    "import-replacement": "replace",
+    "delete": "delete",
+}
+_TOLD = frozenset({*_KINDS, "same"})
+
+# How the policy SDK begins the message of a finding that is none: the rule touched a value that is
+# not known before the update. Whatever the rule's level, the finding is called advisory then.
+_NOT_RUN = "can't run policy "
+_NOT_RUN_REASON = " during preview: "
+
+
+@dataclass(frozen=True)
+class Step:
+    """What becomes of one resource, with how it was and how it will be."""
+
+    resource: Resource
+    # None: it stays as it is.
+    kind: ChangeKind | None
+    old: StepEventStateMetadata | None
+    new: StepEventStateMetadata | None
+    properties: tuple[str, ...]
+
+
+@dataclass
+class Seen:
+    """The events of one preview; `on_event` takes them as they come."""
+
+    steps: dict[str, Step] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    not_run: list[NotRun] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def on_event(self, event: EngineEvent) -> None:
+        if event.resource_pre_event:
+            self._step(event.resource_pre_event.metadata)
+        elif event.policy_event:
+            self._policy(event.policy_event)
+        elif event.diagnostic_event:
+            self._diagnostic(event.diagnostic_event)
+
+    @property
+    def changes(self) -> list[Change]:
+        """By type and name: the engine tells them as they come."""
+        changes = [
+            Change(kind=step.kind, resource=step.resource, properties=step.properties)
+            for step in self.steps.values()
+            if step.kind
+        ]
+        return sorted(changes, key=lambda change: (change.resource.type, change.resource.name))
+
+    @property
+    def unchanged(self) -> int:
+        return sum(step.kind is None for step in self.steps.values())
+
+    def _step(self, told: StepEventMetadata) -> None:
+        if told.op in _TOLD and not _is_the_engines_own(told):
+            self.steps[told.urn] = Step(
+                resource=Resource(told.urn),
+                kind=_KINDS.get(told.op),
+                old=told.old,
+                new=told.new,
+                properties=tuple(sorted(told.keys or told.diffs or ())),
+            )
+
+    def _policy(self, told: PolicyEvent) -> None:
+        rule, pack = told.policy_name, told.policy_pack_name
+        resource = Resource(told.resource_urn) if told.resource_urn else None
+        facts = facts_of(rule, pack)
+        message = clean(told.message)
+        if message.startswith(_NOT_RUN):
+            why = message.partition(_NOT_RUN_REASON)[2] or message
+            self.not_run.append(NotRun(rule=rule, pack=pack, resource=resource, why=why))
+            return
+        finding = Finding(
+            rule=rule,
+            pack=pack,
+            severity=facts.severity,
+            mandatory=told.enforcement_level == "mandatory",
+            resource=resource,
+            # The engine puts the rule's description before what the rule has to say.
+            message=message.removeprefix(facts.description).strip() or message,
+            remedy=facts.remedy,
+            url=facts.url,
+        )
+        self.findings.append(finding)
+
+    def _diagnostic(self, told: DiagnosticEvent) -> None:
+        message = clean(told.message)
+        if told.severity == "error" and message:
+            about = Resource(told.urn) if told.urn else None
+            known = about and about.type != "pulumi:pulumi:Stack"
+            self.errors.append(f"{about.name}: {message}" if about and known else message)
+
+
+def _is_the_engines_own(told: StepEventMetadata) -> bool:
+    """What nobody has written down: the stack itself, and the providers that are there anyway."""
+    name = Resource(told.urn).name
+    kind: Any = told.type
+    return kind == "pulumi:pulumi:Stack" or (
+        kind.startswith("pulumi:providers:") and name.startswith("default")
+    )

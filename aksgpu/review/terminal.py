@@ -1,0 +1,92 @@
+"""The report for a terminal."""
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from aksgpu.review import wording
+from aksgpu.review.model import CHANGE_KINDS, CHANGE_WORDS, Review, StackReview
+
+_BAD, _GOOD, _STRONG, _DIM = "bold red", "bold green", "bold", "dim"
+
+
+def print_report(review: Review, console: Console) -> None:
+    for stack in review.stacks:
+        _print_stack(stack, console)
+    verdict = review.verdict
+    style = _BAD if verdict.exit_code else _GOOD
+    console.print(Text(f"Reviewed {review.setting}."), soft_wrap=True)
+    line = Text("Result: ").append(verdict.slug, style).append(f" - {wording.result(verdict)}.")
+    console.print(line, soft_wrap=True)
+
+
+def _print_stack(stack: StackReview, console: Console) -> None:
+    title = Text(f"The stack {stack.stack}", _STRONG).append(f" ({stack.file})", _DIM)
+    console.print(title, soft_wrap=True)
+    for note in stack.notes:
+        _print(console, Text(note), 2)
+    for problem in stack.problems:
+        key = f"{problem.key}: " if problem.key else ""
+        line = Text.assemble((f"{problem.cause.slug}: ", _BAD), key + problem.what)
+        _print(console, line, 2)
+        _print(console, Text(f"-> {problem.advice}"), 4)
+    if stack.lost:
+        _heading(console, wording.LOST)
+    for lost in stack.lost:
+        _print(console, Text(lost.message, _STRONG if lost.allowed else _BAD), 2)
+        _print(console, Text(f"-> {lost.remedy}"), 4)
+    _print_findings(stack, console)
+    _print_gpus(stack, console)
+    _print_changes(stack, console)
+    console.print()
+
+
+def _print_findings(stack: StackReview, console: Console) -> None:
+    if stack.findings:
+        _heading(console, "Findings")
+    for finding, places in wording.alike(stack.findings):
+        style = _BAD if finding.mandatory else "bold yellow"
+        line = Text(f"[{wording.grade(finding)}] {finding.rule}: ", style)
+        _print(console, line.append(places, _STRONG), 2)
+        _print(console, Text(finding.message), 4)
+        for told in filter(None, (finding.remedy, finding.url)):
+            _print(console, Text(f"-> {told}"), 4)
+    if stack.not_run:
+        _heading(console, f"{wording.NOT_RUN}: {wording.NOT_RUN_MEANING}")
+    for rule in stack.not_run:
+        line = Text(f"{rule.rule}: ", _BAD).append(wording.where(rule.resource), _STRONG)
+        _print(console, line, 2)
+        _print(console, Text(rule.why), 4)
+
+
+def _print_gpus(stack: StackReview, console: Console) -> None:
+    _heading(console, "GPUs, from the fewest to the most nodes")
+    if not stack.gpus:
+        _print(console, Text(wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS), 2)
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for heading in wording.GPU_HEADINGS:
+        table.add_column(heading, overflow="fold")
+    for row in wording.gpu_rows(stack.gpus):
+        table.add_row(*map(Text, row))
+    _print(console, table, 2)
+
+
+def _print_changes(stack: StackReview, console: Console) -> None:
+    _heading(console, f"Changes: {wording.changes_in_words(stack)}")
+    for kind in CHANGE_KINDS:
+        for change in stack.changes:
+            if change.kind == kind:
+                line = Text(f"{CHANGE_WORDS[kind]:<9} {wording.where(change.resource)}")
+                if change.properties and kind != "create":
+                    line.append(f": {', '.join(change.properties)}", _DIM)
+                _print(console, line, 2)
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print(Text(f"\n{text}", _STRONG), soft_wrap=True)
+
+
+def _print(console: Console, what: Text | Table, indent: int) -> None:
+    console.print(Padding(what, (0, 0, 0, indent)))

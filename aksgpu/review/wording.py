@@ -1,0 +1,101 @@
+"""What all formats that people read say in the same words."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from aksgpu.review.causes import Cause
+from aksgpu.review.model import (
+    CHANGE_KINDS,
+    CHANGE_WORDS,
+    SEVERITIES,
+    Finding,
+    GpuCount,
+    Resource,
+    Span,
+    StackReview,
+)
+from aksgpu.review.pools import total
+
+NO_SEVERITY = "no severity"
+LOST = "GPU pools that go"
+NOT_RUN = "Rules that could not run"
+NOT_RUN_MEANING = "whether they hold is not known before the update, and so this review fails"
+NO_CHANGES = "Nothing changes."
+NO_GPUS = "There are no GPU pools, neither before nor after."
+GPUS_NOT_KNOWN = "The preview did not come to its end: how many GPUs there will be is not known."
+GPU_HEADINGS = ("size", "nodes before", "nodes after", "GPUs before", "GPUs after")
+
+
+def result(verdict: Cause) -> str:
+    """A verdict, as a sentence goes on."""
+    return f"{verdict.meaning} (exit code {verdict.exit_code})"
+
+
+def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+    """Most urgent first, and the mandatory ones first among their like."""
+    return sorted(
+        findings,
+        key=lambda finding: (
+            SEVERITIES.index(finding.severity) if finding.severity in SEVERITIES else -1,
+            not finding.mandatory,
+            finding.rule,
+            finding.resource or Resource(""),
+        ),
+    )
+
+
+def alike(findings: Iterable[Finding]) -> list[tuple[Finding, str]]:
+    """Findings that differ in nothing but the resource are told once, with all of these."""
+    places: dict[Finding, list[Resource | None]] = {}
+    for finding in findings:
+        places.setdefault(replace(finding, resource=None), []).append(finding.resource)
+    return [(finding, _all_of(resources)) for finding, resources in places.items()]
+
+
+def _all_of(resources: Iterable[Resource | None]) -> str:
+    names: dict[str, list[str]] = {}
+    for resource in resources:
+        if resource is None:
+            return where(None)
+        names.setdefault(resource.type, []).append(resource.name)
+    return ", ".join(f"{', '.join(there)} ({kind})" for kind, there in names.items())
+
+
+def grade(finding: Finding) -> str:
+    level = "mandatory" if finding.mandatory else "advisory"
+    return f"{finding.severity or NO_SEVERITY}, {level}"
+
+
+def where(resource: Resource | None) -> str:
+    return f"{resource.name} ({resource.type})" if resource else "the whole stack"
+
+
+def changes_in_words(stack: StackReview) -> str:
+    """How many resources become what."""
+    counted = []
+    for kind in reversed(CHANGE_KINDS):
+        if number := sum(change.kind == kind for change in stack.changes):
+            counted.append(f"{number} {CHANGE_WORDS[kind]}")
+    return ", ".join([*counted, f"{stack.unchanged} unchanged"])
+
+
+def gpu_rows(counts: Sequence[GpuCount]) -> list[tuple[str, ...]]:
+    """The table of GPUs, with a line of all where there are several sizes."""
+    rows: list[tuple[str, ...]] = [
+        (
+            count.vm_size,
+            span(count.nodes_before),
+            span(count.nodes_after),
+            span(count.gpus_before),
+            span(count.gpus_after),
+        )
+        for count in counts
+    ]
+    if len(rows) > 1:
+        before, after = total(counts)
+        rows.append(("all", "", "", span(before), span(after)))
+    return rows
+
+
+def span(known: Span | None) -> str:
+    return "unknown" if known is None else str(known)

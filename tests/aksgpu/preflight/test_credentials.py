@@ -1,0 +1,119 @@
+"""Who may not ask, or cannot: a clear word, an exit code, and no trace of what would let one in."""
+
+import io
+import json
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from aksgpu.preflight.access import Access
+from aksgpu.preflight.causes import Cause
+from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.report import render
+from tests.aksgpu.preflight.conftest import T4, Place
+
+
+def told(result: Preflight) -> str:
+    """All that anybody gets to see."""
+    page = io.StringIO()
+    render(result, Console(file=page, width=200), "go on")
+    return page.getvalue() + json.dumps(result.to_json())
+
+
+def access_with(place: Place, **given: str) -> Access:
+    known = place.access
+    configuration = type(known.configuration)(
+        MappingProxyType({**known.configuration.given, **given})
+    )
+    return Access(configuration, known.authorities, known.prices)
+
+
+def test_a_token_that_has_expired(place: Place) -> None:
+    error = {
+        "code": "ExpiredAuthenticationToken",
+        "message": "The access token expiry UTC time is earlier than current UTC time.",
+    }
+    headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'}
+    answer = {"status": 401, "headers": headers, "body": {"error": error}}
+    place.fault({"path": "/subscriptions/", **answer})
+    result = place.ask(gpuPools=[T4])
+    assert result.verdict is Cause.CREDENTIALS_REFUSED
+    text = told(result)
+    assert "ExpiredAuthenticationToken" in text
+    assert "Bearer" not in text
+    assert place.azure.cloud.client_secret not in text
+    # A token of this cloud begins so.
+    assert "eyJ" not in text
+
+
+def test_a_secret_that_has_expired(place: Place) -> None:
+    body = {
+        "error": "invalid_client",
+        "error_description": "AADSTS7000222: The provided client secret keys for app are expired.",
+    }
+    place.fault({"path": "/token$", "status": 401, "body": body})
+    result = place.ask(gpuPools=[T4])
+    assert result.exit_code == Cause.CREDENTIALS_REFUSED.exit_code
+    (row,) = result.rows
+    assert "AADSTS7000222" in row.what
+    assert "az login" in row.advice
+    assert place.azure.cloud.client_secret not in told(result)
+
+
+def test_a_wrong_secret_is_not_repeated(place: Place) -> None:
+    wrong = access_with(place, clientSecret="so-secret-that-it-is-wrong")
+    result = place.ask(access=wrong, gpuPools=[T4])
+    assert result.verdict is Cause.CREDENTIALS_REFUSED
+    assert "so-secret" not in told(result)
+
+
+def test_what_is_not_configured_is_named(place: Place) -> None:
+    result = place.ask(access=access_with(place, subscriptionId=""))
+    assert result.verdict is Cause.CREDENTIALS_REFUSED
+    assert "ARM_SUBSCRIPTION_ID" in result.rows[0].what
+
+
+def test_a_cloud_that_is_not_there(place: Place) -> None:
+    result = place.ask(access=access_with(place, metadataHost="localhost:9"))
+    assert result.verdict is Cause.AZURE_UNREACHABLE
+    assert "localhost:9" in result.rows[0].what
+
+
+@pytest.mark.parametrize(
+    ("path", "question"),
+    [
+        ("/skus", "size"),
+        ("/usages", "quota"),
+        ("/kubernetesVersions", "version"),
+        ("/resourcegroups/", "resource group"),
+        ("/managedClusters/", "cluster"),
+        ("/providers/Microsoft.Network", "provider"),
+    ],
+)
+def test_a_question_that_may_not_be_asked_hides_no_other_answer(
+    place: Place, path: str, question: str
+) -> None:
+    body = {"error": {"code": "AuthorizationFailed", "message": "You may not read this."}}
+    place.fault({"path": f"{path}[^/]*$", "status": 403, "body": body})
+    result = place.ask(gpuPools=[T4], cluster={"kubernetesVersion": "1.35"})
+    assert result.verdict is Cause.UNANSWERED
+    unknown = [row for row in result.rows if row.answer == "unknown"]
+    assert {row.question for row in unknown if "AuthorizationFailed" in row.what} == {question}
+    assert len({row.question for row in result.rows if row.answer == "ok"}) > 4
+
+
+def test_a_subscription_that_there_is_not(place: Place) -> None:
+    stranger = "00000000-0000-0000-0000-000000000000"
+    result = place.ask(access=access_with(place, subscriptionId=stranger))
+    assert result.verdict is not Cause.READY
+    rows: dict[str, Any] = {row.question: row for row in result.rows}
+    # That nobody is there to ask does not make a name free.
+    assert rows["cluster"].answer == rows["resource group"].answer == "unknown"
+
+
+def test_what_passes_by_itself_is_asked_again(place: Place) -> None:
+    busy = {"status": 429, "headers": {"Retry-After": "0"}, "body": {}, "times": 2}
+    place.fault({"path": "/skus", **busy})
+    assert place.ask(gpuPools=[T4]).exit_code == 0

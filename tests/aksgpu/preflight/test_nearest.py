@@ -1,0 +1,82 @@
+"""Which sizes stand in for one that cannot be had."""
+
+from typing import Any
+
+import pytest
+
+from aksgpu.preflight.nearest import nearest
+from aksgpu.preflight.wanted import WantedPool
+from catalogue.sizes import gpu_sizes
+from tests.aksgpu.preflight.conftest import offered
+
+EVERY_GPU = [offered(size.name, vcpus=size.vcpus) for size in gpu_sizes().values()]
+CPUS = [
+    offered(name, vcpus=cores)
+    for name, cores in (
+        ("Standard_D4ds_v5", 4),
+        ("Standard_D4s_v5", 4),
+        ("Standard_D8ds_v5", 8),
+        ("Standard_F4s_v2", 4),
+        ("Standard_E64s_v5", 64),
+    )
+]
+
+
+def pool(vm_size: str, **more: Any) -> WantedPool:
+    known: dict[str, Any] = {"name": "p", "key": "p", "first": 1, "fewest": 1, "most": 1}
+    return WantedPool(vm_size=vm_size, **known | more)
+
+
+@pytest.mark.parametrize(
+    ("vm_size", "nearest_one"),
+    [
+        ("Standard_NC8as_T4_v3", "Standard_NC16as_T4_v3"),
+        ("Standard_NC24ads_A100_v4", "Standard_NC48ads_A100_v4"),
+        # The same GPU before the same number of them.
+        ("Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
+        # Nobody has that GPU any more: then as many, with as much memory.
+        ("Standard_NC6s_v3", "Standard_NC8as_T4_v3"),
+    ],
+)
+def test_the_nearest_by_gpu(vm_size: str, nearest_one: str) -> None:
+    assert nearest(pool(vm_size), EVERY_GPU)[0] == nearest_one
+
+
+def test_only_what_a_stack_file_may_say() -> None:
+    every = [size.name for size in gpu_sizes().values()]
+    for vm_size in every:
+        near = [gpu_sizes()[name.lower()] for name in nearest(pool(vm_size), EVERY_GPU)]
+        assert len(near) == 3
+        assert vm_size not in {size.name for size in near}
+        assert {size.gpu_vendor for size in near} == {"NVIDIA"}
+        assert {size.retired_on for size in near} == {None}
+
+
+def test_a_pool_of_another_vendor_stays_with_it() -> None:
+    near = nearest(pool("Standard_NV24ads_V710_v5", gpu_stack="none"), EVERY_GPU)
+    assert {gpu_sizes()[name.lower()].gpu_vendor for name in near} == {"AMD"}
+
+
+def test_what_is_divided_needs_what_can_be_divided() -> None:
+    a100 = pool("Standard_NC24ads_A100_v4", is_divided=True)
+    found = nearest(a100, [size for size in EVERY_GPU if "A100" not in size.name])
+    assert all(gpu_sizes()[name.lower()].mig is not False for name in found)
+
+
+def test_zones_and_spot_are_looked_at() -> None:
+    t4, there, zoneless, spotless = (
+        pool("Standard_NC8as_T4_v3", spot=True, zones=("1",)),
+        offered("Standard_NC64as_T4_v3"),
+        offered("Standard_NC16as_T4_v3", zones=frozenset()),
+        offered("Standard_NC4as_T4_v3", can_be_spot=False),
+    )
+    assert nearest(t4, [zoneless, spotless, there], ("1",)) == ["Standard_NC64as_T4_v3"]
+
+
+def test_a_size_without_gpus_by_its_series_and_cores() -> None:
+    found = nearest(pool("Standard_D4ds_v6"), [*CPUS, *EVERY_GPU])
+    assert found == ["Standard_D4ds_v5", "Standard_D4s_v5", "Standard_D8ds_v5"]
+
+
+def test_where_there_is_none() -> None:
+    assert nearest(pool("Standard_NC8as_T4_v3"), [offered("Standard_NC8as_T4_v3")]) == []

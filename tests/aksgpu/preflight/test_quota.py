@@ -1,0 +1,178 @@
+"""The answers about quota: how far it goes, for how many pools, and what is counted already."""
+
+from typing import Any
+
+import pytest
+
+from aksgpu.preflight import quota, wanted
+from aksgpu.preflight.causes import Cause
+from aksgpu.preflight.facts import Quota
+from aksgpu.preflight.wanted import WantedPool
+from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, offered, stack_of, the
+
+FAMILY = "Standard NCASv3_T4 Family"
+
+
+def limits(**by_name: int) -> dict[str, Any]:
+    return {"limits": [{"name": name, "limit": limit} for name, limit in by_name.items()]}
+
+
+def family(limit: int) -> dict[str, Any]:
+    return {"limits": [{"name": FAMILY, "limit": limit}]}
+
+
+def test_a_quota_that_is_enough(place: Place) -> None:
+    place.offer(**family(24))
+    result = place.ask(gpuPools=[T4])
+    assert result.exit_code == 0
+    assert f"{FAMILY}: limit 24, used 0, needed at most 24" in the(result, "quota", "t4").what
+
+
+# Two nodes of eight cores at first, four at most, and one of a surge; four cores are another's.
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (44, ""),
+        (43, "enough for the most nodes, too little for the surge of an upgrade on top"),
+        (36, "enough for the most nodes, too little for the surge"),
+        (35, "enough to begin with, too little to scale to the most nodes"),
+        (20, "enough to begin with, too little to scale to the most nodes"),
+        (19, "too little even to begin with"),
+        (0, "too little even to begin with"),
+    ],
+)
+def test_how_far_a_quota_goes(limit: int, words: str) -> None:
+    # Either list writes the family in its own way.
+    size = offered(T4["vmSize"], family="standardncasv3_t4family")
+    quotas = {"standardncasv3_t4family": Quota(name=FAMILY, limit=limit, used=4)}
+    pools = wanted.pools(stack_of(gpuPools=[T4 | {"minCount": 0, "maxCount": 4}]))[1:]
+    row, _ = quota.judge(pools, facts_with(size, quotas=quotas))
+    assert row.answer == ("problem" if words else "ok")
+    assert words in row.what
+
+
+def test_what_to_do_about_quota_names_all_of_it(place: Place) -> None:
+    place.offer(**family(8))
+    result = place.ask(gpuPools=[T4])
+    assert result.verdict is Cause.QUOTA_TOO_SMALL
+    row = the(result, "quota", "t4")
+    assert "a limit of 24 or more at https://aka.ms/prodquotaincrease" in row.advice
+    scope = f"{place.azure.subscription}/providers/Microsoft.Compute/locations/eastus"
+    command = f"--resource-name '{FAMILY}' --scope {scope} --limit-object value=24"
+    assert command in row.advice
+    assert row.figures == {
+        "quota": FAMILY,
+        "limit": 8,
+        "used": 0,
+        "usedByThisStack": 0,
+        "needed": 24,
+        "limitNeeded": 24,
+    }
+
+
+def test_a_pool_that_scales_needs_its_most_nodes(place: Place) -> None:
+    pool = T4 | {"count": 1, "minCount": 0, "maxCount": 20, "maxSurge": "1"}
+    place.offer(**family(100))
+    row = the(place.ask(gpuPools=[pool]), "quota", "t4")
+    assert row.key == "gpuPools[0].maxCount"
+    assert "needed at most 168 (168 by 20 nodes and 1 of a surge of 8 vCPUs)" in row.what
+    assert "enough to begin with, too little to scale to the most nodes" in row.what
+
+
+def test_pools_share_the_quota_of_their_family(place: Place) -> None:
+    pools = [T4, T4 | {"name": "other", "vmSize": "Standard_NC4as_T4_v3"}]
+    place.offer(**family(24))
+    result = place.ask(gpuPools=pools)
+    row = the(result, "quota", "t4")
+    assert row.answer == the(result, "quota", "other").answer == "problem"
+    assert "needed at most 36 (24 by 2 nodes and 1 of a surge of 8 vCPUs, 12 by other" in row.what
+    # One of both would fit.
+    assert place.ask(gpuPools=pools[:1]).exit_code == 0
+
+
+def test_the_whole_region_has_a_quota_too(place: Place) -> None:
+    # A system node of four cores and its surge, and the T4 pool.
+    place.offer(**limits(cores=32))
+    assert place.ask(gpuPools=[T4]).exit_code == 0
+    place.offer(**limits(cores=31))
+    result = place.ask(gpuPools=[T4])
+    row = the(result, "quota of the region")
+    assert row.answer == "problem"
+    assert row.what.startswith("cores: limit 31, used 0, needed at most 32: enough for the most")
+    assert the(result, "quota", "t4").answer == "ok"
+
+
+def test_spot_has_a_quota_of_its_own_and_no_surge(place: Place) -> None:
+    place.offer(**limits(lowPriorityCores=16, cores=8) | {})
+    pool = T4 | {"spot": True}
+    result = place.ask(gpuPools=[pool])
+    assert result.exit_code == 0
+    assert "lowPriorityCores: limit 16, used 0, needed at most 16" in (
+        the(result, "quota", "t4").what
+    )
+    place.offer(**limits(lowPriorityCores=15))
+    row = the(place.ask(gpuPools=[pool]), "quota", "t4")
+    assert row.answer == "problem"
+    assert "--resource-type lowPriority" in row.advice
+
+
+def test_what_the_stack_has_already_is_not_counted_twice(place: Place) -> None:
+    group = place.group()
+    pool = {"name": "t4", "vmSize": T4["vmSize"], "count": 2}
+    stranger = {"name": "stranger", "vmSize": T4["vmSize"], "count": 1}
+    identity = place.cluster(group, pool, stranger)
+    keys: dict[str, Any] = {
+        "location": ELSEWHERE,
+        "resourceGroup": {"name": group},
+        "cluster": {"name": "there"},
+        "gpuPools": [T4],
+    }
+    own = frozenset(
+        [
+            identity.lower(),
+            identity.partition("/providers/")[0].lower(),
+            f"{identity}/agentPools/t4".lower(),
+        ]
+    )
+    # Eight are the stranger's, sixteen ours already, and eight more take part in an upgrade.
+    place.offer(**family(32))
+    row = the(place.ask(lambda: own, **keys), "quota", "t4")
+    assert row.answer == "ok"
+    assert "used 24 (16 of it by this stack), needed at most 24" in row.what
+    place.offer(**family(31))
+    result = place.ask(lambda: own, **keys)
+    assert result.verdict is Cause.QUOTA_TOO_SMALL
+    assert "a limit of 32 or more" in the(result, "quota", "t4").advice
+
+
+def test_a_quota_that_is_not_listed_is_left_open(place: Place) -> None:
+    path = "/Microsoft.Compute/locations/eastus/usages"
+    place.fault({"method": "GET", "path": path, "status": 200, "body": {"value": []}})
+    result = place.ask(gpuPools=[T4])
+    assert the(result, "quota", "t4").answer == "unknown"
+    assert result.verdict is Cause.UNANSWERED
+
+
+@pytest.mark.parametrize(
+    ("most", "said", "spot", "surge"),
+    [
+        (0, None, False, 0),
+        (1, None, False, 1),
+        (10, None, False, 1),
+        (11, None, False, 2),
+        (4, "33%", False, 2),
+        (4, "3", False, 3),
+        (100, None, True, 0),
+        (4, "a third", False, None),
+    ],
+)
+def test_a_surge(most: int, said: str | None, spot: bool, surge: int | None) -> None:
+    pool = WantedPool(
+        name="p", key="p", vm_size="s", first=0, fewest=0, most=most, spot=spot, max_surge=said
+    )
+    assert pool.surge == surge
+
+
+def test_a_surge_that_cannot_be_read_is_told_by_its_key(place: Place) -> None:
+    row = the(place.ask(gpuPools=[T4 | {"maxSurge": "a third"}]), "quota", "t4")
+    assert (row.answer, row.key) == ("unknown", "gpuPools[0].maxSurge")

@@ -1,0 +1,125 @@
+"""The answers about sizes, made true and false by the rehearsal's script."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from aksgpu.preflight import sizes, wanted
+from aksgpu.preflight.causes import Cause
+from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stack_of, the
+
+SIZE = T4["vmSize"]
+
+
+def test_what_is_offered_is_fine(place: Place) -> None:
+    result = place.ask(gpuPools=[T4])
+    assert result.exit_code == 0
+    assert {row.answer for row in result.rows} == {"ok"}
+    assert the(result, "size", "t4").what == f"{SIZE} is offered in eastus, zones 1, 2, 3"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ({"is": "absent"}, "is not offered in eastus"),
+        ({"is": "restricted"}, "is not offered to this subscription in eastus"),
+        ({"is": "restricted", "reason": "QuotaId"}, "is not sold under this subscription's kind"),
+    ],
+)
+def test_what_is_not_offered_is_told_with_the_nearest_that_are(
+    place: Place, line: dict[str, Any], words: str
+) -> None:
+    place.offer(sizes=[{"size": SIZE, "location": "eastus"} | line])
+    result = place.ask(gpuPools=[T4])
+    row = the(result, "size", "t4")
+    assert (row.answer, row.cause, row.key) == (
+        "problem",
+        Cause.SIZE_NOT_OFFERED,
+        "gpuPools[0].vmSize",
+    )
+    assert words in row.what
+    assert "take one such as Standard_NC16as_T4_v3, Standard_NC4as_T4_v3," in row.advice
+    assert result.exit_code == Cause.SIZE_NOT_OFFERED.exit_code
+    # What holds elsewhere holds there.
+    assert place.ask(gpuPools=[T4], location="westeurope").exit_code == 0
+
+
+def test_what_is_restricted_itself_is_not_recommended(place: Place) -> None:
+    gone = [{"size": size, "is": "restricted"} for size in (SIZE, "Standard_NC4as_T4_v3")]
+    place.offer(sizes=gone)
+    advice = the(place.ask(gpuPools=[T4]), "size", "t4").advice
+    assert "Standard_NC16as_T4_v3" in advice
+    assert "Standard_NC4as_T4_v3" not in advice
+
+
+def test_a_system_pool_is_told_sizes_without_gpus(place: Place) -> None:
+    place.offer(sizes=[{"size": "Standard_D4ds_v5", "is": "absent"}])
+    advice = the(place.ask(), "size", "system").advice
+    assert "Standard_D4" in advice
+    assert "Standard_N" not in advice
+
+
+def test_zones_that_this_subscription_may_not_use(place: Place) -> None:
+    pool = T4 | {"zones": ["1", "2"]}
+    assert the(place.ask(gpuPools=[pool]), "zones", "t4").answer == "ok"
+    place.offer(sizes=[{"size": SIZE, "is": "restricted", "zones": [2]}])
+    row = the(place.ask(gpuPools=[pool]), "zones", "t4")
+    assert (row.answer, row.cause) == ("problem", Cause.SIZE_NOT_OFFERED)
+    assert row.what == f"{SIZE} is not offered to this subscription in zone 2 of eastus"
+    assert row.advice.startswith("take zones 1, 3, or a size that is in all of them, such as ")
+    # A pool without zones is not concerned.
+    assert place.ask(gpuPools=[T4]).exit_code == 0
+
+
+def test_a_region_without_zones(place: Place) -> None:
+    row = the(place.ask(gpuPools=[T4 | {"zones": ["1"]}], location="westus"), "zones", "t4")
+    assert (row.answer, row.advice) == ("problem", "leave the zones out")
+
+
+def test_a_region_that_is_none(place: Place) -> None:
+    result = place.ask(gpuPools=[T4], location="eastuss")
+    row = the(result, "size", "t4")
+    assert row.what == "no size is offered in eastuss"
+    assert "az account list-locations" in row.advice
+
+
+def test_spot_is_for_sizes_that_can_be_spot() -> None:
+    settings = stack_of(gpuPools=[T4 | {"spot": True}])
+    pools = wanted.pools(settings)[1:]
+    for can_be_spot, answer in ((True, "ok"), (False, "problem")):
+        facts = facts_with(offered(SIZE, can_be_spot=can_be_spot))
+        rows = {row.question: row for row in sizes.judge(pools, facts, date(2026, 11, 21))}
+        assert rows["spot"].answer == answer
+
+
+@pytest.mark.parametrize(
+    ("day", "is_listed", "answer", "words"),
+    [
+        (date(2026, 9, 30), True, "warning", "was retired on 2026-09-30; it works where"),
+        (date(2026, 9, 30), False, "problem", "was retired on 2026-09-30"),
+        (date(2026, 9, 29), True, "warning", "will be retired on 2026-09-30"),
+    ],
+)
+def test_retirement(day: date, is_listed: bool, answer: str, words: str) -> None:
+    size = "Standard_NV12s_v3"
+    settings = stack_of(allowRetired="true", gpuPools=[T4 | {"vmSize": size}])
+    facts = facts_with(*([offered(size)] if is_listed else []), offered("Standard_D4ds_v5"))
+    rows = {row.question: row for row in sizes.judge(wanted.pools(settings)[1:], facts, day)}
+    row = rows["retired"]
+    assert row.answer == answer
+    assert words in row.what
+    assert row.advice == "take Standard_NV36ads_A10_v5"
+
+
+def test_what_is_retired_and_gone_is_told_as_retired(place: Place) -> None:
+    pool = T4 | {"vmSize": "Standard_NC6s_v3"}
+    result = place.ask(allowRetired="true", gpuPools=[pool])
+    assert result.verdict is Cause.SIZE_RETIRED
+    assert the(result, "size", "t4").cause is Cause.SIZE_NOT_OFFERED
+
+
+def test_the_retired_image_is_a_warning(place: Place) -> None:
+    result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialised"}])
+    assert the(result, "image", "t4").answer == "warning"
+    assert result.exit_code == 0

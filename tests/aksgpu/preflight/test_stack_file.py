@@ -1,0 +1,111 @@
+"""A stack file read outside of Pulumi: as a program would get it, with all mistakes at once."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from aksgpu.preflight.stack_file import StackFile, StackFileMistakesError, read
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def written(folder: Path, content: Any, project: Any = None) -> StackFile:
+    text = content if isinstance(content, str) else yaml.safe_dump(content)
+    (folder / "Pulumi.test.yaml").write_text(text)
+    if project is not None:
+        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
+    return read(folder, "test")
+
+
+def mistakes(folder: Path, content: Any) -> list[str]:
+    with pytest.raises(StackFileMistakesError) as raised:
+        written(folder, content)
+    return raised.value.mistakes
+
+
+@pytest.mark.parametrize("stack", ["dev", "prod", "article"])
+def test_our_own_stack_files(stack: str) -> None:
+    said = read(ROOT, stack)
+    assert said.settings.gpu_pools
+    assert bool(said.warnings) == (stack == "article")
+
+
+def test_all_mistakes_are_told_at_once_by_their_keys(tmp_path: Path) -> None:
+    pools = [{"name": "Bad", "vmSize": "Standard_D4ds_v5"}]
+    config = {"aks-gpu:gpuPools": pools, "aks-gpu:location": "East US", "aks-gpu:clutser": {}}
+    found = mistakes(tmp_path, {"config": config})
+    keys = [line.partition(":")[0] for line in found]
+    assert keys == ["location", "gpuPools[0].name", "gpuPools[0].vmSize", "clutser"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("config: [", "Pulumi.test.yaml is no YAML"),
+        ("- a\n- b", "is no map of keys and values"),
+        ("config: 3", "is no map of keys and values"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, content: str, words: str) -> None:
+    (line,) = mistakes(tmp_path, content)
+    assert words in line
+
+
+def test_a_stack_file_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.other.yaml").touch()
+    with pytest.raises(StackFileMistakesError, match=r"no stack file Pulumi.gone.yaml.*other"):
+        read(tmp_path, "gone")
+
+
+def test_values_are_those_that_pulumi_hands_over(tmp_path: Path) -> None:
+    config = {"aks-gpu:allowRetired": True, "location": "westeurope", "aks-gpu:tags": {"a": "b"}}
+    settings = written(tmp_path, {"config": config}).settings
+    assert (settings.allow_retired, settings.location) == (True, "westeurope")
+    assert settings.tags == {"a": "b"}
+    # An empty file is one that leaves everything as it is.
+    assert written(tmp_path, "").settings.location == "eastus"
+
+
+def test_what_the_project_file_declares_holds_where_nothing_is_said(tmp_path: Path) -> None:
+    declared = {
+        "aks-gpu:location": {"type": "string", "default": "northeurope"},
+        "aks-gpu:allowRetired": {"value": True},
+        "aks-gpu:tags": {"type": "object"},
+    }
+    project = {"name": "aks-gpu", "config": declared}
+    settings = written(tmp_path, {"config": {}}, project).settings
+    assert (settings.location, settings.allow_retired) == ("northeurope", True)
+    said = {"config": {"aks-gpu:location": "westus"}}
+    assert written(tmp_path, said, project).settings.location == "westus"
+
+
+def test_secrets_are_not_needed_unless_they_are_asked_about(tmp_path: Path) -> None:
+    secret = {"secure": "v1:abc"}
+    config: dict[str, Any] = {
+        "azure-native:clientSecret": secret,
+        "aks-gpu:tags": {"a": secret},
+        "aks-gpu:location": "westus",
+    }
+    assert written(tmp_path, {"config": config}).settings.location == "westus"
+    config |= {"aks-gpu:cluster": {"name": secret}, "aks-gpu:gpuPools": [{"name": "Bad"}]}
+    found = mistakes(tmp_path, {"config": config})
+    assert found[0] == (
+        "cluster.name: is encrypted, and preflight reads no secrets; say it in the clear"
+    )
+    assert [line.partition(":")[0] for line in found[1:]] == [
+        "gpuPools[0].name",
+        "gpuPools[0].vmSize",
+    ]
+
+
+def test_the_subscription_that_the_stack_file_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "of the environment")
+    assert written(tmp_path, "").azure.text("subscriptionId") == "of the environment"
+    config = {"azure-native:subscriptionId": "native", "azure-native:clientSecret": {"secure": "x"}}
+    assert written(tmp_path, {"config": config}).azure.text("subscriptionId") == "native"
+    config |= {"aks-preview:subscriptionId": "preview"}
+    assert written(tmp_path, {"config": config}).azure.text("subscriptionId") == "preview"

@@ -1,0 +1,207 @@
+"""The answers about versions, registrations, and what exists already."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from aksgpu.preflight import registrations, versions
+from aksgpu.preflight.causes import Cause
+from aksgpu.preflight.facts import Version
+from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, stack_of, the
+from tests.rehearsal.conftest import API_VERSION
+
+OFFERED = [
+    Version(
+        minor=minor,
+        patches=frozenset([f"{minor}.2", f"{minor}.1"]),
+        is_default=minor == "1.35",
+        is_preview=minor == "1.37",
+        is_official=minor != "1.32",
+    )
+    for minor in ("1.32", "1.34", "1.35", "1.37")
+]
+
+
+@pytest.mark.parametrize(
+    ("version", "answer", "words"),
+    [
+        ("1.35", "ok", "Kubernetes 1.35 is offered in eastus"),
+        ("1.35.2", "ok", "Kubernetes 1.35.2 is offered in eastus"),
+        ("", "ok", "AKS takes its own default, 1.35"),
+        ("1.345", "problem", "Kubernetes 1.345 is not offered in eastus"),
+        ("1.30", "problem", "Kubernetes 1.30 is not offered in eastus"),
+        ("1.35.99", "problem", "of Kubernetes 1.35 only 1.35.2, 1.35.1 are offered in eastus"),
+        ("1.32", "problem", "offered with long-term support only"),
+        ("1.37", "warning", "is a preview"),
+    ],
+)
+def test_versions(version: str, answer: str, words: str) -> None:
+    settings = stack_of(cluster={"kubernetesVersion": version})
+    row = versions.judge(settings, facts_with(versions=OFFERED))
+    assert (row.answer, row.key) == (answer, "cluster.kubernetesVersion")
+    assert words in row.what
+
+
+def test_a_version_of_another_region(place: Place) -> None:
+    place.offer(versions=[{"location": "eastus", "offered": ["1.34"]}])
+    result = place.ask(cluster={"kubernetesVersion": "1.36"})
+    assert result.verdict is Cause.VERSION_NOT_OFFERED
+    row = the(result, "version")
+    assert row.advice == "take one of 1.34, or leave it out"
+    here = place.ask(cluster={"kubernetesVersion": "1.36"}, location="westeurope")
+    assert the(here, "version").answer == "ok"
+
+
+@pytest.mark.parametrize(
+    ("state", "answer"),
+    [("Registered", "ok"), ("Registering", "warning"), ("NotRegistered", "problem")],
+)
+def test_providers(state: str, answer: str) -> None:
+    facts = facts_with(providers={"Microsoft.Network": state})
+    (row,) = registrations.providers(facts)
+    assert row.answer == answer
+    assert row.cause is (Cause.NOT_REGISTERED if answer == "problem" else None)
+    if answer == "problem":
+        assert row.advice == "`az provider register --namespace Microsoft.Network --wait`"
+
+
+def test_a_provider_that_is_not_registered_explains_what_cannot_be_asked(place: Place) -> None:
+    path = "/providers/Microsoft.Compute"
+    version = "?api-version=2021-04-01"
+
+    def state(wanted: str) -> None:
+        place.azure.wait(f"{path}{version}", lambda it: it.body["registrationState"] == wanted)
+
+    place.azure.call("POST", f"{path}/unregister{version}")
+    try:
+        state("Unregistered")
+        result = place.ask(gpuPools=[T4])
+    finally:
+        place.azure.call("POST", f"{path}/register{version}")
+        state("Registered")
+    assert result.verdict is Cause.NOT_REGISTERED
+    row = the(result, "size")
+    assert row.answer == "unknown"
+    assert "MissingSubscriptionRegistration" in row.what
+
+
+@pytest.mark.parametrize(
+    ("state", "answer", "words"),
+    [
+        ("Registered", "ok", "is registered"),
+        ("Registering", "warning", "is being registered"),
+        ("NotRegistered", "problem", "is NotRegistered"),
+        ("Pending", "problem", "waits for the approval of somebody at Azure"),
+    ],
+)
+def test_features_that_a_header_asks_for(state: str, answer: str, words: str) -> None:
+    name = "Microsoft.ContainerService/SomePreview"
+    settings = stack_of(gpuPools=[T4 | {"customHeaders": {"AKSHTTPCustomFeatures": name}}])
+    facts = facts_with(features={name.lower(): state})
+    (row,) = registrations.features(settings, facts)
+    assert row.answer == answer
+    assert words in row.what
+    assert row.cause is (Cause.NOT_REGISTERED if answer == "problem" else None)
+
+
+def test_a_feature_that_there_is_not(place: Place) -> None:
+    pool = T4 | {"customHeaders": {"akshttpcustomfeatures": "Microsoft.ContainerService/Gone"}}
+    row = the(place.ask(gpuPools=[pool]), "feature")
+    assert (row.answer, row.what) == (
+        "problem",
+        "Azure knows no feature Microsoft.ContainerService/Gone",
+    )
+
+
+def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
+    result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialised"}])
+    assert the(result, "feature").answer == "ok"
+    assert "the stack registers it by itself" in the(result, "feature").what
+
+
+def test_what_has_to_exist(place: Place, there: Mapping[str, Any]) -> None:
+    nowhere: dict[str, Any] = {"name": "nowhere", "existing": True}
+    result = place.ask(resourceGroup=nowhere, cluster=nowhere, gpuPools=[T4])
+    for question in ("resource group", "cluster"):
+        row = the(result, question)
+        assert (row.answer, row.cause) == ("problem", Cause.EXISTENCE)
+    assert result.verdict is Cause.EXISTENCE
+    result = place.ask(**there, gpuPools=[T4])
+    assert result.exit_code == 0
+    # The system pool belongs to that cluster, and is not this stack's to ask about or to pay for.
+    assert {row.pool for row in result.rows} == {"", "t4"}
+    assert result.costs is not None
+    assert [cost.pool.name for cost in result.costs.pools] == ["t4"]
+
+
+def test_an_existing_cluster_says_where_its_pools_will_be(
+    place: Place, there: Mapping[str, Any]
+) -> None:
+    place.offer(sizes=[{"size": T4["vmSize"], "location": ELSEWHERE, "is": "absent"}])
+    result = place.ask(**{**there, "location": "westeurope"}, gpuPools=[T4])
+    assert result.location == ELSEWHERE
+    assert the(result, "location").answer == "warning"
+    assert result.verdict is Cause.SIZE_NOT_OFFERED
+
+
+def test_names_have_to_be_free_or_ones_own(place: Place) -> None:
+    group = place.group()
+    identity = place.cluster(group, {"name": "t4", "vmSize": T4["vmSize"], "count": 1})
+    keys: dict[str, Any] = {
+        "location": ELSEWHERE,
+        "resourceGroup": {"name": group},
+        "cluster": {"name": "there"},
+        "gpuPools": [T4, T4 | {"name": "new"}],
+    }
+    own = {identity, identity.partition("/providers/")[0], f"{identity}/agentPools/t4"}
+
+    def answers(owned: frozenset[str] | None) -> dict[tuple[str, str], str]:
+        rows = place.ask(lambda: owned, **keys).rows
+        asked = ("resource group", "cluster", "name")
+        return {(row.question, row.pool): row.answer for row in rows if row.question in asked}
+
+    where = [("resource group", ""), ("cluster", ""), ("name", "system"), ("name", "t4")]
+    assert answers(frozenset()) == dict.fromkeys(where, "problem")
+    assert answers(frozenset(map(str.lower, own))) == dict.fromkeys(where, "ok")
+    # Where nobody knows whose they are, nobody is kept from going on.
+    assert answers(None) == dict.fromkeys(where, "warning")
+
+
+def test_the_state_is_read_only_where_it_matters(place: Place) -> None:
+    def owned() -> None:
+        raise AssertionError("nothing is there that could be owned")
+
+    assert place.ask(owned, resourceGroup={"name": "free"}).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "trouble"),
+    [
+        ({"powerState": {"code": "Stopped"}}, "Stopped"),
+        ({"provisioningState": "Failed"}, "Failed"),
+    ],
+)
+def test_a_cluster_that_takes_no_pools(
+    place: Place, there: Mapping[str, Any], said: Any, trouble: str
+) -> None:
+    group = there["resourceGroup"]["name"]
+    below = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/there"
+    body = place.azure.call("GET", f"{below}?api-version={API_VERSION}").body
+    body["properties"] |= said
+    place.fault({"path": f"{below}$", "status": 200, "body": body})
+    row = the(place.ask(**there, gpuPools=[T4]), "cluster")
+    assert row.answer == "problem"
+    assert f"the cluster is {trouble}" in row.what
+
+
+def test_a_version_that_the_cluster_has_already_need_not_be_offered(
+    place: Place, there: Mapping[str, Any]
+) -> None:
+    place.offer(versions=[{"offered": ["1.36"]}])
+    own = {
+        **there,
+        "resourceGroup": {"name": there["resourceGroup"]["name"]},
+        "cluster": {"name": "there", "kubernetesVersion": "1.35"},
+    }
+    assert the(place.ask(lambda: None, **own), "version").answer == "ok"

@@ -1,0 +1,38 @@
+"""Reviews the example, in all formats: `python -m tests.aksgpu.review.make_example FOLDER`.
+
+Without a folder, it writes the example that docs/review.md shows.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.aksgpu.review.pull_request import STACK, make_pull_request, run_review
+
+KEPT = Path(__file__).resolve().parents[3] / "docs" / "examples" / "review"
+TERMINAL = "terminal.txt"
+FORMATS = {"markdown": "report.md", "sarif": "report.sarif", "json": "report.json"}
+# A mandatory rule is broken.
+EXIT_CODE = 30
+
+
+def make_example(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        project = Path(place) / "project"
+        make_pull_request(project)
+        files = [
+            word for name, file in FORMATS.items() for word in (f"--{name}", str(folder / file))
+        ]
+        where = ["--project", str(project), "--stack", STACK]
+        ended = run_review(Path(place), *where, "--offline", "--base", "main", *files)
+    if ended.returncode != EXIT_CODE:
+        raise SystemExit(f"It ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+    # A terminal's lines are filled up with blanks; a file's need not be.
+    lines = [line.rstrip() for line in ended.stdout.splitlines()]
+    (folder / TERMINAL).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else KEPT
+    chosen.mkdir(parents=True, exist_ok=True)
+    make_example(chosen)

@@ -1,0 +1,155 @@
+"""Parts of reviews for the tests: the engine's events, and stacks as they come out of them."""
+
+from fractions import Fraction
+from typing import Any
+
+from pulumi.automation.events import (
+    DiagnosticEvent,
+    EngineEvent,
+    OpType,
+    PolicyEvent,
+    ResourcePreEvent,
+    StepEventMetadata,
+    StepEventStateMetadata,
+)
+
+from aksgpu.review.causes import Cause, Problem
+from aksgpu.review.model import (
+    Change,
+    Finding,
+    GpuCount,
+    LostPool,
+    NotRun,
+    Resource,
+    Review,
+    Span,
+    StackReview,
+)
+from aksgpu.review.seen import Seen
+
+AGENT_POOL = "azure-native:containerservice:AgentPool"
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+GROUP = "azure-native:resources:ResourceGroup"
+T4 = "Standard_NC8as_T4_v3"
+A100 = "Standard_NC24ads_A100_v4"
+CPU = "Standard_D4ds_v5"
+
+
+def urn(name: str, kind: str = AGENT_POOL) -> str:
+    return f"urn:pulumi:dev::aks-gpu::{kind}::{name}"
+
+
+def state(inputs: dict[str, Any], kind: str = AGENT_POOL, **more: Any) -> StepEventStateMetadata:
+    return StepEventStateMetadata(kind, "", "id", "", "", inputs=inputs, **more)
+
+
+def step(
+    op: str,
+    name: str,
+    old: dict[str, Any] | None = None,
+    new: dict[str, Any] | None = None,
+    *,
+    kind: str = AGENT_POOL,
+    **more: Any,
+) -> EngineEvent:
+    """What the engine tells of a resource, with its inputs as they were and will be."""
+    old_more = {key: more.pop(key) for key in ("retain_on_delete", "delete") if key in more}
+    told = StepEventMetadata(
+        OpType(op),
+        urn(name, kind),
+        kind,
+        "",
+        old=None if old is None else state(old, more.pop("old_kind", kind), **old_more),
+        new=None if new is None else state(new, kind),
+        **more,
+    )
+    return EngineEvent(0, 0, resource_pre_event=ResourcePreEvent(told))
+
+
+def policy(message: str, name: str = "pool", level: str = "mandatory", **more: Any) -> EngineEvent:
+    rule = more.pop("rule", "a-rule")
+    pack = more.pop("pack", "another-pack")
+    told = PolicyEvent(message, "never", rule, pack, "1", "1", level, urn(name) if name else None)
+    return EngineEvent(0, 0, policy_event=told)
+
+
+def diagnostic(message: str, severity: str = "error", name: str = "") -> EngineEvent:
+    told = DiagnosticEvent(message, "never", severity, urn=urn(name) if name else None)
+    return EngineEvent(0, 0, diagnostic_event=told)
+
+
+def seen(*events: EngineEvent) -> Seen:
+    sorted_out = Seen()
+    for event in events:
+        sorted_out.on_event(event)
+    return sorted_out
+
+
+def span(least: int, most: int) -> Span:
+    return Span(Fraction(least), Fraction(most))
+
+
+def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackReview:
+    """A stack with something in every part of its review, for each of its pools."""
+    resources = [Resource(urn(f"pool{number}")) for number in range(pools)]
+    return StackReview(
+        stack=name,
+        file=f"Pulumi.{name}.yaml",
+        notes=[f"A note.{text}"],
+        problems=[
+            Problem(
+                cause=Cause.STACK_FILE_INVALID,
+                key=f"gpuPools[{number}].vmSize",
+                what=f"is wrong{text}",
+                advice="do it right",
+            )
+            for number in range(pools)
+        ],
+        changes=[
+            Change(kind="replace", resource=resource, properties=("vmSize",))
+            for resource in resources
+        ],
+        lost=[
+            LostPool(
+                kind="replace",
+                pool=resource.name,
+                resource=resource,
+                vm_size=T4,
+                why=f", on account of vmSize{text}",
+                allowed=False,
+            )
+            for resource in resources
+        ],
+        findings=[
+            Finding(
+                rule="a-rule",
+                pack="a-pack",
+                severity="high",
+                mandatory=True,
+                resource=resource,
+                message=f"It is broken.{text}",
+                remedy=f"Mend it.{text}",
+                url="https://example.com/a-rule",
+            )
+            for resource in resources
+        ],
+        not_run=[
+            NotRun(rule="b-rule", pack="a-pack", resource=resource, why=f"Not known.{text}")
+            for resource in resources
+        ],
+        gpus=[
+            GpuCount(
+                vm_size=f"Standard_NC{number}",
+                nodes_before=span(0, 1),
+                nodes_after=span(1, 2),
+                gpus_before=span(0, 4),
+                gpus_after=None,
+            )
+            for number in range(pools)
+        ],
+        lines={resource.urn: 7 for resource in resources} | {"gpuPools[0].vmSize": 3},
+    )
+
+
+def review(*stacks: StackReview) -> Review:
+    return Review(offline=True, base="main", stacks=list(stacks))

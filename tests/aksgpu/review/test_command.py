@@ -1,0 +1,134 @@
+"""The command line: what it takes, what goes where, and what the parts of a review become."""
+
+import json
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from aksgpu.main import app
+from aksgpu.review import command, reviewing
+from aksgpu.review.causes import Cause
+from aksgpu.review.model import Review
+from aksgpu.review.reviewing import Wishes
+from engine import EngineUnavailableError
+from tests.aksgpu.review.reviews import review as made
+from tests.aksgpu.review.reviews import whole_stack
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, ["review", *arguments], env={"COLUMNS": "200"})
+
+
+def wishes_for(project: Path, *stacks: str) -> Wishes:
+    return Wishes(stacks=stacks, project=project, offline=False, base="", allowed=())
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Wishes]:
+    """What is asked for, in place of a review of it."""
+    wishes: list[Wishes] = []
+
+    def reviewed(asked: Wishes, _: Any) -> Review:
+        wishes.append(asked)
+        return made(whole_stack())
+
+    monkeypatch.setattr(command, "review_stacks", reviewed)
+    return wishes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "--stack"),
+        (["--stack", "dev", "--base", "HEAD"], "--base goes with --offline"),
+        (["--stack", "dev", "--offline", "--base", "no-such-commit"], "git knows no commit"),
+        (["--stack", "dev", "--offline", "--base", "--help"], "git knows no commit"),
+        (["--stack", "dev", "--project", "/nosuch"], "There is no Pulumi.yaml in /nosuch"),
+        (["--stack", "dev", "--json", "/nosuch/x.json"], "cannot be written"),
+        (["--stack", "dev", "--json", "-", "--sarif", "-"], "cannot go to the same place"),
+    ],
+)
+def test_wrong_options_are_refused_before_anything_is_begun(
+    arguments: list[str], told: str, asked: list[Wishes]
+) -> None:
+    ended = run(*arguments)
+    assert ended.exit_code == 2
+    assert told in " ".join(ended.output.replace("│", " ").split())
+    assert not asked
+
+
+def test_one_run_writes_every_format_and_prints_for_the_terminal(
+    tmp_path: Path, asked: list[Wishes]
+) -> None:
+    files = {name: tmp_path / name for name in command.FORMATS}
+    ended = run(
+        *("--stack", "dev", "--stack", "prod", "--offline", "--allow-replace", "a"),
+        *(word for name, file in files.items() for word in (f"--{name}", str(file))),
+    )
+
+    assert ended.exit_code == Cause.STACK_FILE_INVALID.exit_code
+    assert "Result: stack-file-invalid" in ended.stdout
+    for name, file in files.items():
+        assert file.read_text() == command.FORMATS[name](made(whole_stack()))
+    (wishes,) = asked
+    assert (wishes.stacks, wishes.allowed, wishes.offline) == (["dev", "prod"], ["a"], True)
+
+
+def test_a_format_can_be_printed_alone(asked: list[Wishes]) -> None:
+    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 1
+    assert len(asked) == 1
+
+
+def all_verdicts(review: Review) -> list[Cause]:
+    return [stack.verdict for stack in review.stacks]
+
+
+def test_without_an_engine_there_is_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unavailable(_: Any) -> None:
+        raise EngineUnavailableError("None is to be had.")
+
+    monkeypatch.setattr(reviewing, "ensure_engine", unavailable)
+    review = reviewing.review_stacks(wishes_for(tmp_path, "a", "b", "a"), lambda _: None)
+    assert all_verdicts(review) == [Cause.ENGINE_UNAVAILABLE] * 2
+
+
+def test_what_was_reviewed_before_an_interruption_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first_only(stack: Any, *_: Any) -> None:
+        if stack.stack != "a":
+            raise KeyboardInterrupt
+        stack.gpus = []
+
+    monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
+    monkeypatch.setattr(reviewing, "_review", first_only)
+    review = reviewing.review_stacks(wishes_for(tmp_path, "a", "b", "c"), lambda _: None)
+    assert all_verdicts(review) == [Cause.FINE, Cause.INTERRUPTED, Cause.INTERRUPTED]
+
+
+def test_a_mistake_of_the_review_itself_is_in_its_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mistaken(*_: Any) -> None:
+        raise KeyError("password: hunter2-x")
+
+    monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
+    monkeypatch.setattr(reviewing, "_review", mistaken)
+    review = reviewing.review_stacks(wishes_for(tmp_path, "a"), lambda _: None)
+    assert all_verdicts(review) == [Cause.PREVIEW_FAILED]
+    assert "KeyError" in review.stacks[0].problems[0].what
+    assert "hunter2" not in review.stacks[0].problems[0].what
+
+
+def test_signals_are_as_they_were_afterwards(asked: list[Wishes]) -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        run("--stack", "dev")
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGTERM, before)

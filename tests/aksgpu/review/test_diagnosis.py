@@ -1,0 +1,66 @@
+"""Why a preview failed, told from what the engine says."""
+
+import pytest
+
+from aksgpu.review.causes import Cause
+from aksgpu.review.diagnosis import problems_of
+
+REFUSED = """This stack file cannot be used:
+gpuPools[0].vmSize: 'Standard_D2s_v3' is no GPU size: take one such as Standard_NC8as_T4_v3
+cluster.kubernetesVersion: 1.9 is too old for GPUs: take 1.10 or newer
+a line without a key
+"""
+
+
+def test_each_mistake_of_a_stack_file_is_a_problem_with_its_key() -> None:
+    problems = list(problems_of([REFUSED]))
+
+    assert {problem.cause for problem in problems} == {Cause.STACK_FILE_INVALID}
+    assert [(problem.key, problem.what) for problem in problems] == [
+        (
+            "gpuPools[0].vmSize",
+            "'Standard_D2s_v3' is no GPU size: take one such as Standard_NC8as_T4_v3",
+        ),
+        ("cluster.kubernetesVersion", "1.9 is too old for GPUs: take 1.10 or newer"),
+        ("", "a line without a key"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        ("error: no stack named 'prod' found", Cause.STACK_MISSING),
+        ("Missing required configuration variable 'batch:pools'", Cause.STACK_FILE_INVALID),
+        ("could not unmarshal 'Pulumi.dev.yaml': invalid YAML file", Cause.STACK_FILE_INVALID),
+        ("dial tcp 127.0.0.1:1: connect: connection refused", Cause.CLOUD_UNREACHABLE),
+        ("Cannot connect to host login.example:443 ssl:default", Cause.CLOUD_UNREACHABLE),
+        ("ClientConnectorError(ConnectionKey(host='x', port=1))", Cause.CLOUD_UNREACHABLE),
+        ("dial tcp: lookup api.pulumi.com: no such host", Cause.CLOUD_UNREACHABLE),
+        ("Please run 'az login' to set up an account", Cause.CLOUD_UNREACHABLE),
+        ("AADSTS7000215: Invalid client secret provided", Cause.CLOUD_UNREACHABLE),
+        (
+            "PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions",
+            Cause.CLOUD_UNREACHABLE,
+        ),
+        ("Program failed with an unhandled exception", Cause.PREVIEW_FAILED),
+    ],
+)
+def test_what_the_engine_says_leads_to_a_cause(error: str, cause: Cause) -> None:
+    (problem,) = problems_of([error, error])
+    assert problem.cause is cause
+    assert problem.advice
+
+
+def test_what_only_follows_is_told_where_there_is_nothing_else() -> None:
+    follows = "an unhandled error occurred: the program failed: exit status 1"
+
+    assert [problem.what for problem in problems_of(["too hot", follows])] == ["too hot"]
+    assert [problem.what for problem in problems_of([follows])] == [follows]
+
+
+def test_of_a_long_traceback_the_end_is_told() -> None:
+    lines = [f"line {number}" for number in range(100)]
+    (problem,) = problems_of(["\n".join([*lines, "ValueError: too hot"])])
+    assert problem.what.startswith("...\n")
+    assert problem.what.endswith("ValueError: too hot")
+    assert len(problem.what.splitlines()) < 20

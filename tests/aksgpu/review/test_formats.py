@@ -1,0 +1,109 @@
+"""The other formats: the same facts as JSON and for the terminal; and no cause is left untold."""
+
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from aksgpu.review.causes import Cause, Problem
+from aksgpu.review.command import FORMATS
+from aksgpu.review.document import as_json
+from aksgpu.review.model import Review, StackReview
+from aksgpu.review.terminal import print_report
+from tests.aksgpu.review.reviews import review, urn, whole_stack
+
+
+def on_terminal(told: Review) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    print_report(told, console)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+EVERY = [*FORMATS.values(), on_terminal]
+
+
+@pytest.mark.parametrize("written", EVERY)
+@pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.FINE])
+def test_every_cause_is_told_in_every_format(
+    cause: Cause, written: Callable[[Review], str]
+) -> None:
+    stack = StackReview(stack="dev", file="Pulumi.dev.yaml")
+    stack.problems.append(Problem(cause=cause, what="it went wrong", advice="do it again"))
+
+    text = written(review(stack))
+
+    assert "it went wrong" in text
+    assert "do it again" in text
+    assert str(cause.exit_code) in text
+
+
+@pytest.mark.parametrize("written", EVERY)
+def test_every_format_has_every_part(written: Callable[[Review], str]) -> None:
+    text = written(review(whole_stack(pools=2)))
+    for told in (
+        "is wrong",
+        "pool1",
+        "a-rule",
+        "It is broken.",
+        "Mend it.",
+        "b-rule",
+        "Not known.",
+    ):
+        assert told in text, told
+
+
+def test_json_has_all_there_is() -> None:
+    document: dict[str, Any] = json.loads(as_json(review(whole_stack())))
+
+    assert (document["version"], document["cause"], document["exitCode"]) == (
+        1,
+        "stack-file-invalid",
+        33,
+    )
+    (stack,) = document["stacks"]
+    resource = {"urn": urn("pool0"), "type": urn("").split("::")[2], "name": "pool0"}
+    assert stack["lostGpuPools"][0]["resource"] == resource
+    assert stack["lostGpuPools"][0]["line"] == 7
+    assert stack["findings"][0] == {
+        "rule": "a-rule",
+        "pack": "a-pack",
+        "severity": "high",
+        "mandatory": True,
+        "resource": resource,
+        "line": 7,
+        "message": "It is broken.",
+        "remedy": "Mend it.",
+        "url": "https://example.com/a-rule",
+    }
+    assert stack["rulesNotRun"][0]["why"] == "Not known."
+    assert stack["problems"][0]["line"] == 3
+    assert stack["changes"]["replace"] == [resource | {"properties": ["vmSize"]}]
+    assert stack["gpus"] == [
+        {
+            "vmSize": "Standard_NC0",
+            "nodes": {"before": {"min": 0, "max": 1}, "after": {"min": 1, "max": 2}},
+            "gpus": {"before": {"min": 0, "max": 4}, "after": None},
+        }
+    ]
+
+
+def test_the_terminal_takes_nothing_for_markup() -> None:
+    stack = whole_stack(text=" [bold]x[/bold] [/nosuch]")
+    assert "[bold]x[/bold] [/nosuch]" in on_terminal(review(stack))
+
+
+def test_a_preview_that_did_not_end_counts_no_gpus() -> None:
+    stack = whole_stack()
+    stack.gpus = None
+    assert "how many GPUs there will be is not known" in on_terminal(review(stack))
+    assert json.loads(as_json(review(stack)))["stacks"][0]["gpus"] is None
+
+
+def test_findings_that_are_alike_are_told_once_with_all_their_resources() -> None:
+    text = on_terminal(review(whole_stack(pools=3)))
+    assert text.count("a-rule: pool0, pool1, pool2 (azure-native:containerservice:AgentPool)") == 1
+    assert text.count("It is broken.") == 1

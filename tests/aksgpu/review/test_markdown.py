@@ -1,0 +1,136 @@
+"""The comment: short enough whatever the stack, and nothing in it breaks out."""
+
+import dataclasses
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from aksgpu.review.causes import Cause
+from aksgpu.review.markdown import MARKER, as_markdown, escape
+from aksgpu.review.model import Review, StackReview
+from tests.aksgpu.review.reviews import review, whole_stack
+
+# GitHub's.
+MOST = 65_536
+NASTY = (
+    "| a | <b onload='x'> ``` `c` @everyone #12 **d** [e](http://evil.example) "
+    "</details> <!-- --> &lt; $x$ :smile: www.evil.example\n\n# heading\n- item\n| --- |"
+)
+
+
+def rendered(text: str) -> str:
+    return str(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
+
+
+def words(html: str) -> str:
+    return re.sub(r"<[^>]*>", "", html)
+
+
+def test_the_first_line_is_what_a_workflow_looks_for() -> None:
+    assert MARKER == "<!-- aks-gpu review -->"
+    assert as_markdown(review(whole_stack())).splitlines()[0] == MARKER
+
+
+def test_everything_is_told() -> None:
+    text = as_markdown(review(whole_stack()))
+    for told in (
+        "A note.",
+        "gpuPools[0].vmSize (line 3): is wrong",
+        "do it right",
+        "The GPU pool pool0 (Standard_NC8as_T4_v3) is replaced, on account of vmSize.",
+        "--allow-replace pool0",
+        "It is broken.",
+        "Mend it.",
+        "high, mandatory",
+        "b-rule",
+        "Not known.",
+        "replaced: pool0",
+        "compared with the stack files at main",
+        "exit code 33",
+    ):
+        assert told in words(rendered(text)).replace("&quot;", '"'), told
+    assert '<a href="https://example.com/a-rule">a-rule</a>' in text
+    assert "| Standard&#95;NC0 | 0 to 1 | 1 to 2 | 0 to 4 | unknown |" in text
+    # Details are folded; what they belong to is not.
+    assert text.index("<summary>Changes") > text.index("It is broken.")
+
+
+@pytest.mark.parametrize(
+    "stacks",
+    [
+        [whole_stack(pools=300)],
+        [whole_stack(pools=300, text="x" * 2000)],
+        [whole_stack(pools=300, text=NASTY * 8)],
+        [whole_stack(f"stack{number}", pools=10) for number in range(120)],
+        [whole_stack(f"{'s' * 90}{number}" * 20, pools=1) for number in range(150)],
+    ],
+)
+def test_it_is_short_enough_whatever_the_stack(stacks: list[StackReview]) -> None:
+    text = as_markdown(review(*stacks))
+    assert len(text) < MOST
+    assert len(text.encode()) < MOST
+    assert f"exit code {Cause.STACK_FILE_INVALID.exit_code}" in text
+    assert text.count("<details>") == text.count("</details>")
+    assert "more" in text
+    assert "### ❌ Stack" in text
+
+
+def test_a_stack_of_three_hundred_pools_still_names_pools_and_what_is_left_out() -> None:
+    text = as_markdown(review(whole_stack(pools=300)))
+    assert "pool0" in text
+    assert re.search(r"… and \d+ more: the JSON report has them all.", text)
+
+
+def test_foreign_text_is_text_and_no_more() -> None:
+    plain = rendered(as_markdown(review(whole_stack())))
+    nasty = rendered(as_markdown(review(whole_stack(text=NASTY))))
+
+    # No element more, and no element less, than with harmless text.
+    def elements(html: str) -> list[str]:
+        return re.findall(r"<[^>]*>", html)
+
+    assert elements(nasty) == elements(plain)
+    assert "@everyone" not in nasty
+    assert "#12" not in nasty
+    assert "everyone" in nasty
+
+
+@given(st.text())
+def test_no_text_breaks_out(text: str) -> None:
+    shown = escape(text)
+    assert "\n" not in shown
+    assert not re.search(r"[|<>`*_\[\]\\@#$~]", re.sub(r"&#\d+;", "", shown))
+
+
+@pytest.mark.parametrize("address", ["http://evil.example", "www.evil.example", "WWW.evil.x"])
+def test_no_address_becomes_a_link(address: str) -> None:
+    assert not re.search(r"://|www\.", escape(address), re.IGNORECASE)
+    assert words(rendered(escape(address))).strip() == address
+
+
+def test_a_link_that_is_none_is_left_out() -> None:
+    stack = whole_stack()
+    (finding,) = stack.findings
+    object.__setattr__(finding, "url", "javascript:alert(1)")
+    assert "javascript" not in as_markdown(review(stack))
+
+
+def test_a_review_without_anything_to_tell() -> None:
+    fine = StackReview(stack="dev", file="Pulumi.dev.yaml", gpus=[], unchanged=3)
+    text = as_markdown(Review(offline=False, stacks=[fine]))
+    assert "✅ GPU review: fine" in text
+    assert "Nothing changes." in text
+    assert "compared with what each stack has now" in text
+
+
+def test_advice_is_folded_and_what_fails_is_not() -> None:
+    stack = whole_stack()
+    advice = dataclasses.replace(stack.findings[0], mandatory=False, message="It could be better.")
+    stack.findings.append(advice)
+    text = as_markdown(review(stack))
+    folded = text[text.index("<details><summary>Advice: 1</summary>") :]
+    assert "It could be better." in folded
+    assert "It is broken." not in folded

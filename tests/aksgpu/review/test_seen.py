@@ -1,0 +1,125 @@
+"""What the engine tells, sorted: changes, findings, rules that could not run, errors."""
+
+import pytest
+from pulumi_policy import EnforcementLevel
+
+from aksgpu.review.rules import facts_of
+from tests.aksgpu.review.reviews import (
+    AGENT_POOL,
+    diagnostic,
+    policy,
+    seen,
+    step,
+)
+
+NOT_RUN = (
+    "can't run policy 'a-rule' from policy pack 'another-pack@v0.0.1' during preview: string value "
+    "at .osType can't be known during preview\n"
+)
+
+
+def test_each_resource_is_told_once() -> None:
+    told = seen(
+        step("delete-replaced", "a", {}),
+        step("replace", "a", {}, {}, keys=["vmSize"]),
+        step("create-replacement", "a", {}, {}, keys=["vmSize"]),
+        step("create-replacement", "h", {}, {}, keys=["vmSize"]),
+        step("replace", "h", {}, {}, keys=["vmSize"]),
+        step("delete-replaced", "h", {}),
+        step("create", "d", None, {}),
+        step("update", "b", {}, {}, diffs=["tags", "count"]),
+        step("delete", "c", {}),
+        step("import", "e", None, {}),
+        step("same", "f", {}, {}),
+        step("read", "g", None, {}),
+    )
+
+    assert [(change.kind, change.resource.name, change.properties) for change in told.changes] == [
+        ("replace", "a", ("vmSize",)),
+        ("update", "b", ("count", "tags")),
+        ("delete", "c", ()),
+        ("create", "d", ()),
+        ("import", "e", ()),
+        ("replace", "h", ("vmSize",)),
+    ]
+    assert told.unchanged == 1
+
+
+def test_what_nobody_wrote_down_is_no_change() -> None:
+    told = seen(
+        step("create", "aks-gpu-dev", None, {}, kind="pulumi:pulumi:Stack"),
+        step("create", "default_3_29_0", None, {}, kind="pulumi:providers:azure-native"),
+        step("create", "kubernetes", None, {}, kind="pulumi:providers:kubernetes"),
+    )
+    assert [change.resource.name for change in told.changes] == ["kubernetes"]
+
+
+def test_a_name_may_have_anything_in_it() -> None:
+    (change,) = seen(step("create", "a::b$c", None, {})).changes
+    assert change.resource.name == "a::b$c"
+    assert change.resource.type == AGENT_POOL
+
+
+def test_the_innermost_type_counts() -> None:
+    kind = f"aks-gpu:components:GpuNodePool${AGENT_POOL}"
+    (change,) = seen(step("create", "gpu", None, {}, kind=kind)).changes
+    assert change.resource.type == AGENT_POOL
+
+
+@pytest.mark.parametrize(("level", "mandatory"), [("mandatory", True), ("advisory", False)])
+def test_a_finding_has_what_the_pack_knows_of_the_rule(level: str, *, mandatory: bool) -> None:
+    rule, pack = "gpu-pool-linux-only", "aks-gpu-policies"
+    facts = facts_of(rule, pack)
+
+    told = seen(
+        policy(f"{facts.description}\nIt runs Windows.\n", level=level, rule=rule, pack=pack)
+    )
+
+    (finding,) = told.findings
+    assert (finding.message, finding.mandatory) == ("It runs Windows.", mandatory)
+    assert finding.resource is not None
+    assert finding.resource.name == "pool"
+    assert (finding.severity, finding.remedy, finding.url) == (
+        facts.severity,
+        facts.remedy,
+        facts.url,
+    )
+
+
+def test_our_own_rules_say_what_to_do() -> None:
+    facts = facts_of("gpu-pool-linux-only", "aks-gpu-policies")
+    assert facts.description
+    assert facts.severity in ("low", "medium", "high", "critical")
+    assert facts.remedy
+
+
+def test_a_rule_of_the_same_name_in_another_pack_is_another_rule() -> None:
+    (finding,) = seen(policy("Broken.", rule="gpu-pool-linux-only", name="")).findings
+    assert (finding.severity, finding.remedy, finding.resource) == ("", "", None)
+
+
+def test_a_rule_that_could_not_run_is_no_advice() -> None:
+    told = seen(policy(NOT_RUN, level=EnforcementLevel.ADVISORY.value))
+
+    assert not told.findings
+    (rule,) = told.not_run
+    assert (rule.rule, rule.why) == (
+        "a-rule",
+        "string value at .osType can't be known during preview",
+    )
+
+
+def test_errors_are_kept_with_what_they_are_about() -> None:
+    told = seen(
+        diagnostic("too hot", name="pool"),
+        diagnostic("the program failed"),
+        diagnostic("preview failed"),
+        diagnostic("not an error", severity="warning"),
+        diagnostic("the token: abcdef123456"),
+    )
+    assert told.errors == [
+        "pool: too hot",
+        "the program failed",
+        "preview failed",
+        "the token: [secret]",
+    ]
