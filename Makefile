@@ -3,7 +3,7 @@ BIN := .venv/bin
 # A file's tests share what they start, and so stay together.
 PARALLEL := --numprocesses auto --dist loadfile
 
-.PHONY: rehearse rehearse-down article test test-long lint bench lock
+.PHONY: rehearse rehearse-down article test test-long lint bench policy-pack lock
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -35,10 +35,15 @@ lint: .venv/ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
+	$(BIN)/python -m engine.actionlint .github/workflows/*.yml
 
 # Measures, shows the figures, and writes them to build/bench.json.
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
+
+# The policy pack by itself, to be copied to wherever it is wanted.
+policy-pack: .venv/ready
+	$(BIN)/python -m aksgpu.policy_pack build/policy-pack
 
 # Resolves the direct dependencies of pyproject.toml anew.
 lock: .venv/ready

@@ -144,7 +144,7 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     30 a mandatory rule is broken; 31 a GPU pool is replaced or deleted;
     32 a rule could not run; 33 stack file invalid; 34 preview failed;
     35 cloud unreachable; 36 no such stack; 37 base failed;
-    38 no engine; 130 interrupted.
+    38 no engine; 39 the preflight found what Azure would not take; 130 interrupted.
     """
     wishes = ReviewWishes(
         stacks=stack,

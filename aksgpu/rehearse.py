@@ -9,9 +9,14 @@ from rich.table import Table
 
 from aksgpu.check.command import check_stack
 from aksgpu.check.examination import Wishes
+from aksgpu.preflight import stack_file
+from aksgpu.preflight.command import examine_rehearsed, mistakes
+from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.report import render
+from aksgpu.preflight.stack_file import StackFileMistakesError
 from aksgpu.pulumi_cli import PulumiCli
 from aksgpu.recovery import recover
-from aksgpu.rehearsal_stage import ERAS, Era, Stage, era_of, rehearsal_home, set_stage
+from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, era_of, rehearsal_home, set_stage
 from rehearsal.cloud import stop as stop_cloud
 
 
@@ -23,6 +28,8 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     pulumi = stage.pulumi()
     pulumi.read("stack", "select", "--create", stack)
     recover(pulumi, stack, stage.project.state, stage.cloud.subscription, console.print)
+    if refused := _preflight(stage, stack, console):
+        return refused
     failed = pulumi.watch("up", "--yes", "--stack", stack, *stage.project.guarded(stack))
     if failed:
         console.print(
@@ -35,6 +42,17 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     verdict = check_stack(pulumi, stack, Wishes(job=changed), console, Console(stderr=True))
     _tell_way_on(stage, stack, console)
     return verdict
+
+
+def _preflight(stage: Stage, stack: str, console: Console) -> int:
+    """Asks whether the cloud would take the stack; the exit code."""
+    try:
+        said = stack_file.read(PROGRAM, stack)
+        asked = examine_rehearsed(stack, said, stage, Console(stderr=True))
+    except StackFileMistakesError as error:
+        asked = Preflight(stack, rows=mistakes(error))
+    render(asked, console, "pulumi up, which begins now")
+    return asked.exit_code
 
 
 def rehearse_down(console: Console) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from aksgpu.rehearsal_stage import PROGRAM
-from benchmarks import parallel, preview
+from benchmarks import parallel, policies, preview
 from engine import ensure_engine
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
@@ -31,13 +31,19 @@ console = Console()
 engine = ensure_engine(console.print)
 with _running(_AT_ONCE) as at_once:
     costs = preview.measure(engine, at_once, console)
+    policy_cost = policies.measure(engine, at_once, console)
 with _running(_AS_SEEN) as as_seen:
     updates = parallel.measure(engine, as_seen, console)
 
 console.print(preview.table(costs))
+console.print(policies.told(policy_cost))
 console.print(parallel.told(updates))
 report = PROGRAM / "build" / "bench.json"
 report.parent.mkdir(exist_ok=True)
-figures = {"preview": preview.as_json(costs), "parallel": parallel.as_json(updates)}
+figures: dict[str, object] = {
+    "preview": preview.as_json(costs),
+    "parallel": parallel.as_json(updates),
+    **policies.as_json(policy_cost),
+}
 report.write_text(json.dumps(figures, indent=2) + "\n")
 console.print(f"Written to {report.relative_to(PROGRAM)}")

@@ -12,3 +12,6 @@ LOWEST_PULUMI = PULUMI
 KUBERNETES = "1.36.1"
 ETCD = "3.6.8"
 KWOK = "0.8.0"
+
+# What the workflows are checked with; the Go module of `actionlint_source/` is the same.
+ACTIONLINT = "1.7.12"

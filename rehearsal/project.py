@@ -52,6 +52,12 @@ class Project:
     def state(self) -> Path:
         return self.home / "state"
 
+    @property
+    def main(self) -> Path:
+        """Where the program itself is."""
+        said = _read(self.program / "Pulumi.yaml").get("main", ".")
+        return Path(self.program, said).resolve()
+
     def guarded(self, stack: str) -> list[str]:
         """The options of `pulumi` that hold a stack to the policy pack, as it has configured it."""
         configuration = self.program / f"Pulumi.{stack}.policies.json"
@@ -119,7 +125,7 @@ class Project:
         paths |= {name: _CHECKOUT / path for name, path in _STAND_INS.items()}
         venv = self.program / ".venv"
         return {
-            "main": os.path.relpath(self.program / real.get("main", "."), self.folder),
+            "main": os.path.relpath(self.main, self.folder),
             "plugins": {
                 "providers": [{"name": name, "path": str(path)} for name, path in paths.items()]
             },

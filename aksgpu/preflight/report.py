@@ -30,16 +30,20 @@ def render(preflight: Preflight, console: Console, next_step: str) -> None:
 
 def _answers(preflight: Preflight, title: str) -> Table:
     table = Table(title=title)
-    for heading in ("pool", "question", "answer", "what it is", "what to do"):
+    headings = ["pool", "question", "answer", "what it is"]
+    # Where there is nothing to do, the room is better used.
+    headings += ["what to do"] if any(row.advice for row in preflight.rows) else []
+    for heading in headings:
         table.add_column(heading, overflow="fold")
     for row in preflight.rows:
-        table.add_row(
+        cells = [
             Text(row.pool or "-"),
             Text(row.question),
             Text(row.answer, _STYLES[row.answer]),
             Text(row.what),
             Text(_what_to_do(row)),
-        )
+        ]
+        table.add_row(*cells[: len(headings)])
     return table
 
 

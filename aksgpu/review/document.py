@@ -52,6 +52,7 @@ def _stack(stack: StackReview) -> dict[str, Any]:
         "lostGpuPools": [_lost(stack, lost) for lost in stack.lost],
         "findings": [_finding(stack, finding) for finding in stack.findings],
         "rulesNotRun": [_not_run(stack, rule) for rule in stack.not_run],
+        "preflight": stack.preflight.to_json() if stack.preflight else None,
         "gpus": None if stack.gpus is None else [_gpus(count) for count in stack.gpus],
         "changes": {
             kind: [

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from aksgpu.preflight.rows import Row
 from aksgpu.review import wording
 from aksgpu.review.causes import Problem
 from aksgpu.review.model import (
@@ -108,6 +109,11 @@ class _Writer:
             yield f"**{wording.NOT_RUN}: {len(stack.not_run)}** ({wording.NOT_RUN_MEANING})"
             yield ""
         yield from self._list(stack.not_run, self._not_run)
+        if stack.preflight:
+            yield self._text(wording.preflight_result(stack.preflight))
+            yield ""
+            rows = wording.preflight_rows(stack.preflight)
+            yield from self._list(rows, self._answer)
         yield from self._gpus(stack)
         yield from self._changes(stack)
 
@@ -125,6 +131,11 @@ class _Writer:
     def _not_run(self, rule: NotRun) -> str:
         where = self._text(wording.where(rule.resource))
         return f"- {_NOT_OK} {self._text(rule.rule)}: {where}<br>{self._text(rule.why)}"
+
+    def _answer(self, row: Row) -> str:
+        sign = _NOT_OK if row.cause else _WARNING
+        told = f"- {sign} {self._text(wording.asked_about(row))}: {self._text(row.what)}"
+        return f"{told}<br>→ {self._text(row.advice)}" if row.advice else told
 
     def _change(self, change: Change) -> str:
         changed = "" if change.kind == "create" else ", ".join(change.properties)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from aksgpu.preflight.preflight import Preflight
 from aksgpu.review.causes import Cause, Problem, verdict
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
@@ -136,6 +137,8 @@ class StackReview:
     # Most urgent first.
     findings: list[Finding] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
+    # What Azure answers about it: asked offline, and for stacks of this program.
+    preflight: Preflight | None = None
     # None where the preview did not come to its end.
     gpus: list[GpuCount] | None = None
     # Where resources are spoken of in the stack file, by their URNs; keys, by themselves.
@@ -148,6 +151,8 @@ class StackReview:
             yield Cause.RULE_BROKEN
         if any(not pool.allowed for pool in self.lost):
             yield Cause.GPU_POOL_LOST
+        if self.preflight and self.preflight.exit_code:
+            yield Cause.PREFLIGHT
         if self.not_run:
             yield Cause.RULE_NOT_RUN
 

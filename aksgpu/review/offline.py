@@ -3,13 +3,16 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 
+from aksgpu.preflight.preflight import Preflight
 from aksgpu.rehearsal_stage import PROGRAM, Era
+from aksgpu.review.asked import preflight
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.causes import Cause, Problem, ReviewError
 from aksgpu.review.masking import clean
@@ -38,13 +41,23 @@ def sole_home(say: Say) -> Iterator[Path]:
         yield folder / ".rehearsal"
 
 
+@dataclass(frozen=True)
+class Rehearsed:
+    """Where a stack is rehearsed."""
+
+    place: Place
+    # For the reader of the report.
+    notes: Sequence[str]
+    preflight: Preflight | None
+
+
 @contextmanager
 def rehearsed(
     home: Path, engine: Engine, program: Path, stack: str, base: str | None, say: Say
-) -> Iterator[tuple[Place, list[str]]]:
+) -> Iterator[Rehearsed]:
     """A place in which the stack is as the text `base` has it, and its file as it is now.
 
-    Without a base there is nothing yet. With it come notes, for the reader of the report.
+    Without a base there is nothing yet.
     """
     project = Project(program, home)
     # An earlier review that was killed may have left it.
@@ -63,7 +76,8 @@ def rehearsed(
             notes = _begin_from(place, project, stack, base, say)
         project.write_stack(stack)
         create(place, stack)
-        yield place, notes
+        asked = preflight(project, stack, cloud, place, say)
+        yield Rehearsed(place, notes, asked)
     except StackFileError as error:
         raise _cannot(Cause.STACK_FILE_INVALID, str(error), "do as it says") from None
     except CloudError as error:

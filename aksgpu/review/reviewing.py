@@ -95,9 +95,11 @@ def _review(
         _find_lines(review, file, seen)
     except ReviewError as error:
         review.problems += error.problems
-    for problem in review.problems:
-        if problem.key and (line := file.line_of_key(problem.key)):
-            review.lines[problem.key] = line
+    keys = [problem.key for problem in review.problems]
+    keys += [row.key for row in review.preflight.rows] if review.preflight else []
+    for key in filter(None, keys):
+        if line := file.line_of_key(key):
+            review.lines[key] = line
 
 
 @contextmanager
@@ -121,9 +123,10 @@ def _place(
     base = text_at(wishes.project, wishes.base, name) if wishes.base else None
     if wishes.base and base is None:
         review.notes.append(f"{wishes.base} has no {name}: everything is new.")
-    with rehearsed(home, engine, wishes.project, review.stack, base, say) as (place, notes):
-        review.notes += notes
-        yield place
+    with rehearsed(home, engine, wishes.project, review.stack, base, say) as rehearsal:
+        review.notes += rehearsal.notes
+        review.preflight = rehearsal.preflight
+        yield rehearsal.place
 
 
 def _file(project: Path, stack: str) -> Path:

@@ -26,6 +26,10 @@ _OWN: Mapping[str, RuleFacts] = {
         description="A GPU pool is deleted.",
         remedy="Take the change back, or allow it with --allow-replace.",
     ),
+    "preflight": RuleFacts(
+        description="Azure would not take a stack as it is.",
+        remedy="Do what the message says; `aksgpu preflight` asks again.",
+    ),
     "rule-not-run": RuleFacts(
         description="A rule could not run, since it needs a value not known before the update.",
         remedy="Give the value in the stack file, or let the rule do without it.",
@@ -119,6 +123,15 @@ def _own_results(stack: StackReview) -> Iterator[_Result]:
             about=f"{lost.resource.urn}|{lost.pool}",
             line=_line(stack, lost.resource),
             facts=_OWN[rule],
+        )
+    for row in wording.preflight_rows(stack.preflight) if stack.preflight else ():
+        yield _Result(
+            rule="preflight",
+            level="error" if row.cause else "warning",
+            message=f"{wording.asked_about(row)}: {row.what} {row.advice}".rstrip(),
+            about=f"{row.pool}|{row.question}",
+            line=stack.lines.get(row.key, 1),
+            facts=_OWN["preflight"],
         )
 
 

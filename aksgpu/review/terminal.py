@@ -5,6 +5,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from aksgpu.preflight.preflight import Preflight
 from aksgpu.review import wording
 from aksgpu.review.model import CHANGE_KINDS, CHANGE_WORDS, Review, StackReview
 
@@ -37,6 +38,8 @@ def _print_stack(stack: StackReview, console: Console) -> None:
         _print(console, Text(lost.message, _STRONG if lost.allowed else _BAD), 2)
         _print(console, Text(f"-> {lost.remedy}"), 4)
     _print_findings(stack, console)
+    if stack.preflight:
+        _print_preflight(stack.preflight, console)
     _print_gpus(stack, console)
     _print_changes(stack, console)
     console.print()
@@ -58,6 +61,16 @@ def _print_findings(stack: StackReview, console: Console) -> None:
         line = Text(f"{rule.rule}: ", _BAD).append(wording.where(rule.resource), _STRONG)
         _print(console, line, 2)
         _print(console, Text(rule.why), 4)
+
+
+def _print_preflight(preflight: Preflight, console: Console) -> None:
+    _heading(console, wording.preflight_result(preflight))
+    for row in wording.preflight_rows(preflight):
+        style = _BAD if row.cause else "bold yellow"
+        line = Text(f"{wording.asked_about(row)}: ", style).append(row.what)
+        _print(console, line, 2)
+        if row.advice:
+            _print(console, Text(f"-> {row.advice}"), 4)
 
 
 def _print_gpus(stack: StackReview, console: Console) -> None:

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.price_list import PriceList
+from aksgpu.preflight.rows import Row
 from aksgpu.review.causes import Cause
 from aksgpu.review.model import (
     CHANGE_KINDS,
@@ -29,6 +32,29 @@ GPU_HEADINGS = ("size", "nodes before", "nodes after", "GPUs before", "GPUs afte
 def result(verdict: Cause) -> str:
     """A verdict, as a sentence goes on."""
     return f"{verdict.meaning} (exit code {verdict.exit_code})"
+
+
+def preflight_result(preflight: Preflight) -> str:
+    """What the preflight came to, with what the nodes will cost."""
+    hourly = preflight.costs.hourly if preflight.costs else None
+    prices = preflight.costs.prices if preflight.costs else None
+    if hourly is None or not isinstance(prices, PriceList):
+        return f"Preflight: {preflight.verdict.meaning}. What the nodes cost is not known."
+    fewest, most = hourly.monthly.fewest, hourly.monthly.most
+    remark = f" ({prices.remark})" if prices.remark else ""
+    return (
+        f"Preflight: {preflight.verdict.meaning}. The nodes cost {fewest:,.0f} to {most:,.0f} "
+        f"{prices.currency} a month{remark}."
+    )
+
+
+def preflight_rows(preflight: Preflight) -> list[Row]:
+    """What is worth a word of its answers: all that are not simply right."""
+    return [row for row in preflight.rows if row.answer != "ok"]
+
+
+def asked_about(row: Row) -> str:
+    return f"{row.pool or 'the whole stack'}, {row.question}"
 
 
 def by_severity(findings: Iterable[Finding]) -> list[Finding]:

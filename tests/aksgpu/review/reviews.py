@@ -13,6 +13,9 @@ from pulumi.automation.events import (
     StepEventStateMetadata,
 )
 
+from aksgpu.preflight import causes as preflight
+from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.rows import About
 from aksgpu.review.causes import Cause, Problem
 from aksgpu.review.model import (
     Change,
@@ -147,6 +150,17 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
             )
             for number in range(pools)
         ],
+        preflight=Preflight(
+            name,
+            rows=[
+                About("quota", resource.name, f"gpuPools[{number}].vmSize").problem(
+                    preflight.Cause.QUOTA_TOO_SMALL,
+                    f"The quota is 0.{text}",
+                    f"Ask for more.{text}",
+                )
+                for number, resource in enumerate(resources)
+            ],
+        ),
         lines={resource.urn: 7 for resource in resources} | {"gpuPools[0].vmSize": 3},
     )
 

@@ -52,6 +52,8 @@ def test_every_format_has_every_part(written: Callable[[Review], str]) -> None:
         "Mend it.",
         "b-rule",
         "Not known.",
+        "The quota is 0.",
+        "Ask for more.",
     ):
         assert told in text, told
 

@@ -81,17 +81,20 @@ def test_the_example_that_is_kept_is_what_the_review_says(tmp_path: Path) -> Non
         assert (tmp_path / name).read_text() == (KEPT / name).read_text(), name
 
 
-def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> None:
-    # The program itself, with a stack file of the test's own.
-    project = tmp_path / "project"
-    project.mkdir()
+def own_program(folder: Path, stack: str, **config: Any) -> Path:
+    """The program itself, with a stack file of the test's own."""
+    folder.mkdir()
     real = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     real["plugins"]["providers"][0]["path"] = str(ROOT / "aks_preview")
-    (project / "Pulumi.yaml").write_text(yaml.safe_dump(real | {"main": str(ROOT)}))
-    (project / "Pulumi.bad.yaml").write_text(
-        "config:\n  aks-gpu:gpuPools:\n    - name: Gpu\n      vmSize: Standard_D2s_v3\n"
-        "  aks-gpu:nosuch: 1\n"
-    )
+    (folder / "Pulumi.yaml").write_text(yaml.safe_dump(real | {"main": str(ROOT)}))
+    said = {f"aks-gpu:{key}": value for key, value in config.items()}
+    (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump({"config": said}))
+    return folder
+
+
+def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> None:
+    pools = [{"name": "Gpu", "vmSize": "Standard_D2s_v3"}]
+    project = own_program(tmp_path / "project", "bad", gpuPools=pools, nosuch=1)
 
     report = reviewed(tmp_path, "--project", str(project), "--stack", "bad", code=33)
 
@@ -101,6 +104,22 @@ def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> 
         ("gpuPools[0].vmSize", 4),
         ("nosuch", 5),
     ]
+    assert stack["preflight"] is None
+
+
+def test_what_azure_would_not_take_fails_the_review(tmp_path: Path) -> None:
+    pools = [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 2}]
+    project = own_program(
+        tmp_path / "project", "old", gpuPools=pools, cluster={"kubernetesVersion": "1.32"}
+    )
+
+    report = reviewed(tmp_path, "--project", str(project), "--stack", "old", code=39)
+
+    (stack,) = report["stacks"]
+    assert stack["preflight"]["cause"] == "version-not-offered"
+    assert stack["preflight"]["costs"]["monthly"]["most"] > 0
+    # The preview says what it would do all the same.
+    assert "gpu" in [resource["name"] for resource in stack["changes"]["create"]]
 
 
 @pytest.mark.long

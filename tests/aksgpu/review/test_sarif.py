@@ -74,6 +74,7 @@ def test_each_result_is_at_its_place_with_its_rule_and_level() -> None:
         "gpu-pool-replaced": ("error", "Pulumi.dev.yaml", 7),
         "a-rule": ("error", "Pulumi.dev.yaml", 7),
         "rule-not-run": ("error", "Pulumi.dev.yaml", 7),
+        "preflight": ("error", "Pulumi.dev.yaml", 3),
     }
     for result in run["results"]:
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
@@ -120,5 +121,5 @@ def test_fingerprints_stay_and_tell_results_apart() -> None:
     moved.lines = {urn: line + 10 for urn, line in moved.lines.items()}
 
     assert fingerprints(stack) == fingerprints(moved)
-    assert len(set(fingerprints(stack))) == 12
+    assert len(set(fingerprints(stack))) == 15
     assert not set(fingerprints(stack)) & set(fingerprints(whole_stack("prod", pools=3)))

@@ -1,0 +1,142 @@
+"""Which stacks a change touches, as the outputs of a workflow's step.
+
+    python -m aksgpu.ci.stacks --changed-since HEAD^1
+
+prints `touched`, the stacks whose preview may have changed, and `deployed`, those of them that are
+in Azure, in the order in which they are to be updated. The variable DEPLOYED_STACKS names the
+latter.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+# What no deployment is made of. Whatever is not listed touches every stack: a file that nobody has
+# thought of is better reviewed once too often.
+TOUCHES_NONE = (
+    ".ci/",
+    ".github/",
+    "aksgpu/",
+    "benchmarks/",
+    "docs/",
+    "engine/",
+    "examples/",
+    "rehearsal/",
+    "tests/",
+    ".gitignore",
+    "Makefile",
+    "requirements-dev.txt",
+)
+_STACK_FILE = re.compile(r"(?s)Pulumi\.(?P<stack>.+)\.yaml")
+_OF_ONE_STACK = re.compile(r"(?s)Pulumi\.(?P<stack>.+)\.(yaml|policies\.json)")
+# Names go into the arguments of commands, and come from files that a pull request may bring.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+
+class StacksError(Exception):
+    """The stacks cannot be told, and the message says what can be done about it."""
+
+
+def touched(changed: Iterable[str] | None, stacks: Sequence[str]) -> list[str]:
+    """The stacks that changed files touch; all of them where it is not known what has changed."""
+    if changed is None:
+        return list(stacks)
+    found: set[str] = set()
+    for path in changed:
+        if named := _OF_ONE_STACK.fullmatch(path):
+            found.add(named["stack"])
+        elif not _touches_none(path):
+            return list(stacks)
+    return [stack for stack in stacks if stack in found]
+
+
+def stacks_of(folder: Path) -> list[str]:
+    """The stacks that have a file."""
+    found = sorted(
+        match["stack"] for file in folder.iterdir() if (match := _STACK_FILE.fullmatch(file.name))
+    )
+    if odd := [stack for stack in found if not _NAME.fullmatch(stack)]:
+        raise StacksError(
+            f"These are no names of stacks: {', '.join(map(repr, odd))}. A name begins with a "
+            "letter or a digit, and consists of these, dots, dashes and underscores."
+        )
+    return found
+
+
+def deployed(named: str, stacks: Sequence[str]) -> list[str]:
+    """The stacks that DEPLOYED_STACKS names, which all have to have a file."""
+    wanted = named.split()
+    if missing := [stack for stack in wanted if stack not in stacks]:
+        raise StacksError(
+            f"DEPLOYED_STACKS names {', '.join(missing)}, and there is no such stack file. There "
+            f"are: {', '.join(stacks)}. A stack that is to go is destroyed first, then taken out "
+            "of that variable; its file goes last."
+        )
+    return wanted
+
+
+def changed_files(folder: Path, since: str) -> list[str] | None:
+    """The files that differ from a commit; None where that is not known."""
+    if not since:
+        return None
+    commit = _git(folder, "rev-parse", "--verify", "--quiet", f"{since}^{{commit}}")
+    if commit is None:
+        sys.stderr.write(f"The commit {since} is not known here, so every stack counts.\n")
+        return None
+    # A renamed file is told by both of its names.
+    listed = _git(folder, "diff", "--name-only", "--no-renames", "-z", commit.strip(), "HEAD")
+    if listed is None:
+        raise StacksError(f"`git diff` from {since} failed; its words are above.")
+    return [path for path in listed.split("\0") if path]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Prints the outputs of the step."""
+    parser = argparse.ArgumentParser(prog="python -m aksgpu.ci.stacks", description=__doc__)
+    parser.add_argument(
+        "--changed-since", required=True, help="A commit; empty, and every stack counts"
+    )
+    since = parser.parse_args(arguments).changed_since
+    here = Path.cwd()
+    try:
+        stacks = stacks_of(here)
+        live = deployed(os.environ.get("DEPLOYED_STACKS", ""), stacks)
+        told = touched(changed_files(here, since), stacks)
+    except StacksError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    for name, value in {
+        "touched": told,
+        "deployed": [stack for stack in live if stack in told],
+    }.items():
+        sys.stdout.write(f"{name}={json.dumps(value)}\n")
+    return 0
+
+
+def _touches_none(path: str) -> bool:
+    if PurePosixPath(path).suffix == ".md":
+        return True
+    return any(
+        path.startswith(known) if known.endswith("/") else path == known for known in TOUCHES_NONE
+    )
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    ended = subprocess.run(
+        ["git", *arguments],  # noqa: S607 (whichever git is on PATH)
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        text=True,
+        errors="surrogateescape",
+        check=False,
+    )
+    return ended.stdout if ended.returncode == 0 else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,84 @@
+"""Puts the policy pack into a folder of its own, which works from anywhere, on any program.
+
+    python -m aksgpu.policy_pack build/policy-pack
+
+Beside the rules and the tables they read, it has the pack's own requirements: `pulumi-policy` and
+what that needs, at the versions that this project is tested with.
+"""
+
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+_PROJECT = Path(__file__).resolve().parent.parent
+_PACKAGES = ("policies", "catalogue")
+_NEEDS = "pulumi-policy"
+
+_PROGRAM = '''"""Starts the policy pack that lies beside this file."""
+
+import policies.__main__  # noqa: F401
+'''
+
+# What the lock file says of a package: its line, then who wants it, as comments.
+_PINNED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==")
+_WANTED_BY = re.compile(r"\s+#(?: via)?\s+(?P<name>[A-Za-z0-9._-]+)")
+
+
+def assemble(place: Path) -> None:
+    """Makes the folder anew; a virtual environment that was made in it stays."""
+    place.mkdir(parents=True, exist_ok=True)
+    for package in _PACKAGES:
+        shutil.rmtree(place / package, ignore_errors=True)
+        shutil.copytree(
+            _PROJECT / package,
+            place / package,
+            ignore=shutil.ignore_patterns("__pycache__", "PulumiPolicy.yaml"),
+        )
+    (place / "__main__.py").write_text(_PROGRAM, encoding="utf-8")
+    (place / "PulumiPolicy.yaml").write_text(_project_file(), encoding="utf-8")
+    pins = pins_for(_NEEDS, (_PROJECT / "requirements.txt").read_text(encoding="utf-8"))
+    (place / "requirements.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
+
+
+def pins_for(package: str, locked: str) -> list[str]:
+    """The lines of a lock file for a package and all that it needs."""
+    lines = {name: (line, wanted_by) for name, line, wanted_by in _entries(locked)}
+    needed = {package}
+    while more := {
+        name for name, (_, wanted_by) in lines.items() if name not in needed and wanted_by & needed
+    }:
+        needed |= more
+    return [lines[name][0] for name in sorted(needed)]
+
+
+def _entries(locked: str) -> Iterator[tuple[str, str, set[str]]]:
+    name, line = "", ""
+    wanted_by: set[str] = set()
+    for text in [*locked.splitlines(), "end=="]:
+        if pinned := _PINNED.match(text):
+            if name:
+                yield name, line, wanted_by
+            name, line, wanted_by = pinned["name"], text, set()
+        elif name and (wanting := _WANTED_BY.match(text)):
+            wanted_by.add(wanting["name"])
+
+
+def _project_file() -> str:
+    ours = yaml.safe_load((_PROJECT / "policies" / "PulumiPolicy.yaml").read_text(encoding="utf-8"))
+    ours["runtime"]["options"] = {"toolchain": "pip", "virtualenv": "venv"}
+    return str(yaml.safe_dump(ours, sort_keys=False))
+
+
+if __name__ == "__main__":
+    made = Path(sys.argv[1])
+    assemble(made)
+    sys.stdout.write(
+        f"The policy pack is in {made}. Copy it to where it is to stay; in there, once:\n"
+        "    pulumi install\n"
+        "Then, for any program:\n"
+        "    pulumi preview --policy-pack FOLDER\n"
+    )

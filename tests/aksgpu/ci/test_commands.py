@@ -1,0 +1,129 @@
+"""What the workflows start, with stand-ins for what that starts in turn."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from aksgpu.main import app
+from tests.bench import ROOT
+
+# Tells its arguments, and does what `aksgpu review` does in every case.
+STAND_IN = """#!{python}
+import os, pathlib, sys
+pathlib.Path(os.environ["TOLD"]).write_text("\\n".join(sys.argv[1:]))
+for word in sys.argv:
+    if word.startswith("--markdown=") and "NO_REPORT" not in os.environ:
+        pathlib.Path(word.partition("=")[2]).write_text("the report\\n")
+sys.exit(int(os.environ.get("EXIT", "0")))
+"""
+REVIEW = [sys.executable, "-S", "-m", "aksgpu.ci.review"]
+FORMATS = [
+    "--markdown=build/report/review.md",
+    "--sarif=build/report/review.sarif",
+    "--json=build/report/review.json",
+]
+
+
+class Checkout:
+    """A folder with what the workflows start; everything that this starts is a stand-in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.summary = folder / "summary"
+        shutil.copytree(ROOT / ".ci", folder / ".ci")
+        shutil.copytree(ROOT / "aksgpu" / "ci", folder / "aksgpu" / "ci")
+        for command in (folder / ".venv" / "bin" / "aksgpu", folder / "bin" / "pulumi"):
+            command.parent.mkdir(parents=True)
+            command.write_text(STAND_IN.format(python=sys.executable))
+            command.chmod(0o755)
+
+    def run(self, command: list[str], **environment: str) -> tuple[int, list[str]]:
+        """Its exit code, and what was given to what it started."""
+        told = self.folder / "told"
+        told.unlink(missing_ok=True)
+        ended = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={
+                "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
+                "TOLD": str(told),
+                "GITHUB_STEP_SUMMARY": str(self.summary),
+                **environment,
+            },
+            check=False,
+        )
+        return ended.returncode, told.read_text().splitlines() if told.exists() else []
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+def test_review_takes_the_stacks_and_writes_every_format(checkout: Checkout) -> None:
+    code, told = checkout.run([*REVIEW, "--offline"], STACKS='["dev", "prod.eu"]')
+
+    assert code == 0
+    assert told == ["review", "--offline", "--stack=dev", "--stack=prod.eu", *FORMATS]
+    assert checkout.summary.read_text() == "the report\n"
+
+
+def test_a_label_lets_a_pool_be_replaced(checkout: Checkout) -> None:
+    labels = json.dumps(["bug", "replace:gpu", "replace:--offline"])
+
+    told = checkout.run(REVIEW, STACKS='["dev"]', LABELS=labels)[1]
+
+    allowed = ["--allow-replace=gpu", "--allow-replace=--offline"]
+    assert told == ["review", "--stack=dev", *allowed, *FORMATS]
+
+
+@pytest.mark.parametrize("code", ["1", "31"])
+def test_a_review_that_fails_is_in_the_summary_and_fails(checkout: Checkout, code: str) -> None:
+    assert checkout.run(REVIEW, STACKS='["dev"]', EXIT=code)[0] == int(code)
+    assert checkout.summary.read_text() == "the report\n"
+
+
+def test_a_review_that_leaves_no_report_fails_with_its_own_code(checkout: Checkout) -> None:
+    assert checkout.run(REVIEW, STACKS='["dev"]', EXIT="3", NO_REPORT="1")[0] == 3
+
+
+@pytest.mark.parametrize("stacks", ["", "nonsense", "[]"])
+def test_without_a_list_of_stacks_nothing_is_reviewed(checkout: Checkout, stacks: str) -> None:
+    code, told = checkout.run(REVIEW, STACKS=stacks)
+
+    assert code != 0
+    assert told == []
+
+
+def test_the_review_has_the_options_that_the_workflows_use() -> None:
+    told = CliRunner().invoke(app, ["review", "--help"], env={"COLUMNS": "200"}).output
+
+    for option in ("--offline", "--base", "--allow-replace", "--stack", "--markdown", "--sarif"):
+        assert option in told
+
+
+def test_up_is_guarded_by_the_pack(checkout: Checkout) -> None:
+    script = [str(checkout.folder / ".ci" / "up")]
+    quietly = ["--yes", "--non-interactive", "--suppress-permalink=true"]
+    up = ["up", "--stack", "dev", *quietly, "--policy-pack", "policies"]
+    assert checkout.run(script, STACK="dev") == (0, up)
+
+    (checkout.folder / "Pulumi.dev.policies.json").touch()
+    configured = [*up, "--policy-pack-config", "Pulumi.dev.policies.json"]
+    assert checkout.run(script, STACK="dev") == (0, configured)
+    assert checkout.run(script, STACK="dev", EXIT="255")[0] == 255
+    assert checkout.run(script)[0] != 0
+
+
+@pytest.mark.parametrize("module", ["publish", "review", "stacks"])
+def test_what_runs_without_an_installation_needs_none(module: str) -> None:
+    # No `site`: the standard library and this checkout, as on a runner.
+    look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.ci.{module}"
+
+    subprocess.run([sys.executable, "-I", "-S", "-c", look], check=True)

@@ -1,0 +1,304 @@
+"""The comment of a review, against a stand-in for GitHub's interface on this machine."""
+
+import itertools
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from aksgpu.ci import publish
+from aksgpu.ci.publish import MARKER
+
+REPOSITORY = "house/aks-gpu"
+TOKEN = "ghs_secret"
+SHA = "a" * 40
+IDS = itertools.count(1)
+SARIF = json.dumps({"version": "2.1.0", "runs": []})
+
+
+class Server:
+    """Pull requests and comments, and what was asked of them."""
+
+    def __init__(self) -> None:
+        self.pulls: list[dict[str, Any]] = [pull()]
+        self.comments: list[dict[str, Any]] = []
+        self.asked: list[tuple[str, str]] = []
+        self.fails_with = 0
+
+    def answer(self, method: str, path: str, content: Any) -> Any:
+        parts = urlsplit(path)
+        query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        what = parts.path.removeprefix(f"/repos/{REPOSITORY}/")
+        self.asked.append((method, what))
+        if what == "pulls":
+            assert query["state"] == "open"
+            return [found for found in self.pulls if found["head"]["label"] == query["head"]]
+        if method == "PATCH":
+            (comment,) = [c for c in self.comments if what == f"issues/comments/{c['id']}"]
+            comment["body"] = content["body"]
+            return comment
+        assert what == "issues/7/comments"
+        if method == "POST":
+            self.comments.append(comment_by("github-actions[bot]", content["body"]))
+            return self.comments[-1]
+        first = (int(query["page"]) - 1) * int(query["per_page"])
+        return self.comments[first : first + int(query["per_page"])]
+
+    def changes(self) -> list[tuple[str, str]]:
+        return [(method, what) for method, what in self.asked if method != "GET"]
+
+
+def pull(number: int = 7, owner: str = "house", base: str = "main") -> dict[str, Any]:
+    head = {"label": f"{owner}:change", "sha": SHA, "repo": {"id": repository_id(owner)}}
+    return {"number": number, "head": head, "base": {"ref": base}}
+
+
+def repository_id(owner: str) -> int:
+    return {"house": 1, "stranger": 2}[owner]
+
+
+def comment_by(login: str, body: str) -> dict[str, Any]:
+    return {"id": next(IDS), "user": {"login": login}, "body": body}
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[Server, str]]:
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def handle_any(self) -> None:
+            assert self.headers["Authorization"] == f"Bearer {TOKEN}"
+            size = int(self.headers.get("Content-Length") or 0)
+            content = json.loads(self.rfile.read(size)) if size else None
+            reply = {} if state.fails_with else state.answer(self.command, self.path, content)
+            self.send_response(state.fails_with or 200)
+            self.end_headers()
+            self.wfile.write(json.dumps(reply).encode())
+
+        do_GET = do_POST = do_PATCH = handle_any  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=listening.serve_forever, args=[0.01], daemon=True).start()
+    yield state, f"http://127.0.0.1:{listening.server_port}"
+    listening.shutdown()
+    listening.server_close()
+
+
+class Run:
+    """A finished run with its artifacts, and the workflow that publishes it."""
+
+    def __init__(self, folder: Path, api: str) -> None:
+        self.folder = folder
+        self.api = api
+        self.owner = "house"
+        self.conclusion = "failure"
+        self.sha = SHA
+
+    def artifact(self, name: str, report: str, sarif: str = "") -> None:
+        place = self.folder / "artifacts" / name
+        place.mkdir(parents=True)
+        (place / "review.md").write_text(f"{MARKER}\n{report}")
+        if sarif:
+            (place / "review.sarif").write_text(sarif)
+
+    def publish(self) -> tuple[int, dict[str, str]]:
+        """Its exit code, and its outputs."""
+        event = {
+            "repository": {"default_branch": "main"},
+            "workflow_run": {
+                "head_sha": self.sha,
+                "head_branch": "change",
+                "head_repository": {
+                    "id": repository_id(self.owner),
+                    "full_name": f"{self.owner}/aks-gpu",
+                    "owner": {"login": self.owner},
+                },
+                "conclusion": self.conclusion,
+                "html_url": "https://github.example/run/1",
+            },
+        }
+        (self.folder / "event.json").write_text(json.dumps(event))
+        outputs = self.folder / "outputs"
+        outputs.write_text("")
+        code = publish.main(
+            [str(self.folder / "artifacts")],
+            {
+                "GITHUB_API_URL": self.api,
+                "GITHUB_REPOSITORY": REPOSITORY,
+                "GITHUB_TOKEN": TOKEN,
+                "GITHUB_EVENT_PATH": str(self.folder / "event.json"),
+                "GITHUB_OUTPUT": str(outputs),
+            },
+        )
+        lines = outputs.read_text().splitlines()
+        return code, dict(line.split("=", 1) for line in lines)
+
+
+@pytest.fixture
+def github(server: tuple[Server, str]) -> Server:
+    return server[0]
+
+
+@pytest.fixture
+def run(server: tuple[Server, str], tmp_path: Path) -> Run:
+    return Run(tmp_path, server[1])
+
+
+def test_the_first_report_becomes_a_comment(github: Server, run: Run) -> None:
+    run.artifact("review-offline", "One pool is replaced.", SARIF)
+
+    assert run.publish() == (0, {"pull": "7", "sarif": "review-offline"})
+
+    (comment,) = github.comments
+    assert comment["body"].startswith(f"{MARKER}\n")
+    assert "One pool is replaced." in comment["body"]
+    assert "https://github.example/run/1" in comment["body"]
+    assert comment["body"].count(MARKER) == 1
+
+
+def test_the_next_report_takes_its_place(github: Server, run: Run) -> None:
+    github.comments = [comment_by("someone", "hello")] * 100 + [
+        comment_by("github-actions[bot]", "of another workflow"),
+        comment_by("github-actions[bot]", f"{MARKER}\nold"),
+    ]
+    run.artifact("review-offline", "new")
+
+    run.publish()
+
+    assert len(github.comments) == 102
+    assert "new" in github.comments[-1]["body"]
+    assert github.changes() == [("PATCH", f"issues/comments/{github.comments[-1]['id']}")]
+
+
+def test_somebody_elses_comment_with_our_marker_is_left_alone(github: Server, run: Run) -> None:
+    github.comments = [comment_by("stranger", f"{MARKER}\nall is well")]
+    run.artifact("review-offline", "new")
+
+    run.publish()
+
+    assert github.changes() == [("POST", "issues/7/comments")]
+
+
+def test_azures_preview_comes_before_the_offline_one(github: Server, run: Run) -> None:
+    run.artifact("review-offline", "offline", SARIF)
+    run.artifact("review-azure", "against Azure", SARIF)
+
+    assert run.publish()[1]["sarif"] == "review-azure"
+    assert "against Azure" in github.comments[0]["body"]
+
+
+def test_a_fork_cannot_pretend_to_have_been_in_azure(github: Server, run: Run) -> None:
+    github.pulls = [pull(owner="stranger")]
+    run.owner = "stranger"
+    run.artifact("review-azure", "all is well", SARIF)
+    run.artifact("review-offline", "offline")
+
+    assert run.publish()[1] == {"pull": "7", "sarif": ""}
+    assert "all is well" not in github.comments[0]["body"]
+    assert "the author's word" in github.comments[0]["body"]
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        [],
+        [pull() | {"head": pull()["head"] | {"sha": "b" * 40}}],
+        [pull() | {"head": pull()["head"] | {"repo": {"id": 99}}}],
+        [pull() | {"head": pull()["head"] | {"repo": None}}],
+        [pull(base="other")],
+    ],
+    ids=["closed", "has moved on", "another repository", "repository gone", "another branch"],
+)
+def test_only_the_pull_request_at_that_commit_is_commented(
+    github: Server, run: Run, elsewhere: list[dict[str, Any]]
+) -> None:
+    github.pulls = elsewhere
+    run.artifact("review-offline", "new")
+
+    assert run.publish() == (0, {})
+    assert github.changes() == []
+
+
+def test_nobody_is_called_and_no_thread_pointed_at(github: Server, run: Run) -> None:
+    run.artifact("review-offline", "cc @someone @a/team, fixes house/other#1 and #2; see # Title")
+
+    run.publish()
+
+    body = github.comments[0]["body"]
+    assert "@s" not in body
+    assert "@a" not in body
+    assert "#1" not in body
+    assert "#2" not in body
+    assert "# Title" in body
+
+
+def test_a_report_of_any_length_fits(github: Server, run: Run) -> None:
+    run.artifact("review-offline", "@x" * 5_000_000)
+
+    run.publish()
+
+    assert 60_000 < len(github.comments[0]["body"]) < 65_536
+    assert "left out" in github.comments[0]["body"][-100:]
+
+
+def test_bytes_that_are_no_text_and_links_to_elsewhere_do_no_harm(
+    github: Server, run: Run, tmp_path: Path
+) -> None:
+    run.artifact("review-offline", "", "not JSON")
+    report = tmp_path / "artifacts" / "review-offline" / "review.md"
+    report.write_bytes(b"\xff\xfe well")
+    assert run.publish() == (0, {"pull": "7", "sarif": ""})
+    assert "well" in github.comments[0]["body"]
+
+    secret = tmp_path / "secret"
+    secret.write_text(json.dumps({"version": "2.1.0", "who": "of the runner"}))
+    for name in ("review.md", "review.sarif"):
+        link = report.with_name(name)
+        link.unlink()
+        link.symlink_to(secret)
+    run.artifact("review-azure", "in its place")
+    (report.parent.with_name("review-azure") / "review.sarif").symlink_to(secret)
+    assert run.publish() == (0, {"pull": "7", "sarif": ""})
+    assert "of the runner" not in github.comments[0]["body"]
+
+
+@pytest.mark.parametrize(
+    "sarif", ['{"version": "1.0"}', "[]", "[" * 100_000, SARIF + " " * 9_000_000]
+)
+def test_what_is_no_sarif_is_not_uploaded(github: Server, run: Run, sarif: str) -> None:
+    run.artifact("review-offline", "new", sarif)
+
+    assert run.publish() == (0, {"pull": "7", "sarif": ""})
+
+
+def test_without_a_report_an_old_comment_says_so_and_none_is_made(github: Server, run: Run) -> None:
+    run.conclusion = "success"
+    assert run.publish()[0] == 0
+    assert github.changes() == []
+
+    github.comments = [comment_by("github-actions[bot]", f"{MARKER}\none pool is replaced")]
+    run.publish()
+    assert "one pool is replaced" not in github.comments[0]["body"]
+    assert "no stack is touched" in github.comments[0]["body"]
+
+
+@pytest.mark.parametrize("code", [403, 500])
+def test_a_refusal_is_told_without_the_token(
+    github: Server, run: Run, capsys: pytest.CaptureFixture[str], code: int
+) -> None:
+    github.fails_with = code
+    run.artifact("review-offline", "new")
+
+    assert run.publish()[0] == 1
+
+    written = capsys.readouterr()
+    assert f"was answered {code}" in written.err
+    assert TOKEN not in written.err + written.out

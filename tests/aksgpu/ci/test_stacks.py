@@ -1,0 +1,192 @@
+"""Which stacks a change touches, told from real commits."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from aksgpu.ci import stacks
+
+STACKS = ("dev", "prod")
+PROGRAM = [
+    "__main__.py",
+    "workloads.py",
+    "Pulumi.yaml",
+    "requirements.txt",
+    "settings/model.py",
+    "components/gpu_node_pool.py",
+    "catalogue/gpu_sizes.csv",
+    "aks_preview/provider.py",
+    "policies/gpu_pool_linux_only.py",
+    "something/new.py",
+    "new.py",
+    "engineering.py",
+]
+NO_PART_OF_IT = [
+    "docs/ci.md",
+    "README.md",
+    "components/NOTES.md",
+    "tests/test_program.py",
+    "rehearsal/cloud.py",
+    "aksgpu/main.py",
+    "engine/ensure.py",
+    "examples/batch-team/__main__.py",
+    "benchmarks/preview.py",
+    ".github/workflows/deploy.yml",
+    "Makefile",
+    "requirements-dev.txt",
+]
+
+
+class Repository:
+    """A repository of the test's own, with two stacks."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git("init", "--quiet")
+        self.git("config", "user.name", "t")
+        self.git("config", "user.email", "t@localhost")
+        self.write(*(f"Pulumi.{stack}.yaml" for stack in STACKS), *PROGRAM, *NO_PART_OF_IT)
+        self.commit()
+
+    def git(self, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=self.folder, check=True)  # noqa: S607
+
+    def write(self, *paths: str) -> None:
+        for path in paths:
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("a") as content:
+                content.write(f"{path}\n")
+
+    def commit(self) -> None:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "t")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DEPLOYED_STACKS", raising=False)
+    return Repository(tmp_path)
+
+
+def told(capsys: pytest.CaptureFixture[str], since: str = "HEAD^1") -> dict[str, list[str]]:
+    """The outputs, as a workflow's step has them."""
+    capsys.readouterr()
+    assert stacks.main(["--changed-since", since]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    return {name: json.loads(value) for name, value in (line.split("=", 1) for line in lines)}
+
+
+@pytest.mark.parametrize("path", PROGRAM)
+def test_the_program_touches_every_stack(
+    repository: Repository, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    repository.write(path)
+    repository.commit()
+
+    assert told(capsys)["touched"] == ["dev", "prod"]
+
+
+def test_what_is_no_part_of_the_program_touches_none(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write(*NO_PART_OF_IT)
+    repository.commit()
+
+    assert told(capsys) == {"touched": [], "deployed": []}
+
+
+@pytest.mark.parametrize("path", ["Pulumi.prod.yaml", "Pulumi.prod.policies.json"])
+def test_a_stack_file_touches_its_stack(
+    repository: Repository, capsys: pytest.CaptureFixture[str], path: str
+) -> None:
+    repository.write(path, "README.md")
+    repository.commit()
+
+    assert told(capsys)["touched"] == ["prod"]
+
+
+def test_a_new_stack_is_touched_and_one_that_is_gone_is_not(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.git("mv", "Pulumi.dev.yaml", "Pulumi.staging.1.yaml")
+    repository.commit()
+
+    assert told(capsys)["touched"] == ["staging.1"]
+
+
+def test_a_module_that_moves_out_of_the_program_touches_every_stack(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.git("mv", "workloads.py", "docs/workloads.py")
+    repository.commit()
+
+    assert told(capsys)["touched"] == ["dev", "prod"]
+
+
+@pytest.mark.parametrize("since", ["", "0" * 40, "no-such-branch", "--output=x"])
+def test_where_nothing_is_known_every_stack_counts(
+    repository: Repository, capsys: pytest.CaptureFixture[str], since: str
+) -> None:
+    if since.startswith("-"):
+        assert stacks.main([f"--changed-since={since}"]) == 0
+        assert "touched=" + json.dumps(list(STACKS)) in capsys.readouterr().out
+        assert not (repository.folder / "x^{commit}").exists()
+    else:
+        assert told(capsys, since)["touched"] == ["dev", "prod"]
+
+
+def test_a_path_that_git_would_quote_is_read_as_it_is(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    repository.write('docs/ü "quoted"\n.txt')
+    repository.commit()
+
+    assert told(capsys)["touched"] == []
+
+
+def test_deployed_stacks_are_told_in_their_own_order(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("Pulumi.article.yaml", "__main__.py")
+    repository.commit()
+    monkeypatch.setenv("DEPLOYED_STACKS", "prod dev")
+
+    assert told(capsys) == {"touched": ["article", "dev", "prod"], "deployed": ["prod", "dev"]}
+
+
+def test_a_deployed_stack_that_is_not_touched_is_left_alone(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("Pulumi.dev.yaml")
+    repository.commit()
+    monkeypatch.setenv("DEPLOYED_STACKS", "prod dev")
+
+    assert told(capsys)["deployed"] == ["dev"]
+
+
+def test_a_deployed_stack_without_a_file_is_refused(
+    repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEPLOYED_STACKS", "dev gone")
+
+    assert stacks.main(["--changed-since", ""]) == 2
+
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert "DEPLOYED_STACKS names gone" in written.err
+    assert "destroyed first" in written.err
+
+
+@pytest.mark.parametrize("name", ["--offline", "a b", "$(id)", "a\nb", '"'])
+def test_a_file_name_that_would_be_more_than_a_name_is_refused(
+    repository: Repository, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    repository.write(f"Pulumi.{name}.yaml")
+
+    assert stacks.main(["--changed-since", "HEAD"]) == 2
+
+    assert "no names of stacks" in capsys.readouterr().err

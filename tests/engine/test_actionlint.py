@@ -1,0 +1,52 @@
+"""The workflows' check, as `make lint` calls it."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.actionlint import SOURCE
+from engine.versions import ACTIONLINT
+from tests.bench import ROOT
+
+BROKEN = """
+on: push
+jobs:
+  broken:
+    runs-on: ubuntu-24.04
+    needs: nobody
+    steps:
+      - run: echo ${{ github.event.issue.title }}
+      - run: rm -rf $FOLDER
+"""
+
+
+def lint(*files: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "engine.actionlint", *files],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_go_mod_names_the_version() -> None:
+    text = (SOURCE / "go.mod").read_text()
+
+    assert re.findall(r"rhysd/actionlint v(\S+)", text) == [ACTIONLINT]
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
+def test_finds_what_is_wrong_in_a_workflow_and_in_its_scripts(tmp_path: Path) -> None:
+    workflow = tmp_path / "broken.yml"
+    workflow.write_text(BROKEN)
+
+    found = lint(workflow)
+
+    assert found.returncode == 1
+    for told in ("nobody", "potentially untrusted", "SC2086"):
+        assert told in found.stdout

@@ -1,0 +1,258 @@
+"""The workflows, as somebody reads them who wants to get at their credentials."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from aksgpu.ci.stacks import TOUCHES_NONE
+from tests.bench import ROOT
+
+GITHUB = ROOT / ".github"
+FILES = sorted(GITHUB.glob("workflows/*.yml")) + sorted(GITHUB.glob("actions/*/action.yml"))
+_PINNED = re.compile(
+    r"uses: (?P<action>[\w./-]+)@(?P<commit>[0-9a-f]{40}) # (?P<version>v\d+\.\d+\.\d+)"
+)
+OWNERS = {"actions", "azure", "github"}
+
+# All that any job may do. Whoever needs more writes it down here too.
+PERMISSIONS = {
+    ("pull-request", "stacks"): {"contents": "read"},
+    ("pull-request", "checks"): {"contents": "read"},
+    ("pull-request", "review"): {"contents": "read", "pull-requests": "read"},
+    ("pull-request", "preview"): {
+        "contents": "read",
+        "id-token": "write",
+        "pull-requests": "read",
+    },
+    ("publish-review", "comment"): {
+        "actions": "read",
+        "contents": "read",
+        "pull-requests": "write",
+    },
+    ("publish-review", "code-scanning"): {
+        "actions": "read",
+        "contents": "read",
+        "security-events": "write",
+    },
+    ("deploy", "stacks"): {"actions": "read", "contents": "read"},
+    ("deploy", "up"): {"contents": "read", "id-token": "write"},
+}
+# Whose every step has rights that a stranger must not get.
+TRUSTED = [job for job, rights in PERMISSIONS.items() if "write" in rights.values() or "up" in job]
+ENVIRONMENTS = {("pull-request", "preview"): "preview", ("deploy", "up"): "${{ matrix.stack }}"}
+
+
+def read(name: str) -> dict[str, Any]:
+    """A workflow, with every value as the text that it is."""
+    text = (GITHUB / "workflows" / f"{name}.yml").read_text()
+    content: dict[str, Any] = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506
+    return content
+
+
+WORKFLOWS = {file.stem: read(file.stem) for file in GITHUB.glob("workflows/*.yml")}
+JOBS = {
+    (name, job): said
+    for name, content in WORKFLOWS.items()
+    for job, said in content["jobs"].items()
+}
+
+
+def steps() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every step there is, with where it stands."""
+    for (name, job), said in JOBS.items():
+        for step in said["steps"]:
+            yield f"{name}: {job}", step
+    for file in GITHUB.glob("actions/*/action.yml"):
+        for step in yaml.safe_load(file.read_text())["runs"]["steps"]:
+            yield file.parent.name, step
+
+
+def using(action: str) -> list[tuple[str, dict[str, Any]]]:
+    found = [(where, step) for where, step in steps() if step.get("uses", "").startswith(action)]
+    assert found
+    return found
+
+
+def job(name: str, of: str) -> dict[str, Any]:
+    said: dict[str, Any] = JOBS[name, of]
+    return said
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(GITHUB)))
+def test_every_action_is_pinned_by_commit_with_its_version_beside_it(file: Path) -> None:
+    for line in file.read_text().splitlines():
+        if "uses:" in line and "uses: ./" not in line:
+            pinned = _PINNED.search(line)
+            assert pinned, line
+            assert pinned["action"].split("/")[0] in OWNERS
+
+
+def test_an_action_has_one_version_everywhere() -> None:
+    pins: dict[str, set[tuple[str, str]]] = {}
+    for file in FILES:
+        for pinned in _PINNED.finditer(file.read_text()):
+            pins.setdefault(pinned["action"], set()).add((pinned["commit"], pinned["version"]))
+
+    assert {action: len(found) for action, found in pins.items()} == dict.fromkeys(pins, 1)
+
+
+def test_what_renews_the_pins_looks_everywhere() -> None:
+    (said,) = yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]
+    ours = {f"/{file.parent.relative_to(ROOT)}" for file in GITHUB.glob("actions/*/action.yml")}
+
+    assert said["package-ecosystem"] == "github-actions"
+    assert set(said["directories"]) == {"/"} | ours
+
+
+def test_no_job_may_do_more_than_it_needs() -> None:
+    assert all(content["permissions"] == {} for content in WORKFLOWS.values())
+    assert {which: said.get("permissions") for which, said in JOBS.items()} == PERMISSIONS
+
+
+def test_there_is_no_stored_secret() -> None:
+    for file in FILES:
+        assert "secrets" not in file.read_text(), file.name
+
+
+def test_no_script_has_text_of_an_event_put_into_it() -> None:
+    for where, step in steps():
+        assert "${{" not in step.get("run", ""), where
+
+
+def test_strangers_start_nothing_that_has_rights() -> None:
+    triggers = {name: set(content["on"]) for name, content in WORKFLOWS.items()}
+
+    assert triggers == {
+        "pull-request": {"pull_request"},
+        "publish-review": {"workflow_run"},
+        "deploy": {"push", "workflow_dispatch"},
+    }
+    assert WORKFLOWS["deploy"]["on"]["push"] == {"branches": ["main"]}
+
+
+def test_no_checkout_leaves_its_token_behind() -> None:
+    for where, step in using("actions/checkout@"):
+        assert step["with"]["persist-credentials"] == "false", where
+
+
+def test_credentials_of_azure_are_behind_an_environment() -> None:
+    assert {
+        which: said["environment"] for which, said in JOBS.items() if "environment" in said
+    } == ENVIRONMENTS
+    with_token = {which for which, rights in PERMISSIONS.items() if "id-token" in rights}
+    assert with_token == set(ENVIRONMENTS)
+
+
+def test_no_fork_is_previewed_with_credentials() -> None:
+    terms = [term.strip() for term in job("pull-request", "preview")["if"].split("&&")]
+
+    assert "github.event.pull_request.head.repo.full_name == github.repository" in terms
+    assert "github.event.pull_request.user.login != 'dependabot[bot]'" in terms
+    assert not any("||" in term for term in terms)
+
+
+@pytest.mark.parametrize("which", TRUSTED, ids=": ".join)
+def test_what_has_rights_takes_nothing_from_a_cache(which: tuple[str, str]) -> None:
+    for step in JOBS[which]["steps"]:
+        assert not step.get("uses", "").startswith(("actions/cache", "./")), step
+        assert "cache" not in step.get("with", {}), step
+
+
+def test_what_is_published_runs_code_of_the_default_branch_alone() -> None:
+    commands = []
+    for name in ("comment", "code-scanning"):
+        for step in job("publish-review", name)["steps"]:
+            commands += [step["run"]] if "run" in step else []
+            said = step.get("with", {})
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert set(said) == {"persist-credentials"}
+            if step.get("uses", "").startswith("actions/download-artifact@"):
+                # Beside the code, where it cannot overwrite any.
+                assert said["path"].startswith("${{ runner.temp }}/")
+                assert said["run-id"] == "${{ github.event.workflow_run.id }}"
+
+    assert commands == ['python3 -m aksgpu.ci.publish "$RUNNER_TEMP/reviews"']
+
+
+def test_a_report_is_published_also_when_the_review_failed() -> None:
+    for where, step in using("actions/upload-artifact@"):
+        assert step["if"] == "always()", where
+        assert step["with"]["path"] == "build/report/"
+    uploaded = {step["with"]["name"] for _, step in using("actions/upload-artifact@")}
+    taken = {step["with"]["name"] for _, step in using("actions/download-artifact@")}
+    assert (
+        uploaded
+        == {"review-offline", "review-azure"}
+        == taken - {"${{ needs.comment.outputs.sarif }}"}
+    )
+    assert WORKFLOWS["publish-review"]["on"]["workflow_run"] == {
+        "workflows": [WORKFLOWS["pull-request"]["name"]],
+        "types": ["completed"],
+    }
+    terms = job("publish-review", "comment")["if"]
+    assert "success" not in terms
+    for _, step in using("actions/download-artifact@")[:2]:
+        assert step["continue-on-error"] == "true"
+
+
+def test_stacks_are_updated_one_after_the_other_and_never_cancelled() -> None:
+    up = job("deploy", "up")
+
+    assert WORKFLOWS["deploy"]["concurrency"] == {
+        "group": "deploy",
+        "cancel-in-progress": "false",
+    }
+    assert up["strategy"]["max-parallel"] == "1"
+    assert up["strategy"]["matrix"] == {"stack": "${{ fromJSON(needs.stacks.outputs.deployed) }}"}
+    assert up["timeout-minutes"] == "360"
+    assert "github.ref == 'refs/heads/main'" in job("deploy", "stacks")["if"]
+
+
+def test_an_old_run_that_is_started_again_does_not_go_back() -> None:
+    first = job("deploy", "up")["steps"][0]
+
+    assert first["if"] == "github.run_attempt > 1"
+    assert "GITHUB_SHA" in first["run"]
+    assert "exit 1" in first["run"]
+
+
+def test_every_job_comes_to_an_end() -> None:
+    for which, said in JOBS.items():
+        assert int(said["timeout-minutes"]) <= (360 if which == ("deploy", "up") else 60), which
+
+
+def test_a_pull_request_has_to_pass_what_every_change_has_to() -> None:
+    wanted = re.findall(r"^make (\w+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+
+    checks = job("pull-request", "checks")
+    assert checks["strategy"]["matrix"]["target"] == wanted
+    assert [step["run"] for step in checks["steps"] if "run" in step] == ['make "$TARGET"']
+
+
+def test_the_page_tells_every_variable_that_is_to_be_set() -> None:
+    used = {name for file in FILES for name in re.findall(r"vars\.(\w+)", file.read_text())}
+    page = (ROOT / "docs" / "ci.md").read_text()
+    (table,) = re.findall(r"\| variable \|.*?\n\n", page, re.DOTALL)
+
+    assert set(re.findall(r"`([A-Z_]{5,})`", table)) == used
+
+
+def test_the_page_tells_what_touches_no_stack() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text()
+    (row,) = [line for line in page.splitlines() if line.endswith("| none |")]
+
+    told = set(re.findall(r"`([^`]+)`", row)) | {"docs/", "tests/", ".gitignore"}
+    assert told == set(TOUCHES_NONE)
+
+
+def test_the_page_names_every_check_that_a_pull_request_has_to_pass() -> None:
+    page = " ".join((ROOT / "docs" / "ci.md").read_text().split())
+    targets = job("pull-request", "checks")["strategy"]["matrix"]["target"]
+    names = {said["name"] for (name, _), said in JOBS.items() if name == "pull-request"}
+    names = {name for name in names if "${{" not in name} | {f"make {made}" for made in targets}
+
+    assert not [name for name in names if f"*{name}*" not in page]
