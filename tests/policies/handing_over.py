@@ -71,6 +71,12 @@ def findings_by_name(
     return found
 
 
+def analyzed(rules: Iterable[Policy], resource: Resource) -> list[str]:
+    """The names of the rules of a pack that find something in a resource, or cannot run."""
+    server = _PolicyAnalyzerServicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
+    return [said.policyName for said in server.Analyze(_request(resource), None).diagnostics]
+
+
 def remediated(rule: Policy, resource: Resource) -> dict[str, Any] | None:
     """What the rule makes of a resource's properties; None where it leaves them as they are."""
     answer = _server(rule, None).Remediate(_request(resource), None)

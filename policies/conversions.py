@@ -1,0 +1,48 @@
+"""Spares the SDK from converting a resource anew for every rule.
+
+pulumi_policy 1.21 turns the engine's message of a resource, and that of its provider, into Python
+once for each rule of a pack; with as many rules as here that is most of what the pack costs. What
+is made of a message depends on nothing else, and no rule changes it: one result serves all rules.
+It reaches into the SDK by three names of one module; where a later SDK has them no more, nothing is
+spared, and nothing else is different.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from pulumi_policy import policy as sdk
+
+# A resource and its provider, each in three steps.
+_KEPT = 2
+_FUNCTIONS = ("deserialize_properties", "unknown_checking_proxy")
+
+
+class Kept(threading.local):
+    """A function of one argument that gives for the same object the same result, for a while."""
+
+    def __init__(self, convert: Callable[..., Any]) -> None:
+        self._convert = convert
+        # The argument is held as well: its identity is its own for as long as it lives.
+        self._results: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
+
+    def __call__(self, argument: Any, *more: Any) -> Any:
+        if more:
+            return self._convert(argument, *more)
+        if id(argument) not in self._results:
+            self._results[id(argument)] = argument, self._convert(argument)
+            if len(self._results) > _KEPT:
+                self._results.popitem(last=False)
+        return self._results[id(argument)][1]
+
+
+def convert_once() -> None:
+    """From now on, for this process: it is the pack's alone."""
+    for name in _FUNCTIONS:
+        if hasattr(sdk, name):
+            setattr(sdk, name, Kept(getattr(sdk, name)))
+    if hasattr(sdk, "json_format"):
+        kept = {**vars(sdk.json_format), "MessageToDict": Kept(sdk.json_format.MessageToDict)}
+        setattr(sdk, "json_format", SimpleNamespace(**kept))  # noqa: B010 (it exports no such name)

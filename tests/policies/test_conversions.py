@@ -1,0 +1,72 @@
+"""What is spared, and that nothing else is different by it."""
+
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+from pulumi_policy import policy as sdk
+
+from policies.conversions import convert_once
+from policies.rules import RULES
+from tests.policies.handing_over import Resource, analyzed, findings, remediated, secret
+from tests.policies.test_kubeconfig_secret import KUBECONFIG
+
+POOL: dict[str, Any] = {"vmSize": "Standard_NC6", "osType": "Windows", "nodeTaints": []}
+KIND = "azure-native:containerservice:AgentPool"
+
+
+@pytest.fixture
+def conversions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Converts once, for this test; the messages that were converted."""
+    told: list[int] = []
+
+    def convert(message: Any) -> Any:
+        told.append(id(message))
+        return json_format.MessageToDict(message)
+
+    kept = {**vars(json_format), "MessageToDict": convert}
+    monkeypatch.setattr(sdk, "json_format", type("json_format", (), kept))
+    for name in ("deserialize_properties", "unknown_checking_proxy"):
+        monkeypatch.setattr(sdk, name, getattr(sdk, name))
+    convert_once()
+    return told
+
+
+def test_a_resource_is_converted_once_for_all_rules(conversions: list[int]) -> None:
+    resource = Resource(type=KIND, properties=POOL)
+
+    said = analyzed(RULES, resource)
+
+    assert {"gpu-pool-linux-only", "gpu-size-retired", "gpu-pool-tainted"} <= set(said)
+    assert len(conversions) == 1
+
+
+def test_the_next_resource_is_another(conversions: list[int]) -> None:
+    (linux_only,) = [rule for rule in RULES if rule.name == "gpu-pool-linux-only"]
+    windows = Resource(type=KIND, properties=POOL, name="windows")
+    linux = Resource(type=KIND, properties=POOL | {"osType": "Linux"}, name="linux")
+
+    assert len(findings(linux_only, windows, linux, windows)) == 2
+
+
+def test_what_a_remediation_changes_is_its_own(conversions: list[int]) -> None:
+    (rule,) = [rule for rule in RULES if rule.name == "kubeconfig-secret"]
+    provider = Resource(
+        type="pulumi:providers:kubernetes",
+        properties={"kubeconfig": KUBECONFIG},
+    )
+
+    first, second = remediated(rule, provider), remediated(rule, provider)
+
+    assert first == second
+    assert first is not None
+    assert first["kubeconfig"] == secret(KUBECONFIG)
+
+
+def test_a_remediation_sees_what_is_secret(conversions: list[int]) -> None:
+    (rule,) = [rule for rule in RULES if rule.name == "kubeconfig-secret"]
+    provider = Resource(
+        type="pulumi:providers:kubernetes", properties={"kubeconfig": secret(KUBECONFIG)}
+    )
+
+    assert remediated(rule, provider) is None
