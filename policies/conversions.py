@@ -28,9 +28,9 @@ class Kept(threading.local):
         # The argument is held as well: its identity is its own for as long as it lives.
         self._results: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
 
-    def __call__(self, argument: Any, *more: Any) -> Any:
-        if more:
-            return self._convert(argument, *more)
+    def __call__(self, argument: Any, *more: Any, **named: Any) -> Any:
+        if more or named:
+            return self._convert(argument, *more, **named)
         if id(argument) not in self._results:
             self._results[id(argument)] = argument, self._convert(argument)
             if len(self._results) > _KEPT:

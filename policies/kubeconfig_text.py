@@ -4,9 +4,11 @@ import base64
 import binascii
 import re
 
-_KIND = re.compile(r"""\bkind["']?\s*:\s*["']?Config\b""")
+# Quotes may be escaped: it may be a text inside of JSON.
+_KIND = re.compile(r"""\bkind\\?["']?\s*:\s*\\?["']?Config\b""")
 _CREDENTIAL = re.compile(
-    r"""\b(client-key-data|token|password|access-token|id-token)["']?\s*:\s*["']?[^\s"',}]"""
+    r"""\b(client-key-data|token|password|access-token|id-token)"""
+    r"""\\?["']?\s*:\s*\\?["']?[^\s"',}\\]"""
 )
 _ENCODED = re.compile(r"[A-Za-z0-9+/\s]{80,}=*\s*")
 

@@ -91,7 +91,7 @@ class Project:
         `text` is what to take for the file's own, such as what it was earlier.
         """
         real_file, real = self._stack_file(stack, text)
-        secret = sorted(key for key, value in real.get("config", {}).items() if _is_secret(value))
+        secret = sorted(key for key, value in _config(real).items() if _is_secret(value))
         if secret:
             raise StackFileError(
                 f"{real_file.name} has encrypted values ({', '.join(secret)}), which only the real "
@@ -106,17 +106,18 @@ class Project:
     def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
         """Whether a stack file, or the text in its place, allows what Azure has retired."""
         _, real = self._stack_file(stack, text)
-        return real.get("config", {}).get(f"{NAME}:allowRetired") in (True, "true")
+        return _config(real).get(f"{NAME}:allowRetired") in (True, "true")
 
     def _stack_file(self, stack: str, text: str | None = None) -> tuple[Path, dict[str, Any]]:
         """A stack file, with what it says."""
         file = self.program / f"Pulumi.{stack}.yaml"
-        if text is not None:
-            return file, yaml.safe_load(text) or {}
-        if not file.exists():
+        if text is None and not file.exists():
             known = ", ".join(sorted(path.name for path in self.program.glob("Pulumi.*.yaml")))
             raise StackFileError(f"There is no stack file {file.name}. There are: {known}.")
-        return file, _read(file)
+        said = _read(file) if text is None else yaml.safe_load(text) or {}
+        if not isinstance(said, dict) or not isinstance(said.get("config") or {}, dict):
+            raise StackFileError(f"{file.name} is no map of keys and values below config.")
+        return file, said
 
     def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
         """What the rehearsal's project file says otherwise."""
@@ -135,6 +136,11 @@ class Project:
                 "options": {"virtualenv": str(venv if venv.exists() else sys.prefix)},
             },
         }
+
+
+def _config(said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a stack file configures; the key may be there with nothing below it."""
+    return said.get("config") or {}
 
 
 def _is_secret(value: Any) -> bool:

@@ -30,8 +30,15 @@ _LONGEST = 65_000
 _CUT = "\n\n*The rest is left out; the whole report is in the run's artifacts.*\n"
 _SARIF_BYTES = 8_000_000
 
-# Nobody is called by a report, and no other thread is made to point at it.
-_CALLS = re.compile(r"@(?=\w)|#(?=\d)")
+# Nobody is called by a report, and no other thread is made to point at it, be it by entities, which
+# GitHub takes for what they stand for. Other entities stay as they are.
+_CALLS = re.compile(
+    r"(?:@|&#0*64(?!\d);?|&#x0*40(?![\da-f]);?|&commat;)(?=[\w&])"
+    r"|(?:(?<!&)#|&#0*35(?!\d);?|&#x0*23(?![\da-f]);?|&num;)(?=[\d&])"
+    r"|\bGH-(?=[\d&])"
+    r"|/(?:commit|discussions|issues|pull)/(?=[\w&])",
+    re.IGNORECASE,
+)
 _INVISIBLE = "\N{ZERO WIDTH SPACE}"
 
 
@@ -90,7 +97,8 @@ def _publish(
     ours = [
         comment["id"]
         for comment in github.comments(pull)
-        if comment["user"]["login"] == _AUTHOR and comment["body"].startswith(MARKER)
+        if (comment["user"] or {}).get("login") == _AUTHOR
+        and (comment["body"] or "").startswith(MARKER)
     ]
     if ours:
         github.change_comment(ours[0], _body(run, report, is_fork=is_fork))

@@ -43,6 +43,8 @@ def _of_pool(pool: WantedPool, facts: Facts, demands: dict[str, _Demand]) -> Row
     size = _size(pool.vm_size, facts)
     if size is None:
         left_open = "of a size that is not offered no quota is known"
+        if isinstance(facts.sizes, Unanswered):
+            left_open = "the list of sizes was not to be had, and it names the quota"
         return about.unknown(left_open, "see size", None)
     if pool.surge is None:
         return About("quota", pool.name, f"{pool.key}.maxSurge").unknown(

@@ -15,19 +15,28 @@ _SECRET_VARIABLE = re.compile(r"(pass(word|phrase)|secret|token|_key|_pat)(_|$)"
 # Shorter values would mask ordinary words.
 _SHORTEST = 6
 
+# How they begin, as YAML and as JSON, by `apiVersion` or by `kind`; and how their keys do.
+_KUBECONFIGS_IN_BASE_64 = (
+    "YXBpVmVyc2lvb",
+    "a2luZDog",
+    "eyJhcGlWZXJzaW9u",
+    "eyJraW5kIjoi",
+    "LS0tLS1CRUdJTi",
+)
+
 # What looks like a secret, with what is shown in its place.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*-----|\Z)", re.S), MASK),
-    # The parts of a kubeconfig, and base64 of whole ones: `apiVersion` and `kind` begin so.
+    # The parts of a kubeconfig, and base64 of whole ones.
     (re.compile(r"((?:client-key|client-certificate)-data[\"']?\s*:\s*)\S+"), rf"\1{MASK}"),
-    (re.compile(r"\b(?:YXBpVmVyc2lvb|a2luZDog|LS0tLS1CRUdJTi)[A-Za-z0-9+/=]+"), MASK),
+    (re.compile(rf"\b(?:{'|'.join(_KUBECONFIGS_IN_BASE_64)})[A-Za-z0-9+/=]+"), MASK),
     # JSON web tokens.
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), MASK),
-    (re.compile(r"\b(Bearer\s+)[\w.~+/=-]{8,}", re.I), rf"\1{MASK}"),
+    (re.compile(r"\b((?:Bearer|Basic)\s+)[\w.~+/=-]{8,}", re.I), rf"\1{MASK}"),
     (re.compile(r"\b((?:AccountKey|SharedAccessKey|sig)=)[^;&\s\"']+", re.I), rf"\1{MASK}"),
     # `password: x`, `"token": "x"`, `client_secret=x`, but not `the password: it is required`.
     (
-        re.compile(rf"(\b[\w-]*{_SECRET_NAME}[\"']?\s*[=:]\s*)([\"'])(?:(?!\2).)+\2", re.I),
+        re.compile(rf"(\b[\w-]*{_SECRET_NAME}[\"']?\s*[=:]\s*)([\"'])(?:\\.|(?!\2).)+\2", re.I),
         rf"\1{MASK}",
     ),
     (re.compile(rf"(\b[\w-]*{_SECRET_NAME}\s*[=:]\s*)(?=\S*[\d/+_=-])[^\s,;\"']{{6,}}", re.I),

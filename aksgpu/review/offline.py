@@ -110,7 +110,8 @@ def _begin_from(place: Place, project: Project, stack: str, base: str, say: Say)
 
 def _era(project: Project, stack: str, base: str | None) -> Era:
     """The article's where either of the two asks for what is retired."""
-    with contextlib.suppress(yaml.YAMLError):
+    # What is wrong with the base is told when it is brought up.
+    with contextlib.suppress(yaml.YAMLError, StackFileError):
         if base is not None and project.asks_for_retired(stack, base):
             return "article"
     return "article" if project.asks_for_retired(stack) else "today"

@@ -6,7 +6,7 @@ import pytest
 from google.protobuf import json_format
 from pulumi_policy import policy as sdk
 
-from policies.conversions import convert_once
+from policies.conversions import Kept, convert_once
 from policies.rules import RULES
 from tests.policies.handing_over import Resource, analyzed, findings, remediated, secret
 from tests.policies.test_kubeconfig_secret import KUBECONFIG
@@ -61,6 +61,12 @@ def test_what_a_remediation_changes_is_its_own(conversions: list[int]) -> None:
     assert first == second
     assert first is not None
     assert first["kubeconfig"] == secret(KUBECONFIG)
+
+
+def test_what_is_asked_for_otherwise_is_converted_otherwise() -> None:
+    kept = Kept(lambda value, suffix="": f"{value}{suffix}")
+
+    assert [kept("a"), kept("a", "b"), kept("a", suffix="c"), kept("a")] == ["a", "ab", "ac", "a"]
 
 
 def test_a_remediation_sees_what_is_secret(conversions: list[int]) -> None:

@@ -40,6 +40,8 @@ OPEN = (
         (KUBECONFIG, True),
         (AS_JSON, True),
         (ENCODED, True),
+        (json.dumps({"inner": AS_JSON}), True),
+        (json.dumps({"inner": AS_JSON.replace('"x"', '""')}), False),
         (UNKNOWN_STRING_VALUE, True),
         (WITHOUT_CREDENTIALS, False),
         ("~/.kube/config", False),

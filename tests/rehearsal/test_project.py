@@ -74,6 +74,23 @@ def test_refuses_what_only_the_real_key_can_read(project: Project) -> None:
         project.write_stack("dev")
 
 
+@pytest.mark.parametrize("text", ["", "config:\n", "config: {}\n"])
+def test_a_stack_file_may_say_nothing(project: Project, text: str) -> None:
+    (project.program / "Pulumi.dev.yaml").write_text(text)
+
+    assert project.asks_for_retired("dev") is False
+    project.write_stack("dev")
+
+
+@pytest.mark.parametrize("text", ["- 1\n", "just words", "config: [1]\n", "config: words\n"])
+def test_a_stack_file_is_a_map(project: Project, text: str) -> None:
+    (project.program / "Pulumi.dev.yaml").write_text(text)
+
+    for read_it in (project.asks_for_retired, project.write_stack):
+        with pytest.raises(StackFileError, match=r"Pulumi.dev.yaml is no map"):
+            read_it("dev")
+
+
 def test_names_the_stack_files_there_are(project: Project) -> None:
     write_stack(project, {})
 

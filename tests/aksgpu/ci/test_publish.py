@@ -1,5 +1,6 @@
 """The comment of a review, against a stand-in for GitHub's interface on this machine."""
 
+import html
 import itertools
 import json
 import threading
@@ -13,6 +14,7 @@ import pytest
 
 from aksgpu.ci import publish
 from aksgpu.ci.publish import MARKER
+from aksgpu.review.markdown import escape
 
 REPOSITORY = "house/aks-gpu"
 TOKEN = "ghs_secret"
@@ -238,6 +240,55 @@ def test_nobody_is_called_and_no_thread_pointed_at(github: Server, run: Run) -> 
     assert "#1" not in body
     assert "#2" not in body
     assert "# Title" in body
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "@octocat",
+        "@&#111;ctocat",
+        "&#64;octocat",
+        "&#064octocat",
+        "&#x40;octocat",
+        "&commat;octocat",
+        "a/b#12",
+        "a/b#&#49;",
+        "&#35;12",
+        "&#x23;12",
+        "&num;12",
+        "GH-12",
+        "https://github.com/a/b/issues/12",
+        "https://github.com/a/b/pull/12",
+    ],
+)
+def test_not_by_entities_and_addresses_either(github: Server, run: Run, call: str) -> None:
+    run.artifact("review-offline", f"see {call} there")
+
+    run.publish()
+
+    body = github.comments[0]["body"]
+    assert call not in body
+    assert call in body.replace("\N{ZERO WIDTH SPACE}", "")
+
+
+def test_what_the_review_has_escaped_stays_as_it_is(github: Server, run: Run) -> None:
+    name = "Standard_NC24ads_A100_v4 [x] | #1 @you `y` &#640;"
+    escaped = escape(name)
+    run.artifact("review-offline", escaped)
+
+    run.publish()
+
+    body = github.comments[0]["body"]
+    assert escaped.replace("\N{ZERO WIDTH SPACE}", "") in body.replace("\N{ZERO WIDTH SPACE}", "")
+    assert html.unescape(body).replace("\N{ZERO WIDTH SPACE}", "").count(name) == 1
+
+
+def test_comments_of_users_that_are_gone_do_no_harm(github: Server, run: Run) -> None:
+    github.comments.append({"id": 1, "user": None, "body": None})
+    run.artifact("review-offline", "new")
+
+    assert run.publish()[0] == 0
+    assert "new" in github.comments[-1]["body"]
 
 
 def test_a_report_of_any_length_fits(github: Server, run: Run) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from aksgpu.preflight import quota, wanted
 from aksgpu.preflight.causes import Cause
-from aksgpu.preflight.facts import Quota
+from aksgpu.preflight.facts import Quota, Unanswered
 from aksgpu.preflight.wanted import WantedPool
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, offered, stack_of, the
 
@@ -176,3 +176,14 @@ def test_a_surge(most: int, said: str | None, spot: bool, surge: int | None) -> 
 def test_a_surge_that_cannot_be_read_is_told_by_its_key(place: Place) -> None:
     row = the(place.ask(gpuPools=[T4 | {"maxSurge": "a third"}]), "quota", "t4")
     assert (row.answer, row.key) == ("unknown", "gpuPools[0].maxSurge")
+
+
+def test_without_a_list_of_sizes_none_is_said_to_be_missing() -> None:
+    unanswered = Unanswered("it timed out", Cause.UNANSWERED)
+    facts = facts_with(sizes=unanswered)
+
+    rows = list(quota.judge(wanted.pools(stack_of(gpuPools=[T4])), facts))
+
+    (row,) = [row for row in rows if row.pool == "t4"]
+    assert row.answer == "unknown"
+    assert "not offered" not in row.what
