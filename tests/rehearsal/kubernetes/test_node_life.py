@@ -243,11 +243,16 @@ def test_a_disruption_budget_holds_up_the_emptying_of_a_node(
     )  # fmt: skip
     path = f"{today.path}/agentPools/{pool_name}{V}"
     body = {"properties": {"vmSize": "Standard_D4ds_v5", "count": 0}}
+
+    def state() -> str:
+        return str(today.azure.call("GET", path).body["properties"]["provisioningState"])
+
     assert today.azure.call("PUT", path, body).status == 200
     until(lambda: today.nodes(pool_name)[0]["spec"].get("unschedulable"), "it is being emptied")
-    assert today.azure.call("GET", path).body["properties"]["provisioningState"] == "Updating"
+    assert state() == "Updating"
     today.kubectl("delete", "poddisruptionbudget", pool_name)
     until(lambda: today.nodes(pool_name) == [], "the node is gone")
+    until(lambda: state() == "Succeeded", "the pool is updated")
     today.kubectl("delete", "deployment", pool_name)
     today.delete(f"/agentPools/{pool_name}")
 
