@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
-from policies.images import images_of
+from policies.images import by_one_name, images_of
 from policies.rule import About, Settings, resource_rule
 from policies.unknowns import Unknowns
 
@@ -13,9 +13,10 @@ def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
     registries = settings.get("registries")
     if not registries:
         return
+    allowed = tuple(f"{by_one_name(one.rstrip('/'))}/" for one in registries)
     unknowns = Unknowns()
     for image in images_of(args.resource_type, args.props, unknowns):
-        if not any(f"{image.repository}/".startswith(f"{one.rstrip('/')}/") for one in registries):
+        if not f"{image.repository}/".startswith(allowed):
             yield (
                 f"The container {image.container} has {image.text}, from {image.repository}. "
                 f"Allowed are {', '.join(registries)}."

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.asks import has_managed_gpus, has_specialised_image
-from policies.gpu_nodes import can_be_for, nvidia_pools
+from policies.gpu_nodes import brings_plugin, can_be_for, nvidia_pools
 from policies.gpu_software import software_in
 from policies.rule import About, Settings
 from policies.scheduling import untolerated
@@ -14,17 +14,21 @@ from policies.unknowns import Unknowns
 
 
 def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
-    plugins = [one for one in software_in(members, unknowns) if one.plugin]
+    software = software_in(members, unknowns)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
         with unknowns.put_off():
             # Pools that have the plugin already do well without.
             if has_specialised_image(found.pool) or has_managed_gpus(found.pool):
                 continue
+            plugins = [one for one in software if brings_plugin(found, one)]
             meant = [one for one in plugins if can_be_for(found, one, members)]
             repelled = [(one, untolerated(found.pool, one.placement)) for one in meant]
             # One that lands is enough, and may be among what is not known yet.
             if some_are_unknown or not all(taints for _, taints in repelled):
+                continue
+            # Of other systems gpu-pool-linux-only speaks: no toleration would help them.
+            if not found.runs_linux():
                 continue
             for one, taints in repelled:
                 yield (

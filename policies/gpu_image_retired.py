@@ -18,6 +18,8 @@ _FEATURE = re.compile(
     r"|azure-native(_features_v\w+)?:features(/v\w+)?:SubscriptionFeatureRegistration"
     r"|azure:core/\w+:ResourceProviderFeatureRegistration"
 )
+# Has features in a list, by names, and whether each is registered or taken back.
+_PROVIDER = re.compile(r"azure:core/\w+:ResourceProviderRegistration")
 _INSTEAD = (
     f"AKS retired the specialised GPU image on {SPECIALISED_IMAGE_RETIRED_ON}; the default image, "
     "with NVIDIA's device plugin or the GPU Operator on the cluster, takes its place."
@@ -26,7 +28,9 @@ _INSTEAD = (
 
 def _judge(args: ResourceValidationArgs, _settings: Settings) -> Iterator[str]:
     if _FEATURE.fullmatch(args.resource_type):
-        yield from _by_feature(args.props)
+        yield from _by_feature(args.props.get("featureName") or args.props.get("name"))
+    elif _PROVIDER.fullmatch(args.resource_type):
+        yield from _by_provider(args.props)
     elif is_pool(args.resource_type) or is_cluster(args.resource_type):
         unknowns = Unknowns()
         with unknowns.put_off():
@@ -40,10 +44,30 @@ def _judge(args: ResourceValidationArgs, _settings: Settings) -> Iterator[str]:
         unknowns.raise_now()
 
 
-def _by_feature(properties: Mapping[str, Any]) -> Iterator[str]:
-    feature = str(properties.get("featureName") or properties.get("name") or "")
-    if feature.lower() == SPECIALISED_IMAGE_FEATURE.lower():
-        yield f"This registers the feature {feature}. {_INSTEAD}"
+def _by_feature(name: Any) -> Iterator[str]:
+    if _is_the_feature(name):
+        yield f"This registers the feature {name}. {_INSTEAD}"
+
+
+def _by_provider(properties: Mapping[str, Any]) -> Iterator[str]:
+    unknowns = Unknowns()
+    with unknowns.put_off():
+        features = properties.get("features") or ()
+        for index in range(len(features)):
+            with unknowns.put_off():
+                name = features[index].get("name")
+                # What is done with other features does not matter, and can be unknown.
+                if _is_the_feature(name) and not _is_taken_back(features[index]):
+                    yield from _by_feature(name)
+    unknowns.raise_now()
+
+
+def _is_the_feature(name: Any) -> bool:
+    return str(name).lower() == SPECIALISED_IMAGE_FEATURE.lower()
+
+
+def _is_taken_back(feature: Mapping[str, Any]) -> bool:
+    return str(feature.get("registered")).lower() == "false"
 
 
 def _by_tag(tags: Mapping[str, Any]) -> Iterator[str]:

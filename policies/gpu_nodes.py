@@ -9,6 +9,10 @@ from policies.scheduling import is_selected, untolerated
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
+# By these labels on its nodes the GPU Operator leaves a pool alone, or leaves out one of its parts.
+_ALL_PARTS = "nvidia.com/gpu.deploy.operands"
+_PLUGIN, _DRIVER = "nvidia.com/gpu.deploy.device-plugin", "nvidia.com/gpu.deploy.driver"
+
 
 @dataclass(frozen=True)
 class GpuPool:
@@ -21,6 +25,9 @@ class GpuPool:
         """The cluster that it is in, as far as that is a resource of this stack."""
         return {self.member.urn} if self.pool.inline else self.member.clusters()
 
+    def runs_linux(self) -> bool:
+        return (self.pool.get("osType") or "Linux").lower() == "linux"
+
 
 def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[GpuPool]:
     """Each pool with NVIDIA's GPUs: others have drivers and plugins of their own."""
@@ -32,6 +39,16 @@ def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[GpuP
                         yield GpuPool(member, pool)
 
 
+def brings_plugin(found: GpuPool, software: Software) -> bool:
+    """Whether the software has the device plugin for the pool, if it lands there."""
+    return software.plugin and not _is_switched_off(found, software, _PLUGIN)
+
+
+def brings_driver(found: GpuPool, software: Software) -> bool:
+    """Whether the software has the driver for the pool, if it lands there."""
+    return software.driver and not _is_switched_off(found, software, _DRIVER)
+
+
 def can_be_for(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
     """Whether the software's cluster can be the pool's, and its selectors choose the pool."""
     return _is_in_cluster(found, software, members) and is_selected(found.pool, software.placement)
@@ -40,6 +57,13 @@ def can_be_for(found: GpuPool, software: Software, members: Iterable[Member]) ->
 def can_land(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
     """Whether the software is for the pool, and tolerates its taints."""
     return can_be_for(found, software, members) and not untolerated(found.pool, software.placement)
+
+
+def _is_switched_off(found: GpuPool, software: Software, part: str) -> bool:
+    if not software.is_operator:
+        return False
+    labels = found.pool.part("nodeLabels")
+    return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
 
 
 def _is_in_cluster(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:

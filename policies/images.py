@@ -8,6 +8,8 @@ from policies.pods import containers_of, pods_of
 from policies.unknowns import Unknowns
 
 _DEFAULT_REGISTRY, _DEFAULT_PATH = "docker.io", "library"
+# An older name of the same registry, that Docker still takes.
+_OTHER_NAME = "index.docker.io"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +18,7 @@ class Image:
 
     container: str
     text: str
-    # With the registry, also where that is left out.
+    # With the registry and the path that are meant where they are left out.
     repository: str
     tag: str
     digest: str
@@ -43,15 +45,23 @@ def _image(container: str, text: str) -> Image:
     return Image(
         container=container,
         text=text,
-        repository=_with_registry(f"{path}{slash}{name}"),
+        repository=_in_full(f"{path}{slash}{name}"),
         tag=tag,
         digest=digest,
     )
 
 
-def _with_registry(repository: str) -> str:
+def by_one_name(repository: str) -> str:
+    """The repository, or its beginning, by the name of the registry that all others use."""
+    registry, slash, path = repository.partition("/")
+    return f"{_DEFAULT_REGISTRY if registry == _OTHER_NAME else registry}{slash}{path}"
+
+
+def _in_full(repository: str) -> str:
     first, slash, _ = repository.partition("/")
-    if slash and ("." in first or ":" in first or first == "localhost"):
-        return repository
-    path = repository if slash else f"{_DEFAULT_PATH}/{repository}"
-    return f"{_DEFAULT_REGISTRY}/{path}"
+    has_registry = slash and ("." in first or ":" in first or first == "localhost")
+    named = by_one_name(repository if has_registry else f"{_DEFAULT_REGISTRY}/{repository}")
+    registry, _, path = named.partition("/")
+    if registry == _DEFAULT_REGISTRY and "/" not in path:
+        return f"{registry}/{_DEFAULT_PATH}/{path}"
+    return named

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Sequence
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.asks import driver_is_left_out, has_managed_gpus, has_specialised_image
-from policies.gpu_nodes import GpuPool, can_land, nvidia_pools
+from policies.gpu_nodes import GpuPool, brings_driver, brings_plugin, can_land, nvidia_pools
 from policies.gpu_software import Software, software_in
+from policies.pools import Pool
 from policies.rule import About, Settings
 from policies.stack_rule import Finding, Member, StackRule
 from policies.unknowns import Unknowns
-
-# With these labels on its nodes the GPU Operator leaves a pool alone, or its driver.
-_NO_OPERANDS, _NO_DRIVER = "nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.driver"
 
 
 def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
@@ -20,15 +18,17 @@ def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) ->
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
         with unknowns.put_off():
-            there, ways = [], Unknowns()
+            plugins, drivers, ways = [], [], Unknowns()
             for one in software:
+                with unknowns.put_off():
+                    plugins += _label(one, brings_plugin(found, one), found, members)
                 with unknowns.put_off(), ways.put_off(again=True):
-                    there += [one] if _reaches(found, one, members) else []
-            for finding in _twice(found, there):
+                    drivers += _label(one, brings_driver(found, one), found, members)
+            for finding in _twice(found.pool, plugins, drivers):
                 yield f"{found.pool.label} {finding}", found.member.urn
             # What brings the driver may be among what is not known yet.
             unsure = some_are_unknown or ways.met
-            if settings.get("owner") or unsure or not _has_no_driver(found, there):
+            if settings.get("owner") or unsure or drivers or not _is_without_driver(found.pool):
                 continue
             yield (
                 f"{found.pool.label} is made without a driver, and nothing in this stack brings "
@@ -38,16 +38,23 @@ def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) ->
             )
 
 
-def _twice(found: GpuPool, there: Sequence[Software]) -> Iterator[str]:
-    own = _own_stack(found)
-    plugins = [*own, *dict.fromkeys(one.label for one in there if one.plugin)]
+def _label(
+    software: Software, brings: bool, found: GpuPool, members: Sequence[Member]
+) -> list[str]:
+    """The software's name, where it brings what is asked for and lands on the pool."""
+    return [software.label] if brings and can_land(found, software, members) else []
+
+
+def _twice(pool: Pool, plugins: Sequence[str], drivers: Sequence[str]) -> Iterator[str]:
+    own = _own_stack(pool)
+    plugins = [*own, *dict.fromkeys(plugins)]
     if len(plugins) > 1:
         yield (
             f"gets the device plugin from {' and from '.join(plugins)}: two of them on a node make "
             "its GPUs disappear. Keep all but one away from it, by node affinity or taints."
         )
-    by_aks = own or ([] if driver_is_left_out(found.pool) else ["AKS"])
-    drivers = [*by_aks, *dict.fromkeys(one.label for one in there if _brings_driver(found, one))]
+    by_aks = own or ([] if driver_is_left_out(pool) else ["AKS"])
+    drivers = [*by_aks, *dict.fromkeys(drivers)]
     if len(drivers) > 1:
         yield (
             f"gets its driver from {' and from '.join(drivers)}. Set gpuProfile.driver to None for "
@@ -55,31 +62,15 @@ def _twice(found: GpuPool, there: Sequence[Software]) -> Iterator[str]:
         )
 
 
-def _own_stack(found: GpuPool) -> list[str]:
+def _own_stack(pool: Pool) -> list[str]:
     """What the pool's nodes have without anything on the cluster."""
-    if has_specialised_image(found.pool):
+    if has_specialised_image(pool):
         return ["the specialised image"]
-    return ["AKS, which manages its GPUs"] if has_managed_gpus(found.pool) else []
+    return ["AKS, which manages its GPUs"] if has_managed_gpus(pool) else []
 
 
-def _has_no_driver(found: GpuPool, there: Sequence[Software]) -> bool:
-    if not driver_is_left_out(found.pool) or _own_stack(found):
-        return False
-    return not any(_brings_driver(found, one) for one in there)
-
-
-def _reaches(found: GpuPool, software: Software, members: Sequence[Member]) -> bool:
-    if software.is_operator and _is_off(found, _NO_OPERANDS):
-        return False
-    return can_land(found, software, members)
-
-
-def _brings_driver(found: GpuPool, software: Software) -> bool:
-    return software.driver and not _is_off(found, _NO_DRIVER)
-
-
-def _is_off(found: GpuPool, label: str) -> bool:
-    return str(found.pool.part("nodeLabels").get(label)).lower() == "false"
+def _is_without_driver(pool: Pool) -> bool:
+    return driver_is_left_out(pool) and not _own_stack(pool)
 
 
 one_gpu_stack_owner = StackRule(

@@ -112,6 +112,54 @@ def test_registries(image: str, found: int) -> None:
     assert findings(container_image_registry, job(image)) == []
 
 
+ONE_IMAGE = [
+    f"{registry}{path}nginx{tail}"
+    for registry, path in (
+        ("", ""),
+        ("", "library/"),
+        ("docker.io/", ""),
+        ("docker.io/", "library/"),
+        ("index.docker.io/", ""),
+        ("index.docker.io/", "library/"),
+    )
+    for tail in (":1.27", f"@{DIGEST}", f":1.27@{DIGEST}")
+]
+
+
+@pytest.mark.parametrize("image", ONE_IMAGE)
+def test_one_image_by_all_of_its_names(image: str) -> None:
+    for registry, found in (
+        ("docker.io", 0),
+        ("docker.io/library", 0),
+        ("docker.io/library/nginx", 0),
+        ("index.docker.io", 0),
+        ("index.docker.io/library/", 0),
+        ("docker.io/nginx", 1),
+        ("mcr.microsoft.com", 1),
+    ):
+        config = {"registries": [registry]}
+        assert len(findings(container_image_registry, job(image), config=config)) == found
+
+
+@pytest.mark.parametrize(
+    ("image", "repository"),
+    [
+        ("index.docker.io/someone/a:1.2", "docker.io/someone/a"),
+        ("docker.io/someone/a:1.2", "docker.io/someone/a"),
+        ("docker.io/a:1.2", "docker.io/library/a"),
+        # A path of one part is a matter of that registry alone.
+        ("registry.k8s.io/pause:3.10", "registry.k8s.io/pause"),
+        ("localhost/a:1.2", "localhost/a"),
+        ("docker.io.example:5000/a:1.2", "docker.io.example:5000/a"),
+    ],
+)
+def test_images_are_told_by_one_name(image: str, repository: str) -> None:
+    config = {"registries": ["nvcr.io"]}
+    assert findings(container_image_registry, job(image), config=config) == [
+        f"The container c0 has {image}, from {repository}. Allowed are nvcr.io."
+    ]
+
+
 def test_an_image_of_another_registry_is_told_with_where_it_is_from() -> None:
     config = {"registries": ["mcr.microsoft.com", "nvcr.io"]}
     assert findings(container_image_registry, job("someone/a:1.2"), config=config) == [

@@ -84,6 +84,42 @@ def test_charts_are_looked_at_as_well() -> None:
     assert tolerated(pool(), served) == []
 
 
+@pytest.mark.parametrize(
+    "label", ["nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.device-plugin"]
+)
+def test_what_the_operator_leaves_out_needs_no_toleration(label: str) -> None:
+    switched_off, operator = pool(nodeLabels={label: "false"}), release("gpu-operator")
+    assert tolerated(switched_off, operator) == []
+    switched_on = pool(nodeLabels={label: "true"})
+    assert tolerated(switched_on, operator) == [repelled("sku=gpu:NoSchedule", "the GPU Operator")]
+    # Nor does the plugin land that it leaves out.
+    lands = release("gpu-operator", daemonsets={"tolerations": [TOLERATION]})
+    assert tolerated(switched_on, daemon_set(), lands) == []
+    assert tolerated(switched_off, daemon_set(), lands) == [repelled("sku=gpu:NoSchedule")]
+
+
+def test_the_operators_driver_alone_does_not_matter() -> None:
+    labels = {"nvidia.com/gpu.deploy.driver": "false"}
+    assert tolerated(pool(nodeLabels=labels), release("gpu-operator")) == [
+        repelled("sku=gpu:NoSchedule", "the GPU Operator")
+    ]
+
+
+@every_form([form for form in FORMS if not form.lacks & {"nodeTaints", "osType"}])
+def test_windows_pools_are_left_alone(form: Form) -> None:
+    for system, expected in (("Windows", 0), ("windows", 0), ("linux", 1), (None, 1)):
+        found = tolerated(form.resource(changed({"osType": system})), daemon_set())
+        assert len(found) == expected
+
+
+def test_the_system_is_read_where_a_toleration_is_missing_alone() -> None:
+    unknown = pool(osType=UNKNOWN_STRING_VALUE)
+    assert tolerated(unknown, daemon_set(TOLERATION)) == []
+    assert tolerated(unknown, daemon_set()) == [
+        "can't run: string value at .osType can't be known during preview"
+    ]
+
+
 def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
     pools = pool("a"), pool("b", nodeTaints=["x:NoSchedule"])
     found = findings_by_name(device_plugin_tolerates_pools, *pools, daemon_set(TOLERATION))

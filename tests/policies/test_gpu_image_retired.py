@@ -1,7 +1,11 @@
 from typing import Any
 
 import pytest
-from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
+from pulumi_policy.proxy import (
+    UNKNOWN_BOOLEAN_VALUE,
+    UNKNOWN_OBJECT_VALUE,
+    UNKNOWN_STRING_VALUE,
+)
 
 from policies.gpu_image_retired import gpu_image_retired
 from tests.policies.forms import AGENT_POOL, VALID, Form, changed, pool_cases
@@ -60,6 +64,65 @@ def test_the_feature(resource_type: str, key: str) -> None:
         f"This registers the feature {FEATURE}. {INSTEAD}"
     ]
     assert findings(gpu_image_retired, other) == []
+
+
+def registered(**feature: Any) -> Resource:
+    """The classic provider's registration of a resource provider, with two of its features."""
+    return Resource(
+        type="azure:core/resourceProviderRegistration:ResourceProviderRegistration",
+        properties={
+            "name": "Microsoft.ContainerService",
+            "features": [
+                {"name": "Other", "registered": UNKNOWN_STRING_VALUE},
+                {"name": FEATURE, **feature},
+            ],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("feature", "named"),
+    [
+        ({"registered": True}, FEATURE),
+        ({}, FEATURE),
+        ({"name": "gpudedicatedvhdpreview", "registered": True}, "gpudedicatedvhdpreview"),
+        ({"registered": False}, None),
+        ({"name": "Other", "registered": True}, None),
+        ({"name": "Microsoft.ContainerService"}, None),
+    ],
+)
+def test_the_feature_with_its_provider(feature: dict[str, Any], named: str | None) -> None:
+    assert findings(gpu_image_retired, registered(**feature)) == (
+        [f"This registers the feature {named}. {INSTEAD}"] if named else []
+    )
+
+
+def test_a_provider_without_features_passes() -> None:
+    provider = registered().type
+    cases: list[dict[str, Any]] = [{"name": "Microsoft.ContainerService"}, {"features": []}]
+    for properties in cases:
+        assert findings(gpu_image_retired, Resource(type=provider, properties=properties)) == []
+
+
+@pytest.mark.parametrize(
+    ("feature", "kind", "key"),
+    [
+        ({"registered": UNKNOWN_BOOLEAN_VALUE}, "boolean", "features.1.registered"),
+        ({"name": UNKNOWN_STRING_VALUE}, "string", "features.1.name"),
+    ],
+)
+def test_a_feature_that_is_not_known_yet(feature: dict[str, Any], kind: str, key: str) -> None:
+    (found,) = findings(gpu_image_retired, registered(**feature))
+    assert found == f"can't run: {kind} value at .{key} can't be known during preview"
+
+
+def test_a_feature_that_is_not_known_yet_hides_no_other() -> None:
+    features = [UNKNOWN_OBJECT_VALUE, {"name": FEATURE, "registered": True}]
+    asked, cannot_run = findings(
+        gpu_image_retired, Resource(type=registered().type, properties={"features": features})
+    )
+    assert asked == f"This registers the feature {FEATURE}. {INSTEAD}"
+    assert cannot_run.startswith("can't run: ")
 
 
 @pool_cases(

@@ -267,6 +267,33 @@ def test_labels_keep_the_operator_away(label: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "label", ["nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.device-plugin"]
+)
+def test_labels_keep_the_operators_plugin_away(label: str) -> None:
+    operator = release("gpu-operator", **OPERATOR_LANDS, **DRIVER_BY_AKS)
+    plugin = daemon_set(TOLERATION)
+    both = (
+        "This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator: "
+        f"{TWICE}"
+    )
+    assert owner(pool(nodeLabels={label: "false"}), plugin, operator) == []
+    assert owner(pool(nodeLabels={label: "true"}), plugin, operator) == [both]
+    # Others' plugins do not look at the operator's labels.
+    image_too = pool(nodeLabels={label: "false"}, **SPECIALISED)
+    assert owner(image_too, plugin) == [IMAGE_TOO]
+
+
+def test_each_label_is_of_its_own_part() -> None:
+    operator = release("gpu-operator", **OPERATOR_LANDS)
+    plugin = daemon_set(TOLERATION)
+    no_plugin = pool(nodeLabels={"nvidia.com/gpu.deploy.device-plugin": "false"})
+    assert owner(no_plugin, plugin, operator) == [TWO_DRIVERS]
+    no_driver = pool(nodeLabels={"nvidia.com/gpu.deploy.driver": "false"})
+    (found,) = owner(no_driver, plugin, operator)
+    assert found.startswith("This pool gets the device plugin from the DaemonSet plugin and from")
+
+
 def test_a_chart_is_told_by_the_resource_in_it() -> None:
     chart = Resource(
         type="kubernetes:helm.sh/v4:Chart", name="c", properties={"chart": "gpu-operator"}
@@ -388,6 +415,25 @@ def test_nor_while_it_is_unknown_where_something_lands() -> None:
         pool(**NO_DRIVER), release("gpu-operator", daemonsets={"tolerations": tolerations})
     )
     assert found.startswith("can't run: string value at .values.daemonsets.tolerations.0.key")
+
+
+def test_nor_while_the_operators_label_for_it_is_unknown() -> None:
+    labels = {"nvidia.com/gpu.deploy.driver": UNKNOWN_STRING_VALUE}
+    plugins = [daemon_set(TOLERATION, name=name) for name in ("a", "b")]
+    operator = release("gpu-operator", **OPERATOR_LANDS)
+    twice, cannot_run = owner(pool(nodeLabels=labels, **NO_DRIVER), *plugins, operator)
+    assert twice == (
+        "This pool gets the device plugin from the DaemonSet a and from the DaemonSet b and from "
+        f"the GPU Operator: {TWICE}"
+    )
+    assert cannot_run.startswith("can't run: string value at .nodeLabels")
+
+
+def test_where_a_plugin_lands_says_nothing_of_the_driver() -> None:
+    unknown = daemon_set({"key": UNKNOWN_STRING_VALUE, "operator": "Exists"})
+    missing, cannot_run = owner(pool(**NO_DRIVER), unknown)
+    assert missing == f"This pool {NO_ONE}"
+    assert cannot_run.startswith("can't run: ")
 
 
 def test_an_unknown_daemon_set_hides_no_other() -> None:
