@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from catalogue.sizes import find, is_gpu_size
+from catalogue.sizes import find
 from policies.pools import Pool, pools_of
 from policies.rule import About, Settings
 from policies.stack_rule import Finding, Member, StackRule
@@ -39,12 +39,13 @@ def _count(pool: Pool) -> tuple[Fraction, list[str]]:
     """The most GPUs that a pool can have, and sizes of which nobody knows how many they have."""
     total, not_counted = Fraction(0), []
     # How many machines there are is read of pools with GPUs alone.
-    for vm_size, machines in pool.machines() if pool.gpu_sizes() else ():
-        size = find(vm_size)
+    for machines in pool.gpu_machines():
+        size = find(machines.vm_size)
         if size and size.gpus:
-            total += size.gpus * machines
-        elif is_gpu_size(vm_size):
-            not_counted.append(vm_size)
+            most = machines.most
+            total += size.gpus * (1 if most is None else most)
+        else:
+            not_counted.append(machines.vm_size)
     return total, not_counted
 
 

@@ -8,21 +8,24 @@ from policies.asks import has_managed_gpus
 from policies.pools import Pool
 from policies.rule import About, Settings, pool_rule
 
-_BOUNDS = ("minCount", "maxCount")
-
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
     # AKS does not scale pools whose GPUs it manages.
-    if not pool.gpu_sizes() or has_managed_gpus(pool):
+    machines = pool.gpu_machines()
+    if not machines or has_managed_gpus(pool):
         return
-    scaled = pool.said("enableAutoScaling")
-    if not pool.properties.get("enableAutoScaling"):
+    if not all(one.autoscaled for one in machines):
         yield (
             "has GPUs and is not autoscaled: its nodes are paid for whether they are used or not. "
-            f"Set {scaled}, minCount and maxCount."
+            f"Set {pool.scaled_by}, minCount and maxCount."
         )
-    elif missing := [name for name in _BOUNDS if pool.properties.get(name) is None]:
-        yield f"has {scaled} without {' and '.join(missing)}: AKS asks for both bounds."
+        return
+    bounds = {
+        "minCount": [one.least for one in machines],
+        "maxCount": [one.most for one in machines],
+    }
+    if missing := [name for name, said in bounds.items() if None in said]:
+        yield f"has {pool.scaled_by} without {' and '.join(missing)}: AKS asks for both bounds."
 
 
 gpu_pool_autoscaling = pool_rule(

@@ -26,11 +26,10 @@ def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
 
 def _least_of_autoscaled(pool: Pool) -> int:
     # AKS scales no system pool to zero; that it has GPUs is another rule's business.
-    if not pool.gpu_sizes() or pool.get("mode").lower() == "system":
+    machines = pool.gpu_machines()
+    if not machines or pool.get("mode").lower() == "system":
         return 0
-    if not pool.properties.get("enableAutoScaling"):
-        return 0
-    return int(pool.properties.get("minCount") or 0)
+    return max(one.least or 0 if one.autoscaled else 0 for one in machines)
 
 
 gpu_pool_scale_to_zero = resource_rule(

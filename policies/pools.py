@@ -6,7 +6,7 @@ asks for it, not even an inline pool out of its list.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,6 +23,40 @@ _AZURE = re.compile(
 _CLASSIC = re.compile(
     r"azure:containerservice/\w+:(?P<kind>KubernetesClusterNodePool|KubernetesCluster)"
 )
+
+
+_SINGLE = "virtualMachinesProfile"
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The machines of one size in a pool; how many there are is read when it is asked for."""
+
+    vm_size: str
+    _said: Any
+    _in_autoscale: bool = False
+
+    @property
+    def autoscaled(self) -> bool:
+        return self._in_autoscale or bool(_inside(self._said, "enableAutoScaling"))
+
+    @property
+    def least(self) -> int | None:
+        """The fewest there can be; None where an autoscaled pool does not say."""
+        return self._number("minCount")
+
+    @property
+    def most(self) -> int | None:
+        """The most there can be; None where an autoscaled pool does not say."""
+        return self._number("maxCount")
+
+    def _number(self, bound: str) -> int | None:
+        if not self.autoscaled:
+            said = _inside(self._said, "count")
+            # What AKS takes where nobody says how many.
+            return 1 if said is None else int(float(said))
+        said = _inside(self._said, bound)
+        return None if said is None else int(float(said))
 
 
 @dataclass(frozen=True)
@@ -65,29 +99,32 @@ class Pool:
 
     def sizes(self) -> list[str]:
         """The sizes of its machines: one, but of pools that are made of single machines."""
-        if vm_size := self.get("vmSize"):
-            return [vm_size]
-        return [said for scale in self._scales() for said in _sizes(scale)]
+        return [machines.vm_size for machines in self.machines()]
 
     def gpu_sizes(self) -> list[str]:
         return [vm_size for vm_size in self.sizes() if is_gpu_size(vm_size)]
 
-    def machines(self) -> list[tuple[str, int]]:
-        """The most machines that the pool can have, by size."""
+    def machines(self) -> Iterator[Machines]:
+        """Its machines by size: all alike, or of single machines each size with its own number."""
         if vm_size := self.get("vmSize"):
-            scaled = self.properties.get("enableAutoScaling")
-            most = self.properties.get("maxCount" if scaled else "count")
-            return [(vm_size, int(1 if most is None else most))]
-        return [
-            (said, int(scale.get("maxCount") or scale.get("count") or 0))
-            for scale in self._scales()
-            for said in _sizes(scale)
-        ]
+            yield Machines(vm_size, self.properties)
+            return
+        scale = _inside(self.properties.get(_SINGLE), "scale")
+        for kind in ("manual", "autoscale"):
+            for one in _listed(_inside(scale, kind)):
+                # One size, or in older versions of the API several to choose from.
+                for said in _listed(_inside(one, "sizes")) or _listed(_inside(one, "size")):
+                    yield Machines(str(said), one, kind == "autoscale")
 
-    def _scales(self) -> list[Mapping[str, Any]]:
-        scale = self.part("virtualMachinesProfile").get("scale") or {}
-        autoscale = scale.get("autoscale")
-        return [*(scale.get("manual") or ()), *([autoscale] if autoscale else [])]
+    def gpu_machines(self) -> list[Machines]:
+        return [machines for machines in self.machines() if is_gpu_size(machines.vm_size)]
+
+    @property
+    def scaled_by(self) -> str:
+        """What autoscaling is called where the pool is written."""
+        if self.get("vmSize"):
+            return self.said("enableAutoScaling")
+        return f"{_SINGLE}.scale.autoscale"
 
 
 def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
@@ -129,6 +166,13 @@ def _kind(resource_type: str) -> str:
     return match["kind"] if match else ""
 
 
-def _sizes(scale: Mapping[str, Any]) -> list[str]:
-    """One size, or in older versions of the API several to choose from."""
-    return [str(said) for said in scale.get("sizes") or filter(None, [scale.get("size")])]
+def _inside(whole: Any, name: str) -> Any:
+    """A part of a mapping; of a value that is not known yet no part is known either."""
+    return whole.get(name) if isinstance(whole, Mapping) else whole
+
+
+def _listed(value: Any) -> list[Any]:
+    """What a list has in it; one value in its place stands for itself, and none for nothing."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return list(value)
+    return [value] if value else []

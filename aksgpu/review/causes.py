@@ -20,7 +20,7 @@ class Cause(Enum):
     BASE_FAILED = ("base-failed", 37, "the base could not be brought up to compare with")
     PREVIEW_FAILED = ("preview-failed", 34, "a preview did not come to its end")
     RULE_BROKEN = ("rule-broken", 30, "a mandatory rule is broken")
-    GPU_POOL_LOST = ("gpu-pool-lost", 31, "a GPU pool is replaced or deleted, and was not allowed")
+    GPU_POOL_LOST = ("gpu-pool-lost", 31, "a GPU pool goes, and was not allowed")
     PREFLIGHT = ("preflight", 39, "the preflight found what Azure would not take")
     RULE_NOT_RUN = ("rule-not-run", 32, "a rule could not run, so nobody knows whether it holds")
     FINE = ("fine", 0, "nothing stands against it")

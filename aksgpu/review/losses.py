@@ -1,20 +1,25 @@
-"""Which GPU pools a preview takes away: by themselves, or with the cluster they are in."""
+"""Which GPU pools a preview takes away: by themselves, or with the cluster they are in.
+
+So do updates that give a pool's machines another size, or that no longer name an inline pool.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any
 
-from aksgpu.review.model import CHANGE_WORDS, LostPool
-from aksgpu.review.pools import GpuPool, gpu_pools, nodes_in_words
+from aksgpu.review.model import LOSSES, LossKind, LostPool
+from aksgpu.review.pools import NOT_KNOWN_YET, GpuPool, all_pools, gpu_pools, nodes_in_words
 from aksgpu.review.seen import Step
 from policies.pools import is_pool
 
-Loss = Literal["replace", "delete"]
 # What a pool is in, outermost first: the last part of the type, what it is in words, and the inputs
 # that name it, which a pool has too.
 _HOLDERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (":ResourceGroup", "resource group", ("resourceGroupName",)),
     (":ManagedCluster", "cluster", ("resourceGroupName", "resourceName")),
 )
+
+# It has one inline pool, and cannot be without.
+_CLASSIC_CLUSTER = ":KubernetesCluster"
 
 
 def lost_pools(steps: Collection[Step], allowed: Collection[str]) -> list[LostPool]:
@@ -32,7 +37,7 @@ def lost_pools(steps: Collection[Step], allowed: Collection[str]) -> list[LostPo
     ]
 
 
-def _losses(steps: Collection[Step]) -> Iterator[tuple[Loss, GpuPool, str]]:
+def _losses(steps: Collection[Step]) -> Iterator[tuple[LossKind, GpuPool, str]]:
     holders = [step for step in steps if _goes(step)]
     for step in steps:
         # What is only forgotten, and what an earlier update has replaced, is not taken away now.
@@ -45,10 +50,10 @@ def _losses(steps: Collection[Step]) -> Iterator[tuple[Loss, GpuPool, str]]:
             kind, why = holder
             yield from ((kind, pool, why) for pool in pools)
         elif step.kind == "update":
-            yield from _inline_losses(step, pools)
+            yield from _losses_of_update(step, pools)
 
 
-def _goes(step: Step) -> Loss | None:
+def _goes(step: Step) -> LossKind | None:
     return step.kind if step.kind in ("replace", "delete") else None
 
 
@@ -59,7 +64,7 @@ def _on_account_of(step: Step) -> str:
     return what
 
 
-def _holder(pool: Step, holders: Iterable[Step]) -> tuple[Loss, str] | None:
+def _holder(pool: Step, holders: Iterable[Step]) -> tuple[LossKind, str] | None:
     """What becomes of a pool whose cluster or resource group goes."""
     inputs = _inputs(pool)
     for suffix, called, names in _HOLDERS:
@@ -67,18 +72,34 @@ def _holder(pool: Step, holders: Iterable[Step]) -> tuple[Loss, str] | None:
             kind, own = _goes(holder), _inputs(holder)
             same = all(name in own and own[name] == inputs.get(name) for name in names)
             if kind and same and holder.resource.type.endswith(suffix):
-                return kind, f", since its {called} {holder.resource.name} is {CHANGE_WORDS[kind]}"
+                return kind, f", since its {called} {holder.resource.name} is {LOSSES[kind][0]}"
     return None
 
 
-def _inline_losses(step: Step, pools: Iterable[GpuPool]) -> Iterator[tuple[Loss, GpuPool, str]]:
-    """The pools that an update takes out of its cluster, or makes anew in another size."""
-    after = {pool.name: pool for pool in gpu_pools(step.resource, step.new)}
+def _losses_of_update(
+    step: Step, pools: Iterable[GpuPool]
+) -> Iterator[tuple[LossKind, GpuPool, str]]:
+    """The machines that an update takes out of their pool, and the pools out of their cluster."""
+    # A pool of its own stays the same one, even while its name is not known.
+    sole = is_pool(step.resource.type)
+    sizes: dict[str, set[str]] = {}
+    for pool in all_pools(step.resource, step.new):
+        sizes.setdefault("" if sole else pool.name, set()).add(pool.vm_size)
+    cluster = step.resource.name
     for pool in pools:
-        if pool.name not in after:
-            yield "delete", pool, f", since the cluster {step.resource.name} is without it"
-        elif after[pool.name].vm_size != pool.vm_size:
-            yield "replace", pool, ", on account of vmSize"
+        left = sizes.get("" if sole else pool.name, set())
+        if pool.vm_size in left:
+            continue
+        if not left and any(NOT_KNOWN_YET in there for there in sizes.values()):
+            yield "forget", pool, f", unless the cluster {cluster} names it: that is not known yet"
+        elif not left and step.resource.type.endswith(_CLASSIC_CLUSTER):
+            yield "replace", pool, f", since the cluster {cluster} names another one in its place"
+        elif not left and not sole:
+            yield "forget", pool, f", since the cluster {cluster} no longer names it"
+        elif NOT_KNOWN_YET in left:
+            yield "resize", pool, ", unless it keeps machines of this size: that is not known yet"
+        else:
+            yield "resize", pool, ", since it is to have no machines of this size"
 
 
 def _inputs(step: Step) -> Mapping[str, Any]:

@@ -19,6 +19,30 @@ CHANGE_WORDS: dict[ChangeKind, str] = {
     "create": "created",
 }
 
+LossKind = Literal["replace", "delete", "resize", "forget"]
+_SCARCE = "whether as many GPUs can be had again is not certain"
+# What becomes of a GPU pool in a word, and what Azure does.
+LOSSES: dict[LossKind, tuple[str, str]] = {
+    "replace": (
+        "replaced",
+        f"Azure deletes it, with its nodes and all that runs on them, and {_SCARCE}",
+    ),
+    "delete": ("deleted", "Azure deletes it, with its nodes and all that runs on them"),
+    # A pool that is there can have no other vmSize in the older versions of the API; in the newer
+    # ones, with single machines and in the classic provider, its nodes are taken away.
+    "resize": (
+        "resized",
+        f"Either Azure refuses that, or these nodes go, with all that runs on them, and {_SCARCE}",
+    ),
+    # An update of a cluster leaves the pools that it does not name as they are, and the provider
+    # does not delete them: pulumi/pulumi-azure-native, issues 579 and 1686.
+    "forget": (
+        "forgotten",
+        "Azure leaves it as it is: its nodes stay and are paid for, and the stack has no hold on "
+        "them any more",
+    ),
+}
+
 # Most urgent first; a rule of another pack may have none.
 SEVERITIES = ("critical", "high", "medium", "low", "")
 
@@ -51,7 +75,7 @@ class Change:
 class LostPool:
     """A GPU pool that goes, be it that another one comes in its place."""
 
-    kind: Literal["replace", "delete"]
+    kind: LossKind
     pool: str
     resource: Resource
     vm_size: str
@@ -60,11 +84,8 @@ class LostPool:
 
     @property
     def message(self) -> str:
-        what = f"The GPU pool {self.pool} ({self.vm_size}) is {CHANGE_WORDS[self.kind]}{self.why}."
-        goes = "Azure deletes it, with its nodes and all that runs on them"
-        if self.kind == "delete":
-            return f"{what} {goes}."
-        return f"{what} {goes}, and whether as many GPUs can be had again is not certain."
+        becomes, consequence = LOSSES[self.kind]
+        return f"The GPU pool {self.pool} ({self.vm_size}) is {becomes}{self.why}. {consequence}."
 
     @property
     def remedy(self) -> str:

@@ -1,6 +1,6 @@
 """The GPU pools of a preview: as they were, as they will be, and which of them go."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,21 +11,28 @@ from pulumi.runtime.rpc import UNKNOWN
 from aksgpu.review.model import GpuCount, Resource, Span
 from aksgpu.review.seen import Step
 from catalogue.sizes import find, is_gpu_size
-from policies.pools import Pool, pools_of
+from policies.pools import Machines, Pool, pools_of
 
 NOT_KNOWN_YET = "a size not known yet"
 # The keys of an agent pool's name, as a resource of its own and inline in a cluster.
 _NAMES = ("agentPoolName", "name")
 _INLINE = "agentPoolProfiles"
+_CLASSIC_INLINE = "defaultNodePool"
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuPool:
+    """A pool, or of one that has several sizes its machines of one size."""
+
     name: str
     resource: Resource
     vm_size: str
     # None: not known before the update.
     nodes: Span | None
+
+    @property
+    def may_have_gpus(self) -> bool:
+        return self.vm_size == NOT_KNOWN_YET or is_gpu_size(self.vm_size)
 
     @property
     def gpus(self) -> Span | None:
@@ -39,13 +46,17 @@ class GpuPool:
 
 def gpu_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[GpuPool]:
     """The GPU pools that a resource makes in one of its states."""
+    return [pool for pool in all_pools(resource, state) if pool.may_have_gpus]
+
+
+def all_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[GpuPool]:
+    """The same, with the pools that have no GPUs."""
     if state is None:
         return []
     return [
-        _gpu_pool(resource, pool.properties, machines)
+        _gpu_pool(resource, pool, machines)
         for pool in pools_of(state.type, _readable(state.inputs or {}))
-        for machines in _machines(pool)
-        if _may_have_gpus(machines.get("vmSize"))
+        for machines in pool.machines()
     ]
 
 
@@ -83,54 +94,38 @@ def nodes_in_words(nodes: Span | None) -> str:
 
 def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
     """Inputs in whose place of inline pools that are not known yet stand pools of no known size."""
-    profiles = inputs.get(_INLINE)
-    if profiles is None:
-        return inputs
-    there = profiles if isinstance(profiles, list) else [profiles]
-    known = [profile if isinstance(profile, dict) else {"vmSize": UNKNOWN} for profile in there]
-    return {**inputs, _INLINE: known}
+    known = dict(inputs)
+    if (profiles := inputs.get(_INLINE)) is not None:
+        there = profiles if isinstance(profiles, list) else [profiles]
+        known[_INLINE] = [_readable_pool(profile) for profile in there]
+    if _CLASSIC_INLINE in inputs:
+        known[_CLASSIC_INLINE] = _readable_pool(inputs[_CLASSIC_INLINE])
+    return known
 
 
-def _machines(pool: Pool) -> Iterator[Mapping[str, Any]]:
-    """The machines of a pool: all alike, or of several sizes, each with its own number."""
-    if pool.properties.get("vmSize"):
-        yield pool.properties
-        return
-    scale = pool.part("virtualMachinesProfile").get("scale") or {}
-    autoscaled = [{**scale["autoscale"], "enableAutoScaling": True}] if "autoscale" in scale else []
-    for one in [*(scale.get("manual") or ()), *autoscaled]:
-        yield {"vmSize": next(iter(one.get("sizes") or ()), one.get("size")), **one}
+def _readable_pool(profile: Any) -> Mapping[str, Any]:
+    return profile if isinstance(profile, Mapping) else {"vmSize": UNKNOWN}
 
 
-def _gpu_pool(
-    resource: Resource, properties: Mapping[str, Any], machines: Mapping[str, Any]
-) -> GpuPool:
+def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
+    properties = pool.properties
     name = next((said for key in _NAMES if _is_known(said := properties.get(key))), resource.name)
-    said = machines.get("vmSize")
-    size = find(str(said))
+    size = find(machines.vm_size)
+    said = machines.vm_size if _is_known(machines.vm_size) else NOT_KNOWN_YET
     return GpuPool(
         name=str(name),
         resource=resource,
-        vm_size=size.name if size else str(said) if _is_known(said) else NOT_KNOWN_YET,
+        vm_size=size.name if size else said,
         nodes=_nodes(machines),
     )
 
 
-def _nodes(machines: Mapping[str, Any]) -> Span | None:
-    if machines.get("enableAutoScaling"):
-        ends = (machines.get("minCount"), machines.get("maxCount"))
-    else:
-        # What AKS takes where nobody says how many.
-        ends = (machines.get("count", 1),) * 2
+def _nodes(machines: Machines) -> Span | None:
     try:
-        least, most = (Fraction(int(str(end).removesuffix(".0"))) for end in ends)
+        least, most = machines.least, machines.most
     except ValueError:
         return None
-    return Span(least, most)
-
-
-def _may_have_gpus(vm_size: Any) -> bool:
-    return vm_size == UNKNOWN or (isinstance(vm_size, str) and is_gpu_size(vm_size))
+    return None if least is None or most is None else Span(Fraction(least), Fraction(most))
 
 
 def _is_known(value: Any) -> bool:

@@ -44,24 +44,33 @@ def review_stacks(wishes: Wishes, say: Say) -> Review:
     # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
     named = [name.rpartition("/")[2] if wishes.offline else name for name in wishes.stacks]
     review.stacks = [_begun(wishes, stack) for stack in dict.fromkeys(named)]
-    current = iter(review.stacks)
     try:
         with ExitStack() as until_the_end:
             engine = ensure_engine(say)
             home = until_the_end.enter_context(sole_home(say)) if wishes.offline else None
-            for stack in current:
-                _review(stack, wishes, engine, home, say)
+            for stack in review.stacks:
+                try:
+                    _review(stack, wishes, engine, home, say)
+                except EngineUnavailableError:
+                    raise
+                # The stacks after this one are reviewed all the same.
+                except Exception as error:
+                    _is_at_fault([stack], error)
     except EngineUnavailableError as error:
         advice = "do as it says, and run it again"
         _all_have(review.stacks, Cause.ENGINE_UNAVAILABLE, clean(str(error)), advice)
     except KeyboardInterrupt:
         advice = "run it again: what there is to know was not found out"
         _all_have(_unfinished(review), Cause.INTERRUPTED, "the review was interrupted", advice)
-    # A report is written in every case, also where this program is at fault.
     except Exception as error:
-        what = clean(f"the review itself failed: {type(error).__name__}: {error}")
-        _all_have(_unfinished(review), Cause.PREVIEW_FAILED, what, "report this as a mistake in it")
+        _is_at_fault(_unfinished(review), error)
     return review
+
+
+def _is_at_fault(stacks: Sequence[StackReview], error: Exception) -> None:
+    """A report is written in every case, also where this program is at fault."""
+    what = clean(f"the review itself failed: {type(error).__name__}: {error}")
+    _all_have(stacks, Cause.PREVIEW_FAILED, what, "report this as a mistake in it")
 
 
 def _unfinished(review: Review) -> list[StackReview]:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from aksgpu.review import wording
-from aksgpu.review.model import CHANGE_WORDS, Resource, Review, StackReview
+from aksgpu.review.model import LOSSES, Resource, Review, StackReview
 from aksgpu.review.rules import RuleFacts, facts_of
 
 _SCHEMA = (
@@ -24,6 +24,14 @@ _OWN: Mapping[str, RuleFacts] = {
     ),
     "gpu-pool-deleted": RuleFacts(
         description="A GPU pool is deleted.",
+        remedy="Take the change back, or allow it with --allow-replace.",
+    ),
+    "gpu-pool-resized": RuleFacts(
+        description="A GPU pool is to lose its machines of a size.",
+        remedy="Take the change back, or allow it with --allow-replace.",
+    ),
+    "gpu-pool-forgotten": RuleFacts(
+        description="A cluster no longer names a GPU pool that it has.",
         remedy="Take the change back, or allow it with --allow-replace.",
     ),
     "preflight": RuleFacts(
@@ -115,7 +123,7 @@ def _own_results(stack: StackReview) -> Iterator[_Result]:
             facts=_OWN["stack-not-reviewed"],
         )
     for lost in stack.lost:
-        rule = f"gpu-pool-{CHANGE_WORDS[lost.kind]}"
+        rule = f"gpu-pool-{LOSSES[lost.kind][0]}"
         yield _Result(
             rule=rule,
             level="note" if lost.allowed else "error",

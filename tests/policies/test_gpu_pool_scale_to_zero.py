@@ -6,6 +6,7 @@ from policies.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
 from tests.policies.forms import AGENT_POOL, CPU, OWN_FORMS, Form, changed, pool_cases
 from tests.policies.handing_over import findings
 
+T4 = "Standard_NC8as_T4_v3"
 FOUND = (
     "has GPUs and never fewer than 2 nodes, in a stack that is not production. Set minCount to 0."
 )
@@ -23,6 +24,22 @@ FOUND = (
 )
 def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
     assert findings(gpu_pool_scale_to_zero, form.resource(pool)) == expected
+
+
+@pytest.mark.parametrize(
+    ("scale", "found"),
+    [
+        ({"autoscale": {"size": T4, "minCount": 2, "maxCount": 5}}, [FOUND]),
+        ({"autoscale": {"size": T4, "minCount": 0, "maxCount": 5}}, []),
+        ({"autoscale": {"size": CPU, "minCount": 2, "maxCount": 5}}, []),
+        ({"manual": [{"size": T4, "count": 2}]}, []),
+    ],
+)
+def test_pools_of_single_machines(scale: dict[str, Any], found: list[str]) -> None:
+    machines = {"vmSize": None, "enableAutoScaling": None, "minCount": None, "maxCount": None}
+    pool = changed({**machines, "virtualMachinesProfile": {"scale": scale}})
+    told = findings(gpu_pool_scale_to_zero, AGENT_POOL.resource(pool))
+    assert told == [f"This pool {text}" for text in found]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from aksgpu.review.seen import Seen
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
 CLUSTER = "azure-native:containerservice:ManagedCluster"
+CLASSIC_CLUSTER = "azure:containerservice/kubernetesCluster:KubernetesCluster"
 GROUP = "azure-native:resources:ResourceGroup"
 T4 = "Standard_NC8as_T4_v3"
 A100 = "Standard_NC24ads_A100_v4"

@@ -125,6 +125,20 @@ def test_a_mistake_of_the_review_itself_is_in_its_report(
     assert "hunter2" not in review.stacks[0].problems[0].what
 
 
+def test_a_mistake_in_the_review_of_one_stack_leaves_the_others_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mistaken_of_b(stack: Any, *_: Any) -> None:
+        if stack.stack == "b":
+            raise AttributeError
+        stack.gpus = []
+
+    monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
+    monkeypatch.setattr(reviewing, "_review", mistaken_of_b)
+    review = reviewing.review_stacks(wishes_for(tmp_path, "a", "b", "c"), lambda _: None)
+    assert all_verdicts(review) == [Cause.FINE, Cause.PREVIEW_FAILED, Cause.FINE]
+
+
 def test_signals_are_as_they_were_afterwards(asked: list[Wishes]) -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+from pulumi.runtime.rpc import UNKNOWN
 
 from aksgpu.review.losses import lost_pools
 from aksgpu.review.model import LostPool
-from tests.aksgpu.review.reviews import A100, CLUSTER, CPU, GROUP, T4, seen, step
+from tests.aksgpu.review.reviews import A100, CLASSIC_CLUSTER, CLUSTER, CPU, GROUP, T4, seen, step
 
 IN = {"resourceGroupName": "g", "resourceName": "c"}
 POOL = {**IN, "agentPoolName": "gpu", "vmSize": T4, "count": 2}
@@ -63,6 +64,17 @@ def test_those_that_may_go_are_named_by_pool_or_resource(name: str, *, allowed: 
 
 PROFILES = [{"name": "sys", "vmSize": CPU}, {"name": "in", "vmSize": T4}]
 INLINE = {**IN, "agentPoolProfiles": PROFILES}
+FORGOTTEN = ", since the cluster cluster no longer names it"
+NO_SUCH_MACHINES = ", since it is to have no machines of this size"
+
+
+def inline(*profiles: Any) -> dict[str, Any]:
+    return {**IN, "agentPoolProfiles": [PROFILES[0], *profiles]}
+
+
+def of_machines(*sizes: str) -> dict[str, Any]:
+    manual = [{"size": size, "count": 1} for size in sizes]
+    return {"name": "in", "virtualMachinesProfile": {"scale": {"manual": manual}}}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +92,7 @@ INLINE = {**IN, "agentPoolProfiles": PROFILES}
             step(
                 "update", "cluster", INLINE, {**IN, "agentPoolProfiles": PROFILES[:1]}, kind=CLUSTER
             ),
-            [("delete", "in", ", since the cluster cluster is without it")],
+            [("forget", "in", FORGOTTEN)],
         ),
         (
             step(
@@ -90,13 +102,98 @@ INLINE = {**IN, "agentPoolProfiles": PROFILES}
                 {**IN, "agentPoolProfiles": [PROFILES[0], {"name": "in", "vmSize": A100}]},
                 kind=CLUSTER,
             ),
-            [("replace", "in", ", on account of vmSize")],
+            [("resize", "in", NO_SUCH_MACHINES)],
+        ),
+        # It is still named, though it has no GPUs any more.
+        (
+            step("update", "cluster", INLINE, inline({"name": "in", "vmSize": CPU}), kind=CLUSTER),
+            [("resize", "in", NO_SUCH_MACHINES)],
+        ),
+        (
+            step("update", "cluster", INLINE, {**IN, "agentPoolProfiles": UNKNOWN}, kind=CLUSTER),
+            [
+                (
+                    "forget",
+                    "in",
+                    ", unless the cluster cluster names it: that is not known yet",
+                )
+            ],
+        ),
+        (
+            step(
+                "update", "cluster", INLINE, inline({"name": "in", "vmSize": UNKNOWN}), kind=CLUSTER
+            ),
+            [("resize", "in", ", unless it keeps machines of this size: that is not known yet")],
         ),
         (step("update", "cluster", INLINE, INLINE, kind=CLUSTER), []),
     ],
 )
 def test_inline_pools(event: Any, losses_told: list[tuple[str, str, str]]) -> None:
     assert told(event) == losses_told
+
+
+@pytest.mark.parametrize(
+    ("after", "losses_told"),
+    [
+        ([of_machines(T4, A100)], []),
+        ([of_machines(A100, CPU, T4)], []),
+        ([of_machines(A100)], [("resize", "in", NO_SUCH_MACHINES)]),
+        ([], [("forget", "in", FORGOTTEN)] * 2),
+    ],
+)
+def test_inline_pools_of_single_machines(
+    after: list[Any], losses_told: list[tuple[str, str, str]]
+) -> None:
+    before = inline(of_machines(T4, A100))
+    assert told(step("update", "cluster", before, inline(*after), kind=CLUSTER)) == losses_told
+
+
+def test_every_size_that_single_machines_can_have_is_read() -> None:
+    scale = {"manual": [{"sizes": [CPU, T4], "count": 2}]}
+    pool = {**IN, "agentPoolName": "gpu", "virtualMachinesProfile": {"scale": scale}}
+    (loss,) = losses(step("delete", "gpu", pool))
+    assert loss.vm_size == f"{T4}, 2 nodes"
+
+
+@pytest.mark.parametrize(
+    ("after", "losses_told"),
+    [
+        ({"name": "own", "vmSize": T4}, []),
+        ({"name": "own", "vmSize": A100}, [("resize", "own", NO_SUCH_MACHINES)]),
+        (
+            {"name": "other", "vmSize": T4},
+            [("replace", "own", ", since the cluster cluster names another one in its place")],
+        ),
+    ],
+)
+def test_the_pool_of_a_classic_cluster(
+    after: dict[str, str], losses_told: list[tuple[str, str, str]]
+) -> None:
+    before = {"defaultNodePool": {"name": "own", "vmSize": T4}}
+    new = {"defaultNodePool": after}
+    assert told(step("update", "cluster", before, new, kind=CLASSIC_CLUSTER)) == losses_told
+
+
+def test_a_pool_whose_name_is_not_known_yet_stays_the_same_pool() -> None:
+    assert losses(step("update", "r", POOL, POOL | {"agentPoolName": UNKNOWN})) == []
+
+
+def test_of_a_pool_that_its_cluster_no_longer_names_it_is_not_said_that_it_is_deleted() -> None:
+    (loss,) = losses(step("update", "cluster", INLINE, inline(), kind=CLUSTER))
+    assert loss.message == (
+        f"The GPU pool in ({T4}, 1 node) is forgotten{FORGOTTEN}. Azure leaves it as it is: its "
+        "nodes stay and are paid for, and the stack has no hold on them any more."
+    )
+
+
+def test_of_a_pool_that_is_to_have_another_size_both_ends_are_told() -> None:
+    after = inline({"name": "in", "vmSize": A100})
+    (loss,) = losses(step("update", "cluster", INLINE, after, kind=CLUSTER))
+    assert loss.message == (
+        f"The GPU pool in ({T4}, 1 node) is resized{NO_SUCH_MACHINES}. Either Azure refuses that, "
+        "or these nodes go, with all that runs on them, and whether as many GPUs can be had again "
+        "is not certain."
+    )
 
 
 def test_pools_go_with_their_cluster() -> None:

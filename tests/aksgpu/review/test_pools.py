@@ -7,7 +7,7 @@ from pulumi.runtime.rpc import UNKNOWN
 
 from aksgpu.review.model import Span
 from aksgpu.review.pools import NOT_KNOWN_YET, count_gpus, total
-from tests.aksgpu.review.reviews import A100, CLUSTER, CPU, T4, seen, span, step
+from tests.aksgpu.review.reviews import A100, CLASSIC_CLUSTER, CLUSTER, CPU, T4, seen, span, step
 
 A100_TWICE = "Standard_NC48ads_A100_v4"
 FIXED = {"agentPoolName": "p", "vmSize": T4, "count": 2}
@@ -123,6 +123,28 @@ def test_what_is_not_known_is_said_to_be_unknown(
 @pytest.mark.parametrize("profiles", [UNKNOWN, [UNKNOWN]])
 def test_inline_pools_that_are_not_known_yet_are_not_taken_for_none(profiles: Any) -> None:
     event = step("create", "c", None, {"agentPoolProfiles": profiles}, kind=CLUSTER)
+    ((size, *_, gpus),) = rows(event)
+    assert (size, gpus) == (NOT_KNOWN_YET, None)
+
+
+def one_unknown(kind: str) -> list[Any]:
+    """What a program can leave open of a pool of single machines, from the outside in."""
+    one = {"size": UNKNOWN} if kind == "manual" else {"sizes": UNKNOWN}
+    return [UNKNOWN, {"scale": UNKNOWN}] + [
+        {"scale": {kind: there}} for there in (UNKNOWN, [UNKNOWN], [one])
+    ]
+
+
+@pytest.mark.parametrize("profile", [*one_unknown("manual"), *one_unknown("autoscale")])
+def test_single_machines_that_are_not_known_yet_are_not_taken_for_none(profile: Any) -> None:
+    own = step("create", "a", None, {"virtualMachinesProfile": profile})
+    inline = {"agentPoolProfiles": [{"name": "in", "virtualMachinesProfile": profile}]}
+    for event in (own, step("create", "c", None, inline, kind=CLUSTER)):
+        assert {row[0] for row in rows(event)} == {NOT_KNOWN_YET}
+
+
+def test_a_classic_clusters_own_pool_that_is_not_known_yet_is_not_taken_for_none() -> None:
+    event = step("create", "c", None, {"defaultNodePool": UNKNOWN}, kind=CLASSIC_CLUSTER)
     ((size, *_, gpus),) = rows(event)
     assert (size, gpus) == (NOT_KNOWN_YET, None)
 
