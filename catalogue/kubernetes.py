@@ -1,10 +1,14 @@
-"""Versions of Kubernetes: the lowest that can schedule GPUs, and those that AKS has."""
+"""Versions of Kubernetes, and the namespaces that every cluster has."""
 
 import re
 
+# The lowest that can schedule GPUs.
 LOWEST = (1, 10)
-# As of November 2026; the older ones with long-term support alone.
+# Those that AKS has, as of November 2026; the older ones with long-term support only.
 ON_AKS = frozenset({(1, 31), (1, 32), (1, 33), (1, 34), (1, 35), (1, 36)})
+
+# The namespaces that every cluster has from its beginning.
+OWN_NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)?")
 

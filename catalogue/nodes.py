@@ -33,5 +33,3 @@ TAINT_RULE = "key=value:effect, with NoSchedule, PreferNoSchedule or NoExecute a
 DRIVERS: Mapping[str, str] = MappingProxyType(
     {"device-plugin": "Install", "specialised-image": "Install", "none": "None"}
 )
-
-MIG_PROFILES = ("MIG1g", "MIG2g", "MIG3g", "MIG4g", "MIG7g")
