@@ -96,7 +96,7 @@ class AksResource:
                 if not self._type.is_filled_in(name, value)
             }
         kept = {name: state[name] for name in arm_form.OF_NO_BODY if name in state}
-        return Found(outputs.get("id", resource_id), outputs | kept, now)
+        return Found(resource_id, outputs | kept, now)
 
     async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
         names = self._type.names_in(resource_id).values()

@@ -37,11 +37,18 @@ class ResourceInitError(ProviderError):
     """
 
     def __init__(
-        self, reason: str, *, resource_id: str, properties: dict[str, PropertyValue]
+        self,
+        reason: str,
+        *,
+        resource_id: str,
+        properties: dict[str, PropertyValue],
+        inputs: dict[str, PropertyValue] | None = None,
     ) -> None:
         super().__init__(reason)
         self.resource_id = resource_id
         self.properties = properties
+        # What a refresh found the inputs to be.
+        self.inputs = inputs
 
 
 class DiffRequest(sdk.DiffRequest):
@@ -103,6 +110,7 @@ def _detail(error: ResourceInitError) -> bytes:
     failed = provider_pb2.ErrorResourceInitFailed(
         id=error.resource_id,
         properties=PropertyValue.marshal_map(error.properties),
+        inputs=PropertyValue.marshal_map(error.inputs) if error.inputs else None,
         reasons=[str(error)],
     )
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error))

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pulumi.provider.experimental.property_value import Computed, PropertyValue
+from pulumi.provider.experimental.property_value import PropertyValue
+from pulumi.runtime import rpc
 
 
 class _Unknown:
@@ -20,7 +21,8 @@ UNKNOWN: Final = _Unknown()
 def plain(value: PropertyValue) -> Any:
     """A property value as JSON has it; UNKNOWN where it is not known yet."""
     match value.value:
-        case Computed():
+        # The engine's mark, which the SDK takes for any text.
+        case rpc.UNKNOWN:
             return UNKNOWN
         case float() as number if number.is_integer():
             return int(number)
@@ -40,7 +42,7 @@ def property_value(value: Any) -> PropertyValue:
     """The engine's form of a plain value."""
     match value:
         case _Unknown():
-            return PropertyValue.computed()
+            return PropertyValue(rpc.UNKNOWN)
         case bool() | None | str():
             return PropertyValue(value)
         case int() | float():

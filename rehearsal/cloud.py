@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 
 from rehearsal.arm.home import PRESENCE, Home, read_json, write_json
 from rehearsal.kubernetes.processes import end_leftovers, records
+from rehearsal.pace import TIME_SCALE_VARIABLE
 
 # Clusters that there were come back before the server answers.
 START_SECONDS = 150.0
@@ -44,6 +45,7 @@ class Cloud:
     client_secret: str = field(repr=False)
     ca_bundle: Path
     request_log: Path
+    time_scale: float
 
     def environment(self) -> dict[str, str]:
         """What azure-native, azure-identity, the Azure SDKs and plain tools read."""
@@ -59,6 +61,7 @@ class Cloud:
             "AZURE_CLIENT_SECRET": self.client_secret,
             "SSL_CERT_FILE": str(self.ca_bundle),
             "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
+            TIME_SCALE_VARIABLE: str(self.time_scale),
         }
 
     def offer(self, script: Mapping[str, Any]) -> None:
@@ -111,6 +114,7 @@ def find(home: Path) -> Cloud | None:
         client_secret=principal["client_secret"],
         ca_bundle=files.ca_bundle,
         request_log=files.request_log,
+        time_scale=record.get("timeScale", 1.0),
     )
 
 

@@ -37,6 +37,11 @@ class StackFileError(Exception):
     """A stack file that cannot be rehearsed."""
 
 
+def policies_file(folder: Path, stack: str) -> Path:
+    """Where a stack configures the policy pack: beside its stack file."""
+    return folder / f"Pulumi.{stack}.policies.json"
+
+
 @dataclass(frozen=True)
 class Project:
     """The rehearsal's project for one program."""
@@ -60,7 +65,7 @@ class Project:
 
     def guarded(self, stack: str) -> list[str]:
         """The options of `pulumi` that hold a stack to the policy pack, as it has configured it."""
-        configuration = self.program / f"Pulumi.{stack}.policies.json"
+        configuration = policies_file(self.program, stack)
         configured = ["--policy-pack-config", str(configuration)] if configuration.exists() else []
         return ["--policy-pack", str(self.program / "policies"), *configured]
 

@@ -63,6 +63,7 @@ async def run(home: Home, port: int | None, terms: Terms) -> None:
         "started": started,
         "instance": instance,
         "era": terms.era,
+        "timeScale": terms.time_scale,
     }
     write_json(home.server, record)
     await ended.wait()

@@ -1,5 +1,7 @@
 """The fields AKS knows, at the newest stable API version this server has heard of: 2026-08-01."""
 
+from catalogue import mig
+
 CLUSTER_FIELDS = frozenset(
     [
         "eTag",
@@ -155,7 +157,7 @@ KINDS = {
 
 # What a pool's property may be, if it is set.
 POOL_CHOICES = {
-    "gpuInstanceProfile": ("MIG1g", "MIG2g", "MIG3g", "MIG4g", "MIG7g"),
+    "gpuInstanceProfile": mig.PROFILES,
     "kubeletDiskType": ("OS", "Temporary"),
     "mode": ("System", "User", "Gateway"),
     "osDiskType": ("Managed", "Ephemeral"),

@@ -38,6 +38,9 @@ def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
         raise _invalid("resourceName", "1 to 63 letters, digits, '_' or '-'")
     if body.get("identity") and not _at(body, "identity.type"):
         raise _missing("identity.type")
+    if not isinstance(_at(body, "identity.userAssignedIdentities") or {}, dict):
+        reason = "a JSON object is expected at identity.userAssignedIdentities"
+        raise errors.ArmError(errors.BAD_CONTENT, reason=reason)
     if not is_new:
         return
     if not properties.get("agentPoolProfiles"):

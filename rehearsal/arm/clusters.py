@@ -20,6 +20,8 @@ from rehearsal.arm.state import Resource, Store
 
 NAMESPACE = "Microsoft.ContainerService"
 TYPE = f"{NAMESPACE}/managedClusters"
+# As AKS's answers call it; the ids have the other one.
+SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
 
 
 def put(call: Call) -> Answer:
@@ -39,7 +41,12 @@ def put(call: Call) -> Answer:
     if before is not None:
         aks_rules.unchanged(before, after, aks_fields.IMMUTABLE_CLUSTER, "")
     cluster = present or Resource(
-        f"{group.id}/providers/{TYPE}/{name}", TYPE, group.id, location, {}, "Creating"
+        f"{_aks_group(call, group.name)}/providers/{TYPE}/{name}",
+        TYPE,
+        group.id,
+        location,
+        {},
+        "Creating",
     )
     _refuse_while_busy(call.store, cluster)
     if present is None:
@@ -75,6 +82,7 @@ def _inline_pools(
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
         versions.append(pools.version_of(present.get(name)))
+        pools.refuse_count(call, profile, present.get(name))
         pool = pools.changed(name, profile, present.get(name), cluster, "agentPoolProfile.")
         pools.settle_image(call, pool, is_new=is_new)
         inline.append(pool)
@@ -109,6 +117,7 @@ def patch(call: Call) -> Answer:
     groups.open_to_change(call)
     cluster = _existing(call)
     check_etag(call, cluster)
+    aks_rules.well_formed(call.body, {"tags"}, call.api_version)
     _refuse_while_busy(call.store, cluster)
     cluster.body["tags"] = call.body.get("tags") or {}
     operation = operations.begin(call, "cluster update", [cluster])
@@ -147,7 +156,7 @@ def shown(store: Store, cluster: Resource) -> Json:
     return {
         "id": cluster.id,
         "name": cluster.name,
-        "type": TYPE,
+        "type": SHOWN_TYPE,
         "location": cluster.location,
         "kind": "Base",
         "eTag": cluster.etag,
@@ -158,6 +167,11 @@ def shown(store: Store, cluster: Resource) -> Json:
             "provisioningState": cluster.state,
         },
     }
+
+
+def _aks_group(call: Call, name: str) -> str:
+    """A group's id as AKS writes it in its own ids; Resource Manager has `resourceGroups`."""
+    return f"{call.subscription}/resourcegroups/{name}"
 
 
 def _id(call: Call) -> str:
@@ -215,7 +229,7 @@ def _identity(call: Call, body: Json, cluster: Resource) -> Json | None:
 
 
 def _kubelet_identity(call: Call, cluster: Resource) -> Json:
-    group = f"{call.subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"
+    group = _aks_group(call, cluster.properties["nodeResourceGroup"])
     name = f"{cluster.name}-agentpool"
     identity = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{name}"
     return {

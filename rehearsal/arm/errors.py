@@ -194,6 +194,12 @@ WRONG_KIND = _provider(
 IMMUTABLE = _provider(
     400, "PropertyChangeNotAllowed", "Changing property '{property}' is not allowed."
 )
+# The message is of terraform-provider-azurerm#4543; its code is not on record.
+AUTOSCALED_COUNT = _provider(
+    400,
+    "BadRequest",
+    "Cannot manually scale AgentPool of an AKS cluster with cluster autoscaler enabled",
+)
 MISSING_PARAMETER = _provider(
     400, "InvalidParameter", "Required parameter {parameter} is missing (null)."
 )

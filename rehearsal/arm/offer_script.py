@@ -12,7 +12,10 @@ An object with the keys
 - `limits`: a list of `{name, location, limit}`: the limit of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
-- `pageSize`: how many items a page has, of every list that comes in pages.
+- `pageSize`: how many items a page has, of every list that comes in pages;
+- `autoscaledCounts`: what a PUT with another count does to a pool that the autoscaler scales:
+  `scale` (the pool gets the count; the default) or `refuse` (400). No recording shows which of them
+  AKS does.
 
 `size`, `name` and `location` are compared without case and white space, and `*` in them stands for
 anything; `location` is `*` where it is not said. Where several lines meet, the first one counts.
@@ -26,6 +29,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 PAGE_SIZE = 50
+_REFUSES = {"scale": False, "refuse": True}
 
 
 class _Line(Protocol):
@@ -63,6 +67,7 @@ class Script:
     limits: tuple[LimitLine, ...] = ()
     versions: tuple[VersionsLine, ...] = ()
     page_size: int = PAGE_SIZE
+    refuses_autoscaled_counts: bool = False
 
 
 class ScriptError(ValueError):
@@ -100,6 +105,7 @@ def read(said: dict[str, Any]) -> Script:
                 for line in said.pop("versions", ())
             ),
             page_size=int(said.pop("pageSize", PAGE_SIZE)),
+            refuses_autoscaled_counts=_REFUSES[said.pop("autoscaledCounts", "scale")],
             **said,
         )
     except (TypeError, KeyError, ValueError) as error:

@@ -32,6 +32,7 @@ def put(call: Call) -> Answer:
     wanted = call.body.get("properties") or {}
     aks_rules.well_formed(wanted, aks_fields.POOL_PROPERTIES, call.api_version)
     name, version = call.names["pool"], version_of(present)
+    refuse_count(call, wanted, present)
     pool = changed(name, wanted, present, cluster, "properties.")
     settle_image(call, pool, is_new=present is None)
     _refuse_while_busy(cluster, present)
@@ -84,6 +85,16 @@ def changed(
     )
     pool.body = {**pool.body, "properties": after}
     return pool
+
+
+def refuse_count(call: Call, wanted: Json, present: Resource | None) -> None:
+    """Refuses another count for a pool that scales itself and goes on so, if the cloud does."""
+    if present is None or not call.offers.script.refuses_autoscaled_counts:
+        return
+    before = present.properties
+    stays = before["enableAutoScaling"] and wanted.get("enableAutoScaling")
+    if stays and wanted.get("count") not in (None, before["count"]):
+        raise errors.ArmError(errors.AUTOSCALED_COUNT)
 
 
 def version_of(pool: Resource | None) -> str | None:

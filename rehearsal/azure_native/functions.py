@@ -8,6 +8,7 @@ from typing import Any
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
+from rehearsal.azure_native.outputs import outputs
 from rehearsal.azure_native.types import TYPES, ArmType
 
 
@@ -29,7 +30,7 @@ def _getter(arm_type: ArmType) -> Function:
         answer = await clients.resources.resources.get_by_id(
             resource_id, api_version=arm_type.api_version
         )
-        return arm_type.outputs(answer.as_dict())
+        return outputs(arm_type, answer.as_dict())
 
     return get
 

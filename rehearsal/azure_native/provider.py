@@ -1,27 +1,25 @@
 """The stand-in itself: what the engine asks of azure-native, as requests to the rehearsal's ARM."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Any
 
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
-from azure.core.polling import AsyncLROPoller
-from azure.mgmt.containerservice.aio import ContainerServiceClient
-from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from pulumi.provider.experimental import provider as sdk
 
-from aks_preview.azure_cloud import azure_cloud, azure_credential, setting
+from aks_preview import diff as plain_diff
+from aks_preview.azure_cloud import setting
 from aks_preview.cancellation import Cancellation
-from aks_preview.conflicts import wait_out_conflicts
-from aks_preview.diff import diff
-from aks_preview.serving import DiffRequest, ProviderError, ResourceInitError
+from aks_preview.serving import DiffRequest, ProviderError, ResourceInitError, UpdateRequest
 from aks_preview.shapes import mistakes
 from aks_preview.values import plain_map, property_map
-from rehearsal.azure_native.functions import FUNCTIONS, Clients
-from rehearsal.azure_native.projection import project
+from rehearsal.azure_native.arm import AcceptedError, Arm
+from rehearsal.azure_native.diff import API_VERSION, difference
+from rehearsal.azure_native.functions import FUNCTIONS
+from rehearsal.azure_native.inputs import imported, refreshed
+from rehearsal.azure_native.outputs import outputs, preview
 from rehearsal.azure_native.shapes import args_shape
 from rehearsal.azure_native.types import TYPES, ArmType
+from rehearsal.azure_native.writes import write
 
 
 class AzureNative(sdk.Provider):
@@ -29,8 +27,7 @@ class AzureNative(sdk.Provider):
 
     def __init__(self) -> None:
         self._cancellation = Cancellation()
-        self._connecting = asyncio.Lock()
-        self._connected: Clients | None = None
+        self._arm = Arm(self._cancellation)
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
         return sdk.ConfigureResponse(supports_preview=True)
@@ -39,11 +36,13 @@ class AzureNative(sdk.Provider):
         return sdk.CheckResponse(inputs=request.new_inputs)
 
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        return diff(plain_map(request.old_state), plain_map(request.new_inputs), replaces=())
+        old, new = plain_map(request.old_state), plain_map(request.new_inputs)
+        return plain_diff.diff(old, new, replaces=())
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         arm_type = _arm_type(request.type)
-        inputs = plain_map(request.new_inputs)
+        inputs = _given(request.new_inputs)
+        api_version = inputs.pop(API_VERSION, arm_type.api_version)
         shape = args_shape(arm_type.args)
         failures = [sdk.CheckFailure(*mistake) for mistake in mistakes(shape, inputs)]
         named = {failure.property for failure in failures}
@@ -52,131 +51,114 @@ class AzureNative(sdk.Provider):
             for name in arm_type.path_properties
             if name not in inputs and name not in named
         ]
-        return sdk.CheckResponse(inputs=request.new_inputs, failures=failures)
+        checked = property_map(inputs | {API_VERSION: api_version})
+        return sdk.CheckResponse(inputs=checked, failures=failures)
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
-        return diff(
-            plain_map(request.old_inputs),
-            plain_map(request.new_inputs),
-            replaces=_arm_type(request.type).replacing,
-            ignored=request.ignore_changes,
+        return difference(
+            _arm_type(request.type),
+            _given(request.old_inputs),
+            _given(request.old_state),
+            _given(request.new_inputs),
         )
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
-        arm_type, inputs = _arm_type(request.type), plain_map(request.properties)
+        arm_type, inputs = _arm_type(request.type), _given(request.properties)
         if request.preview:
-            return sdk.CreateResponse(properties=property_map(inputs))
+            return sdk.CreateResponse(properties=property_map(preview(arm_type, inputs, {})))
         resource_id = arm_type.resource_id(setting("ARM_SUBSCRIPTION_ID"), inputs)
-        if await self._get(arm_type, resource_id) is not None:
-            raise ProviderError(
-                f"{resource_id} exists already, but is not in this stack's state. Take it over "
-                f"with `pulumi import {_token(request.type)} {request.name} {resource_id}`, or "
-                "delete it."
-            )
-        outputs = await self._put(arm_type, resource_id, inputs, request.timeout)
-        return sdk.CreateResponse(resource_id, property_map(outputs))
+        until = _deadline(request.timeout)
+        if await self._arm.get(resource_id, arm_type.api_version, until) is not None:
+            raise ProviderError(f"cannot create already existing resource '{resource_id}'")
+        answer = await self._write(arm_type, resource_id, inputs, {}, until)
+        return sdk.CreateResponse(answer.get("id") or resource_id, property_map(answer))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
-        arm_type, inputs = _arm_type(request.type), plain_map(request.news)
+        assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
+        arm_type, inputs = _arm_type(request.type), _given(request.news)
         if request.preview:
-            return sdk.UpdateResponse(property_map({**plain_map(request.olds), **inputs}))
-        outputs = await self._put(arm_type, request.resource_id, inputs, request.timeout)
-        return sdk.UpdateResponse(property_map(outputs))
+            expected = preview(arm_type, inputs, _given(request.olds))
+            return sdk.UpdateResponse(property_map(expected))
+        resource_id = arm_type.resource_id(setting("ARM_SUBSCRIPTION_ID"), inputs)
+        before, until = _given(request.old_inputs), _deadline(request.timeout)
+        answer = await self._write(arm_type, resource_id, inputs, before, until)
+        return sdk.UpdateResponse(property_map(answer))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        arm_type = _arm_type(request.type)
-        answer = await self._get(arm_type, request.resource_id)
+        arm_type, inputs = _arm_type(request.type), _given(request.inputs)
+        answer = await self._arm.get(request.resource_id, arm_type.api_version)
         if answer is None:
             return sdk.ReadResponse()
-        outputs = arm_type.outputs(answer)
-        actual = arm_type.inputs(request.resource_id, outputs)
-        if request.inputs:
-            complete = arm_type.inputs(request.resource_id, outputs, with_server_filled=True)
-            actual = project(plain_map(request.inputs), complete)
-        return sdk.ReadResponse(request.resource_id, property_map(outputs), property_map(actual))
+        state = outputs(arm_type, answer)
+        now = (
+            refreshed(arm_type, inputs, _given(request.properties), state)
+            if inputs
+            else imported(arm_type, request.resource_id, answer)
+        )
+        return sdk.ReadResponse(request.resource_id, property_map(state), property_map(now))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
-        arm_type = _arm_type(request.type)
-        async with self._arm(request.timeout) as clients:
-            try:
-                poller: AsyncLROPoller[None] = await wait_out_conflicts(
-                    lambda: clients.resources.resources.begin_delete_by_id(
-                        request.resource_id, api_version=arm_type.api_version
-                    ),
-                    self._cancellation,
-                )
-                await self._cancellation.watch(poller.result())
-            except ResourceNotFoundError:
-                return
+        api_version = _arm_type(request.type).api_version
+        await self._arm.delete(request.resource_id, api_version, _deadline(request.timeout))
 
     async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
         if request.tok not in FUNCTIONS:
             raise ProviderError(_OUT_OF_COVER.format(f"the function {request.tok}"))
-        async with self._arm() as clients:
-            answer = FUNCTIONS[request.tok](clients, plain_map(request.args))
-            return sdk.InvokeResponse(property_map(await self._cancellation.watch(answer)))
+        answer = await self._arm.call(FUNCTIONS[request.tok], plain_map(request.args))
+        return sdk.InvokeResponse(property_map(answer))
 
     async def cancel(self) -> None:
         self._cancellation.ask()
 
-    async def _get(self, arm_type: ArmType, resource_id: str) -> Mapping[str, Any] | None:
-        async with self._arm() as clients:
-            try:
-                answer = await self._cancellation.watch(
-                    clients.resources.resources.get_by_id(
-                        resource_id, api_version=arm_type.api_version
-                    )
-                )
-            except ResourceNotFoundError:
-                return None
-            return dict(answer.as_dict())
-
-    async def _put(
-        self, arm_type: ArmType, resource_id: str, inputs: dict[str, Any], within: float
+    async def _write(
+        self,
+        arm_type: ArmType,
+        resource_id: str,
+        inputs: dict[str, Any],
+        before: Mapping[str, Any],
+        until: float | None,
     ) -> dict[str, Any]:
-        async with self._arm(within) as clients:
-            poller: AsyncLROPoller[Any] = await wait_out_conflicts(
-                lambda: clients.resources.resources.begin_create_or_update_by_id(
-                    resource_id, arm_type.body(inputs), api_version=arm_type.api_version
-                ),
-                self._cancellation,
-            )
-            try:
-                answer = await self._cancellation.watch(poller.result())
-            except (AzureError, ProviderError, TimeoutError) as error:
-                raise ResourceInitError(
-                    f"Azure accepted {resource_id}, but it did not become ready: {_said(error)}",
-                    resource_id=resource_id,
-                    properties=property_map(inputs),
-                ) from error
-            return arm_type.outputs(answer.as_dict())
-
-    @asynccontextmanager
-    async def _arm(self, within: float = 0) -> AsyncIterator[Clients]:
-        """ARM's clients; what goes wrong with them is told in Azure's words."""
+        """The outputs of a resource that has been written, and read again."""
+        request = write(arm_type, inputs, before)
         try:
-            async with asyncio.timeout(within or None):
-                yield await self._clients()
-        except (AzureError, TimeoutError) as error:
-            raise ProviderError(_said(error)) from error
+            answer = await self._arm.write(resource_id, request, arm_type.api_version, until)
+        except AcceptedError as error:
+            raise await self._kept(arm_type, resource_id, inputs, error, until) from error
+        try:
+            read = await self._arm.get(answer["id"], arm_type.api_version, until)
+        except ProviderError:
+            # azure-native goes on with what the write has answered, and warns.
+            read = None
+        return outputs(arm_type, read or answer)
 
-    async def _clients(self) -> Clients:
-        async with self._connecting:
-            if self._connected is None:
-                cloud, subscription = await azure_cloud(), setting("ARM_SUBSCRIPTION_ID")
-                signed_in: dict[str, Any] = {
-                    "credential": azure_credential(cloud),
-                    "subscription_id": subscription,
-                    "base_url": cloud.resource_manager,
-                    "credential_scopes": [cloud.scope],
-                }
-                self._connected = Clients(
-                    subscription,
-                    ResourceManagementClient(**signed_in),
-                    ContainerServiceClient(**signed_in),
-                )
-            return self._connected
+    async def _kept(
+        self,
+        arm_type: ArmType,
+        resource_id: str,
+        inputs: dict[str, Any],
+        error: AcceptedError,
+        until: float | None,
+    ) -> ProviderError:
+        """What the engine keeps of a write that Azure accepted: nothing, if Azure has nothing.
+
+        Where Azure does not answer, it keeps the resource without any outputs.
+        """
+        state: dict[str, Any] = {}
+        try:
+            answer = await self._arm.get(resource_id, arm_type.api_version, until)
+        except ProviderError:
+            pass
+        else:
+            if answer is None:
+                return ProviderError(str(error))
+            state = outputs(arm_type, answer)
+        return ResourceInitError(
+            str(error),
+            resource_id=resource_id,
+            properties=property_map(state),
+            inputs=property_map(inputs),
+        )
 
 
 _OUT_OF_COVER = (
@@ -185,24 +167,28 @@ _OUT_OF_COVER = (
 )
 
 
-def _token(request_type: str) -> str:
-    """The resource's own type: the SDK hands over those of its parents with it."""
-    return request_type.rpartition("$")[2]
+def _given(values: Any) -> dict[str, Any]:
+    """Plain values, without the nulls that azure-native drops before it looks."""
+    plain: dict[str, Any] = _without_nulls(plain_map(values or {}))
+    return plain
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_nulls(held) for name, held in value.items() if held is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _deadline(seconds: float) -> float | None:
+    return asyncio.get_running_loop().time() + seconds if seconds else None
 
 
 def _arm_type(request_type: str) -> ArmType:
-    token = _token(request_type)
+    # The SDK hands over the types of a resource's parents with its own.
+    token = request_type.rpartition("$")[2]
     try:
         return TYPES[token]
     except KeyError:
         raise ProviderError(_OUT_OF_COVER.format(f"the type {token}")) from None
-
-
-def _said(error: Exception) -> str:
-    """An error in Azure's own words: code, message and target, and no more of the exchange."""
-    if isinstance(error, TimeoutError):
-        return "It took longer than the resource's custom timeout allows."
-    if isinstance(error, HttpResponseError) and error.error is not None:
-        target = f" (target: {error.error.target})" if error.error.target else ""
-        return f"{error.error.code}: {error.error.message}{target}"
-    return str(error)

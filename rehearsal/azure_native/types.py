@@ -1,20 +1,20 @@
-"""The resource types that the stand-in knows: how each is told to ARM.
+"""The resource types that the stand-in knows, each in ARM's terms.
 
 To add a type, add a line to TYPES; its properties come from azure-native's own SDK.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
 from pulumi_azure_native import containerservice, resources
 
+from aks_preview.shapes import ListOf, ObjectOf, Shape
 from rehearsal.azure_native.shapes import args_shape
 
-# Stands for whatever value the server chooses.
-_ANY = object()
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
@@ -23,66 +23,52 @@ class ArmType:
     """One type of azure-native, in ARM's terms."""
 
     args: type
+    resource: type
     path: str
     api_version: str
     # What stands beside `properties` in ARM's form; azure-native has all on one level.
     envelope: frozenset[str] = frozenset()
-    # What azure-native replaces, beside the names and places that the path is made of.
-    replaces: frozenset[str] = frozenset()
-    # What the server fills in where a program leaves it out, and with which value: no input of an
-    # imported resource.
-    server_filled: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    # Properties that would collide with ARM's own, by their names in azure-native's outputs.
-    renamed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    # The names that azure-native's table of replacements has for the type. They count for
+    # properties at the top and one level down, whatever object they stand in.
+    force_new: frozenset[str] = frozenset()
+    # Where azure-native compares text without case, by path.
+    any_case: frozenset[str] = frozenset()
+    # Lists of ids that are maps in ARM, as the object and the list in it.
+    string_sets: frozenset[tuple[str, str]] = frozenset()
+    # Objects whose names ARM writes with dashes.
+    dashed: frozenset[str] = frozenset()
 
     @property
     def path_properties(self) -> tuple[str, ...]:
         return tuple(_PLACEHOLDER.findall(self.path))
 
-    @property
+    @cached_property
     def replacing(self) -> frozenset[str]:
-        return self.replaces.union(self.path_properties)
+        """The paths whose change replaces the resource; `[]` stands for any item of a list."""
+        paths = _two_levels(args_shape(self.args).fields)
+        forced = (path for name, path in paths if name in self.force_new)
+        return frozenset(self.path_properties).union(forced)
 
     def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
         return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"
 
-    def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The body of a PUT."""
-        said = {key: value for key, value in inputs.items() if key not in self.path_properties}
-        body = {key: value for key, value in said.items() if key in self.envelope}
-        properties = {key: value for key, value in said.items() if key not in self.envelope}
-        return body | {"properties": properties} if properties else body
-
-    def outputs(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """What azure-native's state has of ARM's answer."""
-        properties = {
-            self.renamed.get(key, key): value for key, value in answer.get("properties", {}).items()
-        }
-        rest = {key: value for key, value in answer.items() if key != "properties"}
-        return {**properties, **rest, "azureApiVersion": self.api_version}
-
-    def inputs(
-        self, resource_id: str, outputs: Mapping[str, Any], *, with_server_filled: bool = False
-    ) -> dict[str, Any]:
-        """The inputs that would make a resource as it is."""
-        said = {name: self.renamed.get(name, name) for name in args_shape(self.args).fields}
-        written = {
-            name: outputs[output]
-            for name, output in said.items()
-            if output in outputs
-            and (with_server_filled or not self._is_filled(name, outputs[output]))
-        }
-        return written | self._path_values(resource_id)
-
-    def _is_filled(self, name: str, value: Any) -> bool:
-        return name in self.server_filled and self.server_filled[name] in (_ANY, value)
-
-    def _path_values(self, resource_id: str) -> dict[str, str]:
+    def path_values(self, resource_id: str) -> dict[str, str]:
+        """The inputs that an id is made of."""
         pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
         match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
         if match is None:
             raise ValueError(f"{resource_id} is not of the form /subscriptions/ID{self.path}")
         return match.groupdict()
+
+
+def _two_levels(fields: Mapping[str, Shape]) -> Iterator[tuple[str, str]]:
+    """The names at the top, in objects there and in objects of lists there, with their paths."""
+    for name, shape in fields.items():
+        yield name, name
+        inside, mark = (shape.item, "[]") if isinstance(shape, ListOf) else (shape, "")
+        if isinstance(inside, ObjectOf):
+            for inner in inside.fields:
+                yield inner, f"{name}{mark}.{inner}"
 
 
 _CONTAINER_SERVICE = "2025-09-01"
@@ -93,63 +79,52 @@ TYPES: Mapping[str, ArmType] = MappingProxyType(
     {
         "azure-native:resources:ResourceGroup": ArmType(
             args=resources.ResourceGroupArgs,
+            resource=resources.ResourceGroup,
             path=_GROUP,
             api_version="2025-04-01",
             envelope=frozenset({"location", "managedBy", "tags"}),
-            replaces=frozenset({"location"}),
+            force_new=frozenset({"location"}),
         ),
         "azure-native:containerservice:ManagedCluster": ArmType(
             args=containerservice.ManagedClusterArgs,
+            resource=containerservice.ManagedCluster,
             path=_CLUSTER,
             api_version=_CONTAINER_SERVICE,
             envelope=frozenset({"extendedLocation", "identity", "kind", "location", "sku", "tags"}),
-            replaces=frozenset({"location"}),
-            server_filled=MappingProxyType(
+            force_new=frozenset(
                 {
-                    "addonProfiles": _ANY,
-                    "agentPoolProfiles": _ANY,
-                    "autoUpgradeProfile": _ANY,
-                    "enableRBAC": _ANY,
-                    "identityProfile": _ANY,
-                    "metricsProfile": _ANY,
-                    "networkProfile": _ANY,
-                    "nodeProvisioningProfile": _ANY,
-                    "nodeResourceGroup": _ANY,
-                    "oidcIssuerProfile": _ANY,
-                    "securityProfile": _ANY,
-                    "servicePrincipalProfile": _ANY,
-                    "storageProfile": _ANY,
-                    "supportPlan": _ANY,
-                    "windowsProfile": _ANY,
-                    "workloadAutoScalerProfile": _ANY,
+                    "diskEncryptionSetID",
+                    "dnsPrefix",
+                    "dnsServiceIP",
+                    "fqdnSubdomain",
+                    "ipFamilies",
+                    "linuxProfile",
+                    "location",
+                    "networkDataplane",
+                    "networkMode",
+                    "networkPlugin",
+                    "networkPluginMode",
+                    "networkPolicy",
+                    "nodePublicIPTags",
+                    "nodeResourceGroup",
+                    "outboundType",
+                    "podCidr",
+                    "podCidrs",
+                    "serviceCidr",
+                    "serviceCidrs",
+                    "windowsProfile",
                 }
             ),
+            any_case=frozenset({"networkProfile.loadBalancerProfile.backendPoolType"}),
+            string_sets=frozenset({("identity", "userAssignedIdentities")}),
+            dashed=frozenset({"autoScalerProfile"}),
         ),
         "azure-native:containerservice:AgentPool": ArmType(
             args=containerservice.AgentPoolArgs,
+            resource=containerservice.AgentPool,
             path=f"{_CLUSTER}/agentPools/{{agentPoolName}}",
             api_version=_CONTAINER_SERVICE,
-            replaces=frozenset({"gpuInstanceProfile", "nodePublicIPTags", "vmSize"}),
-            server_filled=MappingProxyType(
-                {
-                    "enableAutoScaling": False,
-                    "enableEncryptionAtHost": False,
-                    "enableFIPS": False,
-                    "enableNodePublicIP": False,
-                    "enableUltraSSD": False,
-                    "kubeletDiskType": _ANY,
-                    "maxPods": _ANY,
-                    "orchestratorVersion": _ANY,
-                    "osDiskSizeGB": _ANY,
-                    "osDiskType": _ANY,
-                    "osSKU": _ANY,
-                    "powerState": _ANY,
-                    "scaleDownMode": _ANY,
-                    "securityProfile": _ANY,
-                    "upgradeSettings": _ANY,
-                }
-            ),
-            renamed=MappingProxyType({"type": "typePropertiesType"}),
+            force_new=frozenset({"gpuInstanceProfile", "nodePublicIPTags", "vmSize"}),
         ),
     }
 )

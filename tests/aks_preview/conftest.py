@@ -1,9 +1,6 @@
 """A Pulumi project of a test's own that has our plug-in, beside a cluster that is there already."""
 
-import itertools
-import json
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +11,12 @@ import yaml
 
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT, SECONDS, Bench
+from tests.faults import Faults
+from tests.names import unique
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
+from tests.waiting import until
 
 POOL_API = "api-version=2026-08-01"
-_numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -76,10 +75,7 @@ class PreviewBench(Bench):
             update.communicate(timeout=SECONDS)
 
     def wait_for_request(self, method: str, path_part: str) -> None:
-        deadline = time.monotonic() + SECONDS
-        while not self.requests(method, path_part):
-            assert time.monotonic() < deadline, f"no {method} of {path_part}"
-            time.sleep(0.05)
+        until(lambda: self.requests(method, path_part), f"there is a {method} of {path_part}")
 
 
 @dataclass(frozen=True)
@@ -145,24 +141,10 @@ def preview_bench(bench: Bench) -> PreviewBench:
     return own
 
 
-class Faults:
-    """The fault script of the cloud that a test uses."""
-
-    def __init__(self, cloud: Cloud) -> None:
-        self._file = cloud.home / "faults.json"
-
-    def script(self, *faults: dict[str, Any]) -> None:
-        draft = self._file.with_suffix(".draft")
-        draft.write_text(json.dumps(faults))
-        draft.replace(self._file)
-
-    def lift(self) -> None:
-        self._file.unlink(missing_ok=True)
-
-
 @pytest.fixture
-def faults(preview_bench: PreviewBench) -> Iterator[Faults]:
-    made = Faults(preview_bench.cloud)
+def faults(engine_cloud: Cloud) -> Iterator[Faults]:
+    """The fault script of the cloud of the benches; it is lifted after the test."""
+    made = Faults(engine_cloud.home)
     yield made
     made.lift()
 
@@ -170,7 +152,7 @@ def faults(preview_bench: PreviewBench) -> Iterator[Faults]:
 @pytest.fixture
 def aks(preview_bench: PreviewBench) -> Aks:
     """A cluster of the test's own, finished."""
-    made = Aks(Azure(preview_bench.cloud), f"preview{next(_numbers)}", "c")
+    made = Aks(Azure(preview_bench.cloud), unique("preview"), "c")
     group = f"/resourceGroups/{made.group}?api-version=2025-04-01"
     made.azure.call("PUT", group, {"location": "eastus"})
     made.azure.call("PUT", f"{made.path}?{POOL_API}", new_cluster())

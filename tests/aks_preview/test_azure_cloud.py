@@ -1,7 +1,6 @@
 """Which cloud, and who signs in to it: by the settings that azure-native reads."""
 
 import asyncio
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +21,8 @@ from aks_preview.oidc import assertion
 from aks_preview.serving import ProviderError
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
+from tests.faults import Faults
+from tests.request_log import RequestLog
 
 WHO = {"tenantId": "00000000-0000-0000-0000-000000000001", "clientId": "client"}
 METADATA: dict[str, Any] = {
@@ -98,17 +99,17 @@ def test_no_token_to_be_had(given: dict[str, Any], message: str) -> None:
     assert "bearer" not in str(raised.value)
 
 
-def test_a_token_that_is_asked_for(engine_cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_token_that_is_asked_for(
+    engine_cloud: Cloud, faults: Faults, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(engine_cloud.ca_bundle))
-    script = engine_cloud.home / "faults.json"
-    script.write_text(json.dumps([{"path": "^/runner", "status": 200, "body": {"value": "t"}}]))
+    faults.script({"path": "^/runner", "status": 200, "body": {"value": "t"}})
+    log = RequestLog(engine_cloud.request_log)
     given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=b", "oidcRequestToken": "bearer"}
 
-    token = assertion(Configuration(given))()
-    script.unlink()
+    assert assertion(Configuration(given))() == "t"
 
-    assert token == "t"
-    asked = json.loads(engine_cloud.request_log.read_text().splitlines()[-1])
+    (asked,) = [line for line in log.lines() if line["path"] == "/runner"]
     assert asked["query"] == {"a": "b", "audience": "api://AzureADTokenExchange"}
 
 

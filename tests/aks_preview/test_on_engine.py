@@ -5,8 +5,11 @@ from typing import Any
 
 import pytest
 
-from tests.aks_preview.conftest import Aks, Faults, PreviewBench
+from rehearsal.cloud import Cloud
+from tests.aks_preview.conftest import Aks, PreviewBench
 from tests.bench import ROOT
+from tests.faults import Faults
+from tests.rehearsal.conftest import Azure
 
 pytestmark = pytest.mark.engine
 
@@ -61,7 +64,7 @@ def test_mistakes_are_told_all_at_once_before_anything_is_sent(
         "is not a property of GPUProfile",
     ):
         assert mistake in said
-    assert not preview_bench.requests("PUT", f"{aks.group}/providers/.*agentPools")
+    assert not preview_bench.requests("PUT", f"{aks.path}/agentPools")
 
 
 def test_a_replacement_is_shown_as_one(preview_bench: PreviewBench, aks: Aks) -> None:
@@ -187,38 +190,57 @@ def test_a_cluster_from_its_creation_to_its_end(preview_bench: PreviewBench, aks
     assert preview_bench.resources() == {}
 
 
-def test_a_feature_is_registered_and_stays(preview_bench: PreviewBench) -> None:
-    program = (
+FEATURE = "Microsoft.Features/providers/Microsoft.ContainerService/features/GPUDedicatedVHDPreview"
+REGISTERED = [f"{FEATURE}/register", "Microsoft.ContainerService/register"]
+
+
+@pytest.fixture
+def _not_registered(engine_cloud: Cloud) -> None:
+    """The feature is not registered, whatever an earlier test has left behind."""
+    azure, version = Azure(engine_cloud), "?api-version=2021-07-01"
+    azure.call("POST", f"/providers/{FEATURE}/unregister{version}")
+    azure.wait(
+        f"/providers/{FEATURE}{version}",
+        lambda got: got.body["properties"]["state"] in ("NotRegistered", "Unregistered"),
+    )
+
+
+def registration(more: str = "") -> str:
+    return (
         "from aks_preview.resources import FeatureRegistration\n"
         "FeatureRegistration('feature', provider_namespace='Microsoft.ContainerService',"
-        " feature_name='GPUDedicatedVHDPreview')\n"
+        f" feature_name='GPUDedicatedVHDPreview'{more})\n"
     )
-    said = preview_bench.up(program)
+
+
+def posts(bench: PreviewBench) -> list[str]:
+    """What the feature and its provider were asked to do, in order."""
+    return [line["path"].partition("/providers/")[2] for line in bench.requests("POST")]
+
+
+@pytest.mark.usefixtures("_not_registered")
+def test_a_feature_is_registered_and_stays(preview_bench: PreviewBench) -> None:
+    said = preview_bench.up(registration())
 
     assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registering." in said
     assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registered." in said
-    paths = [request["path"] for request in preview_bench.requests("POST")]
-    registered = next(i for i, path in enumerate(paths) if path.endswith("VHDPreview/register"))
-    assert paths[registered + 1].endswith("/providers/Microsoft.ContainerService/register")
+    assert posts(preview_bench) == REGISTERED
     assert preview_bench.changes("--refresh") == {}
 
     said = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
 
     assert "GPUDedicatedVHDPreview of Microsoft.ContainerService stays registered" in said
-    assert not [path for path in paths if path.endswith("/unregister")]
+    assert posts(preview_bench) == REGISTERED
 
 
+@pytest.mark.usefixtures("_not_registered")
 def test_a_feature_is_unregistered_when_told_to(preview_bench: PreviewBench) -> None:
-    preview_bench.up(
-        "from aks_preview.resources import FeatureRegistration\n"
-        "FeatureRegistration('feature', provider_namespace='Microsoft.ContainerService',"
-        " feature_name='GPUDedicatedVHDPreview', unregister_on_delete=True)\n"
-    )
+    preview_bench.up(registration(", unregister_on_delete=True"))
 
     said = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
 
     assert "stays registered" not in said
-    assert preview_bench.requests("POST", "GPUDedicatedVHDPreview/unregister")
+    assert posts(preview_bench) == [*REGISTERED, f"{FEATURE}/unregister"]
 
 
 def test_the_schema_is_one_that_pulumi_reads(preview_bench: PreviewBench) -> None:

@@ -1,12 +1,11 @@
 """A rehearsal cloud for the tests, and Azure's own unmodified clients pointed at it."""
 
 import http.client
-import itertools
 import json
 import ssl
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,15 @@ from azure.mgmt.resource.resources import ResourceManagementClient
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
+from tests.names import unique
+from tests.request_log import RequestLog
 
 API_VERSION = "2026-08-01"
 # Operations of some hundredths of a second, for tests that wait for their end...
 FAST = 0.005
 # ...and of hours, for tests that look at what happens while one runs.
 STANDSTILL = 1000.0
-HELD_CLUSTERS = 8
 SYSTEM_POOL = {"name": "system", "mode": "System", "vmSize": "Standard_D2s_v3"}
-_numbers = itertools.count(1)
 
 
 @dataclass
@@ -43,6 +42,10 @@ class Azure:
 
     cloud: Cloud
     token: str | None = field(default=None, repr=False)
+    _log: RequestLog = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self._log = RequestLog(self.cloud.request_log)
 
     @property
     def ca(self) -> str:
@@ -90,6 +93,15 @@ class Azure:
     def features(self) -> FeatureClient:
         return FeatureClient(self.credential(), self.cloud.subscription, **self.client_settings)
 
+    def for_a_test(self) -> "Azure":
+        """The same clients, whose `requests` begin now."""
+        return replace(self, token=self.own_token())
+
+    def own_token(self) -> str:
+        if self.token is None:
+            self.token = self.credential().get_token(f"{self.cloud.url}/.default").token
+        return self.token
+
     def call(
         self,
         method: str,
@@ -104,10 +116,7 @@ class Azure:
         An empty token means a good one, None means no Authorization header at all.
         """
         if token == "":
-            self.token = (
-                self.token or self.credential().get_token(f"{self.cloud.url}/.default").token
-            )
-            token = self.token
+            token = self.own_token()
         sent = {"Content-Type": "application/json", **(headers or {})}
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
@@ -124,7 +133,7 @@ class Azure:
 
     def cluster_in(self, location: str) -> str:
         """The path of a new, finished cluster in a location, with a group of its own."""
-        group = f"/resourceGroups/in-{location}{next(_numbers)}"
+        group = f"/resourceGroups/{unique(f'in-{location}')}"
         self.call("PUT", f"{group}?api-version=2025-04-01", {"location": location})
         path = f"{group}/providers/Microsoft.ContainerService/managedClusters/cluster"
         body = new_cluster() | {"location": location}
@@ -154,9 +163,9 @@ class Azure:
         return address.removeprefix(start)
 
     def requests(self, path_part: str) -> list[dict[str, Any]]:
-        """The lines of the request log whose path has this in it."""
-        lines = map(json.loads, self.cloud.request_log.read_text().splitlines())
-        return [line for line in lines if path_part.lower() in line["path"].lower()]
+        """What reached the cloud since this was made, by a part of the path."""
+        part = path_part.lower()
+        return [line for line in self._log.lines() if part in line["path"].lower()]
 
     def wait(self, path: str, is_done: Callable[[Reply], bool], seconds: float = 10) -> Reply:
         deadline = time.monotonic() + seconds
@@ -186,12 +195,17 @@ def azure_of() -> Callable[[Cloud], Azure]:
 
 
 @pytest.fixture(scope="session")
-def azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
-    """The clients of one cloud that all tests share: each uses names of its own."""
+def azure_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
     home = tmp_path_factory.mktemp("cloud")
     # Most tests are about contracts that all eras share, and use the article's sizes.
     yield Azure(cloud.start(home, FAST, era="article"))
     assert cloud.stop(home)
+
+
+@pytest.fixture
+def azure(azure_of_the_session: Azure) -> Azure:
+    """The clients of one cloud that all tests share: each uses names of its own."""
+    return azure_of_the_session.for_a_test()
 
 
 @pytest.fixture(scope="session")
@@ -204,21 +218,24 @@ def shop_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Az
 @pytest.fixture
 def shop(shop_of_the_session: Azure) -> Iterator[Azure]:
     """The clients of a cloud of today, for tests that script what it offers."""
-    yield shop_of_the_session
+    yield shop_of_the_session.for_a_test()
     shop_of_the_session.cloud.offer({})
 
 
 @pytest.fixture(scope="session")
-def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Azure, list[str]]]:
+def standing(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Azure, list[str]]]:
     """The clients of a cloud whose operations do not end, and finished clusters to start them on.
 
-    Each cluster has a resource group of its own. They were made before time stood still.
+    There is a cluster for each test of this run that asks for one, in a resource group of its own.
+    They were made before time stood still.
     """
     home = tmp_path_factory.mktemp("standing")
     azure = Azure(cloud.start(home, FAST, era="article"))
     paths = []
-    for number in range(HELD_CLUSTERS):
-        group = f"/resourceGroups/held{number}"
+    for _ in range(sum("held" in _fixtures(item) for item in request.session.items)):
+        group = f"/resourceGroups/{unique('held')}"
         azure.call("PUT", f"{group}?api-version=2025-04-01", {"location": "eastus"})
         paths.append(f"{group}/providers/Microsoft.ContainerService/managedClusters/held")
         body = new_cluster(agentPoolProfiles=[SYSTEM_POOL, SYSTEM_POOL | {"name": "second"}])
@@ -230,9 +247,13 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Azure, 
     assert cloud.stop(home)
 
 
+def _fixtures(item: pytest.Item) -> list[str]:
+    return item.fixturenames if isinstance(item, pytest.Function) else []
+
+
 @pytest.fixture
 def slow_azure(standing: tuple[Azure, list[str]]) -> Azure:
-    return standing[0]
+    return standing[0].for_a_test()
 
 
 @pytest.fixture
@@ -246,7 +267,7 @@ def held(standing: tuple[Azure, list[str]]) -> str:
 
 @pytest.fixture
 def group(azure: Azure) -> str:
-    name = f"group{next(_numbers)}"
+    name = unique("group")
     azure.call("PUT", f"/resourceGroups/{name}?api-version=2025-04-01", {"location": "eastus"})
     return name
 
@@ -261,7 +282,7 @@ def cluster(azure: Azure, group: str) -> str:
     """The path of a finished cluster, with one System pool named `system`."""
     path = (
         f"/resourceGroups/{group}/providers/Microsoft.ContainerService"
-        f"/managedClusters/cluster{next(_numbers)}"
+        f"/managedClusters/{unique('cluster')}"
     )
     reply = azure.call("PUT", f"{path}?api-version={API_VERSION}", new_cluster())
     assert reply.status == 201, reply

@@ -340,3 +340,32 @@ def test_a_value_of_another_kind(
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/kind"
     reply = azure.call("PUT", f"{path}{V}", cluster_body(**{field: value}))
     assert (reply.status, reply.body.get("code")) == (400, "UnmarshalError")
+
+
+IDENTITY = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/of-users/one"
+
+
+def test_user_assigned_identities_are_a_map(azure: Any, group: str, cluster_body: Body) -> None:
+    """The server took a list as well, which is what azure-native's programs have.
+
+    So nobody saw that the stand-in left out the turning of that list into a map.
+    """
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/own"
+    identity: dict[str, Any] = {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
+    refused = azure.call("PUT", f"{path}{V}", cluster_body() | {"identity": identity})
+    assert (refused.status, refused.body["error"]["code"]) == (400, "InvalidRequestContent")
+
+    identity["userAssignedIdentities"] = {IDENTITY: {}}
+    made = azure.call("PUT", f"{path}{V}", cluster_body() | {"identity": identity})
+    assert made.status == 201
+    assert list(made.body["identity"]["userAssignedIdentities"]) == [IDENTITY]
+
+
+def test_a_patch_of_a_cluster_takes_tags_and_nothing_else(azure: Any, cluster: str) -> None:
+    """The server let other properties pass and forgot them."""
+    tagged = azure.call("PATCH", f"{cluster}{V}", {"tags": {"a": "b"}})
+    assert (tagged.status, tagged.body["tags"]) == (200, {"a": "b"})
+    settled(azure, cluster)
+
+    refused = azure.call("PATCH", f"{cluster}{V}", {"identity": {"type": "SystemAssigned"}})
+    assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")

@@ -49,11 +49,46 @@ def test_every_answer_carries_the_ids_of_its_request(azure: Any) -> None:
 
 def test_ids_are_found_in_any_case_and_keep_the_first(azure: Any, cluster: str) -> None:
     other = cluster.upper().replace("MICROSOFT.", "microsoft.")
+    first = azure.call("GET", f"{cluster}{V}").body["id"]
     reply = azure.call("GET", f"{other}{V}")
-    assert reply.body["id"] == f"{azure.subscription}{cluster}"
+    assert reply.body["id"] == first
     body = {"location": "eastus", "tags": {"again": "yes"}}
     updated = azure.call("PUT", f"{other}{V}", body)
-    assert (updated.status, updated.body["id"]) == (200, f"{azure.subscription}{cluster}")
+    assert (updated.status, updated.body["id"]) == (200, first)
+
+
+def test_aks_writes_resourcegroups_in_lower_case_and_resource_manager_does_not(
+    azure: Any, cluster: str
+) -> None:
+    """Ids came back as they were asked for, and programs that compare ids by case were green here.
+
+    AKS answers with `/resourcegroups/` and with the cluster's type as `ManagedClusters`, in every
+    PUT, GET and list, whatever the case of the request.
+    """
+    put = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", NVIDIA)
+    azure.wait(
+        f"{cluster}/agentPools/gpu{V}",
+        lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
+    )
+    aks_id = f"{azure.subscription}{cluster}".replace("/resourceGroups/", "/resourcegroups/")
+    group = cluster.partition("/providers/")[0]
+
+    found = azure.call("GET", f"{cluster}{V}").body
+    listed = azure.call("GET", f"{group}/providers/Microsoft.ContainerService/managedClusters{V}")
+    for one in (found, *listed.body["value"]):
+        assert one["id"] == aks_id
+        assert one["type"] == "Microsoft.ContainerService/ManagedClusters"
+    identity = found["properties"]["identityProfile"]["kubeletidentity"]["resourceId"]
+    assert identity.startswith(f"{azure.subscription}/resourcegroups/MC_")
+
+    pool_type = "Microsoft.ContainerService/managedClusters/agentPools"
+    pools = azure.call("GET", f"{cluster}/agentPools{V}").body["value"]
+    assert {pool["id"] for pool in pools} == {f"{aks_id}/agentPools/{n}" for n in ("system", "gpu")}
+    assert {pool["type"] for pool in pools} == {pool_type}
+    assert put.body["id"] == f"{aks_id}/agentPools/gpu"
+
+    found = azure.call("GET", f"{group.lower()}{V}").body
+    assert found["id"] == f"{azure.subscription}{group}"
 
 
 def test_a_body_that_is_not_an_object_is_refused(azure: Any, group: str) -> None:

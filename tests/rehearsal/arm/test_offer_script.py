@@ -64,6 +64,7 @@ def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
         {"limits": [{"name": "cores"}]},
         {"versions": [{"location": "eastus"}]},
         {"pageSize": "many"},
+        {"autoscaledCounts": "perhaps"},
     ],
 )
 def test_what_a_script_cannot_say(said: dict[str, Any]) -> None:

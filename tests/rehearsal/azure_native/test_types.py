@@ -1,14 +1,23 @@
+"""The types as such: ids, and the requests and outputs that are made from their table."""
+
+from typing import Any
+
 import pytest
 
-from rehearsal.azure_native.projection import project
+from aks_preview.values import UNKNOWN
+from rehearsal.azure_native.inputs import imported
+from rehearsal.azure_native.outputs import outputs, preview
 from rehearsal.azure_native.types import TYPES
+from rehearsal.azure_native.writes import Write, write
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
+CLUSTER = TYPES["azure-native:containerservice:ManagedCluster"]
 GROUP = TYPES["azure-native:resources:ResourceGroup"]
 INPUTS = {
     "resourceGroupName": "g",
     "resourceName": "c",
     "agentPoolName": "p",
+    "azureApiVersion": "2025-09-01",
     "vmSize": "Standard_NC6",
     "type": "VirtualMachineScaleSets",
     "tags": {"a": "b"},
@@ -21,67 +30,117 @@ ANSWER = {
     "id": ID,
     "name": "p",
     "type": "Microsoft.ContainerService/managedClusters/agentPools",
-    "properties": {"vmSize": "Standard_NC6", "type": "VirtualMachineScaleSets", "maxPods": 250},
+    "properties": {
+        "vmSize": "Standard_NC6",
+        "type": "VirtualMachineScaleSets",
+        "maxPods": 250,
+        "nodeTaints": [],
+        "nodeLabels": None,
+        "upgradeSettings": {"maxSurge": "10%", "ofTomorrow": 1},
+        "ofTomorrow": True,
+    },
 }
+ONE, OTHER = "/identities/one", "/identities/other"
 
 
 def test_an_id_is_made_of_the_names() -> None:
     assert POOL.resource_id("s", INPUTS) == ID
 
 
-def test_a_body_has_what_is_not_in_the_path_under_properties_or_beside() -> None:
-    assert POOL.body(INPUTS) == {
-        "properties": {
-            "vmSize": "Standard_NC6",
-            "type": "VirtualMachineScaleSets",
-            "tags": {"a": "b"},
-        },
+@pytest.mark.parametrize("resource_id", [ID, ID.lower().replace("/g/", "/G/")])
+def test_the_names_are_read_from_an_id_of_any_case(resource_id: str) -> None:
+    names = POOL.path_values(resource_id)
+    assert {name: text.lower() for name, text in names.items()} == {
+        "resourceGroupName": "g",
+        "resourceName": "c",
+        "agentPoolName": "p",
     }
-    assert GROUP.body({"resourceGroupName": "g", "location": "eastus", "tags": {"a": "b"}}) == {
-        "location": "eastus",
-        "tags": {"a": "b"},
-    }
-
-
-def test_outputs_are_flat_and_keep_both_types_apart() -> None:
-    outputs = POOL.outputs(ANSWER)
-
-    assert outputs["type"] == "Microsoft.ContainerService/managedClusters/agentPools"
-    assert outputs["typePropertiesType"] == "VirtualMachineScaleSets"
-    assert outputs["vmSize"] == "Standard_NC6"
-
-
-def test_the_inputs_of_an_imported_resource_are_its_own_not_the_servers() -> None:
-    names = {"resourceGroupName": "g", "resourceName": "c", "agentPoolName": "p"}
-
-    assert POOL.inputs(ID, POOL.outputs(ANSWER)) == names | {
-        "vmSize": "Standard_NC6",
-        "type": "VirtualMachineScaleSets",
-    }
-    assert POOL.inputs(ID, POOL.outputs(ANSWER), with_server_filled=True)["maxPods"] == 250
 
 
 def test_an_id_of_another_form_is_refused() -> None:
     with pytest.raises(ValueError, match="is not of the form"):
-        POOL.inputs("/subscriptions/s/resourceGroups/g", {})
+        POOL.path_values("/subscriptions/s/resourceGroups/g")
 
 
-@pytest.mark.parametrize(
-    ("inputs", "actual", "drifted"),
-    [
-        ({"a": 1}, {"a": 1, "b": 2}, {"a": 1}),
-        ({"a": 1}, {"a": 3}, {"a": 3}),
-        ({"a": {"b": 1}}, {"a": {"b": 1, "c": 2}}, {"a": {"b": 1}}),
-        ({"a": 1, "b": 2}, {"a": 1}, {"a": 1}),
-        ({"a": ["x"]}, {"a": ["y", "x"]}, {"a": ["y", "x"]}),
-        (
-            {"pools": [{"name": "one", "count": 1}]},
-            {"pools": [{"name": "two", "count": 5}, {"name": "one", "count": 2, "mode": "User"}]},
-            {"pools": [{"name": "one", "count": 2}]},
-        ),
-    ],
-)
-def test_drift_is_what_differs_from_the_inputs(
-    inputs: object, actual: object, drifted: object
-) -> None:
-    assert project(inputs, actual) == drifted
+def test_a_body_has_what_is_not_in_the_path_under_properties_or_beside() -> None:
+    properties = {
+        "vmSize": "Standard_NC6",
+        "type": "VirtualMachineScaleSets",
+        "tags": {"a": "b"},
+    }
+    assert write(POOL, INPUTS, {}) == Write("PUT", {"properties": properties})
+    group = {"resourceGroupName": "g", "location": "eastus", "tags": {"a": "b"}}
+    assert write(GROUP, group, {}) == Write("PUT", {"location": "eastus", "tags": {"a": "b"}})
+
+
+def identity(*ids: str) -> dict[str, Any]:
+    return {"identity": {"type": "UserAssigned", "userAssignedIdentities": list(ids)}}
+
+
+def test_identities_go_as_a_map() -> None:
+    sent = {"type": "UserAssigned", "userAssignedIdentities": {ONE: {}, OTHER: {}}}
+    assert write(CLUSTER, identity(ONE, OTHER), {}) == Write("PUT", {"identity": sent})
+    assert write(CLUSTER, identity(ONE, OTHER), identity(ONE)).method == "PUT"
+
+
+def test_an_identity_that_is_taken_away_makes_the_request_a_patch() -> None:
+    sent = {"type": "UserAssigned", "userAssignedIdentities": {OTHER: {}, ONE: None}}
+    changed = write(CLUSTER, identity(OTHER), identity(ONE, OTHER))
+    assert changed == Write("PATCH", {"identity": sent})
+
+
+def test_the_autoscalers_names_are_dashed_on_the_wire() -> None:
+    profile = {"scaleDownDelayAfterAdd": "10m", "expander": "random"}
+    sent = {"scale-down-delay-after-add": "10m", "expander": "random"}
+    body = {"properties": {"autoScalerProfile": sent}}
+    assert write(CLUSTER, {"autoScalerProfile": profile}, {}).body == body
+    answer = {"id": ID, **body}
+    assert outputs(CLUSTER, answer)["autoScalerProfile"] == profile
+    cluster_id = ID.partition("/agentPools/")[0]
+    assert imported(CLUSTER, cluster_id, answer)["autoScalerProfile"] == profile
+
+
+def test_outputs_are_flat_and_have_what_the_sdk_knows() -> None:
+    assert outputs(POOL, ANSWER) == {
+        "id": ID,
+        "name": "p",
+        "type": "Microsoft.ContainerService/managedClusters/agentPools",
+        "azureApiVersion": "2025-09-01",
+        "vmSize": "Standard_NC6",
+        "maxPods": 250,
+        "nodeTaints": [],
+        "upgradeSettings": {"maxSurge": "10%"},
+    }
+
+
+def test_a_group_keeps_its_properties_apart() -> None:
+    properties = {"provisioningState": "Succeeded"}
+    found = outputs(GROUP, {"id": "/g", "name": "g", "properties": properties})
+    assert found["properties"] == properties
+
+
+def test_an_imported_resource_has_all_that_azure_filled_in() -> None:
+    assert imported(POOL, ID, ANSWER) == {
+        "resourceGroupName": "g",
+        "resourceName": "c",
+        "agentPoolName": "p",
+        "vmSize": "Standard_NC6",
+        "type": "VirtualMachineScaleSets",
+        "maxPods": 250,
+        "upgradeSettings": {"maxSurge": "10%"},
+    }
+
+
+def test_a_preview_knows_the_inputs_and_a_stable_name() -> None:
+    inputs = {"count": 2, "upgradeSettings": {"maxSurge": "1"}, "agentPoolName": "p"}
+    shown = preview(POOL, inputs, {"name": "p", "provisioningState": "Succeeded"})
+
+    assert (shown["count"], shown["name"]) == (2, "p")
+    assert shown["provisioningState"] is UNKNOWN
+    assert shown["upgradeSettings"]["maxSurge"] == "1"
+    assert shown["upgradeSettings"]["drainTimeoutInMinutes"] is UNKNOWN
+    assert "agentPoolName" not in shown
+
+
+def test_a_preview_does_not_know_what_azure_says_of_an_identity() -> None:
+    assert preview(CLUSTER, identity(ONE), {})["identity"]["userAssignedIdentities"] is UNKNOWN

@@ -1,0 +1,162 @@
+"""What azure-native says of a change: which properties differ, and which of them replace.
+
+Every rule here is the original's, its faults included; docs/rehearsal.md names them.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
+
+from rehearsal.azure_native.types import ArmType
+
+ADD, ADD_REPLACE = PropertyDiffKind.ADD, PropertyDiffKind.ADD_REPLACE
+UPDATE, UPDATE_REPLACE = PropertyDiffKind.UPDATE, PropertyDiffKind.UPDATE_REPLACE
+DELETE = PropertyDiffKind.DELETE
+
+Kinds = dict[str, PropertyDiffKind]
+_REPLACING = MappingProxyType({ADD: ADD_REPLACE, UPDATE: UPDATE_REPLACE})
+
+API_VERSION = "azureApiVersion"
+# In an id of Azure, this much is compared without case.
+_START_OF_ID = re.compile(
+    r"/subscriptions/[^/]+/resourcegroups/[^/]+/providers/microsoft\.[^/]+/", re.IGNORECASE
+)
+
+
+def difference(
+    arm_type: ArmType, old: Mapping[str, Any], state: Mapping[str, Any], new: Mapping[str, Any]
+) -> DiffResponse:
+    """Compares the old inputs with the new ones; the state only settles what was added."""
+    comes_from_state = API_VERSION not in old and API_VERSION in state
+    before = {**old, API_VERSION: state[API_VERSION]} if comes_from_state else old
+    kinds = _Comparison(arm_type).members(before, _in_old_words(before, new), "", "")
+    kinds |= {
+        path: ADD
+        for path, kind in kinds.items()
+        if kind is ADD_REPLACE and path in state and state[path] == new.get(path)
+    }
+    replaces = sorted(path for path, kind in kinds.items() if kind in _REPLACING.values())
+    return DiffResponse(
+        changes=bool(kinds),
+        replaces=replaces,
+        delete_before_replace=bool(replaces),
+        diffs=sorted({re.split(r"[.\[]", path)[0] for path in kinds}),
+        detailed_diff={
+            path: PropertyDiff(kind, input_diff=not (comes_from_state and path == API_VERSION))
+            for path, kind in kinds.items()
+        },
+    )
+
+
+class _Comparison:
+    """Compares values of one type. A `rule` is a path without the places in its lists."""
+
+    def __init__(self, arm_type: ArmType) -> None:
+        self._type = arm_type
+
+    def members(
+        self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, rule: str
+    ) -> Kinds:
+        kinds: Kinds = {}
+        for name in sorted({*_present(old), *_present(new)}):
+            inner, inner_rule = _below(path, name), f"{rule}.{name}" if rule else name
+            if old.get(name) is None:
+                kinds[inner] = self._kind(ADD, inner_rule)
+            elif new.get(name) is None:
+                # Of what is gone azure-native expects that Azure keeps it, forceNew or not.
+                kinds[inner] = DELETE
+            else:
+                kinds |= self._values(old[name], new[name], inner, inner_rule)
+        return kinds
+
+    def _values(self, old: Any, new: Any, path: str, rule: str) -> Kinds:
+        if isinstance(old, list) and isinstance(new, list):
+            return self._items(old, new, path, rule)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            return self._objects(old, new, path, rule)
+        return {} if self._is_same(old, new, rule) else {path: self._kind(UPDATE, rule)}
+
+    def _items(self, old: list[Any], new: list[Any], path: str, rule: str) -> Kinds:
+        """Lists, by their places: an item that moved is another one."""
+        kinds: Kinds = {}
+        for index, (before, after) in enumerate(zip(old, new, strict=False)):
+            kinds |= self._values(before, after, f"{path}[{index}]", f"{rule}[]")
+        kinds |= {f"{path}[{index}]": ADD for index in range(len(old), len(new))}
+        kinds |= {f"{path}[{index}]": DELETE for index in range(len(new), len(old))}
+        return kinds
+
+    def _objects(
+        self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, rule: str
+    ) -> Kinds:
+        kinds = self.members(old, new, path, rule)
+        if rule not in self._type.replacing:
+            return kinds
+        kinds = {inner: UPDATE_REPLACE if kind is UPDATE else kind for inner, kind in kinds.items()}
+        if _present(old) != _present(new):
+            kinds[path] = UPDATE_REPLACE
+        return kinds
+
+    def _kind(self, kind: PropertyDiffKind, rule: str) -> PropertyDiffKind:
+        return _REPLACING[kind] if rule in self._type.replacing else kind
+
+    def _is_same(self, old: Any, new: Any, rule: str) -> bool:
+        if isinstance(old, str) and isinstance(new, str):
+            if rule in self._type.any_case:
+                return old.lower() == new.lower()
+            return _plain_id(old) == _plain_id(new)
+        # To Python, True is 1.
+        return isinstance(old, bool) == isinstance(new, bool) and bool(old == new)
+
+
+def _present(values: Mapping[str, Any]) -> set[str]:
+    """The names of what has a value; those with `__` are azure-native's own."""
+    return {
+        name for name, value in values.items() if value is not None and not name.startswith("__")
+    }
+
+
+def _below(path: str, name: str) -> str:
+    key = f'["{name}"]' if "." in name else name
+    return f"{path}.{key}" if path else key
+
+
+def _plain_id(text: str) -> str:
+    start = _START_OF_ID.match(text)
+    return start[0].lower() + text[start.end() :] if start else text
+
+
+def _in_old_words(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """The new inputs; where one says the same as before in other words, in those of before."""
+    return {
+        name: old[name]
+        if name in old and name in _SAME_AT_THE_TOP and _SAME_AT_THE_TOP[name](old[name], value)
+        else value
+        for name, value in new.items()
+    }
+
+
+def _same_name(old: Any, new: Any) -> bool:
+    return isinstance(old, str) and isinstance(new, str) and old.lower() == new.lower()
+
+
+def _same_location(old: Any, new: Any) -> bool:
+    texts = isinstance(old, str) and isinstance(new, str)
+    return texts and _same_name(old.replace(" ", ""), new.replace(" ", ""))
+
+
+def _same_sku(old: Any, new: Any) -> bool:
+    """The tiers of AKS, by their names of before 2023 and of after."""
+    skus = isinstance(old, Mapping) and isinstance(new, Mapping)
+    if not skus or not old.keys() == new.keys() == {"name", "tier"}:
+        return False
+    return (old["name"] == new["name"] or {old["name"], new["name"]} == {"Basic", "Base"}) and (
+        old["tier"] == new["tier"] or {old["tier"], new["tier"]} == {"Paid", "Standard"}
+    )
+
+
+_SAME_AT_THE_TOP: Mapping[str, Callable[[Any, Any], bool]] = MappingProxyType(
+    {"location": _same_location, "resourceGroupName": _same_name, "sku": _same_sku}
+)

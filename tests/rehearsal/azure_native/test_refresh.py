@@ -1,0 +1,51 @@
+"""What a refresh makes of inputs, for any values."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from rehearsal.azure_native.inputs import refreshed
+from rehearsal.azure_native.types import TYPES
+
+POOL = TYPES["azure-native:containerservice:AgentPool"]
+
+scalars = some.booleans() | some.integers(0, 3) | some.sampled_from(["a", "b"])
+values = some.recursive(
+    scalars,
+    lambda inner: (
+        some.lists(inner, max_size=3) | some.dictionaries(some.sampled_from("xyz"), inner)
+    ),
+    max_leaves=8,
+)
+members = some.dictionaries(some.sampled_from("pqr"), values)
+
+
+def refresh(inputs: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> Any:
+    found = refreshed(POOL, {"nodeLabels": inputs}, {"nodeLabels": old}, {"nodeLabels": new})
+    return found["nodeLabels"]
+
+
+@given(members, members)
+def test_where_azure_has_not_changed_the_inputs_stay(
+    inputs: dict[str, Any], state: dict[str, Any]
+) -> None:
+    assert refresh(inputs, state, state) == inputs
+
+
+@given(members, members)
+def test_inputs_that_azure_had_become_what_azure_has(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    assert refresh(old, old, new) == new
+
+
+@given(members, members, members)
+def test_each_member_comes_goes_or_stays_by_itself(
+    inputs: dict[str, Any], old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    found = refresh(inputs, old, new)
+    assert all(found[name] == value for name, value in new.items() if name not in old)
+    assert not {name for name in old if name not in new}.intersection(found)
+    own = {name: value for name, value in inputs.items() if name not in {*old, *new}}
+    assert {name: found.get(name) for name in own} == own
