@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.kubernetes import gpus, nodes
+from rehearsal.kubernetes import nodes, sizes
+from rehearsal.kubernetes.device_plugin import GPU
 from rehearsal.kubernetes.placement import Demand, demand, fits
 from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
 
@@ -45,11 +46,13 @@ class Autoscaler:
     def _growth(self, here: Here) -> int:
         """How many nodes the waiting pods need beyond those that are coming."""
         node = nodes.made(here.cluster, here.pool, 0, Era.TODAY, 0)
-        count = gpus.in_pool(here.pool)
-        if count:
-            node["status"]["allocatable"][gpus.RESOURCE] = str(count)
-        whole = Demand.of_node(node)
-        complete = [found for found in here.nodes if _is_complete(found, count)]
+        count = _gpus_of_size(here.pool)
+        node["status"]["allocatable"][GPU] = str(count)
+        complete = [found for found in here.nodes if _is_complete(found, has_gpus=count > 0)]
+        # The autoscaler takes a node of the pool for a model of the next; only where there is none,
+        # it goes by the size. That knows of no driver, no plugin and no MIG: each new node counts
+        # for its GPUs as a whole, and slices by a name of their own never make a pool grow.
+        whole = Demand.of_node(complete[0] if complete else node)
         # The scheduler may not have got round to a node that has just become complete.
         rooms = [_left(found, here.pods) for found in complete]
         rooms += [whole] * (here.pool.count - len(complete))
@@ -93,12 +96,17 @@ def is_unplaced(pod: Json) -> bool:
     )
 
 
-def _is_complete(node: Json, gpu_count: int) -> bool:
-    """Whether a node offers all that the autoscaler counts on: its GPUs may come later."""
+def _gpus_of_size(pool: WantedPool) -> int:
+    found = sizes.gpus(pool.vm_size)
+    return found.count if found and found.vendor == nodes.NVIDIA else 0
+
+
+def _is_complete(node: Json, *, has_gpus: bool) -> bool:
+    """Whether the autoscaler takes a node for ready: it waits for GPUs of that one name."""
     if not nodes.is_ready(node) or nodes.is_going(node):
         return False
-    offered = node["status"].get("allocatable", {}).get(gpus.RESOURCE, "0")
-    return int(offered) >= gpu_count
+    offered = node["status"].get("allocatable", {}).get(GPU, "0")
+    return int(offered) > 0 or not has_gpus
 
 
 def _left(node: Json, pods: Iterable[Json]) -> Demand:

@@ -3,17 +3,21 @@
 import asyncio
 import sys
 import traceback
-import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.kubernetes import autoscaler, gpus, nodes, pool_plan, sample
+from rehearsal.kubernetes import autoscaler, config_maps, events, gpus, nodes, pool_plan, sample
 from rehearsal.kubernetes.api import CONFLICT, GONE, STRATEGIC, Api, ApiError, Mirror
 from rehearsal.kubernetes.autoscaler import Autoscaler
+from rehearsal.kubernetes.config_maps import ConfigMaps
+from rehearsal.kubernetes.containers import Clock, Life, Log, Run
 from rehearsal.kubernetes.control_plane import ControlPlane
 from rehearsal.kubernetes.kubelet import Kubelet
 from rehearsal.kubernetes.pause import pause
+from rehearsal.kubernetes.plugin_settings import is_plugin
+from rehearsal.kubernetes.plugins import Plugins
+from rehearsal.kubernetes.stages import SAMPLE
 from rehearsal.kubernetes.wanted import Era, Source, WantedCluster, WantedPool
 
 Json = dict[str, Any]
@@ -22,6 +26,7 @@ Json = dict[str, Any]
 PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
+LIST_CONFIG_MAPS = "/api/v1/configmaps"
 TOO_MANY_REQUESTS = 429
 
 
@@ -52,8 +57,13 @@ class Cluster:
         self.changed = asyncio.Event()
         self._nodes = Mirror(api, LIST_NODES, self.changed)
         self._pods = Mirror(api, LIST_PODS, self.changed)
-        self._seen: dict[str, gpus.Seen] = {}
-        self._clock = sample.Clock()
+        self._config_maps = Mirror(api, LIST_CONFIG_MAPS, self.changed)
+        # The nodes that plugins have offered something to, by their uids.
+        self._offered: set[str] = set()
+        # Why volumes could not be mounted, by the pod: said once.
+        self._unmounted: dict[str, str] = {}
+        self._clock = Clock()
+        self._plugins = Plugins()
         self._autoscaler = Autoscaler(time_scale)
         self._pools: dict[str, WantedPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
@@ -66,10 +76,11 @@ class Cluster:
         await self._kubelet.start()
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._nodes.run())
-                tasks.create_task(self._pods.run())
-                await self._nodes.filled.wait()
-                await self._pods.filled.wait()
+                mirrors = (self._nodes, self._pods, self._config_maps)
+                for mirror in mirrors:
+                    tasks.create_task(mirror.run())
+                for mirror in mirrors:
+                    await mirror.filled.wait()
                 while True:
                     self.changed.clear()
                     if cluster := wanted():
@@ -85,7 +96,7 @@ class Cluster:
         """One look at everything; what fails is tried again at the next."""
         self._pools = {pool.name: pool for pool in cluster.pools}
         done: dict[str, bool] = {}
-        for work in (self._keep_gpus, self._keep_samples, self._scale):
+        for work in (self._keep_containers, self._keep_gpus, self._scale):
             await self._tried(work(cluster))
         for pool in cluster.pools:
             is_done = await self._tried(self._keep_nodes(cluster, pool))
@@ -179,31 +190,70 @@ class Cluster:
             if pool is None:
                 continue
             uid = node["metadata"]["uid"]
-            seen = gpus.seen(pool, node, self._pods_on(node))
+            pods = self._pods_on(node)
+            offers = [found for pod in pods for found in self._plugins.offers(pod)]
+            seen = gpus.seen(pool, node, offers)
             # What somebody else put there is left alone, as a kubelet would.
-            if seen is None and uid not in self._seen:
+            if seen is None and uid not in self._offered:
                 continue
             now = nodes.now()
             if patch := gpus.status_patch(node, seen, now):
                 await self._patch_status(node, patch)
-                if seen and seen.plugins > 1 and "conditions" in patch:
-                    name = f"{node['metadata']['name']}.{uuid.uuid4().hex[:16]}"
-                    event = gpus.event(node, seen.plugins, now, name)
-                    await self._api.post("/api/v1/namespaces/default/events", event)
+                if seen and seen.conflict and "conditions" in patch:
+                    warning = events.warning(node, "Node", gpus.CONFLICT, seen.conflict, now)
+                    await self._api.post(*warning)
             if seen is None:
-                self._seen.pop(uid, None)
+                self._offered.discard(uid)
             else:
-                self._seen[uid] = seen
+                self._offered.add(uid)
 
     # -- what containers do
 
-    async def _keep_samples(self, _: WantedCluster) -> None:
-        for pod in self._pods.objects:
-            pool = self._pool_under(pod)
-            if patch := sample.status_patch(pod, pool, self._clock, self._time_scale):
-                updated = await self._api.patch(f"{_path(pod)}/status", patch, STRATEGIC)
-                self._pods.put(updated)
-        self._clock.forget(self._pods.objects)
+    async def _keep_containers(self, _: WantedCluster) -> None:
+        maps = config_maps.by_name(self._config_maps.objects)
+        pods = self._pods.objects
+        for pod in pods:
+            await self._tried(self._keep_containers_of(pod, maps))
+        self._clock.forget(pods)
+        self._plugins.forget(pods)
+        uids = {pod["metadata"]["uid"] for pod in pods}
+        self._unmounted = {uid: why for uid, why in self._unmounted.items() if uid in uids}
+
+    async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
+        # Of a node that is not known nobody can say what its containers find.
+        pool = self._pool_under(pod)
+        if pool is None or await self._lacks_volumes(pod, maps):
+            return
+        change = self._life(pod, pool, maps).change()
+        if change is None:
+            return
+        self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
+        for reason, message in change.warnings:
+            await self._api.post(*events.warning(pod, "Pod", reason, message, nodes.now()))
+
+    async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
+        """Whether a pod that this server begins waits for volumes; an event says for which."""
+        is_waiting = pod["status"].get("phase") == "Pending"
+        if not (is_waiting and any(map(is_plugin, pod["spec"]["containers"]))):
+            return False
+        why, uid = config_maps.unmounted(pod, maps), pod["metadata"]["uid"]
+        if why is None:
+            self._unmounted.pop(uid, None)
+            return False
+        if self._unmounted.get(uid) != why:
+            self._unmounted[uid] = why
+            await self._api.post(*events.warning(pod, "Pod", "FailedMount", why, nodes.now()))
+        return True
+
+    def _life(self, pod: Json, pool: WantedPool, maps: ConfigMaps) -> Life:
+        def run(container: Json, number: int) -> Run | None:
+            if is_plugin(container):
+                return self._plugins.run(pod, container, number, pool, maps)
+            if SAMPLE in container["image"]:
+                return sample.run(pod, container, pool, self._time_scale)
+            return None
+
+        return Life(pod, run, self._clock, self._time_scale)
 
     def _pool_under(self, pod: Json) -> WantedPool | None:
         name = pod["spec"].get("nodeName")
@@ -212,12 +262,14 @@ class Cluster:
                 return self._pools.get(nodes.pool_of(node) or "")
         return None
 
-    def _log_of(self, namespace: str, name: str, container: str) -> sample.Log | None:
-        for pod in self._pods.objects:
-            metadata = pod["metadata"]
-            if (metadata["namespace"], metadata["name"]) == (namespace, name):
-                pool = self._pool_under(pod)
-                return sample.log(pod, container, pool, self._clock, self._time_scale)
+    def _log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> Log | None:
+        for found in self._pods.objects:
+            metadata = found["metadata"]
+            if (metadata["namespace"], metadata["name"]) != (namespace, pod):
+                continue
+            maps = config_maps.by_name(self._config_maps.objects)
+            if pool := self._pool_under(found):
+                return self._life(found, pool, maps).log(container, previous=previous)
         return None
 
     # -- scale

@@ -1,117 +1,132 @@
 """How a node's GPUs come to be seen, and what becomes of them."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from catalogue import images
+from catalogue import mig
+from catalogue import sizes as catalogue_sizes
 from rehearsal.kubernetes import nodes, sizes
+from rehearsal.kubernetes.device_plugin import GPU, Hardware
+from rehearsal.kubernetes.plugin_config import PREFIX
 from rehearsal.kubernetes.wanted import WantedPool
 
 Json = dict[str, Any]
 
-RESOURCE = "nvidia.com/gpu"
-# The part of an image's name by which a device plugin is known, whatever the registry.
-PLUGIN = images.DEVICE_PLUGIN.rpartition("/")[2].partition(":")[0]
-# How many devices one GPU becomes.
-MIG_SLICES = {"MIG1g": 7, "MIG2g": 3, "MIG3g": 2, "MIG4g": 1, "MIG7g": 1}
-
 CONFLICT = "DevicePluginConflict"
 CONFLICT_REASON = "TwoDevicePlugins"
 CONFLICT_MESSAGE = (
-    "{count} device plugins on this node offer nvidia.com/gpu. The kubelet takes the one that "
+    "{count} device plugins on this node offer {resource}. The kubelet takes the one that "
     "registered last and finds the devices of the others unhealthy: none can be allocated."
 )
 
 
 @dataclass(frozen=True)
 class Seen:
-    """The GPUs that a node reports, and by how many device plugins they were reported to it."""
+    """What device plugins have offered to a node: how many of each resource, by how many plugins.
 
-    capacity: int
-    allocatable: int
-    plugins: int
+    Of a resource that several of them offer, none can be allocated.
+    """
+
+    offered: Mapping[str, int]
+    plugins: Mapping[str, int]
+
+    @property
+    def contested(self) -> Mapping[str, int]:
+        return {name: count for name, count in self.plugins.items() if count > 1}
+
+    @property
+    def conflict(self) -> str:
+        """What is wrong; nothing where every resource has one plugin."""
+        return " ".join(
+            CONFLICT_MESSAGE.format(count=count, resource=name)
+            for name, count in sorted(self.contested.items())
+        )
 
 
-def in_pool(pool: WantedPool) -> int:
-    """How many GPUs a device plugin finds on a node of the pool."""
+NOTHING = Seen({}, {})
+
+
+def hardware(pool: WantedPool) -> Hardware:
+    """What there is on a node of the pool for a device plugin to find."""
     found = sizes.gpus(pool.vm_size)
-    # Without a driver a plugin finds no device, and registers nothing: it waits.
+    # Without a driver a plugin cannot tell the node from one without GPUs.
     if found is None or found.vendor != nodes.NVIDIA or not pool.has_driver:
-        return 0
-    return found.count * MIG_SLICES.get(pool.mig_profile or "", 1)
+        return Hardware()
+    size = catalogue_sizes.find(pool.vm_size)
+    return Hardware(
+        gpus=found.count,
+        slices=mig.slices(size, pool.mig_profile) if size and pool.mig_profile else None,
+    )
 
 
-def seen(pool: WantedPool, node: Json, pods: Iterable[Json]) -> Seen | None:
-    """What the node is to report; None if it knows nothing of GPUs."""
-    count = in_pool(pool)
-    if not count or not nodes.is_ready(node):
+def devices(there: Hardware) -> int:
+    """The GPUs of a node, or the slices of them."""
+    return there.gpus * (there.slices.per_gpu if there.slices else 1)
+
+
+def own_offers(pool: WantedPool) -> Mapping[str, int]:
+    """What a node offers by itself: its image, or AKS, has brought it a plugin.
+
+    Of divided GPUs it offers the slices under the one name, as with the strategy "single". That is
+    from memory: AKS does not say what its field migStrategy is where a request leaves it out.
+    """
+    count = devices(hardware(pool)) if pool.brings_plugin else 0
+    return {GPU: count} if count else {}
+
+
+def seen(pool: WantedPool, node: Json, offers: Sequence[Mapping[str, int]]) -> Seen | None:
+    """What the node is to report of what plugins offer; None if it knows nothing of GPUs."""
+    if not nodes.is_ready(node):
         return None
-    plugins = sum(map(is_running_plugin, pods)) + pool.brings_plugin
-    if not plugins:
+    every = [found for found in (*offers, own_offers(pool)) if found]
+    if not every:
         return None
-    return Seen(count, count if plugins == 1 else 0, plugins)
-
-
-def is_running_plugin(pod: Json) -> bool:
-    """Whether a container of the pod is a device plugin at work."""
-    if pod["metadata"].get("deletionTimestamp"):
-        return False
-    plugins = {c["name"] for c in pod["spec"]["containers"] if PLUGIN in c["image"]}
-    statuses = pod["status"].get("containerStatuses", ())
-    return any(s["name"] in plugins and "running" in s.get("state", {}) for s in statuses)
-
-
-def reported(node: Json) -> tuple[str | None, str | None]:
-    """What the node reports now: its capacity, and what is allocatable."""
-    status = node["status"]
-    return status.get("capacity", {}).get(RESOURCE), status.get("allocatable", {}).get(RESOURCE)
+    offered: dict[str, int] = {}
+    for found in every:
+        for name, count in found.items():
+            offered[name] = max(count, offered.get(name, 0))
+    return Seen(offered, Counter(name for found in every for name in found))
 
 
 def status_patch(node: Json, wanted: Seen | None, now: str) -> Json | None:
     """What to change in the node's status; None if it is as it shall be.
 
-    A resource that is gone stays at zero, as a kubelet leaves it.
+    Resources that are offered no more stay at zero, as a kubelet leaves them.
     """
-    patch: Json = {}
-    numbers = (wanted.capacity, wanted.allocatable) if wanted else (0, 0)
-    shown = (str(numbers[0]), str(numbers[1]))
-    if reported(node) != shown and (wanted or reported(node) != (None, None)):
-        patch = {"capacity": {RESOURCE: shown[0]}, "allocatable": {RESOURCE: shown[1]}}
-    is_conflict = wanted is not None and wanted.plugins > 1
-    if is_conflict != (nodes.condition(node, CONFLICT) == "True"):
-        patch["conditions"] = [_conflict(wanted.plugins if wanted else 0, now, is_conflict)]
+    here = wanted or NOTHING
+    capacity: dict[str, str] = {}
+    allocatable: dict[str, str] = {}
+    for name in {*_reported(node), *here.offered}:
+        count = here.offered.get(name, 0)
+        pair = (str(count), "0" if name in here.contested else str(count))
+        if _pair(node, name) != pair:
+            capacity[name], allocatable[name] = pair
+    patch: Json = {"capacity": capacity, "allocatable": allocatable} if capacity else {}
+    if bool(here.conflict) != (nodes.condition(node, CONFLICT) == "True"):
+        patch["conditions"] = [_conflict(here.conflict, now)]
     return patch or None
 
 
-def _conflict(plugins: int, now: str, is_conflict: bool) -> Json:
+def _reported(node: Json) -> Iterable[str]:
+    """NVIDIA's resources that the node knows of."""
+    status = node["status"]
+    names = {*status.get("capacity", {}), *status.get("allocatable", {})}
+    return {name for name in names if name.startswith(PREFIX)}
+
+
+def _pair(node: Json, name: str) -> tuple[str | None, str | None]:
+    status = node["status"]
+    return status.get("capacity", {}).get(name), status.get("allocatable", {}).get(name)
+
+
+def _conflict(message: str, now: str) -> Json:
     return {
         "type": CONFLICT,
-        "status": "True" if is_conflict else "False",
-        "reason": CONFLICT_REASON if is_conflict else "OneDevicePluginAtMost",
-        "message": CONFLICT_MESSAGE.format(count=plugins) if is_conflict else "",
+        "status": "True" if message else "False",
+        "reason": CONFLICT_REASON if message else "OneDevicePluginAtMost",
+        "message": message,
         "lastHeartbeatTime": now,
         "lastTransitionTime": now,
-    }
-
-
-def event(node: Json, plugins: int, now: str, name: str) -> Json:
-    """The warning that goes with the condition."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": "default"},
-        "type": "Warning",
-        "reason": CONFLICT,
-        "message": CONFLICT_MESSAGE.format(count=plugins),
-        "involvedObject": {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "name": node["metadata"]["name"],
-            "uid": node["metadata"]["name"],
-        },
-        "source": {"component": "kubelet", "host": node["metadata"]["name"]},
-        "firstTimestamp": now,
-        "lastTimestamp": now,
-        "count": 1,
     }

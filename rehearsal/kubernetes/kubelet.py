@@ -5,16 +5,23 @@ import datetime
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from aiohttp import web
 
 from rehearsal.kubernetes.authority import ADDRESS
+from rehearsal.kubernetes.containers import Line, Log
 from rehearsal.kubernetes.control_plane import Place
-from rehearsal.kubernetes.sample import Line, Log
 
 POLL_SECONDS = 0.1
-# By namespace, pod and container.
-LogOf = Callable[[str, str, str], Log | None]
+
+
+class LogOf(Protocol):
+    """The log of a container; None where there is none. `previous` is that of the run before."""
+
+    def __call__(
+        self, namespace: str, pod: str, container: str, *, previous: bool
+    ) -> Log | None: ...
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,7 @@ class Options:
     """What of a log is asked for, as `kubectl logs` has it."""
 
     follow: bool
+    previous: bool
     timestamps: bool
     tail: int | None
     limit: int | None
@@ -36,6 +44,7 @@ class Options:
             moment = _now() - datetime.timedelta(seconds=int(asked["sinceSeconds"]))
         return Options(
             follow=asked.get("follow") == "true",
+            previous=asked.get("previous") == "true",
             timestamps=asked.get("timestamps") == "true",
             tail=int(asked["tailLines"]) if "tailLines" in asked else None,
             limit=int(asked["limitBytes"]) if "limitBytes" in asked else None,
@@ -72,15 +81,23 @@ class Kubelet:
 
     async def _logs(self, request: web.Request) -> web.StreamResponse:
         names = request.match_info
-        where = (names["namespace"], names["pod"], names["container"])
-        if self._log_of(*where) is None:
-            text = f'container "{where[2]}" in pod "{where[1]}" is waiting to start'
-            return web.Response(status=400, text=text)
         options = Options.of(request)
+
+        def current() -> Log | None:
+            return self._log_of(
+                names["namespace"], names["pod"], names["container"], previous=options.previous
+            )
+
+        if current() is None:
+            where = f'container "{names["container"]}" in pod "{names["pod"]}"'
+            text = f"{where} is waiting to start"
+            if options.previous:
+                text = f"previous terminated {where} not found"
+            return web.Response(status=400, text=text)
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
         left = options.limit
-        async for text in _texts(lambda: self._log_of(*where), options):
+        async for text in _texts(current, options):
             content = text.encode() if left is None else text.encode()[:left]
             await response.write(content)
             if left is not None:

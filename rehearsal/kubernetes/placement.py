@@ -1,9 +1,10 @@
 """Whether a pod could be placed on a node, as far as the autoscaler has to know."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from catalogue.scheduling import BLOCKING, LABEL_TESTS
 
 Json = dict[str, Any]
 
@@ -21,16 +22,6 @@ UNITS = {
     "Ti": 1000 << 40,
 }
 QUANTITY = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[A-Za-z]*)")
-# What a node affinity may ask of a label: its value, None where there is no label, and the values.
-OPERATORS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
-    "In": lambda value, values: value in values,
-    "NotIn": lambda value, values: value not in values,
-    "Exists": lambda value, _: value is not None,
-    "DoesNotExist": lambda value, _: value is None,
-    "Gt": lambda value, values: value is not None and int(value) > int(values[0]),
-    "Lt": lambda value, values: value is not None and int(value) < int(values[0]),
-}
-BLOCKING = ("NoSchedule", "NoExecute")
 
 
 @dataclass(frozen=True)
@@ -110,4 +101,4 @@ def _has_affinity(spec: Json, labels: dict[str, str]) -> bool:
 
 
 def _matches(wish: Json, labels: dict[str, str]) -> bool:
-    return OPERATORS[wish["operator"]](labels.get(wish["key"]), wish.get("values") or ())
+    return LABEL_TESTS[wish["operator"]](labels.get(wish["key"]), wish.get("values") or ())

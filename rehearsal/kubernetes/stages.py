@@ -5,6 +5,8 @@ from typing import Any
 import yaml
 
 from catalogue import images
+from rehearsal.kubernetes import plugin_version
+from rehearsal.kubernetes.containers import SANDBOX_READY
 
 Json = dict[str, Any]
 
@@ -17,10 +19,14 @@ JOB = 4.0
 
 # The part of an image's name that says what it is, whatever the registry and the version.
 SAMPLE = images.SAMPLE_JOB.rpartition("/")[2].partition(":")[0]
+PLUGIN = plugin_version.IMAGE
 
 # jq paths are kwok's way to look at an object.
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _IS_SAMPLE = f'.spec.containers.[].image | select( test("{SAMPLE}") )'
+_IS_PLUGIN = f'.spec.containers.[].image | select( test("{PLUGIN}") )'
+_IS_PLAYED = f'.spec.containers.[].image | select( test("{SAMPLE}|{PLUGIN}") )'
+_SANDBOX = f'.status.conditions.[] | select( .type == "{SANDBOX_READY}" )'
 _STARTED = ".status.startTime"
 _DELETED = ".metadata.deletionTimestamp"
 
@@ -95,6 +101,10 @@ containerStatuses:
     running:
       startedAt: {{ $now | Quote }}
 {{ end }}
+"""
+
+# What a pod has before its containers run: addresses, and init containers that are over.
+_POD_PLACED = """
 initContainerStatuses:
 {{ range .spec.initContainers }}
 - name: {{ .name | Quote }}
@@ -126,6 +136,14 @@ podIPs:
 {{ end }}
 {{ end }}
 """  # noqa: E501
+
+_SANDBOX_READY = f"""
+{{{{ $now := Now }}}}
+conditions:
+- type: {SANDBOX_READY}
+  status: "True"
+  lastTransitionTime: {{{{ $now | Quote }}}}
+"""
 
 _POD_COMPLETED = """
 {{ $now := Now }}
@@ -183,17 +201,38 @@ def written(time_scale: float) -> str:
                     _without(_DELETED),
                     _is(".status.phase", "Pending"),
                     _with(_STARTED),
-                    {"key": _IS_SAMPLE, "operator": operator},
+                    *of_images,
                 ],
-                {"statusTemplate": _POD_RUNNING, "event": _event("Started", "Started container")},
+                {
+                    "statusTemplate": _POD_RUNNING + _POD_PLACED,
+                    "event": _event("Started", "Started container"),
+                },
                 seconds * time_scale,
             )
-            for name, operator, seconds in (
-                ("pod-running", "DoesNotExist", PULL),
-                ("pod-running-sample", "Exists", PULL_OF_SAMPLE),
+            for name, of_images, seconds in (
+                ("pod-running", [_without(_IS_PLAYED)], PULL),
+                ("pod-running-sample", [_with(_IS_SAMPLE), _without(_IS_PLUGIN)], PULL_OF_SAMPLE),
             )
         ),
-        # How the sample ends depends on its node, which a Stage does not see: the server ends it.
+        # How a device plugin begins depends on its node, which a Stage does not see: the server
+        # begins it, and until then nobody sees it run.
+        _stage(
+            "pod-placed",
+            "Pod",
+            [
+                _without(_DELETED),
+                _is(".status.phase", "Pending"),
+                _with(_STARTED),
+                _with(_IS_PLUGIN),
+                _without(_SANDBOX),
+            ],
+            {
+                "statusTemplate": _SANDBOX_READY + _POD_PLACED,
+                "event": _event("Pulled", "Successfully pulled image"),
+            },
+            PULL * time_scale,
+        ),
+        # How the sample ends depends on its node too: the server ends it.
         _stage(
             "pod-completed",
             "Pod",
@@ -201,7 +240,7 @@ def written(time_scale: float) -> str:
                 _without(_DELETED),
                 _is(".status.phase", "Running"),
                 _is(".metadata.ownerReferences.[].kind", "Job"),
-                _without(_IS_SAMPLE),
+                _without(_IS_PLAYED),
             ],
             {"statusTemplate": _POD_COMPLETED},
             JOB * time_scale,

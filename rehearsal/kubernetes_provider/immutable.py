@@ -52,7 +52,6 @@ _FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
             "spec.selector",
             "spec.template",
         ),
-        ("policy", "PodDisruptionBudget"): ("spec",),
         ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _BINDING,
         ("rbac.authorization.k8s.io", "RoleBinding"): _BINDING,
         ("storage.k8s.io", "StorageClass"): ("parameters", "provisioner"),

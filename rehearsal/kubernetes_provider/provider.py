@@ -24,7 +24,7 @@ from rehearsal.kubernetes_provider.objects import (
     with_metadata,
     without_nulls,
 )
-from rehearsal.kubernetes_provider.recorded import recorded, refreshed, since_import
+from rehearsal.kubernetes_provider.recorded import recorded, refreshed
 from rehearsal.kubernetes_provider.settings import Settings
 from rehearsal.kubernetes_provider.work import Work
 
@@ -70,12 +70,7 @@ class Kubernetes(sdk.Provider):
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
         typed(request.type, new)
-        return object_diff(
-            since_import(old, plain_map(request.old_state), new),
-            new,
-            settings=self._settings,
-            ignored=request.ignore_changes,
-        )
+        return object_diff(old, new, settings=self._settings, ignored=request.ignore_changes)
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         inputs = _inputs(request.properties)
@@ -113,9 +108,10 @@ class Kubernetes(sdk.Provider):
         live = await work.read(asked | inputs | {"metadata": metadata(asked)}, state)
         if live is None:
             return sdk.ReadResponse()
-        return sdk.ReadResponse(
-            request.resource_id, recorded(live), recorded(refreshed(inputs, live))
-        )
+        now = refreshed(inputs, live)
+        if inputs:
+            await work.require_ready(inputs, live, now)
+        return sdk.ReadResponse(request.resource_id, recorded(live), recorded(now))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         state = plain_map(request.properties)

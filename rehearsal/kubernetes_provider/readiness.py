@@ -20,12 +20,13 @@ class Verdict:
 @dataclass(frozen=True)
 class Rule:
     judge: Callable[[Object], Verdict]
-    seconds: int
     # How the pods of such an object are found: by its selector, or it is one itself.
     has_pods: bool = False
     is_pod: bool = False
     # What is told of an object that is being deleted, beside that it is still there.
     of_deletion: Callable[[Object], str] = lambda live: ""  # noqa: ARG005
+    # What is told when the time is up, with the object's name for the braces.
+    timed_out: str = "'{}' timed out waiting to be Ready"
 
 
 def _daemon_set(live: Object) -> Verdict:
@@ -33,7 +34,9 @@ def _daemon_set(live: Object) -> Verdict:
     unseen = _unseen(live)
     if unseen:
         return Verdict(unseen)
-    wanted = status.get("desiredNumberScheduled", 0)
+    wanted = status.get("desiredNumberScheduled")
+    if wanted is None:
+        return Verdict("Missing .status.desiredNumberScheduled")
     counts = (
         ("Current", "currentNumberScheduled"),
         ("Updated", "updatedNumberScheduled"),
@@ -115,39 +118,36 @@ def _service(live: Object) -> Verdict:
 
 
 def _namespace(live: Object) -> Verdict:
-    phase = _status(live).get("phase", "")
-    return Verdict(f'Namespace "{name_of(live)}" is {phase}', is_ready=phase == "Active")
+    return Verdict(f'Namespace "{name_of(live)}" is there', is_ready=True)
 
 
 # By the group and the kind, whatever the version.
 _RULES: Mapping[tuple[str, str], Rule] = MappingProxyType(
     {
         ("", "Namespace"): Rule(
-            _namespace, 300, of_deletion=lambda live: f"({_status(live).get('phase')})"
+            _namespace, of_deletion=lambda live: f"({_status(live).get('phase')})"
         ),
-        ("", "Pod"): Rule(_pod, 300, is_pod=True),
-        ("", "Service"): Rule(_service, 600),
+        ("", "Pod"): Rule(_pod, is_pod=True),
+        ("", "Service"): Rule(_service),
         ("apps", "DaemonSet"): Rule(
             _daemon_set,
-            600,
             has_pods=True,
             of_deletion=lambda live: (
                 f"({_status(live).get('numberMisscheduled')} pods misscheduled)"
             ),
+            timed_out="timed out waiting for the condition",
         ),
         ("apps", "Deployment"): Rule(
             _deployment,
-            600,
             has_pods=True,
             of_deletion=lambda live: f"({_status(live).get('replicas', 0)} replicas exist)",
         ),
         ("apps", "StatefulSet"): Rule(
             _stateful_set,
-            600,
             has_pods=True,
             of_deletion=lambda live: f"({_status(live).get('replicas', 0)} replicas exist)",
         ),
-        ("batch", "Job"): Rule(_job, 600, has_pods=True),
+        ("batch", "Job"): Rule(_job, has_pods=True),
     }
 )
 

@@ -72,15 +72,6 @@ def imported(live: Object) -> Object:
     return {**said, "metadata": own}
 
 
-def since_import(old: Object, state: Object, new: Object) -> Object:
-    """The inputs to compare new ones with.
-
-    Those of an import hold everything: of that, the first program is compared with what it says.
-    """
-    is_imported = bool(state) and old == imported(state)
-    return drifted(new, old) if is_imported else old
-
-
 def refreshed(inputs: Object, live: Object) -> Object:
     """The inputs, with the values that the cluster has for them now."""
     if not inputs:

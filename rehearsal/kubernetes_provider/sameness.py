@@ -80,15 +80,20 @@ def _is_same(one: Any, other: Any, within: str) -> bool:
     return quantity is not None and quantity == _quantity(other)
 
 
-def _quantity(value: Any) -> Decimal | None:
+def _quantity(value: Any) -> tuple[Decimal, str] | None:
+    """The amount, and the notation in which Kubernetes writes it: it keeps to the one it got."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     text = str(value)
     number = text.rstrip("numkKMGTPEi")
+    suffix = text[len(number) :]
     try:
-        return Decimal(number) * _SUFFIXES[text[len(number) :]]
+        amount = Decimal(number) * _SUFFIXES[suffix]
     except (InvalidOperation, KeyError):
         return None
+    if "e" in number or "E" in number:
+        return amount, "exponent"
+    return amount, "binary" if suffix.endswith("i") and abs(amount) >= 1024 else "decimal"
 
 
 def _text(encoded: str) -> str:

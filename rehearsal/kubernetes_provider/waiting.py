@@ -18,10 +18,13 @@ from rehearsal.kubernetes_provider.objects import (
 )
 from rehearsal.kubernetes_provider.pods import complaints
 from rehearsal.kubernetes_provider.readiness import Rule, rule_of
+from rehearsal.pace import time_limit
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0
-_SECONDS_TO_DELETE = 300
+# pulumi-kubernetes gives every kind of object the same time, to be ready and to be gone.
+_SECONDS = 600.0
+_FAILED = "Resource '{}' was created but failed to initialize"
 
 Tell = Callable[[str], Awaitable[None]]
 
@@ -49,19 +52,28 @@ class Waiting:
         """What its pods have to say, as far as they were seen."""
         return [line for pod in self._pods for line in complaints(pod)]
 
+    async def require_ready(self) -> None:
+        """Looks once; NotReadyError says why the object is not ready now."""
+        rule = rule_of(self._asked)
+        if rule is None or says_yes(self._asked, SKIP_AWAIT):
+            return
+        verdict = rule.judge(self.live)
+        if not verdict.is_ready:
+            self._pods = await self._pods_of(rule)
+            reasons = (verdict.message, *self.complaints)
+            raise NotReadyError(_FAILED.format(name_of(self.live)), reasons)
+
     async def until_ready(self, within: float) -> None:
         """Ends when the object is ready; NotReadyError says why it will not be, or was not."""
         rule = rule_of(self._asked)
         if rule is None or says_yes(self._asked, SKIP_AWAIT):
             return
         try:
-            async with asyncio.timeout(_seconds(self._asked, within, rule.seconds)):
+            async with asyncio.timeout(_time_limit(self._asked, within)):
                 await self._until_ready(rule)
         except TimeoutError:
             reasons = (*self.complaints, *await self._events())
-            raise NotReadyError(
-                f"'{name_of(self.live)}' timed out waiting to be Ready", reasons
-            ) from None
+            raise NotReadyError(rule.timed_out.format(name_of(self.live)), reasons) from None
         await self._tell("")
 
     async def until_gone(self, within: float) -> None:
@@ -70,7 +82,7 @@ class Waiting:
         if rule is not None and says_yes(self._asked, SKIP_AWAIT):
             return
         try:
-            async with asyncio.timeout(_seconds(self._asked, within, _SECONDS_TO_DELETE)):
+            async with asyncio.timeout(_time_limit(self._asked, within)):
                 await self._until_gone(rule)
         except TimeoutError:
             finalizers = ", ".join(metadata(self.live).get("finalizers") or [])
@@ -92,7 +104,7 @@ class Waiting:
             self._pods = await self._pods_of(rule)
             if verdict.has_failed:
                 raise NotReadyError(
-                    f"Resource '{name_of(live)}' was created but failed to initialize",
+                    _FAILED.format(name_of(live)),
                     (verdict.message, *self.complaints, *await self._events()),
                 )
             await self._tell("; ".join((verdict.message, *self.complaints[-1:])))
@@ -149,10 +161,10 @@ class Waiting:
             return []
 
 
-def _seconds(asked: Object, within: float, usual: int) -> float:
-    """How long to wait: as the custom timeout says, or the annotation, or as is usual."""
-    said = annotation(asked, TIMEOUT_SECONDS)
-    return within or (float(said) if said.isdecimal() else 0) or usual
+def _time_limit(asked: Object, within: float) -> float:
+    """How long to wait: as the custom timeout has it, or the annotation, or ten minutes."""
+    annotated = annotation(asked, TIMEOUT_SECONDS)
+    return time_limit(within or (float(annotated) if annotated.isdecimal() else 0) or _SECONDS)
 
 
 def _without_repetitions(tell: Tell) -> Tell:

@@ -89,6 +89,18 @@ class Work:
             return None
         return outputs(live, self._writing(asked, state).manager) if live else None
 
+    async def require_ready(self, asked: Object, live: Object, now: Object) -> None:
+        """Raises ResourceInitError, with `now` as the inputs, where the object is not ready."""
+        try:
+            await self.cancellation.watch(self._waiting(asked, live).require_ready())
+        except ProviderError as error:
+            raise ResourceInitError(
+                str(error),
+                resource_id=object_id(live),
+                properties=recorded(live),
+                inputs=recorded(now),
+            ) from error
+
     async def delete(self, asked: Object, within: float) -> None:
         try:
             live = await self.cluster.get_if_there(asked)

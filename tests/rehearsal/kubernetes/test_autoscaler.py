@@ -63,6 +63,56 @@ def test_a_pod_too_large_for_a_node_is_no_reason() -> None:
     assert count(pool(vm_size="Standard_NC8as_T4_v3", has_driver=True), [], [gpu]) == 1
 
 
+A100 = "Standard_NC24ads_A100_v4"
+
+
+def asking(resource: str = "nvidia.com/gpu", node: str | None = None) -> dict[str, Any]:
+    """A pod that asks for one of a resource."""
+    wish = pod("1m", node)
+    wish["spec"]["containers"][0]["resources"] = {"limits": {resource: "1"}}
+    return wish
+
+
+def offering(of: WantedPool, **resources: str) -> dict[str, Any]:
+    """A node on which a plugin is at work."""
+    made = node(of=of)
+    offers = {f"nvidia.com/{name}": count for name, count in resources.items()}
+    made["status"]["allocatable"] |= offers
+    return made
+
+
+def test_an_empty_pool_counts_for_the_gpus_of_its_size() -> None:
+    """So does Azure's autoscaler, which knows neither of MIG and plugins nor of drivers."""
+    for settings in ({}, {"has_driver": True}, {"has_driver": True, "mig_profile": "MIG1g"}):
+        empty = pool(vm_size=A100, **settings)
+        assert count(empty, [], [asking()]) == 1
+        # Each slice has a node of its own made for it, until one of them has come.
+        assert count(empty, [], [asking(), asking()]) == 2
+        assert count(empty, [], [asking("nvidia.com/mig-1g.10gb")]) == 0
+        assert count(empty, [], [asking("nvidia.com/gpu.shared")]) == 0
+    assert count(pool(vm_size="Standard_NV4as_v4"), [], [asking()]) == 0
+
+
+def test_a_node_that_is_there_is_the_model_of_the_next() -> None:
+    cut = pool(vm_size=A100, has_driver=True, mig_profile="MIG1g", count=1)
+    present = offering(cut, gpu="7")
+    name = present["metadata"]["name"]
+    taken = [asking(node=name) for _ in range(7)]
+    assert count(cut, [present], [*taken[:6], asking()]) == 1
+    assert count(cut, [present], [*taken, *(asking() for _ in range(7))]) == 2
+    assert count(cut, [present], [*taken, *(asking() for _ in range(8))]) == 3
+
+
+@pytest.mark.parametrize("resource", ["mig-1g.10gb", "gpu.shared"])
+def test_a_node_with_another_name_for_its_gpus_never_becomes_ready(resource: str) -> None:
+    """To the autoscaler, that is: it waits for nvidia.com/gpu, and takes no such node as model."""
+    cut = pool(vm_size=A100, has_driver=True, count=1)
+    present = offering(cut, **{resource: "1", "gpu": "0"})
+    busy = asking(f"nvidia.com/{resource}", present["metadata"]["name"])
+    assert count(cut, [present], [busy, asking(f"nvidia.com/{resource}")]) == 1
+    assert count(cut, [present], [busy, asking()]) == 1
+
+
 def test_nodes_that_come_and_those_with_room_are_counted_on() -> None:
     assert count(pool(count=1), [node(ready=False)], [pod()]) == 1
     assert count(pool(count=1), [node()], [pod()]) == 1

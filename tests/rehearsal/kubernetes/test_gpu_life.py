@@ -56,17 +56,19 @@ def sample(limit: bool = True, **spec: object) -> Body:
     }
 
 
-def plugin_pod(name: str, pool: str) -> Body:
-    """A device plugin of somebody else's."""
-    image = "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"
+def plugin_pod(name: str, pool: str, **settings: str) -> Body:
+    """A device plugin of somebody else's, which may look at what MIG has divided."""
+    container = {
+        "name": "plugin",
+        "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0",
+        "env": [{"name": key, "value": value} for key, value in settings.items()],
+        "securityContext": {"privileged": True},
+    }
     return {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": name},
-        "spec": {
-            "nodeSelector": {"agentpool": pool},
-            "containers": [{"name": "plugin", "image": image}],
-        },
+        "spec": {"nodeSelector": {"agentpool": pool}, "containers": [container]},
     }
 
 
@@ -205,7 +207,7 @@ def test_a_partitioned_gpu_is_as_many_as_its_profile_says(
     today: Cluster, pool_name: str, profile: str | None, size: str, devices: str
 ) -> None:
     today.put_pool(pool_name, vmSize=size, gpuInstanceProfile=profile)
-    today.apply(plugin_pod(pool_name, pool_name))
+    today.apply(plugin_pod(pool_name, pool_name, MIG_STRATEGY="single"))
     has_gpus(today, pool_name, devices, devices)
     today.kubectl("delete", "pod", pool_name)
     today.delete(f"/agentPools/{pool_name}")
@@ -213,11 +215,11 @@ def test_a_partitioned_gpu_is_as_many_as_its_profile_says(
 
 def test_without_a_driver_a_plugin_finds_nothing(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
-    today.apply(plugin_pod(pool_name, pool_name))
+    today.apply(plugin_pod(pool_name, pool_name, FAIL_ON_INIT_ERROR="false"))
     until(lambda: "Running" in today.kubectl("get", "pod", pool_name), "the plugin runs")
     time.sleep(0.5)
     assert today.gpus(pool_name) == NOTHING
-    assert "No device was found" in today.kubectl("logs", pool_name)
+    assert "No devices found" in today.kubectl("logs", pool_name)
     today.kubectl("delete", "pod", pool_name)
     today.delete(f"/agentPools/{pool_name}")
 

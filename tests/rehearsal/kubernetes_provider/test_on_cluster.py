@@ -198,11 +198,31 @@ def test_a_rollout_that_takes_too_long_stays_in_the_state(site: Site) -> None:
     with pytest.raises(ResourceInitError) as raised:
         site.run(lambda work: work.create(asked, 1.5))
 
-    assert "'slow' timed out waiting to be Ready" in str(raised.value)
+    # kstatus judges a DaemonSet in the original, whose words at the end of the time these are.
+    assert "timed out waiting for the condition" in str(raised.value)
     assert "[ImagePullBackOff] Back-off pulling image" in str(raised.value)
     assert raised.value.resource_id == "default/slow"
     assert plain_map(raised.value.properties)["status"]["desiredNumberScheduled"] == 1
     assert any(status.startswith("Available: 0/1") for status in site.log.statuses)
+
+
+def test_a_refresh_tells_what_is_not_ready_and_keeps_the_inputs(site: Site) -> None:
+    """The original's Read judges readiness too: the state then has the reason of the failure."""
+    asked = daemon_set("unready", HANGING_IMAGE)
+    with pytest.raises(ResourceInitError) as created:
+        site.run(lambda work: work.create(asked, 1.5))
+    state = plain_map(created.value.properties)
+
+    async def refresh(work: Work) -> None:
+        live = await work.read(asked, state)
+        assert live is not None
+        await work.require_ready(asked, live, refreshed(asked, live))
+
+    with pytest.raises(ResourceInitError, match="'unready' was created but failed to ini") as found:
+        site.run(refresh)
+
+    assert "[ImagePullBackOff] Back-off pulling image" in str(found.value)
+    assert plain_map(found.value.inputs or {}) == asked
 
 
 def test_what_keeps_pods_from_being_made_is_told(site: Site) -> None:

@@ -1,0 +1,280 @@
+"""What NVIDIA's device plugin does on a node: it offers what it finds, waits for ever, or fails.
+
+After its sources from 1.0.0-beta to v0.20. Its log has its own words, without their time stamps.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from catalogue.mig import Slices
+from rehearsal.kubernetes import plugin_settings, plugin_version
+from rehearsal.kubernetes.plugin_config import PREFIX, SHARED, VERSION, Sharing
+from rehearsal.kubernetes.plugin_settings import NO_STRATEGY, ReadFile, Settings, SettingsError
+from rehearsal.kubernetes.plugin_version import Version
+
+Json = dict[str, Any]
+
+GPU = f"{PREFIX}gpu"
+SINGLE, MIXED = "single", "mixed"
+_SOCKETS = "/var/lib/kubelet/device-plugins"
+
+# Before this version a plugin that finds no driver blocks for ever, knows no MIG, and ignores what
+# it is given.
+_CAN_FAIL: Version = (0, 7)
+_STARTING = (
+    "Starting NVIDIA Device Plugin",
+    f"Starting FS watcher for {_SOCKETS}",
+    "Starting OS watcher.",
+    "Starting Plugins.",
+    "Loading configuration.",
+)
+_NOTHING_FOUND = "No devices found. Waiting indefinitely."
+_ASKS_FOR_RUNTIME = "If this is a GPU node, did you set the docker default runtime to `nvidia`?"
+_ASKS_FOR_TOOLKIT = "If this is a GPU node, did you configure the NVIDIA Container Toolkit?"
+_SITE = "https://github.com/NVIDIA/k8s-device-plugin"
+_ADVICE = (
+    f"You can check the prerequisites at: {_SITE}#prerequisites",
+    f"You can learn how to set the runtime at: {_SITE}#quick-start",
+)
+_ADVICE_ON_NODES = (
+    "If this is not a GPU node, you should set up a toleration or nodeSelector to only deploy this "
+    "plugin on GPU nodes"
+)
+_NO_LIBRARY = "could not load NVML library"
+_STARTS = "error starting plugins: "
+_GETS = f"{_STARTS}error getting plugins: "
+_MANAGES = f"{_GETS}unable to create plugins: failed to construct resource managers: "
+
+
+@dataclass(frozen=True)
+class _WithoutDriver:
+    """What a plugin says where there is no driver, or no GPU: these look the same to it."""
+
+    since: Version
+    lines: tuple[str, ...]
+    reason: str
+    # Whether it says that it waits, where it shall not fail.
+    says_it_waits: bool
+
+
+# The newest first.
+_WITHOUT_DRIVER = (
+    _WithoutDriver(
+        (0, 20),
+        (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME),
+        f"{_MANAGES}nvml init failed: {_NO_LIBRARY}",
+        says_it_waits=True,
+    ),
+    _WithoutDriver(
+        (0, 16),
+        ("Incompatible strategy detected auto", _ASKS_FOR_TOOLKIT),
+        f"{_MANAGES}invalid device discovery strategy",
+        says_it_waits=True,
+    ),
+    _WithoutDriver(
+        (0, 13),
+        ("Incompatible platform detected", _ASKS_FOR_TOOLKIT),
+        f"{_GETS}platform detection failed",
+        says_it_waits=True,
+    ),
+    _WithoutDriver(
+        _CAN_FAIL,
+        (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME),
+        f"failed to initialize NVML: {_NO_LIBRARY}",
+        says_it_waits=False,
+    ),
+)
+# What a plugin says that must not look at the slices that MIG has cut, by its strategy.
+_NOT_PERMITTED: Mapping[str, str] = MappingProxyType(
+    {
+        SINGLE: f"{_MANAGES}error building device map: error building device map from "
+        "config.resources: error building MIG device map: error visiting devices: error visiting "
+        "device: error visiting device: error visiting MIG device: error getting MIG profile for "
+        "MIG device at index '(0, 0)': error getting parent memory info: Insufficient Permissions",
+        MIXED: f"{_STARTS}unable to add default resources to config: error visiting devices: error "
+        "visiting device: error visiting device: error getting device memory info: Insufficient "
+        "Permissions",
+    }
+)
+_STRATEGIES = (NO_STRATEGY, SINGLE, MIXED)
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What there is on a node for a plugin to find."""
+
+    # NVIDIA's GPUs that have a driver, and into what MIG divides each of them.
+    gpus: int = 0
+    slices: Slices | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run of a plugin: what it says, offers by resource, and with which code it exits."""
+
+    lines: tuple[str, ...]
+    offers: Mapping[str, int] = field(default_factory=dict)
+    # None for a plugin that goes on running.
+    exit_code: int | None = None
+
+
+class _FailedError(Exception):
+    """The plugin exits; this is its last line."""
+
+
+def outcome(
+    container: Json, environment: Mapping[str, str], hardware: Hardware, read_file: ReadFile
+) -> Outcome:
+    """What becomes of a plugin's container that starts on a node now."""
+    version = plugin_version.of(container["image"])
+    if version < _CAN_FAIL:
+        return _without_settings(hardware)
+    lines: list[str] = []
+    try:
+        arguments = plugin_settings.arguments(container, version)
+        lines += _STARTING
+        settings = plugin_settings.settings(version, arguments, environment, read_file)
+        lines += _warnings(settings)
+        _validate(settings)
+        lines.append(f"Running with config:\n{_written(settings)}")
+        may_look = _may_look_at_slices(container, environment)
+        offers = _found(version, settings, hardware, may_look, lines)
+    except (_FailedError, SettingsError) as reason:
+        return Outcome((*lines, str(reason)), exit_code=1)
+    return Outcome((*lines, *_registered(offers)), offers)
+
+
+def _without_settings(hardware: Hardware) -> Outcome:
+    """A plugin of the years in which it had none."""
+    if not hardware.gpus:
+        failed = (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME, *_ADVICE)
+        return Outcome(("Loading NVML", *failed))
+    offers = {GPU: hardware.gpus}
+    return Outcome(("Loading NVML", "Fetching devices.", *_registered(offers)), offers)
+
+
+def _validate(settings: Settings) -> None:
+    before = f"{_STARTS}unable to validate flags: "
+    if settings.config.mps:
+        if settings.mig_strategy == MIXED:
+            raise _FailedError(f"{before}using --mig-strategy=mixed is not supported with MPS")
+        if not settings.mps_root:
+            raise _FailedError(f"{before}using MPS requires --mps-root to be specified")
+    if settings.mig_strategy not in _STRATEGIES:
+        raise _FailedError(f"{before}unknown MIG strategy: {settings.mig_strategy}")
+
+
+def _found(
+    version: Version, settings: Settings, hardware: Hardware, may_look: bool, lines: list[str]
+) -> dict[str, int]:
+    """How many devices a plugin offers, by resource; what it says of it goes to the lines."""
+    if not hardware.gpus:
+        _without_driver(version, settings, lines)
+        return {}
+    is_divided = hardware.slices is not None and settings.mig_strategy != NO_STRATEGY
+    if is_divided and not may_look:
+        raise _FailedError(_NOT_PERMITTED[settings.mig_strategy])
+    devices = _devices(settings.mig_strategy, hardware)
+    if settings.config.mps:
+        if is_divided:
+            raise _FailedError(
+                f"{_GETS}unable to create plugins: failed to create plugin: sharing using MPS is "
+                "not supported for MIG devices"
+            )
+        # It tries again for ever: nothing but the control daemon, which no node here has, ends it.
+        lines += (
+            "Failed to start plugin: error waiting for MPS daemon: error checking MPS daemon "
+            "health: failed to send command to MPS daemon: exit status 1",
+            "Failed to start one or more plugins. Retrying in 30s...",
+        )
+        return {}
+    return _shared(devices, settings.sharing)
+
+
+def _without_driver(version: Version, settings: Settings, lines: list[str]) -> None:
+    without = next(found for found in _WITHOUT_DRIVER if version >= found.since)
+    lines += (*without.lines, *_ADVICE, _ADVICE_ON_NODES)
+    if settings.fails_on_init_error:
+        raise _FailedError(without.reason)
+    if without.says_it_waits:
+        lines.append(_NOTHING_FOUND)
+
+
+def _devices(strategy: str, hardware: Hardware) -> dict[str, int]:
+    """The devices of a node: without a strategy, GPUs as a whole even where they are divided."""
+    slices = hardware.slices
+    if slices is None or strategy == NO_STRATEGY:
+        return {GPU: hardware.gpus}
+    name = GPU if strategy == SINGLE else f"{PREFIX}mig-{slices.profile}"
+    return {name: hardware.gpus * slices.per_gpu}
+
+
+def _shared(devices: Mapping[str, int], sharing: Sharing | None) -> dict[str, int]:
+    if sharing is None:
+        return dict(devices)
+    offers: dict[str, int] = {}
+    for name, count in devices.items():
+        replicas = sharing.replicas.get(name)
+        offered = name + SHARED if replicas and sharing.renames else name
+        offers[offered] = count * (replicas or 1)
+    return offers
+
+
+def _may_look_at_slices(container: Json, environment: Mapping[str, str]) -> bool:
+    """Whether a container sees the slices: as NVIDIA's chart sets it up, or with all rights."""
+    context = container.get("securityContext") or {}
+    capabilities = context.get("capabilities") or {}
+    added = {name.upper() for name in capabilities.get("add") or ()}
+    dropped = {name.upper() for name in capabilities.get("drop") or ()}
+    has_all = "ALL" in added - dropped
+    is_admin = ("SYS_ADMIN" in added or has_all) and "SYS_ADMIN" not in dropped
+    asks = environment.get("NVIDIA_MIG_MONITOR_DEVICES") == "all"
+    return bool(context.get("privileged")) or (is_admin and asks)
+
+
+def _warnings(settings: Settings) -> Iterable[str]:
+    if settings.config.has_resources:
+        yield ("Customizing the 'resources' field is not yet supported in the config. Ignoring...")
+    for where, sharing in (
+        ("timeSlicing", settings.config.time_slicing),
+        ("mps", settings.config.mps),
+    ):
+        for name in sharing.ignored if sharing else ():
+            verb = "Setting" if name == "rename" else "Customizing"
+            yield (
+                f"{verb} the '{name}' field in sharing.{where}.resources is not yet supported in "
+                "the config. Ignoring..."
+            )
+
+
+def _written(settings: Settings) -> str:
+    """The settings as the plugin shows them, as far as the rehearsal knows them."""
+    config: Json = {
+        "version": VERSION,
+        "flags": {
+            "migStrategy": settings.mig_strategy,
+            "failOnInitError": settings.fails_on_init_error,
+            "mpsRoot": settings.mps_root,
+        },
+    }
+    if sharing := settings.sharing:
+        config["sharing"] = {
+            "mps" if settings.config.mps else "timeSlicing": {
+                "renameByDefault": sharing.renames,
+                "resources": [
+                    {"name": name, "replicas": count} for name, count in sharing.replicas.items()
+                ],
+            }
+        }
+    return json.dumps(config, indent=2)
+
+
+def _registered(offers: Mapping[str, int]) -> Iterable[str]:
+    for name in offers:
+        socket = f"{_SOCKETS}/nvidia-{name.removeprefix(PREFIX)}.sock"
+        yield f"Starting GRPC server for '{name}'"
+        yield f"Starting to serve '{name}' on {socket}"
+        yield f"Registered device plugin for '{name}' with Kubelet"

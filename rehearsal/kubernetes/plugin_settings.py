@@ -1,0 +1,220 @@
+"""How NVIDIA's device plugin is set: by arguments, by its environment, by a configuration file."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from rehearsal.kubernetes import plugin_config, plugin_version
+from rehearsal.kubernetes.plugin_config import Config, ConfigError, Sharing
+from rehearsal.kubernetes.plugin_version import Version
+
+Json = dict[str, Any]
+# The text of a file in the container; None where there is no such file.
+ReadFile = Callable[[str], str | None]
+
+PROGRAM = "nvidia-device-plugin"
+NO_STRATEGY = "none"
+# Since which version the plugin knows each of its arguments, as of v0.20.
+_ARGUMENTS: Mapping[str, Version] = MappingProxyType(
+    {
+        "mig-strategy": (0, 7),
+        "fail-on-init-error": (0, 7),
+        "pass-device-specs": (0, 7),
+        "device-list-strategy": (0, 7),
+        "nvidia-driver-root": (0, 8),
+        "device-id-strategy": (0, 9),
+        "config-file": (0, 12),
+        "gds-enabled": (0, 13),
+        "mofed-enabled": (0, 13),
+        "cdi-annotation-prefix": (0, 14),
+        "nvidia-ctk-path": (0, 14),
+        "container-driver-root": (0, 14),
+        "mps-root": (0, 15),
+        "driver-root": (0, 16),
+        "dev-root": (0, 16),
+        "nvidia-dev-root": (0, 16),
+        "nvidia-cdi-hook-path": (0, 16),
+        "driver-root-ctr-path": (0, 16),
+        "device-discovery-strategy": (0, 16),
+        "kubelet-socket": (0, 17),
+        "imex-channel-ids": (0, 17),
+        "imex-required": (0, 17),
+        "gdrcopy-enabled": (0, 18),
+        "cdi-feature-flags": (0, 19),
+        "shared-devices-allocation-policy": (0, 20),
+        "cdi-disable-hooks": (0, 20),
+    }
+)
+# These take no word after them as their value.
+_SWITCHES = frozenset(
+    {
+        "fail-on-init-error",
+        "pass-device-specs",
+        "gds-enabled",
+        "mofed-enabled",
+        "gdrcopy-enabled",
+        "imex-required",
+    }
+)
+_READS_ENVIRONMENT: Version = (0, 9)
+_NOT_PARSED = (
+    "error starting plugins: unable to load config: unable to finalize config: "
+    "unable to parse config file: "
+)
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+
+class SettingsError(Exception):
+    """The plugin does not take its settings; the reason is in its own words."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a plugin does, as all of its settings together say."""
+
+    mig_strategy: str
+    fails_on_init_error: bool
+    mps_root: str
+    config: Config
+
+    @property
+    def sharing(self) -> Sharing | None:
+        """Of the two ways to share, MPS comes first."""
+        return self.config.mps or self.config.time_slicing
+
+
+def is_plugin(container: Json) -> bool:
+    """Whether a container runs the device plugin: its image holds other programs too."""
+    if not plugin_version.is_nvidias(container["image"]):
+        return False
+    command = container.get("command")
+    return not command or _program_at(_split(container)) is not None
+
+
+def arguments(container: Json, version: Version) -> dict[str, str]:
+    """The arguments by name; as in every Go program, they end at the first word that is none."""
+    words = iter(_words(container))
+    found: dict[str, str] = {}
+    for word in words:
+        if not word.startswith("-") or word in ("-", "--"):
+            break
+        name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
+        if version < _ARGUMENTS.get(name, plugin_version.UNKNOWN):
+            raise SettingsError(f"flag provided but not defined: -{name}")
+        if has_value:
+            found[name] = value
+        elif name in _SWITCHES:
+            found[name] = "true"
+        else:
+            found[name] = _next(words, name)
+    return found
+
+
+def settings(
+    version: Version,
+    given: Mapping[str, str],
+    environment: Mapping[str, str],
+    read_file: ReadFile,
+) -> Settings:
+    """Arguments come before the environment, and that before the configuration file."""
+    seen = _Seen(version, given, environment)
+    config = Config()
+    if path := seen.text("config-file"):
+        config = _config(path, read_file)
+    fails = seen.switch("fail-on-init-error")
+    if fails is None:
+        fails = config.fail_on_init_error
+    return Settings(
+        mig_strategy=_first(seen.text("mig-strategy"), config.mig_strategy, NO_STRATEGY),
+        # It fails unless somebody says that it shall not.
+        fails_on_init_error=fails is not False,
+        mps_root=_first(seen.text("mps-root"), config.mps_root, ""),
+        config=config,
+    )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What of a container's settings a version of the plugin looks at."""
+
+    version: Version
+    arguments: Mapping[str, str]
+    environment: Mapping[str, str]
+
+    def text(self, name: str) -> str | None:
+        return self.arguments.get(name, self._variable(name))
+
+    def switch(self, name: str) -> bool | None:
+        variable = self._variable(name)
+        # A wrong variable is one, also beside an argument. An empty one means no.
+        of_variable = None if variable is None else False
+        if variable:
+            of_variable = _bool(
+                variable,
+                f'could not parse "{variable}" as bool value from environment variable '
+                f'"{_variable_of(name)}" for flag {name}: strconv.ParseBool: '
+                f'parsing "{variable}": invalid syntax',
+            )
+        argument = self.arguments.get(name)
+        if argument is None:
+            return of_variable
+        return _bool(argument, f'invalid boolean value "{argument}" for -{name}: parse error')
+
+    def _variable(self, name: str) -> str | None:
+        if self.version < max(_READS_ENVIRONMENT, _ARGUMENTS[name]):
+            return None
+        return self.environment.get(_variable_of(name))
+
+
+def _variable_of(name: str) -> str:
+    return name.replace("-", "_").upper()
+
+
+def _config(path: str, read_file: ReadFile) -> Config:
+    text = read_file(path)
+    if text is None:
+        reason = f"error opening config file: open {path}: no such file or directory"
+        raise SettingsError(_NOT_PARSED + reason)
+    try:
+        return plugin_config.parsed(text)
+    except ConfigError as error:
+        raise SettingsError(f"{_NOT_PARSED}error parsing config file: {error}") from error
+
+
+def _bool(text: str, reason: str) -> bool:
+    if text not in _TRUE | _FALSE:
+        raise SettingsError(reason)
+    return text in _TRUE
+
+
+def _first(*values: str | None) -> str:
+    return next(value for value in values if value is not None)
+
+
+def _words(container: Json) -> list[str]:
+    """What the plugin itself is started with."""
+    if not container.get("command"):
+        return list(container.get("args") or ())
+    words = _split(container)
+    at = _program_at(words)
+    return [] if at is None else words[at + 1 :]
+
+
+def _split(container: Json) -> list[str]:
+    """All words of a command, also of one that a shell runs."""
+    parts = [*(container.get("command") or ()), *(container.get("args") or ())]
+    return [word.strip("\"';") for word in " ".join(parts).split()]
+
+
+def _program_at(words: Iterable[str]) -> int | None:
+    names = (word.rpartition("/")[2] for word in words)
+    return next((at for at, name in enumerate(names) if name == PROGRAM), None)
+
+
+def _next(words: Iterable[str], name: str) -> str:
+    value = next(iter(words), None)
+    if value is None:
+        raise SettingsError(f"flag needs an argument: -{name}")
+    return value

@@ -1,0 +1,447 @@
+"""What NVIDIA's device plugin offers, and how it fails, by version, settings and node."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from catalogue.mig import Slices
+from rehearsal.kubernetes import plugin_version
+from rehearsal.kubernetes.device_plugin import Hardware, Outcome, outcome
+from rehearsal.kubernetes.plugin_settings import is_plugin
+
+IMAGE = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"
+NEW = f"{IMAGE}:v0.18.2"
+CPU, T4, FOUR = Hardware(), Hardware(gpus=1), Hardware(gpus=4)
+MIG = Hardware(gpus=2, slices=Slices("1g.10gb", 7))
+SYS_ADMIN = {"capabilities": {"drop": ["ALL"], "add": ["SYS_ADMIN"]}}
+MONITOR = {"NVIDIA_MIG_MONITOR_DEVICES": "all"}
+SINGLE, MIXED = {"MIG_STRATEGY": "single", **MONITOR}, {"MIG_STRATEGY": "mixed", **MONITOR}
+FILE = "/config/config.yaml"
+CONFIG_FILE = {"CONFIG_FILE": FILE}
+ADVICE = "set up a toleration or nodeSelector to only deploy this plugin on GPU nodes"
+
+Json = dict[str, Any]
+
+
+def run(
+    hardware: Hardware = T4,
+    environment: Mapping[str, str] | None = None,
+    config: str | None = None,
+    **container: Any,
+) -> Outcome:
+    """One run of a plugin, today's where nothing else is asked for."""
+    files = {} if config is None else {FILE: config}
+    variables = {**(environment or {}), **({} if config is None else CONFIG_FILE)}
+    return outcome({"name": "c", "image": NEW, **container}, variables, hardware, files.get)
+
+
+def reason(found: Outcome) -> str:
+    """The last line of a plugin that has exited."""
+    assert found.exit_code == 1
+    assert found.offers == {}
+    return found.lines[-1]
+
+
+def gpus(count: int) -> dict[str, int]:
+    return {"nvidia.com/gpu": count}
+
+
+# -- its version
+
+
+@pytest.mark.parametrize(
+    ("tag", "version"),
+    [
+        (":v0.18.2", (0, 18)),
+        (":0.14.5-ubi8", (0, 14)),
+        (":v0.9.0-ubuntu20.04", (0, 9)),
+        (":v0.7.0-rc.1", (0, 7)),
+        (":v0.6.0@sha256:0123", (0, 6)),
+        (":1.0.0-beta", plugin_version.OF_2018),
+        (":1.0.0-beta6", plugin_version.OF_2018),
+        (":1.9", plugin_version.OF_2018),
+        (":1.11", plugin_version.OF_2018),
+        (":1.12-centos7", plugin_version.OF_2018),
+        (":1.11@sha256:0123", plugin_version.OF_2018),
+        (":v1.0.0", (1, 0)),
+        (":v2.11.3", (2, 11)),
+        (":latest", plugin_version.NEWEST),
+        (":8b416016-ubi8", plugin_version.NEWEST),
+        ("@sha256:0123", plugin_version.NEWEST),
+        ("", plugin_version.NEWEST),
+    ],
+)
+@pytest.mark.parametrize("registry", ["nvcr.io/nvidia", "registry:5000/1.11/mirror", "nvidia"])
+def test_the_version_is_that_of_the_tag_whatever_the_registry(
+    registry: str, tag: str, version: plugin_version.Version
+) -> None:
+    assert plugin_version.of(f"{registry}/k8s-device-plugin{tag}") == version
+
+
+@pytest.mark.parametrize(
+    ("container", "is_it"),
+    [
+        ({"image": NEW}, True),
+        ({"image": NEW, "command": ["nvidia-device-plugin", "--mig-strategy=single"]}, True),
+        ({"image": NEW, "command": ["sh", "-c"], "args": ["/usr/bin/nvidia-device-plugin"]}, True),
+        # The same image holds these.
+        ({"image": NEW, "command": ["config-manager"]}, False),
+        ({"image": NEW, "command": ["/usr/bin/gpu-feature-discovery"]}, False),
+        ({"image": NEW, "command": ["mps-control-daemon"]}, False),
+        ({"image": NEW, "command": ["sh", "-c", "sleep 10"]}, False),
+        ({"image": "busybox", "command": ["nvidia-device-plugin"]}, False),
+        # AMD's plugin is called the same.
+        ({"image": "rocm/k8s-device-plugin:1.25.2.8"}, False),
+        ({"image": "docker.io/rocm/k8s-device-plugin"}, False),
+    ],
+)
+def test_which_containers_are_plugins(container: Json, is_it: bool) -> None:
+    assert is_plugin(container) is is_it
+
+
+# -- a node without GPU or driver
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        ("v0.18.2", "invalid device discovery strategy"),
+        ("v0.16.0", "invalid device discovery strategy"),
+        ("v0.20.0", "nvml init failed: could not load NVML library"),
+        ("latest", "nvml init failed: could not load NVML library"),
+    ],
+)
+def test_without_driver_the_plugin_exits_and_says_why(version: str, words: str) -> None:
+    """The rehearsal let it run on CPU nodes, where on AKS it crashed until pulumi gave up."""
+    found = run(CPU, image=f"{IMAGE}:{version}")
+    assert reason(found).endswith(words)
+    assert any(ADVICE in line for line in found.lines)
+
+
+@pytest.mark.parametrize(
+    ("version", "last"),
+    [
+        ("v0.15.0", "platform detection failed"),
+        ("v0.13.0", "platform detection failed"),
+        ("v0.12.3", "failed to initialize NVML: could not load NVML library"),
+        ("v0.7.0", "failed to initialize NVML: could not load NVML library"),
+    ],
+)
+def test_older_plugins_exit_with_other_words(version: str, last: str) -> None:
+    found = run(CPU, image=f"{IMAGE}:{version}")
+    assert reason(found).endswith(last)
+    assert any(ADVICE in line for line in found.lines)
+
+
+@pytest.mark.parametrize("tag", ["v0.6.0", "v0.1.0", "1.0.0-beta", "1.0.0-beta6", "1.9", "1.12"])
+def test_plugins_before_0_7_block_for_ever_instead(tag: str) -> None:
+    found = run(CPU, image=f"{IMAGE}:{tag}", args=["--fail-on-init-error=true"])
+    assert (found.exit_code, found.offers) == (None, {})
+    assert "Failed to initialize NVML" in "\n".join(found.lines)
+    assert run(FOUR, image=f"{IMAGE}:{tag}").offers == gpus(4)
+    # They know nothing of MIG.
+    assert run(MIG, SINGLE, image=f"{IMAGE}:{tag}").offers == gpus(2)
+
+
+@pytest.mark.parametrize("value", ["false", "0", "f", "F", "FALSE", "False", ""])
+def test_a_plugin_that_shall_not_fail_waits(value: str) -> None:
+    found = run(CPU, {"FAIL_ON_INIT_ERROR": value})
+    assert (found.exit_code, found.offers) == (None, {})
+    assert found.lines[-1] == "No devices found. Waiting indefinitely."
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "config", "fails"),
+    [
+        (["--fail-on-init-error=false"], {}, None, False),
+        (["-fail-on-init-error=false"], {}, None, False),
+        (["--fail-on-init-error"], {"FAIL_ON_INIT_ERROR": "false"}, None, True),
+        (["--fail-on-init-error=0"], {"FAIL_ON_INIT_ERROR": "true"}, None, False),
+        # As in every Go program: the word is no value, and ends the arguments.
+        (["--fail-on-init-error", "false"], {}, None, True),
+        (["x", "--fail-on-init-error=false"], {}, None, True),
+        ([], {}, "flags: {failOnInitError: false}", False),
+        ([], {"FAIL_ON_INIT_ERROR": "true"}, "flags: {failOnInitError: false}", True),
+        (["--fail-on-init-error=true"], {}, "flags: {failOnInitError: false}", True),
+        (["--fail-on-init-error=false"], {}, "flags: {failOnInitError: true}", False),
+    ],
+)
+def test_arguments_come_before_the_environment_and_that_before_the_file(
+    words: list[str], environment: dict[str, str], config: str | None, fails: bool
+) -> None:
+    assert (run(CPU, environment, config, args=words).exit_code == 1) is fails
+    as_command: Json = {"command": ["nvidia-device-plugin", *words]}
+    assert (run(CPU, environment, config, **as_command).exit_code == 1) is fails
+
+
+def test_before_0_9_the_environment_counts_for_nothing() -> None:
+    image = f"{IMAGE}:v0.8.2"
+    assert run(CPU, {"FAIL_ON_INIT_ERROR": "false"}, image=image).exit_code == 1
+    assert run(CPU, image=image, args=["--fail-on-init-error=false"]).exit_code is None
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "last"),
+    [
+        (["--mig_strategy=single"], {}, "flag provided but not defined: -mig_strategy"),
+        (["--mig-strategy"], {}, "flag needs an argument: -mig-strategy"),
+        (["--fail-on-init-error=no"], {}, 'invalid boolean value "no" for -fail-on-init-error'),
+        ([], {"FAIL_ON_INIT_ERROR": "no"}, 'could not parse "no" as bool value'),
+        (["--fail-on-init-error"], {"FAIL_ON_INIT_ERROR": "no"}, 'could not parse "no"'),
+    ],
+)
+def test_settings_that_it_does_not_understand_end_it(
+    words: list[str], environment: dict[str, str], last: str
+) -> None:
+    assert reason(run(T4, environment, args=words)).startswith(last)
+
+
+def test_a_version_knows_no_arguments_of_later_ones() -> None:
+    later: Json = {"args": ["--config-file", FILE]}
+    assert reason(run(image=f"{IMAGE}:v0.11.0", **later)).endswith("-config-file")
+    assert "no such file" in reason(run(image=f"{IMAGE}:v0.12.0", **later))
+
+
+# -- MIG
+
+
+def test_without_a_strategy_a_divided_gpu_is_offered_as_a_whole() -> None:
+    """The rehearsal offered its slices; AKS offered one GPU, at the price of seven."""
+    assert run(MIG).offers == gpus(2)
+    assert run(MIG, {"MIG_STRATEGY": "none"}).offers == gpus(2)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        SYS_ADMIN,
+        {"privileged": True},
+        {"capabilities": {"add": ["sys_admin"]}},
+        {"capabilities": {"add": ["ALL"]}},
+    ],
+)
+def test_a_strategy_offers_the_slices_to_who_may_see_them(context: Json) -> None:
+    assert run(MIG, SINGLE, securityContext=context).offers == gpus(14)
+    assert run(MIG, MIXED, securityContext=context).offers == {"nvidia.com/mig-1g.10gb": 14}
+    argument: Json = {"args": ["--mig-strategy", "mixed"], "securityContext": context}
+    assert run(MIG, SINGLE, **argument).offers == {"nvidia.com/mig-1g.10gb": 14}
+    config = "{flags: {migStrategy: mixed}}"
+    assert run(MIG, SINGLE, config, securityContext=context).offers == gpus(14)
+    assert len(run(MIG, MONITOR, config, securityContext=context).offers) == 1
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {},
+        {"privileged": False},
+        {"capabilities": {"drop": ["ALL"]}},
+        {"capabilities": {"add": ["NET_ADMIN"]}},
+        {"capabilities": {"add": ["ALL"], "drop": ["ALL"]}},
+        {"capabilities": {"add": ["SYS_ADMIN"], "drop": ["SYS_ADMIN"]}},
+    ],
+)
+def test_who_may_not_see_the_slices_exits(context: Json) -> None:
+    single = reason(run(MIG, SINGLE, securityContext=context))
+    assert "error building MIG device map" in single
+    assert single.endswith("Insufficient Permissions")
+    mixed = reason(run(MIG, MIXED, securityContext=context))
+    assert mixed.endswith("Insufficient Permissions")
+    # Nothing of that is needed for GPUs as a whole.
+    assert run(MIG, securityContext=context).offers == gpus(2)
+    assert run(FOUR, SINGLE, securityContext=context).offers == gpus(4)
+
+
+def test_the_capability_needs_the_variable_too() -> None:
+    """NVIDIA's chart sets both for every strategy, on every system."""
+    strategy = {"MIG_STRATEGY": "single"}
+    admin: Json = {"securityContext": SYS_ADMIN}
+    assert reason(run(MIG, strategy, **admin)).endswith("Insufficient Permissions")
+    other = {"NVIDIA_MIG_MONITOR_DEVICES": "0"}
+    assert reason(run(MIG, strategy | other, **admin)).endswith("Insufficient Permissions")
+    assert run(MIG, strategy | MONITOR, **admin).offers == gpus(14)
+    assert run(MIG, strategy, securityContext={"privileged": True}).offers == gpus(14)
+
+
+@pytest.mark.parametrize("hardware", [CPU, T4, MIG])
+@pytest.mark.parametrize("strategy", ["Single", "all", ""])
+def test_an_unknown_strategy_ends_it_on_every_node(hardware: Hardware, strategy: str) -> None:
+    last = reason(run(hardware, {"MIG_STRATEGY": strategy}))
+    assert last.endswith(f"unknown MIG strategy: {strategy}")
+
+
+@pytest.mark.parametrize("strategy", [SINGLE, MIXED])
+def test_where_nothing_is_divided_a_strategy_changes_nothing(strategy: dict[str, str]) -> None:
+    assert run(FOUR, strategy).offers == gpus(4)
+
+
+# -- its configuration file
+
+
+def sharing(kind: str = "timeSlicing", name: str = "nvidia.com/gpu", **more: Any) -> str:
+    resource = {"name": name, "replicas": 4, **more.pop("resource", {})}
+    return str({"version": "v1", "sharing": {kind: {"resources": [resource], **more}}})
+
+
+def test_time_slicing_multiplies() -> None:
+    assert run(FOUR, {}, sharing()).offers == gpus(16)
+    assert run(FOUR, {}, sharing(name="gpu")).offers == gpus(16)
+    assert run(FOUR, {}, sharing(name="nvidia.com/other")).offers == gpus(4)
+    shared = {"nvidia.com/gpu.shared": 16}
+    assert run(FOUR, {}, sharing(renameByDefault="true")).exit_code == 1
+    text = sharing(renameByDefault=True).replace("True", "true")
+    assert run(FOUR, {}, text).offers == shared
+
+
+def test_time_slicing_multiplies_slices_too() -> None:
+    admin: Json = {"securityContext": SYS_ADMIN}
+    assert run(MIG, SINGLE, sharing(), **admin).offers == gpus(56)
+    mixed = sharing(name="nvidia.com/mig-1g.10gb")
+    assert run(MIG, MIXED, mixed, **admin).offers == {"nvidia.com/mig-1g.10gb": 56}
+
+
+@pytest.mark.parametrize(
+    ("ignored", "warning"),
+    [({"rename": "nvidia.com/mine"}, "'rename'"), ({"devices": [0]}, "'devices'")],
+)
+def test_names_and_devices_of_ones_own_are_ignored(ignored: Json, warning: str) -> None:
+    found = run(FOUR, {}, sharing(resource=ignored))
+    assert found.offers == gpus(16)
+    assert any(warning in line and line.endswith("Ignoring...") for line in found.lines)
+
+
+@pytest.mark.parametrize(
+    ("config", "last"),
+    [
+        ("version: v2", "unknown version: v2"),
+        ("version: 1", "cannot unmarshal number"),
+        ("just words", "cannot unmarshal string"),
+        ("- a\n- list", "cannot unmarshal array"),
+        ("flags: {failOnInitError: 'false'}", "cannot unmarshal string"),
+        ("flags: {migStrategy: true}", "cannot unmarshal bool"),
+        ("a: [", "error converting YAML to JSON: yaml: line 1"),
+        ("sharing: {timeSlicing: }", "no resources specified"),
+        ("sharing: {timeSlicing: {resources: []}}", "no resources specified"),
+        ("sharing: {timeSlicing: {resources: [{replicas: 2}]}}", "no resource name specified"),
+        ("sharing: {timeSlicing: {resources: [{name: gpu}]}}", "no replicas specified"),
+        ("sharing: {timeSlicing: {resources: [gpu]}}", "cannot unmarshal string"),
+        (sharing(resource={"replicas": "4"}), "cannot unmarshal string"),
+        (sharing(resource={"replicas": True}).replace("True", "true"), "cannot unmarshal bool"),
+        # One would change nothing, and is refused by every version that knows of sharing.
+        (sharing(resource={"replicas": 1}), "number of replicas must be >= 2"),
+        (sharing(name="amd.com/gpu"), "incorrect format for resource name"),
+        (sharing(name="g" * 64), "must be 63 characters or less"),
+        (sharing(resource={"devices": "some"}), "the only valid string input is 'all'"),
+    ],
+)
+def test_a_file_that_it_does_not_understand_ends_it(config: str, last: str) -> None:
+    found = reason(run(T4, {}, config))
+    assert "unable to load config" in found
+    assert last in found
+
+
+@pytest.mark.parametrize("config", ["", "version: v1", "{}", "unknown: 1", "sharing: {mps: null}"])
+def test_what_a_file_leaves_out_is_as_always(config: str) -> None:
+    assert run(T4, {}, config).offers == gpus(1)
+
+
+def test_a_file_that_is_not_there_ends_it() -> None:
+    last = "unable to parse config file: error opening config file: open /config/config.yaml: no "
+    assert last in reason(run(T4, CONFIG_FILE))
+    assert last in reason(run(T4, args=[f"--config-file={FILE}"]))
+    assert run(T4, {"CONFIG_FILE": ""}).offers == gpus(1)
+    # It had no such file before 0.12.
+    assert run(T4, CONFIG_FILE, image=f"{IMAGE}:v0.11.0").offers == gpus(1)
+
+
+def test_mps_needs_what_no_node_of_the_rehearsal_has() -> None:
+    assert "requires --mps-root" in reason(run(T4, {}, sharing("mps")))
+    root = {"MPS_ROOT": "/run/nvidia/mps"}
+    assert "mixed is not supported with MPS" in reason(run(T4, root | MIXED, sharing("mps")))
+    divided = run(MIG, root | SINGLE, sharing("mps"), securityContext=SYS_ADMIN)
+    assert "MPS is not supported for MIG devices" in reason(divided)
+    # It waits for the daemon for ever.
+    waiting = run(T4, root, sharing("mps"))
+    assert (waiting.exit_code, waiting.offers) == (None, {})
+    assert "error waiting for MPS daemon" in "\n".join(waiting.lines)
+
+
+# -- whatever it is given
+
+WORDS = st.sampled_from(
+    [
+        "--mig-strategy=single",
+        "--mig-strategy",
+        "mixed",
+        "--fail-on-init-error",
+        "-x",
+        "--",
+        "-",
+        "",
+    ]
+)
+VALUES = st.one_of(st.sampled_from(["single", "mixed", "none", "true", "false", ""]), st.text())
+VARIABLES = st.dictionaries(
+    st.sampled_from(["MIG_STRATEGY", "FAIL_ON_INIT_ERROR", "MPS_ROOT", *MONITOR]), VALUES
+)
+CONFIGS = st.one_of(
+    st.none(),
+    st.text(),
+    st.builds(
+        lambda name, count, renames: (
+            str(
+                {
+                    "sharing": {
+                        "timeSlicing": {
+                            "renameByDefault": renames,
+                            "resources": [{"name": name, "replicas": count}],
+                        }
+                    }
+                }
+            )
+            .replace("True", "true")
+            .replace("False", "false")
+        ),
+        st.sampled_from(["gpu", "nvidia.com/gpu", "nvidia.com/mig-1g.10gb"]),
+        st.integers(-1, 9),
+        st.booleans(),
+    ),
+)
+TAGS = st.sampled_from([":v0.18.2", ":v0.13.0", ":v0.9.0", ":v0.7.0", ":1.11", ":latest", ""])
+
+
+@given(
+    hardware=st.sampled_from([CPU, T4, FOUR, MIG]),
+    tag=TAGS,
+    words=st.lists(WORDS),
+    environment=VARIABLES,
+    config=CONFIGS,
+    context=st.sampled_from([{}, SYS_ADMIN, {"privileged": True}]),
+)
+@example(MIG, ":v0.18.2", [], SINGLE, None, SYS_ADMIN)
+def test_a_plugin_exits_with_a_reason_or_offers_what_there_is(
+    hardware: Hardware,
+    tag: str,
+    words: list[str],
+    environment: dict[str, str],
+    config: str | None,
+    context: Json,
+) -> None:
+    container = {"image": IMAGE + tag, "args": words, "securityContext": context}
+    found = run(hardware, environment, config, **container)
+    assert found.lines[-1]
+    assert found.exit_code in (None, 1)
+    if found.exit_code or not hardware.gpus:
+        assert found.offers == {}
+    for name, count in found.offers.items():
+        per_gpu = hardware.slices.per_gpu if hardware.slices else 1
+        assert count % hardware.gpus == 0
+        assert count <= hardware.gpus * per_gpu * 9
+        assert name.startswith("nvidia.com/")
+        # No slices for who asks for no strategy.
+        if name.startswith("nvidia.com/mig-"):
+            assert hardware.slices
+            assert context
