@@ -8,6 +8,7 @@ from components import (
     GpuNodePool,
     NvidiaDevicePlugin,
     NvidiaDevicePluginArgs,
+    PluginPoolArgs,
     SampleJob,
     SampleJobArgs,
 )
@@ -48,15 +49,18 @@ def _device_plugin(
     stack: Settings, pools: list[GpuNodePool], provider: kubernetes.Provider
 ) -> NvidiaDevicePlugin:
     system = stack.system_pool
-    left_out = [system.name] if system.has_gpus and system.gpu_stack != "device-plugin" else []
+    other_pools = (
+        [PluginPoolArgs(pool_name=system.name)] if system in stack.pools_of("device-plugin") else []
+    )
     return NvidiaDevicePlugin(
         "device-plugin",
         NvidiaDevicePluginArgs(
             edition=stack.device_plugin.edition,
             image=stack.device_plugin.image or None,
             namespace=stack.device_plugin.namespace,
+            create_namespace=stack.device_plugin.create_namespace,
             pools=pools,
-            pools_left_out=left_out,
+            other_pools=other_pools,
         ),
         pulumi.ResourceOptions(provider=provider, depends_on=pools),
     )

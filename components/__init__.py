@@ -18,7 +18,11 @@ if TYPE_CHECKING:
         SystemPoolArgs,
     )
     from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
-    from components.nvidia_device_plugin import NvidiaDevicePlugin, NvidiaDevicePluginArgs
+    from components.nvidia_device_plugin import (
+        NvidiaDevicePlugin,
+        NvidiaDevicePluginArgs,
+        PluginPoolArgs,
+    )
     from components.resource_group import (
         ExistingResourceGroupArgs,
         ResourceGroup,
@@ -37,6 +41,7 @@ __all__ = [
     "NetworkArgs",
     "NvidiaDevicePlugin",
     "NvidiaDevicePluginArgs",
+    "PluginPoolArgs",
     "ResourceGroup",
     "ResourceGroupArgs",
     "SampleJob",
@@ -57,6 +62,7 @@ _MODULES: Mapping[str, str] = MappingProxyType(
         "NetworkArgs": "aks_cluster",
         "NvidiaDevicePlugin": "nvidia_device_plugin",
         "NvidiaDevicePluginArgs": "nvidia_device_plugin",
+        "PluginPoolArgs": "nvidia_device_plugin",
         "ResourceGroup": "resource_group",
         "ResourceGroupArgs": "resource_group",
         "SampleJob": "sample_job",

@@ -52,6 +52,8 @@ class GpuNodePool(pulumi.ComponentResource):
     pool_name: str
     gpu_stack: str
     node_taints: Sequence[str]
+    has_mig: bool
+    """Whether its GPUs are partitioned by a MIG profile."""
     # What a workload needs to land on this pool.
     tolerations: list[Toleration]
     node_selector: dict[str, str]
@@ -62,6 +64,7 @@ class GpuNodePool(pulumi.ComponentResource):
         super().__init__("aks-gpu:components:GpuNodePool", name, None, opts)
         self.pool_name = args.pool_name
         self.gpu_stack = args.gpu_stack
+        self.has_mig = args.mig_profile is not None
         self.node_taints = _taints(args)
         self.tolerations = tolerations(self.node_taints)
         self.node_selector = node_selector(args.pool_name)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from catalogue.nodes import MIG_PROFILES
+from catalogue.mig import PROFILES
 from catalogue.sizes import find
 from policies.pools import Pool
 from policies.rule import About, Settings, pool_rule
@@ -15,8 +15,8 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
     if not profile:
         return
     name = pool.said("gpuInstanceProfile")
-    if profile not in MIG_PROFILES:
-        yield f"has {name} {profile}, which is none: take one of {', '.join(MIG_PROFILES)}."
+    if profile not in PROFILES:
+        yield f"has {name} {profile}, which is none: take one of {', '.join(PROFILES)}."
     for vm_size in pool.sizes():
         size = find(vm_size)
         divisible = size.mig if size else None

@@ -1,6 +1,5 @@
 """Where pods land: selectors against a pool's labels, tolerations against its taints."""
 
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -8,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL, SPOT_LABEL, SPOT_TAINT, TAINT
+from catalogue.scheduling import BLOCKING, LABEL_TESTS
 from policies.pools import Pool, has_nvidia_gpus
 
 # Labels under these domains are others' to set: AKS, Kubernetes, or what discovers GPUs on nodes.
@@ -38,18 +38,6 @@ _BY_AKS: Mapping[str, Callable[[Pool], str | None]] = MappingProxyType(
         ACCELERATOR_LABEL[0]: _accelerator,
         "kubernetes.azure.com/accelerator": _accelerator,
         SPOT_LABEL[0]: lambda pool: SPOT_LABEL[1] if pool.is_spot() else None,
-    }
-)
-
-# What a requirement asks of a label's value, which is None where there is no such label.
-_OPERATORS: Mapping[str, Callable[[str | None, list[str]], bool]] = MappingProxyType(
-    {
-        "In": lambda actual, wanted: actual in wanted,
-        "NotIn": lambda actual, wanted: actual not in wanted,
-        "Exists": lambda actual, _: actual is not None,
-        "DoesNotExist": lambda actual, _: actual is None,
-        "Gt": lambda actual, wanted: _number(actual) > _number(*wanted[:1]),
-        "Lt": lambda actual, wanted: _number(actual) < _number(*wanted[:1]),
     }
 )
 
@@ -94,7 +82,7 @@ def untolerated(pool: Pool, placement: Placement) -> list[str]:
     return [
         taint
         for taint in dict.fromkeys(taints)
-        if (read := TAINT.fullmatch(taint)) and read["effect"] != "PreferNoSchedule"
+        if (read := TAINT.fullmatch(taint)) and read["effect"] in BLOCKING
         if not any(_tolerates(toleration, read) for toleration in tolerations)
     ]
 
@@ -112,18 +100,10 @@ def _is_met(pool: Pool, term: Mapping[str, Any]) -> bool:
 
 def _satisfies(pool: Pool, key: str, operator: str, values: Iterable[Any]) -> bool:
     is_known, actual = _label(pool, key)
-    is_met = _OPERATORS.get(operator)
+    is_met = LABEL_TESTS.get(operator)
     if not is_known or is_met is None:
         return True
     return is_met(actual, [str(value) for value in values])
-
-
-def _number(text: str | None = None) -> float:
-    """Not a number is neither above nor below another one."""
-    try:
-        return int(text or "")
-    except ValueError:
-        return math.nan
 
 
 def _label(pool: Pool, key: str) -> tuple[bool, str | None]:

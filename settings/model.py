@@ -147,6 +147,18 @@ class DevicePlugin(Section):
     # Empty: the image of the edition.
     image: str = ""
     namespace: str = Field(default="gpu-resources", pattern=r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$")
+    # False: the namespace exists, and outlives the stack.
+    create_namespace: bool = Field(default=True, validate_default=True)
+
+    @field_validator("create_namespace")
+    @classmethod
+    def _leaves_namespaces_of_kubernetes_alone(cls, creates: bool, info: ValidationInfo) -> bool:
+        namespace = info.data.get("namespace", "")
+        if creates and namespace in kubernetes.OWN_NAMESPACES:
+            raise ValueError(
+                f"the namespace {namespace} exists in every cluster: set createNamespace to false"
+            )
+        return creates
 
 
 class SampleJob(Section):
@@ -174,10 +186,27 @@ class Settings(Section):
     # For a stack whose state an older azure-native wrote: its resources are found by them.
     keep_azure_aliases: bool = False
 
+    @field_validator("device_plugin")
+    @classmethod
+    def _has_a_plugin_that_knows_mig(
+        cls, plugin: DevicePlugin, info: ValidationInfo
+    ) -> DevicePlugin:
+        pools: list[GpuPool] = info.data.get("gpu_pools", [])
+        partitioned = [
+            pool.name for pool in pools if pool.mig_profile and pool.gpu_stack == "device-plugin"
+        ]
+        if partitioned and plugin.edition == "article" and not plugin.image:
+            raise ValueError(
+                "the plugin of edition: article does not know MIG, which these pools use: "
+                f"{', '.join(partitioned)}; use edition: today"
+            )
+        return plugin
+
     @property
     def pools_with_gpus(self) -> list[Pool]:
-        """All of them, the system pool too where it has GPUs."""
-        system: list[Pool] = [self.system_pool] if self.system_pool.has_gpus else []
+        """All of them, the system pool too where it has GPUs and is this stack's."""
+        own = self.system_pool.has_gpus and not self.cluster.existing
+        system: list[Pool] = [self.system_pool] if own else []
         return [*system, *self.gpu_pools]
 
     def pools_of(self, gpu_stack: GpuStack) -> list[Pool]:

@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
-from catalogue import retirement
+from catalogue import mig, retirement
 from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
     ACCELERATOR_LABEL,
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
-    MIG_PROFILES,
     RESERVED_LABEL_PREFIXES,
     TAINT,
     TAINT_RULE,
@@ -211,8 +210,8 @@ class GpuPool(Pool):
     def _divides_what_can_be_divided(cls, profile: str | None, info: ValidationInfo) -> str | None:
         if profile is None:
             return None
-        if profile not in MIG_PROFILES:
-            raise ValueError(f"{profile!r} is no profile: take one of {', '.join(MIG_PROFILES)}")
+        if profile not in mig.PROFILES:
+            raise ValueError(f"{profile!r} is no profile: take one of {', '.join(mig.PROFILES)}")
         size = find(info.data.get("vm_size", ""))
         if size and size.mig is False:
             raise ValueError(

@@ -3,11 +3,27 @@ from typing import Any
 
 import pytest
 
-from components import GpuNodePool, GpuNodePoolArgs, NvidiaDevicePlugin, NvidiaDevicePluginArgs
+from components import (
+    GpuNodePool,
+    GpuNodePoolArgs,
+    NvidiaDevicePlugin,
+    NvidiaDevicePluginArgs,
+    PluginPoolArgs,
+)
 from tests.conftest import Deploy, Graph
 
-# The article's DaemonSet, field by field.
-ARTICLE = {
+POOL_LABEL = "kubernetes.azure.com/agentpool"
+
+
+def on_pools(*names: str) -> dict[str, Any]:
+    """The affinity that binds pods to these pools."""
+    term = {"matchExpressions": [{"key": POOL_LABEL, "operator": "In", "values": list(names)}]}
+    required = {"nodeSelectorTerms": [term]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+# The article's DaemonSet, field by field, on the pool that needs it.
+ARTICLE: dict[str, Any] = {
     "apiVersion": "apps/v1",
     "kind": "DaemonSet",
     "metadata": {"name": "nvidia-device-plugin-daemonset", "namespace": "gpu-resources"},
@@ -24,6 +40,7 @@ ARTICLE = {
                     {"key": "CriticalAddonsOnly", "operator": "Exists"},
                     {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
                 ],
+                "affinity": on_pools("nodepool1"),
                 "containers": [
                     {
                         "name": "nvidia-device-plugin-ctr",
@@ -65,8 +82,12 @@ def pool(name: str, **more: Any) -> GpuNodePool:
     )
 
 
+NODEPOOL = PluginPoolArgs(pool_name="nodepool1")
+
+
 def plugin(**args: Any) -> NvidiaDevicePlugin:
-    return NvidiaDevicePlugin("device-plugin", NvidiaDevicePluginArgs(**args))
+    pools = {} if "pools" in args else {"other_pools": [NODEPOOL]}
+    return NvidiaDevicePlugin("device-plugin", NvidiaDevicePluginArgs(**pools | args))
 
 
 def pod(deploy: Deploy, program: Callable[[], object]) -> dict[str, Any]:
@@ -75,8 +96,8 @@ def pod(deploy: Deploy, program: Callable[[], object]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_is_the_articles_by_default(deploy: Deploy, preview: bool) -> None:
-    graph = deploy(plugin, preview=preview)
+def test_the_articles_edition_is_the_article_to_the_letter(deploy: Deploy, preview: bool) -> None:
+    graph = deploy(lambda: plugin(edition="article"), preview=preview)
 
     namespace, daemon_set = graph.only("Namespace"), graph.only("DaemonSet")
     assert (namespace.name, namespace.parent) == ("device-plugin", "device-plugin")
@@ -85,8 +106,9 @@ def test_is_the_articles_by_default(deploy: Deploy, preview: bool) -> None:
     assert daemon_set.inputs == ARTICLE
 
 
-def test_of_today_has_a_priority_and_bounds(deploy: Deploy) -> None:
-    graph = deploy(lambda: plugin(edition="today", namespace="elsewhere"))
+def test_todays_edition_is_the_default_with_a_priority_and_bounds(deploy: Deploy) -> None:
+    """Whoever wrote NvidiaDevicePluginArgs() got a plugin of 2018."""
+    graph = deploy(lambda: plugin(namespace="elsewhere"))
 
     daemon_set = graph.only("DaemonSet").inputs
     template = daemon_set["spec"]["template"]
@@ -111,7 +133,7 @@ def test_tolerates_what_its_pools_are_tainted_with_each_once(deploy: Deploy) -> 
     def program() -> None:
         plugin(pools=[pool("a"), pool("b", spot=True, taints=["nvidia.com/gpu:NoSchedule"])])
 
-    conventional = ARTICLE["spec"]["template"]["spec"]["tolerations"]  # type: ignore[index]
+    conventional = ARTICLE["spec"]["template"]["spec"]["tolerations"]
     assert pod(deploy, program)["tolerations"] == [
         *conventional,
         {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
@@ -124,36 +146,113 @@ def test_tolerates_what_its_pools_are_tainted_with_each_once(deploy: Deploy) -> 
     ]
 
 
-def test_keeps_away_from_pools_that_are_not_its_own(deploy: Deploy) -> None:
+def test_runs_on_the_pools_that_need_it_and_nowhere_else(deploy: Deploy) -> None:
+    """Without a positive affinity the plugin went to every node without a taint.
+
+    On a node without a GPU it crashes, and on a pool that is not in this stack it may be the
+    second one. `NotIn` lets both happen.
+    """
+
     def program() -> None:
         pools = [
             pool("own"),
             pool("image", gpu_stack="specialised-image", taints=["theirs:NoSchedule"]),
             pool("operator", gpu_stack="none"),
         ]
-        plugin(pools=pools, pools_left_out=["nodepool1"])
+        plugin(pools=pools, other_pools=[NODEPOOL])
 
     spec = pod(deploy, program)
-    terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-    assert terms == {
-        "nodeSelectorTerms": [
-            {
-                "matchExpressions": [
-                    {
-                        "key": "kubernetes.azure.com/agentpool",
-                        "operator": "NotIn",
-                        "values": ["nodepool1", "image", "operator"],
-                    }
-                ]
-            }
-        ]
-    }
+    assert spec["affinity"] == on_pools("own", "nodepool1")
     assert "theirs" not in [wanted["key"] for wanted in spec["tolerations"]]
 
 
+def test_pools_with_a_mig_profile_get_a_daemon_set_that_sees_partitions(deploy: Deploy) -> None:
+    """Without a strategy the plugin offers an A100 cut into seven as one GPU."""
+
+    def program() -> None:
+        plugin(pools=[pool("whole"), pool("parts", mig_profile="MIG1g", taints=["a=b:NoSchedule"])])
+
+    whole, parts = deploy(program).all("DaemonSet")
+    assert (whole.name, parts.name) == ("device-plugin", "device-plugin-mig")
+    assert parts.inputs["metadata"]["name"] == "nvidia-device-plugin-daemonset-mig"
+    labels = {"name": "nvidia-device-plugin-ds-mig"}
+    assert parts.inputs["spec"]["selector"]["matchLabels"] == labels
+    assert parts.inputs["spec"]["template"]["metadata"]["labels"] == labels
+    specs = [found.inputs["spec"]["template"]["spec"] for found in (whole, parts)]
+    assert [spec["affinity"] for spec in specs] == [on_pools("whole"), on_pools("parts")]
+    assert ["a" in [each["key"] for each in spec["tolerations"]] for spec in specs] == [False, True]
+    containers = [spec["containers"][0] for spec in specs]
+    assert "env" not in containers[0]
+    assert containers[0]["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert containers[1]["env"] == [
+        {"name": "MIG_STRATEGY", "value": "single"},
+        {"name": "NVIDIA_MIG_MONITOR_DEVICES", "value": "all"},
+    ]
+    assert containers[1]["securityContext"] == {"capabilities": {"add": ["SYS_ADMIN"]}}
+
+
+def test_pools_that_all_have_a_mig_profile_need_one_daemon_set(deploy: Deploy) -> None:
+    graph = deploy(lambda: plugin(pools=[pool("parts", mig_profile="MIG1g")]))
+
+    assert graph.only("DaemonSet").name == "device-plugin-mig"
+
+
+def test_the_namespace_can_be_one_that_exists(deploy: Deploy) -> None:
+    graph = deploy(lambda: plugin(namespace="kube-system", create_namespace=False))
+
+    assert not graph.all("Namespace")
+    assert graph.only("DaemonSet").inputs["metadata"]["namespace"] == "kube-system"
+
+
+@pytest.mark.parametrize(
+    ("args", "mistakes"),
+    [
+        ({"edition": "yesterday"}, ["edition: 'yesterday' is not an edition"]),
+        ({"pools": []}, ["pools: none of them has the GPU stack 'device-plugin'"]),
+        (
+            {"edition": "x", "pools": [], "other_pools": []},
+            ["edition: 'x' is not an edition", "pools: none of them"],
+        ),
+        (
+            {
+                "edition": "article",
+                "other_pools": [PluginPoolArgs(pool_name="parts", has_mig=True)],
+            },
+            ["edition: the plugin of 'article' does not know MIG, which these pools use: parts"],
+        ),
+    ],
+)
+def test_mistakes_are_told_all_at_once(
+    deploy: Deploy, args: dict[str, Any], mistakes: list[str]
+) -> None:
+    with pytest.raises(ValueError, match="device-plugin: ") as refused:
+        deploy(lambda: plugin(**args))
+
+    lines = str(refused.value).splitlines()
+    assert len(lines) == len(mistakes)
+    for line, mistake in zip(lines, mistakes, strict=True):
+        assert line.startswith(f"device-plugin: {mistake}")
+
+
 def test_tells_its_outputs(deploy: Deploy) -> None:
-    graph: Graph = deploy(plugin)
+    def program() -> None:
+        plugin(
+            other_pools=[NODEPOOL, PluginPoolArgs(pool_name="parts", has_mig=True)],
+            namespace="there",
+            create_namespace=False,
+        )
+
+    graph: Graph = deploy(program)
 
     assert list(graph.outputs.values()) == [
-        {"namespace": "gpu-resources", "daemonSetName": "nvidia-device-plugin-daemonset"}
+        {
+            "namespace": "there",
+            "daemonSetNames": [
+                "nvidia-device-plugin-daemonset",
+                "nvidia-device-plugin-daemonset-mig",
+            ],
+        }
     ]

@@ -36,6 +36,12 @@ def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) ->
 
 @pytest.mark.parametrize("size", gpu_sizes().values(), ids=lambda size: size.name)
 def test_each_size_of_the_table(size: GpuSize) -> None:
+    before = is_retired(size)
     found = findings(gpu_size_retired, AGENT_POOL.resource(changed({"vmSize": size.name})))
-    retired = size.retired_on and size.retired_on <= datetime.now(UTC).date()
-    assert len(found) == bool(retired)
+    # The day may have changed meanwhile.
+    assert bool(found) in {before, is_retired(size)}
+    assert len(found) <= 1
+
+
+def is_retired(size: GpuSize) -> bool:
+    return bool(size.retired_on and size.retired_on <= datetime.now(UTC).date())

@@ -136,6 +136,19 @@ ALLOW = " To have it all the same, say allowRetired: true"
             "the specialised image has to be asked for: add usegen2vm=true",
         ),
         (
+            {"devicePlugin": {"namespace": "kube-system"}},
+            "devicePlugin.createNamespace: the namespace kube-system exists in every cluster: set "
+            "createNamespace to false",
+        ),
+        (
+            {
+                "gpuPools": [{**A100, "migProfile": "MIG1g"}],
+                "devicePlugin": {"edition": "article"},
+            },
+            "devicePlugin: the plugin of edition: article does not know MIG, which these pools "
+            "use: gpu; use edition: today",
+        ),
+        (
             {"gpuPools": [{**POOL, "image": "specialised", "gpuStack": "device-plugin"}]},
             "gpuPools[0].gpuStack: is 'device-plugin', but image: specialised brings driver and "
             "device plugin itself: they would be there twice, or be nobody's; leave one of both "
