@@ -30,16 +30,24 @@ class PulumiCli:
             )
             return child.wait()
 
-    def read(self, *arguments: str) -> str:
-        """What it prints. Raises PulumiFailedError with its words where it fails."""
-        ended = subprocess.run(
+    def attempt(
+        self, *arguments: str, seconds: float | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs it to its end, asking nobody anything. Raises TimeoutExpired after `seconds`."""
+        return subprocess.run(
             [self.executable, *arguments],
             cwd=self.folder,
             env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
+            timeout=seconds,
             check=False,
         )
+
+    def read(self, *arguments: str) -> str:
+        """What it prints. Raises PulumiFailedError with its words where it fails."""
+        ended = self.attempt(*arguments)
         if ended.returncode != 0:
             command = " ".join(["pulumi", *arguments])
             raise PulumiFailedError(f"`{command}` failed:\n{ended.stderr or ended.stdout}")

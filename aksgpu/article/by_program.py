@@ -17,7 +17,7 @@ from aksgpu.article.running import CommandFailedError, Runner
 from aksgpu.article.way import Step, Way
 from aksgpu.rehearsal_stage import PROGRAM, Stage
 from engine.cache import Say
-from rehearsal.project import NAME
+from rehearsal.project import NAME, policies_file
 
 STACK = "article"
 NEW_STACK = "article-new-cluster"
@@ -54,7 +54,7 @@ WITHOUT_JOB: Mapping[str, Any] = {"sampleJob": {"enabled": False}}
 def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
     """Gives the rehearsal's project the article's stack file, and how it configures the pack."""
     stage.project.write_stack(STACK)
-    shutil.copy(_policies(PROGRAM, STACK), stage.project.folder)
+    shutil.copy(policies_file(PROGRAM, STACK), stage.project.folder)
     path = os.pathsep.join([str(kubernetes), stage.exports()["PATH"]])
     environment = {**stage.exports(), "PATH": path}
     return Way(Azure(stage.cloud), Runner(stage.project.folder, environment, say))
@@ -105,12 +105,8 @@ def _bring_up(way: Way, stack: str, group: str) -> None:
 def _up(way: Way, stack: str) -> tuple[str, ...]:
     # What is to come is seen as it comes: a preview would show it twice.
     options = ("--yes", "--skip-preview", "--policy-pack", str(PROGRAM / "policies"))
-    configured = ("--policy-pack-config", str(_policies(way.runner.folder, stack)))
+    configured = ("--policy-pack-config", str(policies_file(way.runner.folder, stack)))
     return ("pulumi", "up", "--stack", stack, *options, *configured)
-
-
-def _policies(folder: Path, stack: str) -> Path:
-    return folder / f"Pulumi.{stack}.policies.json"
 
 
 def _write_variant(
@@ -125,7 +121,7 @@ def _write_variant(
     content = {**kept, "config": {**said["config"], **changes}}
     file = folder / f"Pulumi.{stack}.yaml"
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    guards = json.loads(_policies(folder, STACK).read_text(encoding="utf-8"))
-    _policies(folder, stack).write_text(
+    guards = json.loads(policies_file(folder, STACK).read_text(encoding="utf-8"))
+    policies_file(folder, stack).write_text(
         json.dumps({**guards, **(policies or {})}), encoding="utf-8"
     )

@@ -100,7 +100,7 @@ class ClusterView:
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
-    # The last of what plugins said that run on nodes without GPUs, by node.
+    # The end of the log of each plugin on a node that knows of no GPUs, by namespace and name.
     plugin_logs: Mapping[str, str] = field(default_factory=dict)
 
     def plugins_on(self, node: Node) -> list[Pod]:

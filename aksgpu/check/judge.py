@@ -7,8 +7,9 @@ from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
 
 # What device plugins, old and new, say where there is no driver.
 _NO_DRIVER = (
-    "no device was found",
     "no devices found",
+    "incompatible strategy detected",
+    "invalid device discovery strategy",
     "could not load nvml",
     "driver not loaded",
     "failed to initialize nvml",
@@ -144,10 +145,22 @@ def _without_gpus(
     view: ClusterView, node: Node, plugins: Sequence[Pod], running: Sequence[Pod]
 ) -> tuple[Cause, str, str]:
     """Why a node that is ready knows nothing of GPUs."""
+    if running or plugins:
+        [pod, *_] = running or plugins
+        if words := _words_of_no_driver(view, pod):
+            return (
+                Cause.DRIVER_MISSING,
+                f"the device plugin {pod} finds no driver: {words}",
+                "let AKS install the driver (a pool is made anew for that: gpuProfile.driver "
+                "Install, gpuStack: device-plugin), or let the GPU Operator bring one",
+            )
     if running:
-        return _finds_nothing(view, node, running[0])
+        return (
+            Cause.NO_GPU_ALLOCATABLE,
+            f"the device plugin {pod} runs, and the node has no GPUs",
+            f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
+        )
     if plugins:
-        [pod, *_] = plugins
         return (
             Cause.PLUGIN_NOT_RUNNING,
             f"the device plugin {pod} does not run: {pod.unplaced or pod.trouble or 'no reason'}",
@@ -189,26 +202,12 @@ def _kept_away(daemon_set: DaemonSet, node: Node) -> tuple[str, str, int]:
     return what, "it may be about to come; else look at the DaemonSet's events", 0
 
 
-def _finds_nothing(view: ClusterView, node: Node, pod: Pod) -> tuple[Cause, str, str]:
-    log = view.plugin_logs.get(node.name, "")
-    said = next((line for line in log.splitlines() if _tells_of_no_driver(line)), None)
-    if said:
-        return (
-            Cause.DRIVER_MISSING,
-            f"the device plugin {pod} runs and finds no driver: {said.strip()}",
-            "let AKS install the driver (a pool is made anew for that: gpuProfile.driver Install, "
-            "gpuStack: device-plugin), or let the GPU Operator bring one",
-        )
-    return (
-        Cause.NO_GPU_ALLOCATABLE,
-        f"the device plugin {pod} runs, and the node has no GPUs",
-        f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
-    )
-
-
-def _tells_of_no_driver(line: str) -> bool:
-    lowered = line.lower()
-    return any(words in lowered for words in _NO_DRIVER)
+def _words_of_no_driver(view: ClusterView, plugin: Pod) -> str:
+    """The line in which a plugin tells that there is no driver; empty if there is none."""
+    for line in view.plugin_logs.get(str(plugin), "").splitlines():
+        if any(words in line.lower() for words in _NO_DRIVER):
+            return line.strip()
+    return ""
 
 
 def _in_words(node: Node) -> str:
@@ -221,8 +220,8 @@ def driver_state(view: ClusterView, node: Node) -> str:
     if node.capacity:
         # No device plugin finds a GPU without one.
         return node.driver_version or "present"
-    log = view.plugin_logs.get(node.name, "")
-    return "missing" if any(map(_tells_of_no_driver, log.splitlines())) else "unknown"
+    is_missing = any(_words_of_no_driver(view, pod) for pod in view.plugins_on(node))
+    return "missing" if is_missing else "unknown"
 
 
 def plugin_state(view: ClusterView, node: Node) -> str:

@@ -16,19 +16,20 @@ async def look(api: Api, pools: Sequence[str]) -> ClusterView:
     pods = cluster_view.pods(await api.list("/api/v1/pods"))
     sets = cluster_view.daemon_sets(await api.list("/apis/apps/v1/daemonsets"))
     view = ClusterView(nodes=nodes, pods=pods, daemon_sets=sets)
-    silent = {
-        node.name: pod
+    silent = [
+        pod
         for node in nodes
         if node.is_ready and not node.capacity
         for pod in view.plugins_on(node)
-        if pod.is_running
-    }
-    logs = await asyncio.gather(*(_log(api, pod) for pod in silent.values()))
+        # One that crashes has a log too.
+        if not pod.unplaced
+    ]
+    logs = await asyncio.gather(*(_log(api, pod) for pod in silent))
     return ClusterView(
         nodes=nodes,
         pods=pods,
         daemon_sets=sets,
-        plugin_logs=dict(zip(silent, logs, strict=True)),
+        plugin_logs=dict(zip(map(str, silent), logs, strict=True)),
     )
 
 

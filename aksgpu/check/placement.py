@@ -1,18 +1,9 @@
 """Whether pods may go to a node: taints and tolerations, selectors and affinity."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-# These alone keep a pod away.
-_BLOCKING = ("NoSchedule", "NoExecute")
-_OPERATORS: Mapping[str, Callable[[str | None, Sequence[str]], bool]] = {
-    "In": lambda value, values: value in values,
-    "NotIn": lambda value, values: value not in values,
-    "Exists": lambda value, _: value is not None,
-    "DoesNotExist": lambda value, _: value is None,
-    "Gt": lambda value, values: _is_number(value) and int(value or 0) > int(values[0]),
-    "Lt": lambda value, values: _is_number(value) and int(value or 0) < int(values[0]),
-}
+from catalogue.scheduling import BLOCKING, LABEL_TESTS
 
 
 @dataclass(frozen=True)
@@ -23,7 +14,7 @@ class Taint:
 
     @property
     def blocks(self) -> bool:
-        return self.effect in _BLOCKING
+        return self.effect in BLOCKING
 
     def __str__(self) -> str:
         return (
@@ -57,7 +48,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
     def is_met_by(self, labels: Mapping[str, str]) -> bool:
-        test = _OPERATORS.get(self.operator)
+        test = LABEL_TESTS.get(self.operator)
         return test is not None and test(labels.get(self.key), self.values)
 
     def __str__(self) -> str:
@@ -99,7 +90,3 @@ class Placement:
         if not unmet:
             return ["(no term at all)"]
         return [] if [] in unmet else [" and ".join(term) for term in unmet]
-
-
-def _is_number(value: str | None) -> bool:
-    return value is not None and value.lstrip("-").isdigit()

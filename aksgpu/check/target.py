@@ -54,16 +54,7 @@ def _outputs(pulumi: PulumiCli, stack: str) -> dict[str, Any]:
     """All outputs, the secret ones in clear: what is printed here is never repeated."""
     command = ("stack", "output", "--stack", stack, "--json", "--show-secrets", "--non-interactive")
     try:
-        ended = subprocess.run(
-            [pulumi.executable, *command],
-            cwd=pulumi.folder,
-            env=dict(pulumi.environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        ended = pulumi.attempt(*command, seconds=_SECONDS)
         if ended.returncode == 0:
             found: dict[str, Any] = json.loads(ended.stdout)
             return found

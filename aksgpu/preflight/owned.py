@@ -15,17 +15,9 @@ _NO_STACK = "no stack named"
 
 def by_state(pulumi: PulumiCli, stack: str) -> frozenset[str] | None:
     """The ids of all that the stack has, in lower case; None where its state cannot be read."""
+    command = ("stack", "export", "--stack", stack, "--non-interactive")
     try:
-        ended = subprocess.run(
-            [pulumi.executable, "stack", "export", "--stack", stack, "--non-interactive"],
-            cwd=pulumi.folder,
-            env=dict(pulumi.environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
+        ended = pulumi.attempt(*command, seconds=_SECONDS)
     except (OSError, subprocess.TimeoutExpired):
         return None
     if ended.returncode:

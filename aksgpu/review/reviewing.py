@@ -21,6 +21,7 @@ from aksgpu.review.wording import by_severity
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
+from rehearsal.project import policies_file
 
 _PACK = PROGRAM / "policies"
 # The inputs by which a stack file may speak of a resource.
@@ -42,7 +43,7 @@ class Wishes:
 def review_stacks(wishes: Wishes, say: Say) -> Review:
     review = Review(offline=wishes.offline, base=wishes.base)
     # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
-    named = [name.rpartition("/")[2] if wishes.offline else name for name in wishes.stacks]
+    named = [_alone(name) if wishes.offline else name for name in wishes.stacks]
     review.stacks = [_begun(wishes, stack) for stack in dict.fromkeys(named)]
     try:
         with ExitStack() as until_the_end:
@@ -139,12 +140,16 @@ def _place(
 
 
 def _file(project: Path, stack: str) -> Path:
-    # A stack of an organisation is written `organisation/project/stack`.
-    return project / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
+    return project / f"Pulumi.{_alone(stack)}.yaml"
+
+
+def _alone(stack: str) -> str:
+    """The stack alone: one of an organisation is written `organisation/project/stack`."""
+    return stack.rpartition("/")[2]
 
 
 def _pack(wishes: Wishes, review: StackReview) -> Pack:
-    configuration = _file(wishes.project, review.stack).with_suffix(".policies.json")
+    configuration = policies_file(wishes.project, _alone(review.stack))
     return Pack(_PACK, configuration if configuration.exists() else None)
 
 

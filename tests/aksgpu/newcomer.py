@@ -13,6 +13,7 @@ from typing import Any
 from engine import ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
+from tests.request_log import RequestLog
 
 AKSGPU = Path(sys.executable).with_name("aksgpu")
 
@@ -24,6 +25,10 @@ class Newcomer:
     root: Path
     # What is otherwise in the environment of this somebody.
     own: Mapping[str, str] = field(default_factory=dict)
+    _log: RequestLog = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_log", RequestLog(self.home / "requests.jsonl"))
 
     @property
     def home(self) -> Path:
@@ -73,8 +78,7 @@ class Newcomer:
         return ended.stdout
 
     def requests(self, method: str) -> list[dict[str, Any]]:
-        log = (self.home / "requests.jsonl").read_text().splitlines()
-        return [line for line in map(json.loads, log) if line["method"] == method]
+        return [line for line in self._log.lines() if line["method"] == method]
 
     def state(self) -> dict[str, Any]:
         deployment: dict[str, Any] = json.loads(self.shell("pulumi stack export"))["deployment"]

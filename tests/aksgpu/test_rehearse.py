@@ -3,13 +3,14 @@
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 
 from rehearsal import cloud
 from tests.aksgpu.newcomer import Newcomer
-from tests.bench import ROOT
+from tests.bench import ROOT, SECONDS
+from tests.faults import Faults
+from tests.waiting import until
 
 pytestmark = pytest.mark.engine
 
@@ -28,12 +29,22 @@ def is_running(pid: int) -> bool:
     return listed.stdout.strip() not in ("", "Z", "Zs")
 
 
-def wait_for_output(process: subprocess.Popen[str], text: str) -> None:
-    assert process.stdout
-    for line in process.stdout:
-        if text in line:
-            return
-    raise AssertionError(f"it ended without saying {text!r}")
+def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int, str]:
+    """Ends a rehearsal when Azure has accepted the GPU pool and is at work on it.
+
+    Its exit code and what it printed.
+    """
+    faults = Faults(newcomer.start_cloud(0.05).home)
+    faults.script({"method": "PUT", "path": "agentPools/gpu$", "operation": "stuck"})
+    process = newcomer.start("rehearse")
+    until(
+        lambda: any(put["path"].endswith("/agentPools/gpu") for put in newcomer.requests("PUT")),
+        "Azure has accepted the pool",
+    )
+    os.killpg(process.pid, number)
+    said, _ = process.communicate(timeout=SECONDS)
+    faults.lift()
+    return process.returncode, said
 
 
 def test_from_nothing_to_nothing(newcomer: Newcomer) -> None:
@@ -80,13 +91,8 @@ def test_a_dead_server_is_started_again_with_all_it_had(newcomer: Newcomer) -> N
 
 @pytest.mark.long
 def test_an_interrupted_update_is_gone_on_with(newcomer: Newcomer) -> None:
-    newcomer.start_cloud(0.4)
-    process = newcomer.start("rehearse")
-    wait_for_output(process, "AgentPool gpu creating")
-    time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=30)
-    assert process.returncode != 0
+    code, said = stopped_at_the_pool(newcomer, signal.SIGINT)
+    assert code != 0
     assert "make rehearse" in said
     assert "Traceback" not in said
     # What Azure had accepted is in the state.
@@ -100,12 +106,7 @@ def test_an_interrupted_update_is_gone_on_with(newcomer: Newcomer) -> None:
 
 @pytest.mark.long
 def test_a_killed_update_is_gone_on_with(newcomer: Newcomer) -> None:
-    newcomer.start_cloud(0.4)
-    process = newcomer.start("rehearse")
-    wait_for_output(process, "AgentPool gpu creating")
-    time.sleep(0.5)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    stopped_at_the_pool(newcomer, signal.SIGKILL)
     assert newcomer.state()["pending_operations"]
 
     said = newcomer.run("rehearse")

@@ -1,13 +1,14 @@
 """Two stacks rehearsed at once, and what is left of them afterwards: nothing."""
 
 import socket
-import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from engine.cache import user_cache
 from tests.aksgpu.newcomer import Newcomer
+from tests.processes import command_lines
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -15,19 +16,7 @@ STACKS = ("dev", "prod")
 LISTENS = "0A"
 
 
-def processes_of(root: Path) -> set[int]:
-    """The processes that work for what lies in a folder, by their command lines."""
-    listed = subprocess.run(
-        ["ps", "-eo", "pid=,args=", "-ww"],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    lines = (line.split(maxsplit=1) for line in listed.stdout.splitlines())
-    return {int(line[0]) for line in lines if len(line) == 2 and str(root) in line[1]}
-
-
-def ports_of(pids: set[int]) -> set[int]:
+def ports_of(pids: Iterable[int]) -> set[int]:
     """The TCP ports on which these processes listen."""
     sockets: set[str] = set()
     for pid in pids:
@@ -63,7 +52,7 @@ def test_two_stacks_at_once_leave_nothing(
     for process, stack, said in zip(started, STACKS, ends, strict=True):
         assert process.returncode == 0, said
         assert f"The stack {stack}, as the rehearsal cloud has it" in said
-    running = processes_of(newcomer.root)
+    running = command_lines(str(newcomer.root))
     ports = ports_of(running)
     # The ARM server, and for each of two clusters an API server and an etcd at least.
     assert len(running) >= 5
@@ -71,7 +60,7 @@ def test_two_stacks_at_once_leave_nothing(
     assert all(map(answers, ports))
 
     newcomer.run("rehearse-down")
-    assert not processes_of(newcomer.root)
+    assert not command_lines(str(newcomer.root))
     assert not any(map(answers, ports))
     assert list(newcomer.root.iterdir()) == []
     assert list(own_home.rglob("*")) == []

@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,8 +10,7 @@ import pytest
 import yaml
 
 from engine import Engine, ensure_engine
-
-Wait = Callable[[Callable[[], object], str], None]
+from tests.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -25,19 +22,6 @@ def said() -> list[str]:
 @pytest.fixture(scope="session")
 def engine() -> Engine:
     return ensure_engine()
-
-
-@pytest.fixture(scope="session")
-def wait_until() -> Wait:
-    """Waits for something to come true, and says what did not when it takes too long."""
-
-    def wait(condition: Callable[[], object], what: str) -> None:
-        deadline = time.monotonic() + 60
-        while not condition():
-            assert time.monotonic() < deadline, f"waited in vain until {what}"
-            time.sleep(0.05)
-
-    return wait
 
 
 def python_of(virtualenv: str) -> dict[str, object]:
@@ -81,10 +65,10 @@ class Project:
             process_group=0,
         )
 
-    def finish(self, process: subprocess.Popen[str], seconds: float = 60) -> int:
+    def finish(self, process: subprocess.Popen[str]) -> int:
         """Wait for a pulumi to end; what it wrote is in `last` then."""
         try:
-            self.last, _ = process.communicate(timeout=seconds)
+            self.last, _ = process.communicate(timeout=PATIENCE)
         finally:
             if process.poll() is None:
                 process.kill()

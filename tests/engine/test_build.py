@@ -10,15 +10,12 @@ import sys
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.build import ModuleFile, Target, build
 from engine.errors import WayClosedError
-
-if TYPE_CHECKING:
-    from tests.engine.conftest import Wait
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
 
@@ -108,16 +105,14 @@ def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> 
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_build_is_resumed(
-    bench: Bench, wait_until: Wait, said: list[str], how: signal.Signals
-) -> None:
+def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal.Signals) -> None:
     run = bench.start()
     try:
-        wait_until(lambda: bench.compiled() > 5, "a few packages were compiled")
+        until(lambda: bench.compiled() > 5, "a few packages were compiled")
         run.send_signal(how)
-        run.communicate(timeout=20)
+        run.communicate(timeout=60)
         [(go, _)] = bench.builds()
-        wait_until(lambda: not group_exists(go), "the build had ended with its run")
+        until(lambda: not group_exists(go), "the build had ended with its run")
     finally:
         run.kill()
         for go, _ in bench.builds():

@@ -1,42 +1,52 @@
 """The components in a program of another team: its own project, on the real engine."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tests.bench import ROOT, Bench
-from tests.rehearsal.conftest import Azure
+from tests.names import unique
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
 pytestmark = pytest.mark.engine
 
 EXAMPLE = ROOT / "examples" / "batch-team"
-PLATFORM = "/resourceGroups/platform"
-CLUSTER = f"{PLATFORM}/providers/Microsoft.ContainerService/managedClusters/shared"
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What the platform team has: a group and a cluster."""
+
+    azure: Azure
+    group: str
+
+    @property
+    def cluster(self) -> str:
+        return (
+            f"/resourceGroups/{self.group}/providers/Microsoft.ContainerService"
+            f"/managedClusters/shared?api-version={API_VERSION}"
+        )
+
+    def look(self) -> dict[str, Any]:
+        """The cluster as Azure has it, without what changes with every write."""
+        body: dict[str, Any] = self.azure.call("GET", self.cluster).body
+        body.pop("eTag", None)
+        body["properties"].pop("eTag", None)
+        return body
 
 
 @pytest.fixture
-def platform(bench: Bench) -> Azure:
-    """What the platform team has: a group and a cluster."""
-    azure = Azure(bench.cloud)
-    azure.call("PUT", f"{PLATFORM}?api-version=2025-04-01", {"location": "eastus"})
-    cluster = {
-        "location": "eastus",
-        "identity": {"type": "SystemAssigned"},
-        "properties": {
-            "dnsPrefix": "shared",
-            "agentPoolProfiles": [
-                {"name": "system", "mode": "System", "count": 1, "vmSize": "Standard_D4ds_v5"}
-            ],
-        },
-    }
-    azure.call("PUT", f"{CLUSTER}?api-version=2025-09-01", cluster)
-    azure.wait(
-        f"{CLUSTER}?api-version=2025-09-01",
-        lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
-    )
-    return azure
+def platform(bench: Bench) -> Platform:
+    made = Platform(Azure(bench.cloud), unique("platform"))
+    group = f"/resourceGroups/{made.group}?api-version=2025-04-01"
+    made.azure.call("PUT", group, {"location": "eastus"})
+    made.azure.call("PUT", made.cluster, new_cluster())
+    wait_until_made(made.azure, made.cluster.partition("?")[0])
+    return made
 
 
 def take_over_example(bench: Bench) -> None:
@@ -52,9 +62,10 @@ def take_over_example(bench: Bench) -> None:
     program.write_text((EXAMPLE / "__main__.py").read_text())
 
 
-def test_adds_pools_and_leaves_the_cluster_as_it_is(bench: Bench, platform: Azure) -> None:
-    before = platform.call("GET", f"{CLUSTER}?api-version=2025-09-01").body
+def test_adds_pools_and_leaves_the_cluster_as_it_is(bench: Bench, platform: Platform) -> None:
+    before = platform.look()
     take_over_example(bench)
+    bench.pulumi("config", "set", "platformGroup", platform.group)
 
     bench.pulumi("up", "--yes", "--skip-preview")
 
@@ -67,9 +78,5 @@ def test_adds_pools_and_leaves_the_cluster_as_it_is(bench: Bench, platform: Azur
     assert bench.changes() == {}
 
     bench.pulumi("destroy", "--yes", "--skip-preview")
-    after = platform.call("GET", f"{CLUSTER}?api-version=2025-09-01").body
     # The pools went through; all that the cluster itself is has stayed.
-    for told in (before, after):
-        told.pop("eTag", None)
-        told["properties"].pop("eTag", None)
-    assert after == before
+    assert platform.look() == before

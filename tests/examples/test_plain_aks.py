@@ -76,4 +76,4 @@ def test_the_pack_alone_finds_what_is_wrong(
     said = bench.pulumi("preview", *arguments, fails=True)
 
     assert findings(events) == EXPECTED, said
-    assert not bench.requests("PUT", "plain-aks")
+    assert not bench.requests("PUT")

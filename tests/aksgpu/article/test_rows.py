@@ -18,7 +18,7 @@ from rehearsal.cloud import Cloud
 
 @pytest.fixture
 def way(tmp_path: Path) -> Way:
-    cloud = Cloud(tmp_path, "", 0, "", "", "", "", tmp_path, tmp_path / "requests.jsonl")
+    cloud = Cloud(tmp_path, "", 0, "", "", "", "", tmp_path, tmp_path / "requests.jsonl", 1.0)
     return Way(Azure(cloud), Runner(tmp_path, {}, lambda _: None))
 
 

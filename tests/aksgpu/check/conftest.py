@@ -1,7 +1,6 @@
 """A cluster of the article's days, on which everything can go wrong, and the check of it."""
 
 import io
-import itertools
 import json
 import os
 import signal
@@ -18,14 +17,15 @@ from rich.console import Console
 from aksgpu.check.command import check_kubeconfig
 from aksgpu.check.examination import Wishes
 from engine import KubernetesBinaries, ensure_kubernetes
-from tests.rehearsal.kubernetes.conftest import Body, Cluster, clouds_cluster, processes_of, until
+from tests.names import unique
+from tests.rehearsal.kubernetes.conftest import Body, Cluster, clouds_cluster, processes_of
+from tests.waiting import until
 
 AKSGPU = Path(sys.executable).with_name("aksgpu")
 TAINT = "sku=gpu:NoSchedule"
 K80 = "Standard_NC6"
 # Long enough for what is coming up at a tenth of the time.
 SETTLE = 5.0
-_numbers = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Site:
     pools: list[str] = field(default_factory=list)
 
     def pool(self, headers: dict[str, str] | None = None, **wanted: Any) -> str:
-        name = f"gpu{next(_numbers)}"
+        name = unique("gpu")
         self.pools.append(name)
         self.cluster.put_pool(name, headers, **{"vmSize": K80, **wanted})
         return name

@@ -20,7 +20,7 @@ from tests.aksgpu.check.conftest import (
     silent_kubelets,
     use_the_gpu,
 )
-from tests.rehearsal.kubernetes.conftest import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.engine
 

@@ -21,7 +21,7 @@ WORK = Pod(namespace="ns", name="work", node="n0", gpus=2)
 def view(
     *nodes: Node, pods: tuple[Pod, ...] = (), sets: tuple[DaemonSet, ...] = (), log: str = ""
 ) -> ClusterView:
-    logs = {node.name: log for node in nodes} if log else {}
+    logs = {str(pod): log for pod in pods if pod.is_plugin} if log else {}
     return ClusterView(nodes=nodes, pods=pods, daemon_sets=sets, plugin_logs=logs)
 
 
@@ -122,7 +122,8 @@ def test_a_plugin_that_does_not_run() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "No device was found: there is no NVIDIA driver",
+        'E0101 factory.go:112] "Incompatible strategy detected auto"',
+        "error getting plugins: invalid device discovery strategy",
         "Failed to initialize NVML: could not load NVML library.",
         'E0101 main.go:120] "Incompatible platform detected"',
         "No devices found. Waiting indefinitely.",
@@ -134,6 +135,13 @@ def test_a_plugin_that_finds_no_driver(said: str) -> None:
     assert finding.cause is Cause.DRIVER_MISSING
     assert finding.what.endswith(said)
     assert driver_state(seen, BARE) == "missing"
+
+
+def test_a_plugin_that_crashes_for_want_of_a_driver() -> None:
+    """Plugins from 0.7 on exit where they find no driver."""
+    crashing = replace(PLUGIN, is_running=False, trouble="CrashLoopBackOff: back-off")
+    finding = only(view(BARE, pods=(crashing,), log="Failed to initialize NVML: ERROR_UNKNOWN"))
+    assert finding.cause is Cause.DRIVER_MISSING
 
 
 def test_a_plugin_that_says_nothing_of_a_driver() -> None:

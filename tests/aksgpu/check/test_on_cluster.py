@@ -3,7 +3,7 @@
 import pytest
 
 from tests.aksgpu.check.conftest import TAINT, Site, gpu_pod, jobs, silent_kubelets, use_the_gpu
-from tests.rehearsal.kubernetes.conftest import until
+from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -148,8 +148,28 @@ def test_the_driver_is_left_out(site: Site) -> None:
     checked = site.check()
     problem = checked.only("driver-missing")
     assert problem["node"] == site.node(pool)
-    assert "No device was found" in problem["what"]
+    assert "Failed to initialize NVML" in problem["what"]
     assert checked.document["nodes"][0]["driver"] == "missing"
+
+
+def test_the_driver_is_left_out_under_todays_plugin(site: Site) -> None:
+    """It exits where the plugin of 2018 waits: that it does not run is not the reason."""
+    pool = site.pool(gpuProfile={"driver": "None"})
+    site.cluster.install_plugin()
+    name, image = (
+        "nvidia-device-plugin-ctr",
+        "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2",
+    )
+    site.patch_plugin(
+        {"nodeSelector": {"agentpool": pool}, "containers": [{"name": name, "image": image}]}
+    )
+    pods = ("get", "pods", "-n", "gpu-resources", "--no-headers")
+    until(lambda: "CrashLoopBackOff" in site.kubectl(*pods), "the plugin crashes")
+
+    problem = site.check(settle=ONCE).only("driver-missing")
+
+    assert problem["node"] == site.node(pool)
+    assert "finds no driver: Incompatible strategy detected" in problem["what"]
 
 
 def test_the_devices_are_unhealthy(site: Site) -> None:

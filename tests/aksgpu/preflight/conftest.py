@@ -1,9 +1,8 @@
 """A rehearsal cloud whose script makes answers true and false, and stacks to ask about."""
 
-import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -15,10 +14,11 @@ from aksgpu.preflight.facts import Facts, OfferedSize
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.rows import Row
 from rehearsal import cloud
+from tests.faults import Faults
+from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, FAST, Azure, new_cluster, wait_until_made
 
-_numbers = itertools.count(1)
-
+GROUP_VERSION = "api-version=2025-04-01"
 # Where tests make clusters: what these use of the quota is not in the way of others.
 ELSEWHERE = "northeurope"
 T4: dict[str, Any] = {"name": "t4", "vmSize": "Standard_NC8as_T4_v3", "count": 2}
@@ -66,6 +66,7 @@ class Place:
     """A cloud to ask, and to make true or false what it answers."""
 
     azure: Azure
+    _groups: list[str] = field(default_factory=list, init=False)
 
     @property
     def access(self) -> Access:
@@ -78,7 +79,7 @@ class Place:
         self.azure.cloud.offer(script)
 
     def fault(self, *faults: Mapping[str, Any]) -> None:
-        (self.azure.cloud.home / "faults.json").write_text(json.dumps(faults))
+        Faults(self.azure.cloud.home).script(*faults)
 
     def asked(self, question: Callable[[], Any]) -> list[dict[str, Any]]:
         """The requests that a question led to."""
@@ -87,9 +88,10 @@ class Place:
         return self.azure.requests("")[before:]
 
     def group(self) -> str:
-        name = f"there{next(_numbers)}"
-        path = f"/resourceGroups/{name}?api-version=2025-04-01"
+        name = unique("there")
+        path = f"/resourceGroups/{name}?{GROUP_VERSION}"
         self.azure.call("PUT", path, {"location": ELSEWHERE})
+        self._groups.append(path)
         return name
 
     def cluster(self, group: str, *pools: Mapping[str, Any]) -> str:
@@ -102,6 +104,15 @@ class Place:
         wait_until_made(self.azure, path)
         return f"{self.azure.subscription}{path}"
 
+    def clear(self) -> None:
+        """Makes the cloud as it was: everything is offered, and nothing takes of the quota."""
+        Faults(self.azure.cloud.home).lift()
+        self.offer()
+        for path in self._groups:
+            self.azure.call("DELETE", path)
+        for path in self._groups:
+            self.azure.wait(path, lambda got: got.status == 404)
+
 
 @pytest.fixture(scope="session")
 def preflight_azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
@@ -112,10 +123,10 @@ def preflight_azure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]
 
 @pytest.fixture
 def place(preflight_azure: Azure) -> Iterator[Place]:
-    """The cloud, which offers everything again after the test."""
-    yield Place(preflight_azure)
-    preflight_azure.cloud.offer({})
-    (preflight_azure.cloud.home / "faults.json").unlink(missing_ok=True)
+    """The cloud, which is as it was again after the test."""
+    own = Place(preflight_azure.for_a_test())
+    yield own
+    own.clear()
 
 
 @pytest.fixture(scope="session")

@@ -10,14 +10,15 @@ from aksgpu.pulumi_cli import PulumiCli
 from engine import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
+from tests.names import unique
 from tests.rehearsal.conftest import Azure
 
 PROGRAM = """
 import pulumi
 from pulumi_azure_native import resources
 
-resources.ResourceGroup("g", resource_group_name="Owned", location="eastus")
-resources.ResourceGroup.get("only-read", "ID")
+resources.ResourceGroup("g", resource_group_name={own!r}, location="eastus")
+resources.ResourceGroup.get("only-read", "{subscription}/resourceGroups/{theirs}")
 """
 
 
@@ -25,14 +26,16 @@ resources.ResourceGroup.get("only-read", "ID")
 def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path) -> None:
     bench = Bench(engine, engine_cloud, tmp_path)
     azure = Azure(engine_cloud)
-    azure.call("PUT", "/resourceGroups/Theirs?api-version=2025-04-01", {"location": "eastus"})
-    bench.write(PROGRAM.replace("ID", f"{azure.subscription}/resourceGroups/Theirs"))
+    own, theirs = unique("Own"), unique("Theirs")
+    its_id = f"{azure.subscription}/resourceGroups/{own}"
+    azure.call("PUT", f"/resourceGroups/{theirs}?api-version=2025-04-01", {"location": "eastus"})
+    bench.write(PROGRAM.format(own=own, subscription=azure.subscription, theirs=theirs))
     pulumi = PulumiCli(engine.pulumi, tmp_path / "project", bench.environment)
     assert by_state(pulumi, "test") == frozenset()
     bench.pulumi("stack", "init")
     assert by_state(pulumi, "test") == frozenset()
     bench.pulumi("up", "--yes")
-    assert by_state(pulumi, "test") == frozenset([f"{azure.subscription}/resourcegroups/owned"])
+    assert by_state(pulumi, "test") == frozenset([its_id.lower()])
     bench.pulumi("destroy", "--yes")
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,9 @@ import yaml
 from rehearsal import cloud
 from tests.aksgpu.review.make_example import FORMATS, KEPT, TERMINAL, make_example
 from tests.aksgpu.review.pull_request import STACK, git, make_pull_request, run_review
-from tests.bench import ROOT
+from tests.bench import ROOT, SECONDS
+from tests.processes import command_lines
+from tests.waiting import until
 
 pytestmark = pytest.mark.engine
 
@@ -36,29 +37,16 @@ def left_of(home: Path) -> list[str]:
 
 def clouds_of(home: Path) -> list[str]:
     """The servers of rehearsal clouds below a folder."""
-    listed = subprocess.run(
-        ["ps", "-eww", "-o", "args"],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return [
-        line for line in listed.stdout.splitlines() if "rehearsal.arm" in line and str(home) in line
-    ]
+    return [line for line in command_lines(str(home)).values() if "rehearsal.arm" in line]
 
 
 def at_work_in(folder: Path) -> list[str]:
-    """What still runs in a folder, once it has had a moment to end."""
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        running = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if str((process / "cwd").readlink()).startswith(str(folder)):
-                    running.append((process / "cmdline").read_text())
-        if not running:
-            break
-        time.sleep(0.1)
+    """What runs in a folder."""
+    running = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cwd").readlink().is_relative_to(folder):
+                running.append((process / "cmdline").read_text())
     return running
 
 
@@ -191,8 +179,9 @@ def test_an_interrupted_review_reports_and_leaves_nothing(
     report = tmp_path / "report.md"
     where = ["--project", str(pull_request), "--stack", STACK, "--markdown", str(report)]
     # A program that does not come to its end by itself.
+    reached = tmp_path / "reached"
     with (pull_request / "__main__.py").open("a") as program:
-        program.write("\nimport time\ntime.sleep(300)\n")
+        program.write(f"\nimport time\nopen({str(reached)!r}, 'w')\ntime.sleep(300)\n")
     process = subprocess.Popen(
         [
             sys.executable,
@@ -207,18 +196,17 @@ def test_an_interrupted_review_reports_and_leaves_nothing(
         stderr=subprocess.PIPE,
         text=True,
     )
-    assert process.stderr
-    for line in process.stderr:
-        if "Previewing" in line:
-            break
-    time.sleep(3)
-    process.send_signal(number)
-    said, complained = process.communicate(timeout=60)
+    try:
+        until(reached.exists, "the program is at work")
+        process.send_signal(number)
+        said, complained = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
 
     assert process.returncode == 130, said + complained
     assert "the review was interrupted" in report.read_text()
     assert "Traceback" not in complained
     assert left_of(tmp_path) == []
     assert len(clouds_of(tmp_path)) == 1
-    assert not at_work_in(tmp_path)
+    until(lambda: not at_work_in(tmp_path), "nothing is at work any more")
     assert cloud.find(under_way.home) == under_way

@@ -15,6 +15,7 @@ from aksgpu.review.model import Review, StackReview
 from aksgpu.review.reviewing import Wishes, review_stacks
 from tests.aksgpu.review.test_formats import EVERY
 from tests.bench import Bench
+from tests.names import unique
 
 pytestmark = pytest.mark.engine
 
@@ -93,7 +94,7 @@ def told_in_any_format(review: Review) -> str:
 
 def test_a_change_is_told_as_it_would_happen(bench: Bench, reviewed: Callable[..., Review]) -> None:
     bench.pulumi("config", "set", "--secret", "aks-gpu:password", SECRET)
-    program = PROGRAM.format(group="review")
+    program = PROGRAM.format(group=unique("review"))
     bench.up(program + BEFORE)
     bench.write(program + AFTER)
     workspaces = bench.folder / "pulumi-home" / "workspaces"
@@ -186,7 +187,7 @@ def test_what_a_program_says_when_it_fails_is_told_without_its_secrets(
 ) -> None:
     bench.pulumi("config", "set", "--secret", "aks-gpu:password", SECRET)
     raising = f"raise ValueError(f'too hot: {{secret}} {ENCODED}' + {KUBECONFIG!r})"
-    bench.write(PROGRAM.format(group="raises") + raising)
+    bench.write(PROGRAM.format(group=unique("raises")) + raising)
 
     review = reviewed()
 
