@@ -1,9 +1,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
-# A file's tests share what they start, and so stay together.
-PARALLEL := --numprocesses auto --dist loadfile
+# A file's tests share what they start, and so stay together. What takes longest is shown, so that no
+# file comes to hold the others up.
+PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 
-.PHONY: rehearse rehearse-down article test test-long lint bench policy-pack lock
+.PHONY: rehearse rehearse-down article test test-long contract lint bench policy-pack lock
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -29,6 +30,10 @@ test: .venv/ready
 # Whole lives and faults, on the real engine and on real control planes.
 test-long: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m long
+
+# The table of cases that the stand-ins pass, on the real plug-ins: Pulumi downloads them.
+contract: .venv/ready
+	$(BIN)/python -m tests.contract
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import yaml
 from engine import Engine
 from rehearsal.cloud import Cloud
 from rehearsal.project import Project
+from tests.names import unique
+from tests.request_log import RequestLog
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 120
@@ -24,6 +26,10 @@ class Bench:
     engine: Engine
     cloud: Cloud
     folder: Path
+    _log: RequestLog = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_log", RequestLog(self.cloud.request_log))
 
     def write(self, program: str) -> None:
         real = Project(ROOT, self.folder)
@@ -41,6 +47,18 @@ class Bench:
         kept = yaml.safe_load(file.read_text()) if file.exists() else {}
         said = {f"aks-gpu:{key}": value for key, value in config.items()}
         file.write_text(yaml.safe_dump((kept or {}) | {"config": said}))
+
+    def write_example(self, stack: str) -> None:
+        """Puts the real program in place, with a stack file of this checkout.
+
+        Its group and its cluster have names of the test's own: there is one cloud for many tests.
+        """
+        own = unique(stack)
+        written = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())["config"]
+        config = {key.removeprefix("aks-gpu:"): value for key, value in written.items()}
+        for part in ("resourceGroup", "cluster"):
+            config[part] = config[part] | {"name": own}
+        self.write_stack(config)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -89,12 +107,11 @@ class Bench:
         }
 
     def requests(self, method: str, path_part: str = "") -> list[dict[str, Any]]:
-        """What reached ARM, by method and a part of the path."""
-        lines = map(json.loads, self.cloud.request_log.read_text().splitlines())
+        """What reached ARM since this project was made, by method and a part of the path."""
         return [
             line
-            for line in lines
+            for line in self._log.lines()
             if line["method"] == method
-            and path_part in line["path"]
+            and path_part.lower() in line["path"].lower()
             and "/subscriptions/" in line["path"]
         ]

@@ -37,6 +37,16 @@ def tree(graph: Graph) -> set[tuple[str, str, str]]:
     return {(found.parent, found.name, found.type.rpartition(":")[2]) for found in graph.registered}
 
 
+def pools_of_plugin(daemon_set: dict[str, Any]) -> list[str]:
+    """The pools that a DaemonSet of the device plugin is bound to."""
+    affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    (expression,) = term["matchExpressions"]
+    assert expression["operator"] == "In"
+    pools: list[str] = expression["values"]
+    return pools
+
+
 AZURE = {
     ("aks-gpu-test", "group", "ResourceGroup"),
     ("group", "group", "ResourceGroup"),
@@ -49,6 +59,7 @@ WORKLOADS = {
     ("device-plugin", "device-plugin", "Namespace"),
     ("device-plugin", "device-plugin", "DaemonSet"),
 }
+MIG = {("device-plugin", "device-plugin-mig", "DaemonSet")}
 JOB = {("aks-gpu-test", "sample-job", "SampleJob"), ("sample-job", "sample-job", "Job")}
 IMAGE = {
     ("aks-gpu-test", "specialised-image", "SpecialisedGpuImage"),
@@ -74,7 +85,7 @@ def pool(name: str) -> set[tuple[str, str, str]]:
     ("name", "expected"),
     [
         ("dev", AZURE | WORKLOADS | JOB | pool("gpu")),
-        ("prod", AZURE | WORKLOADS | pool("t4") | pool("mig") | pool("spot")),
+        ("prod", AZURE | WORKLOADS | MIG | pool("t4") | pool("mig") | pool("spot")),
         ("article", AZURE | WORKLOADS | JOB | IMAGE | pool("gpu") | pool("gpugen2")),
     ],
 )
@@ -99,11 +110,8 @@ def test_the_article_to_the_letter(run: Run) -> None:
     assert not any("nodeTaints" in found.inputs for found in pools.values())
     # Pools with the image wait for its feature; the cluster, on the regular image, does not.
     assert waits_for_the_image(graph) == {"gpu", "gpugen2"}
-    plugin = graph.only("DaemonSet").inputs["spec"]["template"]["spec"]
-    (term,) = plugin["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
-        "nodeSelectorTerms"
-    ]
-    assert term["matchExpressions"][0]["values"] == ["gpu", "gpugen2"]
+    # Its pool with GPUs on the regular image; the others bring a plugin of their own.
+    assert pools_of_plugin(graph.only("DaemonSet").inputs) == ["nodepool1"]
 
 
 def test_a_specialised_system_pool_makes_the_cluster_wait(run: Run) -> None:
@@ -132,6 +140,19 @@ def test_an_existing_cluster_gets_pools_and_stays_as_it_is(run: Run) -> None:
     (spot,) = [found for found in graph.all("AgentPool") if found.name == "spot"]
     assert spot.inputs["resourceGroupName"] == "theirs"
     assert spot.inputs["resourceName"] == "prod"
+    # The platform's pools may have a plugin of their own, and a pool named as ours would be.
+    pools = [pools_of_plugin(found.inputs) for found in graph.all("DaemonSet")]
+    assert pools == [["t4", "spot"], ["mig"]]
+
+
+def test_a_system_pool_with_gpus_is_the_plugins_where_the_cluster_is_ours(run: Run) -> None:
+    config = stack_file("dev") | {"aks-gpu:systemPool": {"vmSize": "Standard_NC8as_T4_v3"}}
+    assert pools_of_plugin(run(config).only("DaemonSet").inputs) == ["gpu", "system"]
+
+    theirs = {"aks-gpu:cluster": {"name": "theirs", "existing": True}}
+    group = {"aks-gpu:resourceGroup": {"name": "theirs", "existing": True}}
+    daemon_set = run(config | theirs | group).only("DaemonSet")
+    assert pools_of_plugin(daemon_set.inputs) == ["gpu"]
 
 
 def test_somebody_elses_gpu_stack_gets_no_daemon_set(run: Run) -> None:

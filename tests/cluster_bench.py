@@ -1,0 +1,50 @@
+"""A Pulumi project of a test's own whose stack has a cluster, and kubectl on that cluster."""
+
+import json
+import subprocess
+from typing import Any
+
+from engine import ensure_kubernetes
+from tests.bench import Bench
+
+GPU = "nvidia.com/gpu"
+
+
+class ClusterBench(Bench):
+    """A project whose stack has a cluster, with its kubeconfig as the output `kubeconfig`."""
+
+    def kubectl(self, *arguments: str, content: Any = None) -> str:
+        """Runs kubectl to its end; what it printed."""
+        kubeconfig = self.folder / "kubeconfig"
+        if not kubeconfig.exists():
+            secret = self.pulumi("stack", "output", "kubeconfig", "--show-secrets")
+            kubeconfig.write_text(secret.strip())
+        ended = subprocess.run(
+            [ensure_kubernetes().kubectl, "--kubeconfig", kubeconfig, *arguments],
+            input=json.dumps(content) if content else None,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout
+
+    def objects(self, *what: str) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = json.loads(self.kubectl("get", *what, "-o", "json"))["items"]
+        return items
+
+    def gpus(self, pool: str) -> tuple[str | None, str | None]:
+        """Capacity and allocatable GPUs of a pool's one node."""
+        (node,) = self.objects("nodes", "-l", f"agentpool={pool}")
+        status = node["status"]
+        return status["capacity"].get(GPU), status["allocatable"].get(GPU)
+
+    def pools_with_plugin(self) -> list[str]:
+        """The pool of each node on which a pod of the stack's device plugin is."""
+        pool_of = {
+            node["metadata"]["name"]: node["metadata"]["labels"]["agentpool"]
+            for node in self.objects("nodes")
+        }
+        pods = self.objects("pods", "-n", "gpu-resources")
+        return sorted(pool_of[pod["spec"]["nodeName"]] for pod in pods)

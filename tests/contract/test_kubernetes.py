@@ -1,0 +1,153 @@
+"""The contract of kubernetes: the stand-in, or the real plug-in, does what its table says."""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import yaml
+
+from tests.contract.plugins import Change, Plugin, Running, running
+from tests.rehearsal.kubernetes_provider import control_plane
+from tests.rehearsal.kubernetes_provider.control_plane import ControlPlane
+
+pytestmark = pytest.mark.engine
+
+TABLE = yaml.safe_load(Path(__file__).with_name("kubernetes.yaml").read_text())
+Values = dict[str, Any]
+# Nobody listens there: what a change of inputs means, a plug-in knows without a cluster.
+UNREACHABLE = "https://127.0.0.1:1"
+
+
+def cases(kind: str) -> list[Any]:
+    return [pytest.param(case, id=case["name"]) for case in TABLE[kind]]
+
+
+def changed(values: Values, changes: Mapping[str, Any]) -> Values:
+    """The values with others at some paths; None takes away what is there."""
+    result = copy.deepcopy(values)
+    for path, value in changes.items():
+        *parents, last = [int(part) if part.isdigit() else part for part in path.split(".")]
+        inner: Any = result
+        for part in parents:
+            inner = inner[part]
+        if value is None:
+            del inner[last]
+        else:
+            inner[last] = value
+    return result
+
+
+def token(values: Values) -> str:
+    """The type of a resource, as the engine has it."""
+    group, _, version = values["apiVersion"].rpartition("/")
+    return f"kubernetes:{group or 'core'}/{version}:{values['kind']}"
+
+
+def state(values: Values) -> Values:
+    """What the engine's state has of an object that was made from these inputs."""
+    ours = {"__initialApiVersion": values["apiVersion"], "__fieldManager": "pulumi-kubernetes-0"}
+    return values | ours | {"__inputs": values}
+
+
+def outcome(change: Change) -> str:
+    """The word that the table has for a change."""
+    if not change.is_change:
+        return "same"
+    if not change.replaces:
+        return "update"
+    return "replace-first" if change.deletes_first else "replace"
+
+
+def kubeconfig(server: str, ca: str = "b25l", **_: Any) -> str:
+    return yaml.safe_dump(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "current-context": "c",
+            "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [
+                {"name": "c", "cluster": {"server": server, "certificate-authority-data": ca}}
+            ],
+            "users": [{"name": "u", "user": {"token": "t"}}],
+        }
+    )
+
+
+def plugin(config: str) -> Plugin:
+    return Plugin("kubernetes", "rehearsal/kubernetes_provider", {"kubeconfig": config})
+
+
+@pytest.fixture(scope="module")
+def kubernetes(plugin_folder: Path | None) -> Iterator[Running]:
+    """The plug-in, with a cluster that does not answer."""
+    with running(plugin(kubeconfig(UNREACHABLE)), plugin_folder, {}) as found:
+        yield found
+
+
+@pytest.mark.parametrize("case", cases("diffs"))
+def test_a_diff(case: Values, kubernetes: Running) -> None:
+    old = TABLE["objects"][case["of"]]
+    new = changed(old, case["set"])
+
+    assert outcome(kubernetes.diff(token(old), old, state(old), new)) == case["is"]
+
+
+@pytest.mark.parametrize("case", cases("checks"))
+def test_a_check(case: Values, kubernetes: Running) -> None:
+    values = changed(TABLE["objects"][case["of"]], case["set"])
+
+    with pytest.raises(grpc.RpcError, match=case["refuses"]):
+        kubernetes.refusals(token(values), values)
+
+
+@pytest.mark.parametrize("case", cases("providers"))
+def test_a_change_of_the_providers_arguments(case: Values, kubernetes: Running) -> None:
+    old, new = (
+        {"kubeconfig": kubeconfig(**case[side])}
+        | {key: value for key, value in case[side].items() if key == "clusterIdentifier"}
+        for side in ("old", "new")
+    )
+
+    assert outcome(kubernetes.diff_config("kubernetes", old, new)) == case["is"]
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A cluster without a node, so that no DaemonSet there has to wait for pods."""
+    found = control_plane.start(tmp_path_factory.mktemp("contract-cluster"))
+    try:
+        found.kubectl("create", "namespace", "gpu-resources")
+        yield found
+    finally:
+        control_plane.remove(found)
+
+
+@pytest.fixture(scope="module")
+def on_cluster(plugin_folder: Path | None, plane: ControlPlane) -> Iterator[Running]:
+    with running(plugin(plane.kubeconfig), plugin_folder, {}) as found:
+        yield found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", cases("reads"))
+def test_a_read(case: Values, on_cluster: Running, plane: ControlPlane) -> None:
+    inputs = TABLE["objects"][case["of"]]
+    named = {key: inputs["metadata"][key] for key in ("name", "namespace")}
+    if not case.get("gone"):
+        live = json.dumps(changed(inputs, case["live"]))
+        plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=live)
+    try:
+        resource_id = f"{named['namespace']}/{named['name']}"
+        found = on_cluster.read(token(inputs), resource_id, inputs, state(inputs))
+    finally:
+        plane.kubectl(
+            "delete", inputs["kind"], named["name"], "-n", named["namespace"], "--ignore-not-found"
+        )
+
+    assert found.id == ("" if case.get("gone") else resource_id)
+    if not case.get("gone"):
+        assert found.inputs == changed(inputs, case["finds"])

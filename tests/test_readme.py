@@ -1,0 +1,139 @@
+"""The README's commands for Azure, as they stand there, on the rehearsal cloud."""
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from aksgpu.preflight.wanted import PROVIDERS
+from engine import Engine, ensure_kubernetes
+from engine.versions import LOWEST_PULUMI
+from rehearsal import cloud
+from rehearsal.cloud import Cloud
+from tests.bench import ROOT
+from tests.rehearsal.conftest import Azure
+
+README = (ROOT / "README.md").read_text()
+# The plug-ins that Pulumi would download.
+STAND_INS = {"azure-native": "azure_native", "kubernetes": "kubernetes_provider"}
+SECONDS = 600
+V = "?api-version=2021-04-01"
+
+
+def commands(heading: str, introduction: str) -> list[str]:
+    """The indented lines that follow a sentence of a section."""
+    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    block = section.split(f"{introduction}\n\n")[1]
+    lines = re.match(r"(?:    .*\n)+", block)
+    assert lines is not None
+    return [line.strip() for line in lines[0].splitlines()]
+
+
+def test_the_readme_and_the_project_file_ask_for_the_same_pulumi() -> None:
+    project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
+
+    assert project["requiredPulumiVersion"] == f">={LOWEST_PULUMI}"
+    assert f"{LOWEST_PULUMI.rpartition('.')[0]} or newer, the\n" in README
+
+
+@pytest.fixture
+def subscription(tmp_path: Path) -> Iterator[Cloud]:
+    """An empty subscription of today."""
+    home = tmp_path / "cloud"
+    running = cloud.start(home, time_scale=0.2, kubernetes=ensure_kubernetes().folder)
+    for namespace in PROVIDERS:
+        registration(running, namespace, "unregister")
+    yield running
+    cloud.stop(home)
+
+
+def registration(running: Cloud, namespace: str, action: str) -> None:
+    """Registers a resource provider or takes it away, as `az provider` does, and waits."""
+    azure, path = Azure(running), f"/providers/{namespace}"
+    assert azure.call("POST", f"{path}/{action}{V}").status == 200
+    state = {"register": "Registered", "unregister": "Unregistered"}[action]
+    azure.wait(f"{path}{V}", lambda reply: bool(reply.body["registrationState"] == state))
+
+
+def checkout(folder: Path) -> Path:
+    """A clone as its user gets it, with what is not committed yet."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.split("\0")):
+        if (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def plug_ins(folder: Path) -> Path:
+    """Stands in for Pulumi's download of plug-ins: it takes one that lies on PATH."""
+    folder.mkdir()
+    for name, package in STAND_INS.items():
+        file = folder / f"pulumi-resource-{name}"
+        file.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT / "rehearsal" / package} "$@"\n')
+        file.chmod(file.stat().st_mode | stat.S_IEXEC)
+    return folder
+
+
+@pytest.mark.engine
+@pytest.mark.long
+@pytest.mark.timeout(900)
+def test_the_commands_take_an_empty_subscription_to_a_running_stack(
+    engine: Engine, subscription: Cloud, tmp_path: Path
+) -> None:
+    """`pulumi up -s dev` answered that there was no stack dev: nothing had said to make it."""
+    folder, home = checkout(tmp_path / "clone"), tmp_path / "home"
+    home.mkdir()
+    path = engine.on_path(os.pathsep.join([str(plug_ins(tmp_path / "bin")), os.environ["PATH"]]))
+    environment = {
+        "HOME": str(home),
+        "PATH": path,
+        "COLUMNS": "200",
+        # In place of the answers to prompts.
+        "PULUMI_CONFIG_PASSPHRASE": "correct horse",
+        "PULUMI_SKIP_CONFIRMATIONS": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_HOME": str(home / ".pulumi"),
+        # `pulumi login --local` goes by the machine's list of users, and not by HOME.
+        "PULUMI_BACKEND_URL": f"file://{home}",
+        # In place of `az login`.
+        **subscription.environment(),
+    }
+    sign_in = commands(
+        "Use it for real", "Sign in, choose the subscription, and register what a new one lacks:"
+    )
+    assert all(line.startswith(("az ", "export ARM_SUBSCRIPTION_ID=")) for line in sign_in)
+    for line in sign_in:
+        # In place of `az provider register`.
+        if registered := re.fullmatch(r"az provider register --wait --namespace (\S+)", line):
+            registration(subscription, registered[1], "register")
+    script = commands("Use it for real", "Then, in a clone of this repository:")
+    assert "`pulumi destroy --stack dev`" in README
+
+    ended = subprocess.run(
+        ["bash", "-exc", "\n".join([*script, "pulumi destroy --stack dev"])],  # noqa: S607
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stdout
+    assert "Result: gpus-schedulable" in ended.stdout
