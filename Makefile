@@ -22,7 +22,7 @@ rehearse-down: .venv/ready
 
 # The article twice: by hand, and by this program.
 article: .venv/ready
-	$(BIN)/aksgpu article
+	$(BIN)/python -m acceptance
 
 test: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m "not long"

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from aksgpu.article.running import CommandFailedError, Runner
+from acceptance.running import CommandFailedError, Runner
 from engine.cache import Say, sole_use, user_cache
 
 VERSION = "2.91.0"

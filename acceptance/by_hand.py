@@ -5,11 +5,11 @@ import shlex
 import shutil
 from pathlib import Path
 
-from aksgpu.article import names
-from aksgpu.article.azure import Azure
-from aksgpu.article.kubectl import CONFLICT, Kubectl, condition, gpus, kubectl_environment
-from aksgpu.article.running import Runner, wait_until
-from aksgpu.article.way import Step, Way
+from acceptance import names
+from acceptance.azure import Azure
+from acceptance.kubectl import CONFLICT, Kubectl, condition, gpus, kubectl_environment
+from acceptance.running import Runner, wait_until
+from acceptance.way import Step, Way
 from engine.cache import Say
 from rehearsal.cloud import Cloud
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import yaml
 
-from aksgpu.article import names
-from aksgpu.article.azure import Azure
-from aksgpu.article.by_hand import run_without_driver
-from aksgpu.article.kubectl import Kubectl
-from aksgpu.article.running import CommandFailedError, Runner
-from aksgpu.article.way import Step, Way
+from acceptance import names
+from acceptance.azure import Azure
+from acceptance.by_hand import run_without_driver
+from acceptance.kubectl import Kubectl
+from acceptance.running import CommandFailedError, Runner
+from acceptance.way import Step, Way
 from aksgpu.rehearsal_stage import PROGRAM, Stage
 from engine.cache import Say
 from rehearsal.project import NAME, policies_file

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aksgpu.article.running import Runner
+from acceptance.running import Runner
 
 Json = Any
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from aksgpu.article import names
-from aksgpu.article.azure import Request
-from aksgpu.article.kubectl import Kubectl, gpus
-from aksgpu.article.way import NotShownError, Way, require
-from rehearsal.arm.registrations import FEATURE_SECONDS
+from acceptance import names
+from acceptance.azure import Request
+from acceptance.kubectl import Kubectl, gpus
+from acceptance.way import NotShownError, Way, require
+from rehearsal.arm.resources.registrations import FEATURE_SECONDS
 
 # The rehearsal's clock runs faster than Azure's; the article is happening at this pace.
 TIME_SCALE = 0.2

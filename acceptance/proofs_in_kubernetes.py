@@ -6,10 +6,10 @@ from typing import Any
 
 import yaml
 
-from aksgpu.article import names
-from aksgpu.article.kubectl import CONFLICT, GPU, Kubectl, condition, gpus
-from aksgpu.article.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
-from aksgpu.article.way import NotShownError, Proof, Way, require
+from acceptance import names
+from acceptance.kubectl import CONFLICT, GPU, Kubectl, condition, gpus
+from acceptance.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
+from acceptance.way import NotShownError, Proof, Way, require
 from catalogue.sizes import find
 
 Json = Any

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from aksgpu.article.sent import UNSAID, Compared, Comparison, Thing, Unsaid
-from aksgpu.article.way import Finding
+from acceptance.sent import UNSAID, Compared, Comparison, Thing, Unsaid
+from acceptance.way import Finding
 
 _COLOURS = {"ok": "green", "note": "cyan", "not ok": "bold red"}
 _UNEXPLAINED = "NOT EXPLAINED"

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from aksgpu.article import proofs_in_azure as azure
-from aksgpu.article import proofs_in_kubernetes as kubernetes
-from aksgpu.article.way import Finding, Proof
+from acceptance import proofs_in_azure as azure
+from acceptance import proofs_in_kubernetes as kubernetes
+from acceptance.way import Finding, Proof
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from aksgpu.article.azure import Azure
-from aksgpu.article.kubectl import Kubectl
-from aksgpu.article.running import CommandFailedError, Runner
+from acceptance.azure import Azure
+from acceptance.kubectl import Kubectl
+from acceptance.running import CommandFailedError, Runner
 
 Result = Literal["ok", "not ok", "note"]
 

@@ -8,7 +8,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from aks_preview.provider import AksPreview  # noqa: E402
 from aks_preview.schema import VERSION  # noqa: E402
-from aks_preview.serving import serve  # noqa: E402
+from provider_kit.serving import serve  # noqa: E402
 
 if __name__ == "__main__":
     serve(AksPreview(), VERSION)

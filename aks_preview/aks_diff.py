@@ -7,8 +7,8 @@ from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview import arm_form
 from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
-from aks_preview.diff import child, diff
 from aks_preview.sameness import settled, supplemented
+from provider_kit.diff import child, diff
 
 
 def aks_diff(

@@ -7,18 +7,19 @@ from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.core.polling import AsyncLROPoller
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview import arm_form, errors
+from aks_preview import arm_form
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_type import HEADERS, AksType
 from aks_preview.autoscaling import is_scaled_by_aks, with_counts
-from aks_preview.cancellation import Cancellation
-from aks_preview.conflicts import wait_out_conflicts
-from aks_preview.connection import Clients, Connection
-from aks_preview.handler import Found, Task, Values
 from aks_preview.sameness import projected
-from aks_preview.serving import ProviderError, ResourceInitError
-from aks_preview.shapes import ObjectOf
-from aks_preview.values import property_map
+from provider_kit import errors
+from provider_kit.cancellation import Cancellation
+from provider_kit.conflicts import wait_out_conflicts
+from provider_kit.connection import Clients, Connection
+from provider_kit.handler import Found, Task, Values
+from provider_kit.serving import ProviderError, ResourceInitError
+from provider_kit.shapes import ObjectOf
+from provider_kit.values import property_map
 
 _FAILURES = (AzureError, ProviderError, TimeoutError)
 _SECONDS_OF_A_READ = 600.0

@@ -7,9 +7,9 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final
 
-from aks_preview.sdk_shapes import object_shape
-from aks_preview.serving import ProviderError
-from aks_preview.shapes import STRING, STRING_MAP, STRINGS, ObjectOf, Shape
+from provider_kit.sdk_shapes import object_shape
+from provider_kit.serving import ProviderError
+from provider_kit.shapes import STRING, STRING_MAP, STRINGS, ObjectOf, Shape
 
 # Stands for whatever value Azure chooses.
 ANY_VALUE: Final = object()

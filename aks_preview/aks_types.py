@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from aks_preview.aks_type import ANY_VALUE, HEADERS, AksType
-from aks_preview.sdk_shapes import object_shape
-from aks_preview.shapes import STRING, STRING_MAP, STRINGS, ObjectOf
+from provider_kit.sdk_shapes import object_shape
+from provider_kit.shapes import STRING, STRING_MAP, STRINGS, ObjectOf
 
 _NAME = "names the resource"
 _AT_CREATION = "AKS sets it when it makes the nodes, and never again"

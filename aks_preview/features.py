@@ -10,15 +10,15 @@ from typing import Any, Final
 from azure.core.exceptions import AzureError, ResourceNotFoundError
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview import errors
-from aks_preview.cancellation import Cancellation
-from aks_preview.connection import Connection
-from aks_preview.diff import diff
-from aks_preview.engine_log import EngineLog
-from aks_preview.handler import Found, Task, Values
-from aks_preview.serving import ProviderError, ResourceInitError
-from aks_preview.shapes import BOOLEAN, STRING, ObjectOf
-from aks_preview.values import property_map
+from provider_kit import errors
+from provider_kit.cancellation import Cancellation
+from provider_kit.connection import Connection
+from provider_kit.diff import diff
+from provider_kit.engine_log import EngineLog
+from provider_kit.handler import Found, Task, Values
+from provider_kit.serving import ProviderError, ResourceInitError
+from provider_kit.shapes import BOOLEAN, STRING, ObjectOf
+from provider_kit.values import property_map
 
 NAMESPACE: Final = "providerNamespace"
 FEATURE: Final = "featureName"

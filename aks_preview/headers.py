@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS
-from aks_preview.shapes import Mistake
+from provider_kit.shapes import Mistake
 
 # RFC 9110: a token, and visible characters with blanks between them.
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")

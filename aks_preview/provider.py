@@ -7,19 +7,19 @@ from pulumi.provider.experimental import provider as sdk
 
 from aks_preview.aks_resource import AksResource
 from aks_preview.aks_types import AKS_TYPES
-from aks_preview.cancellation import Cancellation
-from aks_preview.configuration import Configuration, setting_mistakes
-from aks_preview.connection import Connection
-from aks_preview.diff import diff
-from aks_preview.engine_log import EngineLog, engine_address
 from aks_preview.features import FEATURE_TYPE, FeatureRegistration
-from aks_preview.handler import Handler, Task
 from aks_preview.headers import header_mistakes
 from aks_preview.schema import schema
-from aks_preview.secrecy import with_secrets
-from aks_preview.serving import DiffRequest, ProviderError
-from aks_preview.shapes import Mistake, mistakes
-from aks_preview.values import plain_map, property_map
+from provider_kit.cancellation import Cancellation
+from provider_kit.configuration import Configuration, setting_mistakes
+from provider_kit.connection import Connection
+from provider_kit.diff import diff
+from provider_kit.engine_log import EngineLog, engine_address
+from provider_kit.handler import Handler, Task
+from provider_kit.secrecy import with_secrets
+from provider_kit.serving import DiffRequest, ProviderError
+from provider_kit.shapes import Mistake, mistakes
+from provider_kit.values import plain_map, property_map
 
 # How long an operation may take where the resource does not say it.
 _SECONDS = 3600.0

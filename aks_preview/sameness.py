@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from aks_preview.autoscaling import is_autoscaled
-from aks_preview.secrecy import is_credential
-from aks_preview.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from provider_kit.secrecy import is_credential
+from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 # Labels and taints under this prefix are AKS's own; a user cannot set them, but may repeat them.
 _OF_AKS = "kubernetes.azure.com/"

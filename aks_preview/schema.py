@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
 from aks_preview.aks_types import AKS_TYPES
-from aks_preview.configuration import SETTINGS, Setting
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
-from aks_preview.secrecy import is_credential
-from aks_preview.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from provider_kit.configuration import SETTINGS, Setting
+from provider_kit.secrecy import is_credential
+from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 VERSION: Final = "0.1.0"
 

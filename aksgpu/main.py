@@ -8,9 +8,6 @@ import typer
 from rich.console import Console
 
 from aksgpu import rehearse as rehearsal
-from aksgpu.article.azure_cli import AzureCliUnavailableError
-from aksgpu.article.command import article as both_ways
-from aksgpu.article.running import CommandFailedError
 from aksgpu.check.examination import Wishes
 from aksgpu.check.options import check as check_gpus
 from aksgpu.preflight.command import preflight as ask_first
@@ -23,9 +20,7 @@ from rehearsal.cloud import CloudError
 from rehearsal.project import StackFileError
 
 _EXPECTED = (
-    AzureCliUnavailableError,
     CloudError,
-    CommandFailedError,
     EngineUnavailableError,
     PulumiFailedError,
     StackFileError,
@@ -56,19 +51,6 @@ def rehearse(
 def rehearse_down() -> None:
     """Destroy what was rehearsed, and take the rehearsal cloud away."""
     raise typer.Exit(rehearsal.rehearse_down(Console()))
-
-
-@app.command()
-def article(
-    keep: Annotated[bool, typer.Option("--keep", help="Keep both clouds and their logs")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON")] = False,
-) -> None:
-    """Make the article happen twice, by hand and by this program, and compare the two."""
-
-    def say(line: str) -> None:
-        _messages.print(line, soft_wrap=True, markup=False, highlight=False)
-
-    raise typer.Exit(both_ways(Console(), say, keep=keep, as_json=as_json))
 
 
 @app.command()

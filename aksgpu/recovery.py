@@ -10,7 +10,7 @@ from aks_preview.aks_type import AksType
 from aks_preview.aks_types import AKS_TYPES
 from aksgpu.pulumi_cli import PulumiCli
 from engine.cache import Say
-from rehearsal.azure_native.types import TYPES, ArmType
+from rehearsal.stand_ins.azure_native.types import TYPES, ArmType
 
 
 def recover(pulumi: PulumiCli, stack: str, state: Path, subscription: str, say: Say) -> None:

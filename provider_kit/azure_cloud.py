@@ -18,9 +18,9 @@ from azure.identity.aio import (
     ManagedIdentityCredential,
 )
 
-from aks_preview.configuration import Configuration
-from aks_preview.oidc import assertion
-from aks_preview.serving import ProviderError
+from provider_kit.configuration import Configuration
+from provider_kit.oidc import assertion
+from provider_kit.serving import ProviderError
 
 _METADATA_API_VERSION = "2022-09-01"
 _METADATA_HOSTS: Mapping[str, str] = MappingProxyType(

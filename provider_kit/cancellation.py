@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from aks_preview.serving import ProviderError
+from provider_kit.serving import ProviderError
 
 Result = TypeVar("Result")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from aks_preview.serving import ProviderError
-from aks_preview.shapes import Mistake
+from provider_kit.serving import ProviderError
+from provider_kit.shapes import Mistake
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from azure.core.exceptions import HttpResponseError
 
-from aks_preview.cancellation import Cancellation
+from provider_kit.cancellation import Cancellation
 
 Result = TypeVar("Result")
 

@@ -15,10 +15,10 @@ from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from aks_preview.azure_cloud import azure_cloud, azure_credential
-from aks_preview.cancellation import Cancellation
-from aks_preview.configuration import Configuration
-from aks_preview.serving import ProviderError
+from provider_kit.azure_cloud import azure_cloud, azure_credential
+from provider_kit.cancellation import Cancellation
+from provider_kit.configuration import Configuration
+from provider_kit.serving import ProviderError
 
 _ALWAYS = 1_000_000
 _RETRIES: Mapping[str, Any] = MappingProxyType(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview.shapes import ObjectOf
+from provider_kit.shapes import ObjectOf
 
 Values = Mapping[str, Any]
 

@@ -8,8 +8,8 @@ from azure.core import PipelineClient
 from azure.core.exceptions import AzureError
 from azure.core.rest import HttpRequest, HttpResponse
 
-from aks_preview.configuration import Configuration
-from aks_preview.serving import ProviderError
+from provider_kit.configuration import Configuration
+from provider_kit.serving import ProviderError
 
 # Entra ID takes only tokens that were made for this audience.
 _AUDIENCE = "api://AzureADTokenExchange"

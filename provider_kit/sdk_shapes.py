@@ -9,7 +9,7 @@ from typing import Any
 from azure.mgmt.containerservice import models
 from azure.mgmt.containerservice import types as wire
 
-from aks_preview.shapes import (
+from provider_kit.shapes import (
     BOOLEAN,
     CHOICE,
     INTEGER,

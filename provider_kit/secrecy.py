@@ -5,7 +5,7 @@ from typing import Any
 
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from aks_preview.configuration import SETTINGS
+from provider_kit.configuration import SETTINGS
 
 _CREDENTIALS = frozenset(
     {"adminPassword", "kubeconfig", "password", "secret"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from aks_preview.values import UNKNOWN
+from provider_kit.values import UNKNOWN
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,10 @@ from rehearsal.arm.home import write_whole
 
 # The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
-    {"azure-native": "rehearsal/azure_native", "kubernetes": "rehearsal/kubernetes_provider"}
+    {
+        "azure-native": "rehearsal/stand_ins/azure_native",
+        "kubernetes": "rehearsal/stand_ins/kubernetes",
+    }
 )
 
 NAME = "aks-gpu"

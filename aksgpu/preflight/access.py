@@ -22,9 +22,9 @@ from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from aks_preview.azure_cloud import AzureCloud, azure_cloud, azure_credential
-from aks_preview.configuration import SETTINGS, Configuration
-from aks_preview.serving import ProviderError
+from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
+from provider_kit.configuration import SETTINGS, Configuration
+from provider_kit.serving import ProviderError
 from rehearsal.arm.home import Home
 from rehearsal.cloud import Cloud
 

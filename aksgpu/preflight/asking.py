@@ -12,12 +12,12 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 
-from aks_preview.errors import said
-from aks_preview.serving import ProviderError
 from aksgpu.preflight import facts, wanted
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
+from provider_kit.errors import said
+from provider_kit.serving import ProviderError
 from settings import Settings
 
 # Gives the ids of all that a stack's state has; None where the state cannot be read.

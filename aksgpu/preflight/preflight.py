@@ -8,7 +8,6 @@ from typing import Any
 
 from azure.core.exceptions import AzureError
 
-from aks_preview.serving import ProviderError
 from aksgpu.preflight import costs, existence, quota, registrations, sizes, versions, wanted
 from aksgpu.preflight.access import Access, Clients, connected
 from aksgpu.preflight.asking import Owned, ask, why
@@ -18,6 +17,7 @@ from aksgpu.preflight.facts import Facts
 from aksgpu.preflight.price_list import ask_prices
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
+from provider_kit.serving import ProviderError
 from settings import Settings
 
 Say = Callable[[str], None]

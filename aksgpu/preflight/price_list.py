@@ -14,8 +14,8 @@ from azure.core import AsyncPipelineClient
 from azure.core.exceptions import AzureError
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
-from aks_preview.errors import said
 from aksgpu.preflight.facts import Unanswered
+from provider_kit.errors import said
 
 Client = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
 Item = Mapping[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from aks_preview.configuration import SETTINGS, Configuration
+from provider_kit.configuration import SETTINGS, Configuration
 from settings import Settings, SettingsError, load
 from settings.reading import PROJECT
 

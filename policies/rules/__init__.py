@@ -2,29 +2,29 @@
 
 from pulumi_policy import ResourceValidationPolicy, StackValidationPolicy
 
-from policies.allowed_gpu_sizes import allowed_gpu_sizes
-from policies.allowed_regions import allowed_regions
-from policies.container_image_pinned import container_image_pinned
-from policies.container_image_registry import container_image_registry
-from policies.device_plugin_tolerates_pools import device_plugin_tolerates_pools
-from policies.gpu_count_cap import gpu_count_cap
-from policies.gpu_image_retired import gpu_image_retired
-from policies.gpu_mig_supported import gpu_mig_supported
-from policies.gpu_pool_autoscaling import gpu_pool_autoscaling
-from policies.gpu_pool_linux_only import gpu_pool_linux_only
-from policies.gpu_pool_minimum_size import gpu_pool_minimum_size
-from policies.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
-from policies.gpu_pool_separate import gpu_pool_separate
-from policies.gpu_pool_tainted import gpu_pool_tainted
-from policies.gpu_size_retired import gpu_size_retired
-from policies.gpu_spot_settings import gpu_spot_settings
-from policies.host_encryption import host_encryption
-from policies.kubeconfig_secret import kubeconfig_secret
-from policies.kubernetes_minimum_version import kubernetes_minimum_version
-from policies.no_public_node_ip import no_public_node_ip
-from policies.one_gpu_stack_owner import one_gpu_stack_owner
-from policies.protect_production_pools import protect_production_pools
-from policies.required_tags import required_tags
+from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
+from policies.rules.allowed_regions import allowed_regions
+from policies.rules.container_image_pinned import container_image_pinned
+from policies.rules.container_image_registry import container_image_registry
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.gpu_count_cap import gpu_count_cap
+from policies.rules.gpu_image_retired import gpu_image_retired
+from policies.rules.gpu_mig_supported import gpu_mig_supported
+from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
+from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
+from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
+from policies.rules.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
+from policies.rules.gpu_pool_separate import gpu_pool_separate
+from policies.rules.gpu_pool_tainted import gpu_pool_tainted
+from policies.rules.gpu_size_retired import gpu_size_retired
+from policies.rules.gpu_spot_settings import gpu_spot_settings
+from policies.rules.host_encryption import host_encryption
+from policies.rules.kubeconfig_secret import kubeconfig_secret
+from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
+from policies.rules.no_public_node_ip import no_public_node_ip
+from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.protect_production_pools import protect_production_pools
+from policies.rules.required_tags import required_tags
 
 RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     # What they refuse is not made.

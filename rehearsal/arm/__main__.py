@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from rehearsal.arm import certificates, server
 from rehearsal.arm.home import Home, read_json, write_json
 from rehearsal.arm.terms import OtherEraError, Terms, settled_era
-from rehearsal.kubernetes.wanted import Era
+from rehearsal.control_planes.wanted import Era
 
 
 def main() -> int:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from rehearsal.arm import errors
 from rehearsal.arm.principal import Principal
 from rehearsal.arm.state import Store
-from rehearsal.kubernetes.wanted import Era
+from rehearsal.control_planes.wanted import Era
 
 if TYPE_CHECKING:
-    from rehearsal.arm.offers import Offers
-    from rehearsal.arm.works import Works
+    from rehearsal.arm.aks.works import Works
+    from rehearsal.arm.compute.offers import Offers
 
 Json = dict[str, Any]
 

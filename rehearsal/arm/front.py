@@ -7,26 +7,19 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from rehearsal.arm import (
-    clusters,
-    errors,
-    groups,
-    kubernetes_versions,
-    operations,
-    pools,
-    registrations,
-    skus,
-    subscriptions,
-    usages,
-)
+from rehearsal.arm import errors, operations
+from rehearsal.arm.aks import clusters, pools
+from rehearsal.arm.aks import versions as kubernetes_versions
+from rehearsal.arm.aks.works import Works
 from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.offers import Offers
+from rehearsal.arm.compute import skus, usages
+from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.principal import Principal
+from rehearsal.arm.resources import groups, registrations, subscriptions
 from rehearsal.arm.routes import Route, match
 from rehearsal.arm.state import Store
 from rehearsal.arm.terms import Terms
 from rehearsal.arm.tokens import Issuer
-from rehearsal.arm.works import Works
 
 API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?", re.IGNORECASE)
 SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)(/.*)?", re.IGNORECASE)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from rehearsal.arm.call import Json
-from rehearsal.arm.offers import Offers
+from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.retail_filter import FilterError, Test, everything, parse
 from rehearsal.arm.retail_rows import MADE_UP, RATES, Terms, rows
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from catalogue import regions
 from rehearsal.arm.call import Json
-from rehearsal.arm.offers import Offers, Size, family_stem
+from rehearsal.arm.compute.offers import Offers, Size, family_stem
 from rehearsal.arm.retail_filter import Test
 
 MADE_UP = "Rehearsal: these prices are made up"

@@ -11,17 +11,17 @@ from collections.abc import AsyncIterator
 from aiohttp import web
 
 from rehearsal.arm import certificates, errors, operations, principal, retail, tokens
+from rehearsal.arm.aks.works import Works
+from rehearsal.arm.compute.offer_script import OfferScript
+from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.front import Front, refusal
 from rehearsal.arm.home import PRESENCE, Home
 from rehearsal.arm.login import Login
-from rehearsal.arm.offer_script import OfferScript
-from rehearsal.arm.offers import Offers
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
 from rehearsal.arm.terms import Terms
-from rehearsal.arm.works import Works
-from rehearsal.kubernetes.fleet import Settings
+from rehearsal.control_planes.fleet import Settings
 
 # Whoever reaches the loopback address of this machine may send what they like.
 NO_LIMIT = 0

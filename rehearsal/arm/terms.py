@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.arm.home import Home, write_whole
-from rehearsal.kubernetes.wanted import Era
+from rehearsal.control_planes.wanted import Era
 
 
 class OtherEraError(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from rehearsal.kubernetes.authority import Certificates
+from rehearsal.control_planes.authority import Certificates
 
 Json = dict[str, Any]
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.kubernetes import nodes, sizes
-from rehearsal.kubernetes.device_plugin import GPU
-from rehearsal.kubernetes.placement import Demand, demand, fits
-from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
+from rehearsal.control_planes import nodes, sizes
+from rehearsal.control_planes.device_plugin import GPU
+from rehearsal.control_planes.placement import Demand, demand, fits
+from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from rehearsal.kubernetes import autoscaler, config_maps, events, gpus, nodes, pool_plan, sample
-from rehearsal.kubernetes.api import CONFLICT, GONE, STRATEGIC, Api, ApiError, Mirror
-from rehearsal.kubernetes.autoscaler import Autoscaler
-from rehearsal.kubernetes.config_maps import ConfigMaps
-from rehearsal.kubernetes.containers import Clock, Life, Log, Run
-from rehearsal.kubernetes.control_plane import ControlPlane
-from rehearsal.kubernetes.kubelet import Kubelet
-from rehearsal.kubernetes.pause import pause
-from rehearsal.kubernetes.plugin_settings import is_plugin
-from rehearsal.kubernetes.plugins import Plugins
-from rehearsal.kubernetes.stages import SAMPLE
-from rehearsal.kubernetes.wanted import Era, Source, WantedCluster, WantedPool
+from rehearsal.control_planes import autoscaler, config_maps, events, gpus, nodes, pool_plan, sample
+from rehearsal.control_planes.api import CONFLICT, GONE, STRATEGIC, Api, ApiError, Mirror
+from rehearsal.control_planes.autoscaler import Autoscaler
+from rehearsal.control_planes.config_maps import ConfigMaps
+from rehearsal.control_planes.containers import Clock, Life, Log, Run
+from rehearsal.control_planes.control_plane import ControlPlane
+from rehearsal.control_planes.kubelet import Kubelet
+from rehearsal.control_planes.pause import pause
+from rehearsal.control_planes.plugin_settings import is_plugin
+from rehearsal.control_planes.plugins import Plugins
+from rehearsal.control_planes.stages import SAMPLE
+from rehearsal.control_planes.wanted import Era, Source, WantedCluster, WantedPool
 
 Json = dict[str, Any]
 

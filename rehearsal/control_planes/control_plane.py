@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rehearsal.arm.home import read_json, write_json, write_whole
-from rehearsal.kubernetes import kubeconfig, stages
-from rehearsal.kubernetes.api import Api, ApiError
-from rehearsal.kubernetes.authority import ADDRESS, Certificates, prepare
-from rehearsal.kubernetes.processes import Processes
+from rehearsal.control_planes import kubeconfig, stages
+from rehearsal.control_planes.api import Api, ApiError
+from rehearsal.control_planes.authority import ADDRESS, Certificates, prepare
+from rehearsal.control_planes.processes import Processes
 
 READY_SECONDS = 90.0
 POLL_SECONDS = 0.05

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue.mig import Slices
-from rehearsal.kubernetes import plugin_settings, plugin_version
-from rehearsal.kubernetes.plugin_config import PREFIX, SHARED, VERSION, Sharing
-from rehearsal.kubernetes.plugin_settings import NO_STRATEGY, ReadFile, Settings, SettingsError
-from rehearsal.kubernetes.plugin_version import Version
+from rehearsal.control_planes import plugin_settings, plugin_version
+from rehearsal.control_planes.plugin_config import PREFIX, SHARED, VERSION, Sharing
+from rehearsal.control_planes.plugin_settings import NO_STRATEGY, ReadFile, Settings, SettingsError
+from rehearsal.control_planes.plugin_version import Version
 
 Json = dict[str, Any]
 

@@ -7,13 +7,13 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.kubernetes import kubeconfig, memory
-from rehearsal.kubernetes.api import Api
-from rehearsal.kubernetes.cluster import Cluster, Pace
-from rehearsal.kubernetes.control_plane import ControlPlane, ControlPlaneError, settle_in
-from rehearsal.kubernetes.pause import pause
-from rehearsal.kubernetes.processes import Processes, end_leftovers, records
-from rehearsal.kubernetes.wanted import Era, Source, WantedCluster
+from rehearsal.control_planes import kubeconfig, memory
+from rehearsal.control_planes.api import Api
+from rehearsal.control_planes.cluster import Cluster, Pace
+from rehearsal.control_planes.control_plane import ControlPlane, ControlPlaneError, settle_in
+from rehearsal.control_planes.pause import pause
+from rehearsal.control_planes.processes import Processes, end_leftovers, records
+from rehearsal.control_planes.wanted import Era, Source, WantedCluster
 
 # How often the wishes are looked at when nobody says that they have changed.
 LOOK_SECONDS = 0.5

@@ -7,10 +7,10 @@ from typing import Any
 
 from catalogue import mig
 from catalogue import sizes as catalogue_sizes
-from rehearsal.kubernetes import nodes, sizes
-from rehearsal.kubernetes.device_plugin import GPU, Hardware
-from rehearsal.kubernetes.plugin_config import PREFIX
-from rehearsal.kubernetes.wanted import WantedPool
+from rehearsal.control_planes import nodes, sizes
+from rehearsal.control_planes.device_plugin import GPU, Hardware
+from rehearsal.control_planes.plugin_config import PREFIX
+from rehearsal.control_planes.wanted import WantedPool
 
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import yaml
 
-from rehearsal.kubernetes.authority import Certificates
+from rehearsal.control_planes.authority import Certificates
 
 
 def written(cluster: str, user: str, context: str, server: str, files: Certificates) -> str:

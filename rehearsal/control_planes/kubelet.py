@@ -9,9 +9,9 @@ from typing import Protocol
 
 from aiohttp import web
 
-from rehearsal.kubernetes.authority import ADDRESS
-from rehearsal.kubernetes.containers import Line, Log
-from rehearsal.kubernetes.control_plane import Place
+from rehearsal.control_planes.authority import ADDRESS
+from rehearsal.control_planes.containers import Line, Log
+from rehearsal.control_planes.control_plane import Place
 
 POLL_SECONDS = 0.1
 

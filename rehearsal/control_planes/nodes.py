@@ -8,8 +8,8 @@ import re
 from typing import Any
 
 from catalogue import nodes as conventions
-from rehearsal.kubernetes import sizes
-from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
+from rehearsal.control_planes import sizes
+from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
 

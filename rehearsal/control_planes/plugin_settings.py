@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from rehearsal.kubernetes import plugin_config, plugin_version
-from rehearsal.kubernetes.plugin_config import Config, ConfigError, Sharing
-from rehearsal.kubernetes.plugin_version import Version
+from rehearsal.control_planes import plugin_config, plugin_version
+from rehearsal.control_planes.plugin_config import Config, ConfigError, Sharing
+from rehearsal.control_planes.plugin_version import Version
 
 Json = dict[str, Any]
 # The text of a file in the container; None where there is no such file.

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from rehearsal.kubernetes import config_maps, device_plugin, gpus
-from rehearsal.kubernetes.config_maps import ConfigMaps
-from rehearsal.kubernetes.containers import Line, Run
-from rehearsal.kubernetes.device_plugin import Outcome
-from rehearsal.kubernetes.wanted import WantedPool
+from rehearsal.control_planes import config_maps, device_plugin, gpus
+from rehearsal.control_planes.config_maps import ConfigMaps
+from rehearsal.control_planes.containers import Line, Run
+from rehearsal.control_planes.device_plugin import Outcome
+from rehearsal.control_planes.wanted import WantedPool
 
 Json = dict[str, Any]
 

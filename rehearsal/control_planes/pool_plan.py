@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rehearsal.kubernetes import nodes
-from rehearsal.kubernetes.wanted import Era, WantedPool
+from rehearsal.control_planes import nodes
+from rehearsal.control_planes.wanted import Era, WantedPool
 
 Json = dict[str, Any]
 

@@ -5,10 +5,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from rehearsal.kubernetes import gpus, nodes, sizes
-from rehearsal.kubernetes.containers import Line, Run
-from rehearsal.kubernetes.plugin_config import PREFIX
-from rehearsal.kubernetes.wanted import WantedPool
+from rehearsal.control_planes import gpus, nodes, sizes
+from rehearsal.control_planes.containers import Line, Run
+from rehearsal.control_planes.plugin_config import PREFIX
+from rehearsal.control_planes.wanted import WantedPool
 
 Json = dict[str, Any]
 

@@ -5,8 +5,8 @@ from typing import Any
 import yaml
 
 from catalogue import images
-from rehearsal.kubernetes import plugin_version
-from rehearsal.kubernetes.containers import SANDBOX_READY
+from rehearsal.control_planes import plugin_version
+from rehearsal.control_planes.containers import SANDBOX_READY
 
 Json = dict[str, Any]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from aksgpu.article import azure_cli
-from aksgpu.article.azure_cli import AzureCliUnavailableError, ensure_azure_cli
+from acceptance import azure_cli
+from acceptance.azure_cli import AzureCliUnavailableError, ensure_azure_cli
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from aksgpu.article.azure import Request
-from aksgpu.article.report import Report, RowResult
-from aksgpu.article.sent import UNSAID, Comparison, Explanation, compare
-from aksgpu.article.way import Finding
+from acceptance.azure import Request
+from acceptance.report import Report, RowResult
+from acceptance.sent import UNSAID, Comparison, Explanation, compare
+from acceptance.way import Finding
 
 OK, NOTE = Finding("ok", "seen with kubectl"), Finding("note", "see the docs")
 NOT_OK = Finding("not ok", "there is no node [at all]")

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
-from aksgpu.article import by_hand, names
-from aksgpu.article.azure import Azure
-from aksgpu.article.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
-from aksgpu.article.proofs_in_kubernetes import missing
-from aksgpu.article.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from aksgpu.article.running import CommandFailedError, Runner
-from aksgpu.article.way import NotShownError, Proof, Step, Way, go, require
+from acceptance import by_hand, names
+from acceptance.azure import Azure
+from acceptance.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
+from acceptance.proofs_in_kubernetes import missing
+from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
+from acceptance.running import CommandFailedError, Runner
+from acceptance.way import NotShownError, Proof, Step, Way, go, require
 from rehearsal.cloud import Cloud
 
 
@@ -114,7 +114,7 @@ def test_the_manifests_have_the_articles_values() -> None:
 
 
 def test_the_variants_say_only_what_the_articles_stack_file_knows() -> None:
-    config = yaml.safe_load((Path(__file__).parents[3] / "Pulumi.article.yaml").read_text())
+    config = yaml.safe_load((Path(__file__).parents[2] / "Pulumi.article.yaml").read_text())
     known = {key.removeprefix("aks-gpu:") for key in config["config"]}
 
     assert {*NEW_CLUSTER, *WITHOUT_JOB} <= known

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aksgpu.article import running
-from aksgpu.article.running import CommandFailedError, Runner, wait_until
+from acceptance import running
+from acceptance.running import CommandFailedError, Runner, wait_until
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from aksgpu.article.azure import Request
-from aksgpu.article.differences import EXPLANATIONS
-from aksgpu.article.sent import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
+from acceptance.azure import Request
+from acceptance.differences import EXPLANATIONS
+from acceptance.sent import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
 
 HAND, PROGRAM = "/subscriptions/1111", "/subscriptions/2222"
 CLUSTER = "/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"

@@ -4,7 +4,7 @@ import pytest
 
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
-from aks_preview.values import UNKNOWN
+from provider_kit.values import UNKNOWN
 
 POOL: dict[str, Any] = {
     "resourceGroupName": "g",

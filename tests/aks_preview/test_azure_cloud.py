@@ -14,11 +14,11 @@ from azure.identity.aio import (
     ManagedIdentityCredential,
 )
 
-from aks_preview import azure_cloud as clouds
-from aks_preview.azure_cloud import PUBLIC_CLOUD, azure_cloud, azure_credential
-from aks_preview.configuration import SETTINGS, Configuration
-from aks_preview.oidc import assertion
-from aks_preview.serving import ProviderError
+from provider_kit import azure_cloud as clouds
+from provider_kit.azure_cloud import PUBLIC_CLOUD, azure_cloud, azure_credential
+from provider_kit.configuration import SETTINGS, Configuration
+from provider_kit.oidc import assertion
+from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.faults import Faults

@@ -3,9 +3,9 @@ import asyncio
 import pytest
 from azure.core.exceptions import HttpResponseError, ODataV4Format
 
-from aks_preview import conflicts
-from aks_preview.cancellation import Cancellation, CancelledUpdateError
-from aks_preview.conflicts import wait_out_conflicts
+from provider_kit import conflicts
+from provider_kit.cancellation import Cancellation, CancelledUpdateError
+from provider_kit.conflicts import wait_out_conflicts
 
 
 def refusal(status: int, code: str) -> HttpResponseError:

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from pulumi.provider.experimental.provider import PropertyDiffKind
 
-from aks_preview.diff import diff
-from aks_preview.values import UNKNOWN
+from provider_kit.diff import diff
+from provider_kit.values import UNKNOWN
 
 OLD = {
     "vmSize": "Standard_NC6",

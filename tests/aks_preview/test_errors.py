@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ServiceRequestError
 
-from aks_preview.errors import said
+from provider_kit.errors import said
 
 
 class Answer:

@@ -10,11 +10,11 @@ from pulumi_azure_native import containerservice
 
 from aks_preview.aks_type import HEADERS, AksType
 from aks_preview.aks_types import AGENT_POOL, AKS_TYPES, MANAGED_CLUSTER
-from aks_preview.configuration import SETTINGS, setting_mistakes
 from aks_preview.features import FEATURE_INPUTS
 from aks_preview.headers import header_mistakes
-from aks_preview.shapes import mistakes
-from aks_preview.values import UNKNOWN
+from provider_kit.configuration import SETTINGS, setting_mistakes
+from provider_kit.shapes import mistakes
+from provider_kit.values import UNKNOWN
 
 POOL = {"resourceGroupName": "g", "resourceName": "c", "agentPoolName": "gpu"}
 SECRET = "a-secret"

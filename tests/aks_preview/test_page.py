@@ -6,9 +6,9 @@ import pytest
 
 from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
 from aks_preview.aks_types import AKS_TYPES
-from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
-from aks_preview.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
+from provider_kit.configuration import SETTINGS
+from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
 from tests.bench import ROOT
 
 PAGE = ROOT / "docs" / "aks-preview.md"

@@ -2,7 +2,7 @@ import pytest
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
-from aks_preview.values import UNKNOWN, holds_unknown, plain, plain_map, property_map
+from provider_kit.values import UNKNOWN, holds_unknown, plain, plain_map, property_map
 
 VALUES = {
     "text": "a",

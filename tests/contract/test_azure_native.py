@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from aks_preview.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
-from rehearsal.azure_native.shapes import args_shape
-from rehearsal.azure_native.types import TYPES
+from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
+from rehearsal.stand_ins.azure_native.shapes import args_shape
+from rehearsal.stand_ins.azure_native.types import TYPES
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table
 
 TABLE = read_table(Path(__file__).with_name("azure_native.yaml"))
-PLUGIN = Plugin("azure-native", "rehearsal/azure_native")
+PLUGIN = Plugin("azure-native", "rehearsal/stand_ins/azure_native")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from tests.contract.plugins import Change, Plugin, Running, running
-from tests.rehearsal.kubernetes_provider import control_plane
-from tests.rehearsal.kubernetes_provider.control_plane import ControlPlane
+from tests.rehearsal.stand_ins.kubernetes import control_plane
+from tests.rehearsal.stand_ins.kubernetes.control_plane import ControlPlane
 
 pytestmark = pytest.mark.engine
 
@@ -78,7 +78,7 @@ def kubeconfig(server: str, ca: str = "b25l", **_: Any) -> str:
 
 
 def plugin(config: str) -> Plugin:
-    return Plugin("kubernetes", "rehearsal/kubernetes_provider", {"kubeconfig": config})
+    return Plugin("kubernetes", "rehearsal/stand_ins/kubernetes", {"kubeconfig": config})
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.container_image_pinned import container_image_pinned
-from policies.container_image_registry import container_image_registry
+from policies.rules.container_image_pinned import container_image_pinned
+from policies.rules.container_image_registry import container_image_registry
 from tests.policies.handing_over import Resource, findings
 
 MCR = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"

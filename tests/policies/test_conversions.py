@@ -9,7 +9,7 @@ from pulumi_policy import policy as sdk
 from policies.conversions import Kept, convert_once
 from policies.rules import RULES
 from tests.policies.handing_over import Resource, analyzed, findings, remediated, secret
-from tests.policies.test_kubeconfig_secret import KUBECONFIG
+from tests.policies.rules.test_kubeconfig_secret import KUBECONFIG
 
 POOL: dict[str, Any] = {"vmSize": "Standard_NC6", "osType": "Windows", "nodeTaints": []}
 KIND = "azure-native:containerservice:AgentPool"

@@ -6,10 +6,12 @@ has the machines, and spot quota for them, shows only while the operation runs.
 
 from collections.abc import Iterable
 
-from rehearsal.arm import errors, kubernetes_versions, operations, pool_record
+from rehearsal.arm import errors, operations
+from rehearsal.arm.aks import pool_record
+from rehearsal.arm.aks import versions as kubernetes_versions
 from rehearsal.arm.call import Call, Json
-from rehearsal.arm.offers import Offer, Offers
-from rehearsal.arm.quota import Account, surge
+from rehearsal.arm.compute.offers import Offer, Offers
+from rehearsal.arm.compute.quota import Account, surge
 from rehearsal.arm.state import Resource, Store
 
 

@@ -2,19 +2,15 @@
 
 import uuid
 
-from rehearsal.arm import (
-    admission,
-    aks_defaults,
-    aks_fields,
-    aks_rules,
-    errors,
-    groups,
-    kubernetes_versions,
-    operations,
-    pools,
-)
+from rehearsal.arm import errors, operations
+from rehearsal.arm.aks import admission, pools
+from rehearsal.arm.aks import defaults as aks_defaults
+from rehearsal.arm.aks import fields as aks_fields
+from rehearsal.arm.aks import rules as aks_rules
+from rehearsal.arm.aks import versions as kubernetes_versions
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.conditions import check_etag
+from rehearsal.arm.resources import groups
 from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Resource, Store
 

@@ -3,7 +3,8 @@
 import uuid
 from collections.abc import Iterable
 
-from rehearsal.arm import aks_fields, kubernetes_versions
+from rehearsal.arm.aks import fields as aks_fields
+from rehearsal.arm.aks import versions as kubernetes_versions
 from rehearsal.arm.call import Json
 
 POOL: Json = {

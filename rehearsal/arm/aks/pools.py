@@ -3,20 +3,15 @@
 from collections.abc import Iterable
 
 from catalogue import images, sizes
-from rehearsal.arm import (
-    admission,
-    aks_defaults,
-    aks_fields,
-    aks_rules,
-    eras,
-    errors,
-    groups,
-    operations,
-    registrations,
-)
+from rehearsal.arm import errors, operations
+from rehearsal.arm.aks import admission, eras
+from rehearsal.arm.aks import defaults as aks_defaults
+from rehearsal.arm.aks import fields as aks_fields
+from rehearsal.arm.aks import rules as aks_rules
+from rehearsal.arm.aks.pool_record import SPECIALISED, TYPE
 from rehearsal.arm.call import Answer, Call, Json
 from rehearsal.arm.conditions import check_etag
-from rehearsal.arm.pool_record import SPECIALISED, TYPE
+from rehearsal.arm.resources import groups, registrations
 from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Resource, Store
 

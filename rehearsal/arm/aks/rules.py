@@ -5,7 +5,8 @@ from collections.abc import Collection
 from typing import Any
 
 from catalogue import nodes
-from rehearsal.arm import aks_fields, errors
+from rehearsal.arm import errors
+from rehearsal.arm.aks import fields as aks_fields
 from rehearsal.arm.call import Json
 
 CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from catalogue import regions
 from rehearsal.arm import errors
 from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.offer_script import at, plain
-from rehearsal.arm.offers import Offers
+from rehearsal.arm.compute.offer_script import at, plain
+from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.routes import Route
-from rehearsal.kubernetes.wanted import Era
+from rehearsal.control_planes.wanted import Era
 
 OFFICIAL, LONG_TERM = "KubernetesOfficial", "AKSLongTermSupport"
 FULL_VERSION = re.compile(r"(\d+\.\d+)\.\d+")

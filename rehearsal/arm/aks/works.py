@@ -2,14 +2,16 @@
 
 from typing import Any
 
-from rehearsal.arm import admission, clusters, errors, groups, operations, pools
+from rehearsal.arm import errors, operations
+from rehearsal.arm.aks import admission, clusters, pools
+from rehearsal.arm.aks.pool_record import ALLOCATED
+from rehearsal.arm.aks.pool_record import TYPE as POOL
 from rehearsal.arm.call import Json
-from rehearsal.arm.offers import Offers
-from rehearsal.arm.pool_record import ALLOCATED
-from rehearsal.arm.pool_record import TYPE as POOL
+from rehearsal.arm.compute.offers import Offers
+from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
-from rehearsal.kubernetes.fleet import Fleet, Settings
-from rehearsal.kubernetes.wanted import Limits, WantedCluster, WantedPool
+from rehearsal.control_planes.fleet import Fleet, Settings
+from rehearsal.control_planes.wanted import Limits, WantedCluster, WantedPool
 
 UNFINISHED = {"code": "ControlPlaneFailed"}
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from catalogue import cpu_sizes, regions, sizes
-from rehearsal.arm.offer_script import OfferScript, Script, SizeLine, at, meets, plain
-from rehearsal.kubernetes.wanted import Era
+from rehearsal.arm.compute.offer_script import OfferScript, Script, SizeLine, at, meets, plain
+from rehearsal.control_planes.wanted import Era
 
 # Generous: what is rehearsed shall fail for its own sake, not for the quota of a new subscription.
 FAMILY_LIMIT = 100_000

@@ -2,12 +2,13 @@
 
 from collections import Counter
 
-from rehearsal.arm import errors, usages
+from rehearsal.arm import errors
 from rehearsal.arm.call import Json
-from rehearsal.arm.offers import Offers, known_sizes
+from rehearsal.arm.compute import usages
+from rehearsal.arm.compute.offers import Offers, known_sizes
 from rehearsal.arm.state import Resource, Store
-from rehearsal.kubernetes.pool_plan import surge_count
-from rehearsal.kubernetes.wanted import WantedPool
+from rehearsal.control_planes.pool_plan import surge_count
+from rehearsal.control_planes.wanted import WantedPool
 
 SPOT_QUOTA = "lowPriorityCores"
 

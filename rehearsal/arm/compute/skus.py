@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from catalogue import regions
 from rehearsal.arm import errors
 from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.offer_script import plain
-from rehearsal.arm.offers import Offer, Size
+from rehearsal.arm.compute.offer_script import plain
+from rehearsal.arm.compute.offers import Offer, Size
 from rehearsal.arm.paging import paged
 from rehearsal.arm.routes import Route
 

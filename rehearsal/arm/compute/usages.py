@@ -7,10 +7,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from catalogue import regions
-from rehearsal.arm import errors, pool_record
+from rehearsal.arm import errors
+from rehearsal.arm.aks import pool_record
 from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.offer_script import plain
-from rehearsal.arm.offers import families, family_stem, known_sizes
+from rehearsal.arm.compute.offer_script import plain
+from rehearsal.arm.compute.offers import families, family_stem, known_sizes
 from rehearsal.arm.paging import paged
 from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Store

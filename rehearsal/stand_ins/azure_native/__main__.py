@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
-from aks_preview.serving import serve
-from rehearsal.azure_native.provider import AzureNative
+from provider_kit.serving import serve
+from rehearsal.stand_ins.azure_native.provider import AzureNative
 
 if __name__ == "__main__":
     serve(AzureNative(), version("pulumi-azure-native"))

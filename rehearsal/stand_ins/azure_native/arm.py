@@ -10,12 +10,12 @@ from azure.core.polling import AsyncLROPoller
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from aks_preview.azure_cloud import azure_cloud, azure_credential, setting
-from aks_preview.cancellation import Cancellation
-from aks_preview.serving import ProviderError
-from rehearsal.azure_native.failures import words
-from rehearsal.azure_native.functions import Clients, Function
-from rehearsal.azure_native.writes import Write
+from provider_kit.azure_cloud import azure_cloud, azure_credential, setting
+from provider_kit.cancellation import Cancellation
+from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.azure_native.failures import words
+from rehearsal.stand_ins.azure_native.functions import Clients, Function
+from rehearsal.stand_ins.azure_native.writes import Write
 
 
 class AcceptedError(ProviderError):

@@ -10,7 +10,7 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
-from rehearsal.azure_native.types import ArmType
+from rehearsal.stand_ins.azure_native.types import ArmType
 
 ADD, ADD_REPLACE = PropertyDiffKind.ADD, PropertyDiffKind.ADD_REPLACE
 UPDATE, UPDATE_REPLACE = PropertyDiffKind.UPDATE, PropertyDiffKind.UPDATE_REPLACE

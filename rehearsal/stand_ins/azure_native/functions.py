@@ -8,8 +8,8 @@ from typing import Any
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
-from rehearsal.azure_native.outputs import outputs
-from rehearsal.azure_native.types import TYPES, ArmType
+from rehearsal.stand_ins.azure_native.outputs import outputs
+from rehearsal.stand_ins.azure_native.types import TYPES, ArmType
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from aks_preview.shapes import ListOf, MapOf, ObjectOf, Shape
-from rehearsal.azure_native.outputs import outputs
-from rehearsal.azure_native.shapes import args_shape
-from rehearsal.azure_native.types import ArmType
+from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
+from rehearsal.stand_ins.azure_native.outputs import outputs
+from rehearsal.stand_ins.azure_native.shapes import args_shape
+from rehearsal.stand_ins.azure_native.types import ArmType
 
 
 def imported(arm_type: ArmType, resource_id: str, answer: Mapping[str, Any]) -> dict[str, Any]:

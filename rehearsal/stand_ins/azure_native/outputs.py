@@ -7,8 +7,8 @@ from typing import Any
 
 from pulumi import _types as sdk_types
 
-from aks_preview.values import UNKNOWN
-from rehearsal.azure_native.types import ArmType
+from provider_kit.values import UNKNOWN
+from rehearsal.stand_ins.azure_native.types import ArmType
 
 Hints = Mapping[str, Any]
 

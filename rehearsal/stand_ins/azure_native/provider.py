@@ -6,20 +6,20 @@ from typing import Any
 
 from pulumi.provider.experimental import provider as sdk
 
-from aks_preview import diff as plain_diff
-from aks_preview.azure_cloud import setting
-from aks_preview.cancellation import Cancellation
-from aks_preview.serving import DiffRequest, ProviderError, ResourceInitError, UpdateRequest
-from aks_preview.shapes import mistakes
-from aks_preview.values import plain_map, property_map
-from rehearsal.azure_native.arm import AcceptedError, Arm
-from rehearsal.azure_native.diff import API_VERSION, difference
-from rehearsal.azure_native.functions import FUNCTIONS
-from rehearsal.azure_native.inputs import imported, refreshed
-from rehearsal.azure_native.outputs import outputs, preview
-from rehearsal.azure_native.shapes import args_shape
-from rehearsal.azure_native.types import TYPES, ArmType
-from rehearsal.azure_native.writes import write
+from provider_kit import diff as plain_diff
+from provider_kit.azure_cloud import setting
+from provider_kit.cancellation import Cancellation
+from provider_kit.serving import DiffRequest, ProviderError, ResourceInitError, UpdateRequest
+from provider_kit.shapes import mistakes
+from provider_kit.values import plain_map, property_map
+from rehearsal.stand_ins.azure_native.arm import AcceptedError, Arm
+from rehearsal.stand_ins.azure_native.diff import API_VERSION, difference
+from rehearsal.stand_ins.azure_native.functions import FUNCTIONS
+from rehearsal.stand_ins.azure_native.inputs import imported, refreshed
+from rehearsal.stand_ins.azure_native.outputs import outputs, preview
+from rehearsal.stand_ins.azure_native.shapes import args_shape
+from rehearsal.stand_ins.azure_native.types import TYPES, ArmType
+from rehearsal.stand_ins.azure_native.writes import write
 
 
 class AzureNative(sdk.Provider):

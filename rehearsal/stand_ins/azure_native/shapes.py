@@ -9,7 +9,7 @@ from typing import Any
 
 from pulumi import _types as sdk_types
 
-from aks_preview.shapes import (
+from provider_kit.shapes import (
     BOOLEAN,
     INTEGER,
     NUMBER,

@@ -12,8 +12,8 @@ from typing import Any
 
 from pulumi_azure_native import containerservice, resources
 
-from aks_preview.shapes import ListOf, ObjectOf, Shape
-from rehearsal.azure_native.shapes import args_shape
+from provider_kit.shapes import ListOf, ObjectOf, Shape
+from rehearsal.stand_ins.azure_native.shapes import args_shape
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rehearsal.azure_native.types import ArmType
+from rehearsal.stand_ins.azure_native.types import ArmType
 
 _CAPITAL = re.compile(r"[A-Z]")
 

@@ -2,9 +2,9 @@
 
 from importlib.metadata import version
 
-from aks_preview.engine_log import EngineLog, engine_address
-from aks_preview.serving import serve
-from rehearsal.kubernetes_provider.provider import Kubernetes
+from provider_kit.engine_log import EngineLog, engine_address
+from provider_kit.serving import serve
+from rehearsal.stand_ins.kubernetes.provider import Kubernetes
 
 if __name__ == "__main__":
     serve(Kubernetes(EngineLog(engine_address())), version("pulumi-kubernetes"))

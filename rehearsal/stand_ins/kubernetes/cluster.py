@@ -20,9 +20,9 @@ import aiohttp
 from kubernetes.aio.client import ApiClient
 from kubernetes.aio.config import ConfigException, new_client_from_config_dict
 
-from aks_preview.serving import ProviderError
-from rehearsal.kubernetes_provider.kubeconfig import Chosen, KubeconfigError
-from rehearsal.kubernetes_provider.objects import Object, name_of, namespace_of
+from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.kubernetes.kubeconfig import Chosen, KubeconfigError
+from rehearsal.stand_ins.kubernetes.objects import Object, name_of, namespace_of
 
 _SECONDS_FOR_A_REQUEST = 60
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})

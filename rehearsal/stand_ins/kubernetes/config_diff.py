@@ -5,8 +5,8 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview.values import holds_unknown
-from rehearsal.kubernetes_provider.kubeconfig import KubeconfigError, choose, given
+from provider_kit.values import holds_unknown
+from rehearsal.stand_ins.kubernetes.kubeconfig import KubeconfigError, choose, given
 
 # The arguments that choose a cluster.
 _CHOOSING = ("kubeconfig", "context", "cluster")

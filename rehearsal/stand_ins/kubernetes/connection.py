@@ -2,11 +2,11 @@
 
 import asyncio
 
-from aks_preview.engine_log import EngineLog
-from aks_preview.serving import ProviderError
-from rehearsal.kubernetes_provider.cluster import Cluster, connect
-from rehearsal.kubernetes_provider.kubeconfig import KubeconfigError, ambient, choose, given
-from rehearsal.kubernetes_provider.settings import Settings
+from provider_kit.engine_log import EngineLog
+from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.kubernetes.cluster import Cluster, connect
+from rehearsal.stand_ins.kubernetes.kubeconfig import KubeconfigError, ambient, choose, given
+from rehearsal.stand_ins.kubernetes.settings import Settings
 
 _SECONDS_TO_CONNECT = 30
 

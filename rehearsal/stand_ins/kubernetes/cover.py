@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from aks_preview.serving import ProviderError
-from rehearsal.kubernetes_provider.objects import Object, TypeName, type_name
+from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.kubernetes.objects import Object, TypeName, type_name
 
 _WORDS = (
     "The rehearsal's stand-in for kubernetes does not know {}: docs/rehearsal.md lists what it "

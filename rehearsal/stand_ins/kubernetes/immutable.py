@@ -6,8 +6,8 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview.diff import diff
-from rehearsal.kubernetes_provider.objects import (
+from provider_kit.diff import diff
+from rehearsal.stand_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
     name_of,
@@ -15,8 +15,8 @@ from rehearsal.kubernetes_provider.objects import (
     says_yes,
     with_metadata,
 )
-from rehearsal.kubernetes_provider.sameness import in_the_words_of
-from rehearsal.kubernetes_provider.settings import Settings
+from rehearsal.stand_ins.kubernetes.sameness import in_the_words_of
+from rehearsal.stand_ins.kubernetes.settings import Settings
 
 # A change of these makes another object of any.
 _IDENTITY = ("apiVersion", "kind", "metadata.name", "metadata.namespace")

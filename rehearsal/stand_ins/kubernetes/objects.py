@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from aks_preview.values import UNKNOWN
+from provider_kit.values import UNKNOWN
 
 Object = dict[str, Any]
 

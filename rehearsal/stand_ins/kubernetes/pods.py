@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from rehearsal.kubernetes_provider.objects import Object, displayed
+from rehearsal.stand_ins.kubernetes.objects import Object, displayed
 
 # Conditions in the order in which a pod goes through them: the first that fails tells most.
 _CONDITIONS = ("PodScheduled", "Initialized", "Ready")

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from aks_preview.cancellation import Cancellation
-from aks_preview.engine_log import EngineLog
-from aks_preview.serving import DiffRequest, ProviderError, UpdateRequest
-from aks_preview.values import holds_unknown, plain_map
-from rehearsal.kubernetes_provider.cluster import Cluster, NoMatchError
-from rehearsal.kubernetes_provider.config_diff import config_diff
-from rehearsal.kubernetes_provider.connection import Connection
-from rehearsal.kubernetes_provider.cover import check_arguments, refused, typed
-from rehearsal.kubernetes_provider.immutable import object_diff
-from rehearsal.kubernetes_provider.objects import (
+from provider_kit.cancellation import Cancellation
+from provider_kit.engine_log import EngineLog
+from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest
+from provider_kit.values import holds_unknown, plain_map
+from rehearsal.stand_ins.kubernetes.cluster import Cluster, NoMatchError
+from rehearsal.stand_ins.kubernetes.config_diff import config_diff
+from rehearsal.stand_ins.kubernetes.connection import Connection
+from rehearsal.stand_ins.kubernetes.cover import check_arguments, refused, typed
+from rehearsal.stand_ins.kubernetes.immutable import object_diff
+from rehearsal.stand_ins.kubernetes.objects import (
     Object,
     identified,
     metadata,
@@ -24,9 +24,9 @@ from rehearsal.kubernetes_provider.objects import (
     with_metadata,
     without_nulls,
 )
-from rehearsal.kubernetes_provider.recorded import recorded, refreshed
-from rehearsal.kubernetes_provider.settings import Settings
-from rehearsal.kubernetes_provider.work import Work
+from rehearsal.stand_ins.kubernetes.recorded import recorded, refreshed
+from rehearsal.stand_ins.kubernetes.settings import Settings
+from rehearsal.stand_ins.kubernetes.work import Work
 
 
 class Kubernetes(sdk.Provider):

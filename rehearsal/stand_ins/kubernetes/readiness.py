@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from rehearsal.kubernetes_provider.objects import Object, displayed, metadata, name_of
+from rehearsal.stand_ins.kubernetes.objects import Object, displayed, metadata, name_of
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ from typing import Any
 
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from aks_preview.values import property_map
-from rehearsal.kubernetes_provider.objects import (
+from provider_kit.values import property_map
+from rehearsal.stand_ins.kubernetes.objects import (
     FIELD_MANAGER,
     Object,
     annotation,
     metadata,
     unwired,
 )
-from rehearsal.kubernetes_provider.sameness import drifted, secret_drifted
+from rehearsal.stand_ins.kubernetes.sameness import drifted, secret_drifted
 
 _MANAGER = "__fieldManager"
 _API_VERSION = "__initialApiVersion"

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from aks_preview.serving import ProviderError
-from rehearsal.kubernetes_provider.cluster import ApiError, Cluster, ConnectionFailedError
-from rehearsal.kubernetes_provider.objects import (
+from provider_kit.serving import ProviderError
+from rehearsal.pace import time_limit
+from rehearsal.stand_ins.kubernetes.cluster import ApiError, Cluster, ConnectionFailedError
+from rehearsal.stand_ins.kubernetes.objects import (
     SKIP_AWAIT,
     TIMEOUT_SECONDS,
     Object,
@@ -16,9 +17,8 @@ from rehearsal.kubernetes_provider.objects import (
     namespace_of,
     says_yes,
 )
-from rehearsal.kubernetes_provider.pods import complaints
-from rehearsal.kubernetes_provider.readiness import Rule, rule_of
-from rehearsal.pace import time_limit
+from rehearsal.stand_ins.kubernetes.pods import complaints
+from rehearsal.stand_ins.kubernetes.readiness import Rule, rule_of
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0

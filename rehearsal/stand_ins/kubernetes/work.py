@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aks_preview.cancellation import Cancellation, CancelledUpdateError
-from aks_preview.engine_log import EngineLog
-from aks_preview.serving import ProviderError, ResourceInitError
-from aks_preview.values import holds_unknown
-from rehearsal.kubernetes_provider.cluster import ApiError, Cluster, NoMatchError
-from rehearsal.kubernetes_provider.objects import Object, name_of, object_id
-from rehearsal.kubernetes_provider.recorded import manager_of, outputs, recorded
-from rehearsal.kubernetes_provider.settings import Settings
-from rehearsal.kubernetes_provider.waiting import Waiting
-from rehearsal.kubernetes_provider.writing import Writing
+from provider_kit.cancellation import Cancellation, CancelledUpdateError
+from provider_kit.engine_log import EngineLog
+from provider_kit.serving import ProviderError, ResourceInitError
+from provider_kit.values import holds_unknown
+from rehearsal.stand_ins.kubernetes.cluster import ApiError, Cluster, NoMatchError
+from rehearsal.stand_ins.kubernetes.objects import Object, name_of, object_id
+from rehearsal.stand_ins.kubernetes.recorded import manager_of, outputs, recorded
+from rehearsal.stand_ins.kubernetes.settings import Settings
+from rehearsal.stand_ins.kubernetes.waiting import Waiting
+from rehearsal.stand_ins.kubernetes.writing import Writing
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from aks_preview.serving import ProviderError
-from rehearsal.kubernetes_provider.cluster import ApiError, Cluster, NoMatchError
-from rehearsal.kubernetes_provider.objects import (
+from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.kubernetes.cluster import ApiError, Cluster, NoMatchError
+from rehearsal.stand_ins.kubernetes.objects import (
     DELETION_PROPAGATION,
     PATCH_FORCE,
     Object,
@@ -16,7 +16,7 @@ from rehearsal.kubernetes_provider.objects import (
     says_yes,
     wired,
 )
-from rehearsal.kubernetes_provider.settings import Settings
+from rehearsal.stand_ins.kubernetes.settings import Settings
 
 # A namespace or a kind may be made by a resource beside this one.
 _SECONDS_BEFORE_TRIES = (0.0, 0.25, 0.5, 1.0, 2.0)

@@ -18,7 +18,7 @@ from aksgpu.check.command import check_kubeconfig
 from aksgpu.check.examination import Wishes
 from engine import KubernetesBinaries, ensure_kubernetes
 from tests.names import unique
-from tests.rehearsal.kubernetes.conftest import Body, Cluster, clouds_cluster, processes_of
+from tests.rehearsal.control_planes.conftest import Body, Cluster, clouds_cluster, processes_of
 from tests.waiting import until
 
 AKSGPU = Path(sys.executable).with_name("aksgpu")

@@ -1,6 +1,6 @@
 from typing import Any
 
-from policies.allowed_gpu_sizes import allowed_gpu_sizes
+from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from tests.policies.forms import AGENT_POOL, CPU, VALID, Form, pool_cases
 from tests.policies.handing_over import findings
 

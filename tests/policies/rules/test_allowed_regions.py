@@ -1,7 +1,7 @@
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.allowed_regions import allowed_regions
+from policies.rules.allowed_regions import allowed_regions
 from tests.policies.forms import AGENT_POOL, CLUSTER, INLINE_FORMS, Form, every_form
 from tests.policies.handing_over import Resource, findings
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from tests.policies.forms import CLUSTER, FORMS, Form, changed, every_form
 from tests.policies.gpu_stacks import (
     MANAGED,

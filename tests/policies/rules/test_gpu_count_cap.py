@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_NUMBER_VALUE, UNKNOWN_STRING_VALUE
 
-from policies.gpu_count_cap import gpu_count_cap
+from policies.rules.gpu_count_cap import gpu_count_cap
 from tests.policies.forms import AGENT_POOL, CPU, FORMS, Form, changed, every_form
 from tests.policies.handing_over import Resource, findings
 

@@ -7,7 +7,7 @@ from pulumi_policy.proxy import (
     UNKNOWN_STRING_VALUE,
 )
 
-from policies.gpu_image_retired import gpu_image_retired
+from policies.rules.gpu_image_retired import gpu_image_retired
 from tests.policies.forms import AGENT_POOL, VALID, Form, changed, pool_cases
 from tests.policies.handing_over import Resource, findings
 

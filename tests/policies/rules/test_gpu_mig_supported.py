@@ -1,6 +1,6 @@
 from typing import Any
 
-from policies.gpu_mig_supported import gpu_mig_supported
+from policies.rules.gpu_mig_supported import gpu_mig_supported
 from tests.policies.forms import Form, pool_cases
 from tests.policies.handing_over import findings
 

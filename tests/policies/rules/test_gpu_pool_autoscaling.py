@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from policies.gpu_pool_autoscaling import gpu_pool_autoscaling
+from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
 from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
 from tests.policies.handing_over import findings
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
-from policies.gpu_pool_linux_only import gpu_pool_linux_only
+from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from tests.policies.forms import AGENT_POOL, CLUSTER, CPU, VALID, Form, changed, pool_cases
 from tests.policies.handing_over import Resource, findings
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from catalogue.sizes import gpu_sizes
-from policies.gpu_pool_minimum_size import gpu_pool_minimum_size
+from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
 from tests.policies.handing_over import findings
 

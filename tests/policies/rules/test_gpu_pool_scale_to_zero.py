@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from policies.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
+from policies.rules.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
 from tests.policies.forms import AGENT_POOL, CPU, OWN_FORMS, Form, changed, pool_cases
 from tests.policies.handing_over import findings
 

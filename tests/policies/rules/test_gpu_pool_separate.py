@@ -1,6 +1,6 @@
 from typing import Any
 
-from policies.gpu_pool_separate import gpu_pool_separate
+from policies.rules.gpu_pool_separate import gpu_pool_separate
 from tests.policies.forms import CPU, INLINE_FORMS, OWN_FORMS, Form, pool_cases
 from tests.policies.handing_over import findings
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
-from policies.gpu_pool_tainted import gpu_pool_tainted
+from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from tests.policies.forms import AGENT_POOL, CPU, INLINE_FORMS, Form, changed, pool_cases
 from tests.policies.handing_over import findings
 

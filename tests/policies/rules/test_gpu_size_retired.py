@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from catalogue.sizes import GpuSize, gpu_sizes
-from policies.gpu_size_retired import gpu_size_retired
+from policies.rules.gpu_size_retired import gpu_size_retired
 from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
 from tests.policies.handing_over import findings
 

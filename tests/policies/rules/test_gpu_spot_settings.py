@@ -1,6 +1,6 @@
 from typing import Any
 
-from policies.gpu_spot_settings import gpu_spot_settings
+from policies.rules.gpu_spot_settings import gpu_spot_settings
 from tests.policies.forms import CPU, Form, pool_cases
 from tests.policies.handing_over import findings
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from policies.host_encryption import host_encryption
+from policies.rules.host_encryption import host_encryption
 from tests.policies.forms import CPU, Form, pool_cases
 from tests.policies.handing_over import findings
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.kubeconfig_secret import kubeconfig_secret
+from policies.rules.kubeconfig_secret import kubeconfig_secret
 from tests.policies.handing_over import Resource, findings, remediated, secret
 
 KEY = "bm90IGEga2V5IGF0IGFsbA=="

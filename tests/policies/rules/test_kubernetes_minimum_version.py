@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.kubernetes_minimum_version import kubernetes_minimum_version
+from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from tests.policies.forms import CLUSTER, CPU, INLINE_FORMS, Form, every_form, pool_cases
 from tests.policies.handing_over import Resource, findings
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from policies.no_public_node_ip import no_public_node_ip
+from policies.rules.no_public_node_ip import no_public_node_ip
 from tests.policies.forms import CPU, Form, pool_cases
 from tests.policies.handing_over import findings
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
-from policies.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
 from tests.policies.forms import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
 from tests.policies.gpu_stacks import (
     MANAGED,

@@ -1,6 +1,6 @@
 import pytest
 
-from policies.protect_production_pools import protect_production_pools
+from policies.rules.protect_production_pools import protect_production_pools
 from tests.policies.forms import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
 from tests.policies.handing_over import findings
 

@@ -1,7 +1,7 @@
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.required_tags import required_tags
+from policies.rules.required_tags import required_tags
 from tests.policies.forms import AGENT_POOL, FORMS, VALID, Form, every_form
 from tests.policies.handing_over import Resource, findings
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from rehearsal.arm.offer_script import OfferScript, ScriptError, read
-from rehearsal.arm.offers import Offers
-from rehearsal.arm.pool_record import ALLOCATED, TYPE
-from rehearsal.arm.quota import Account
+from rehearsal.arm.aks.pool_record import ALLOCATED, TYPE
+from rehearsal.arm.aks.works import StoreSource
+from rehearsal.arm.compute.offer_script import OfferScript, ScriptError, read
+from rehearsal.arm.compute.offers import Offers
+from rehearsal.arm.compute.quota import Account
 from rehearsal.arm.state import Resource, Store
-from rehearsal.arm.works import StoreSource
-from rehearsal.kubernetes.wanted import Era
+from rehearsal.control_planes.wanted import Era
 
 
 def offers(tmp_path: Path, said: dict[str, Any], era: Era = Era.TODAY) -> Offers:

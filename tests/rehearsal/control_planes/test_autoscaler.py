@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes import nodes
-from rehearsal.kubernetes.autoscaler import IDLE_SECONDS, Autoscaler, Here
-from rehearsal.kubernetes.placement import amount, fits
-from rehearsal.kubernetes.wanted import Era, Limits, WantedCluster, WantedPool
+from rehearsal.control_planes import nodes
+from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, Here
+from rehearsal.control_planes.placement import amount, fits
+from rehearsal.control_planes.wanted import Era, Limits, WantedCluster, WantedPool
 
 CLUSTER = WantedCluster(
     uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"

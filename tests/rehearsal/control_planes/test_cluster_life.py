@@ -14,7 +14,7 @@ import yaml
 
 from rehearsal import cloud
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
-from tests.rehearsal.kubernetes.conftest import (
+from tests.rehearsal.control_planes.conftest import (
     PATIENCE,
     Cluster,
     NewCluster,

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes import config_maps
-from rehearsal.kubernetes.config_maps import environment, file_text, unmounted
+from rehearsal.control_planes import config_maps
+from rehearsal.control_planes.config_maps import environment, file_text, unmounted
 
 Json = dict[str, Any]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rehearsal.kubernetes import containers
-from rehearsal.kubernetes.containers import Clock, Life, Line, Run, RunOf
+from rehearsal.control_planes import containers
+from rehearsal.control_planes.containers import Clock, Life, Line, Run, RunOf
 
 Json = dict[str, Any]
 

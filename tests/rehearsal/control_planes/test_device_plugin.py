@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from catalogue.mig import Slices
-from rehearsal.kubernetes import plugin_version
-from rehearsal.kubernetes.device_plugin import Hardware, Outcome, outcome
-from rehearsal.kubernetes.plugin_settings import is_plugin
+from rehearsal.control_planes import plugin_version
+from rehearsal.control_planes.device_plugin import Hardware, Outcome, outcome
+from rehearsal.control_planes.plugin_settings import is_plugin
 
 IMAGE = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"
 NEW = f"{IMAGE}:v0.18.2"

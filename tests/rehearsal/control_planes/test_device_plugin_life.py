@@ -9,7 +9,7 @@ import pytest
 
 from rehearsal import cloud
 from tests.rehearsal.conftest import Azure
-from tests.rehearsal.kubernetes.conftest import Body, Cluster, NewCluster
+from tests.rehearsal.control_planes.conftest import Body, Cluster, NewCluster
 from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -131,7 +131,7 @@ def backs_off(cluster: Cluster, restarts: int = 1) -> Body:
 
 
 def wait_after(status: Body) -> str:
-    """How long a container waits after so many restarts: a machine with much to do sees a later one."""
+    """How long a container waits after so many restarts: a busy machine sees a later one."""
     return f"{10 * 2 ** (status['restartCount'] - 1)}s"
 
 

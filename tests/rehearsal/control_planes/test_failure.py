@@ -4,7 +4,7 @@ from pathlib import Path
 
 from rehearsal import cloud
 from tests.rehearsal.conftest import FAST, Azure, new_cluster
-from tests.rehearsal.kubernetes.conftest import V, processes_of, until
+from tests.rehearsal.control_planes.conftest import V, processes_of, until
 
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.rehearsal.kubernetes.conftest import DAEMON_SET, JOB, Body, Cluster, until
+from tests.rehearsal.control_planes.conftest import DAEMON_SET, JOB, Body, Cluster, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue.mig import Slices
-from rehearsal.kubernetes import gpus
-from rehearsal.kubernetes.device_plugin import Hardware
-from rehearsal.kubernetes.wanted import WantedPool
+from rehearsal.control_planes import gpus
+from rehearsal.control_planes.device_plugin import Hardware
+from rehearsal.control_planes.wanted import WantedPool
 
 Json = dict[str, Any]
 

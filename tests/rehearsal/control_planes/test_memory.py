@@ -10,7 +10,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from rehearsal.arm import principal, server, tokens
 from rehearsal.arm.home import Home
 from rehearsal.arm.terms import Terms
-from rehearsal.kubernetes import memory
+from rehearsal.control_planes import memory
 from tests.rehearsal.conftest import new_cluster
 
 V = "?api-version=2026-08-01"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rehearsal.kubernetes.conftest import Body, Cluster, V, until
+from tests.rehearsal.control_planes.conftest import Body, Cluster, V, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes import nodes, pool_plan
-from rehearsal.kubernetes.pool_plan import NewNode
-from rehearsal.kubernetes.wanted import Era, WantedCluster, WantedPool
+from rehearsal.control_planes import nodes, pool_plan
+from rehearsal.control_planes.pool_plan import NewNode
+from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
 CLUSTER = WantedCluster(
     uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.kubernetes.processes import Processes, end_leftovers, records
+from rehearsal.control_planes.processes import Processes, end_leftovers, records
 
 FOREVER = [sys.executable, "-c", "import time; time.sleep(600)"]
 # Takes no notice of a kind request.
@@ -52,7 +52,7 @@ def test_a_process_is_recorded_until_it_has_ended(tmp_path: Path) -> None:
 def test_one_that_does_not_listen_is_ended_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rehearsal.kubernetes.processes.END_SECONDS", 0.2)
+    monkeypatch.setattr("rehearsal.control_planes.processes.END_SECONDS", 0.2)
 
     async def live() -> None:
         processes = Processes(records(tmp_path))
@@ -69,7 +69,7 @@ def test_the_death_of_the_server_is_theirs(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys, time\n"
         "from pathlib import Path\n"
-        "from rehearsal.kubernetes.processes import Processes\n"
+        "from rehearsal.control_planes.processes import Processes\n"
         f"home = Path({str(tmp_path)!r})\n"
         "async def live():\n"
         f"    found = await Processes(home / 'processes').start({FOREVER!r}, home / 'log', {{}})\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rehearsal.kubernetes import sizes
-from rehearsal.kubernetes.sizes import Room
+from rehearsal.control_planes import sizes
+from rehearsal.control_planes.sizes import Room
 
 
 def test_the_articles_node_has_the_articles_numbers() -> None:

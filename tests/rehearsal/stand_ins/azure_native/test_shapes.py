@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 from pulumi_azure_native import containerservice
 
-from aks_preview.shapes import mistakes
-from aks_preview.values import UNKNOWN
-from rehearsal.azure_native.shapes import args_shape
+from provider_kit.shapes import mistakes
+from provider_kit.values import UNKNOWN
+from rehearsal.stand_ins.azure_native.shapes import args_shape
 
 POOL = {"resourceGroupName": "g", "resourceName": "c"}
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from aks_preview.values import UNKNOWN
-from rehearsal.azure_native.inputs import imported
-from rehearsal.azure_native.outputs import outputs, preview
-from rehearsal.azure_native.types import TYPES
-from rehearsal.azure_native.writes import Write, write
+from provider_kit.values import UNKNOWN
+from rehearsal.stand_ins.azure_native.inputs import imported
+from rehearsal.stand_ins.azure_native.outputs import outputs, preview
+from rehearsal.stand_ins.azure_native.types import TYPES
+from rehearsal.stand_ins.azure_native.writes import Write, write
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
 CLUSTER = TYPES["azure-native:containerservice:ManagedCluster"]

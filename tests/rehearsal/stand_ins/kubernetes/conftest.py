@@ -10,8 +10,8 @@ import yaml
 from engine import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT, Bench
-from tests.rehearsal.kubernetes_provider import control_plane
-from tests.rehearsal.kubernetes_provider.control_plane import ControlPlane
+from tests.rehearsal.stand_ins.kubernetes import control_plane
+from tests.rehearsal.stand_ins.kubernetes.control_plane import ControlPlane
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pulumi.provider.experimental.provider import DiffResponse
 
-from rehearsal.kubernetes_provider.immutable import object_diff
-from rehearsal.kubernetes_provider.objects import AUTONAMED, Object
-from rehearsal.kubernetes_provider.settings import Settings
+from rehearsal.stand_ins.kubernetes.immutable import object_diff
+from rehearsal.stand_ins.kubernetes.objects import AUTONAMED, Object
+from rehearsal.stand_ins.kubernetes.settings import Settings
 
 SETTINGS = Settings.of({})
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from aks_preview.values import UNKNOWN
-from rehearsal.kubernetes_provider.config_diff import config_diff
-from rehearsal.kubernetes_provider.kubeconfig import KubeconfigError, ambient, choose, given
+from provider_kit.values import UNKNOWN
+from rehearsal.stand_ins.kubernetes.config_diff import config_diff
+from rehearsal.stand_ins.kubernetes.kubeconfig import KubeconfigError, ambient, choose, given
 
 
 def config(server: str = "https://one", **more: Any) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from aks_preview.serving import ProviderError
-from rehearsal.kubernetes_provider.cover import check_arguments, typed
-from rehearsal.kubernetes_provider.objects import (
+from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.kubernetes.cover import check_arguments, typed
+from rehearsal.stand_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
     identified,
@@ -15,7 +15,7 @@ from rehearsal.kubernetes_provider.objects import (
     wired,
     without_nulls,
 )
-from rehearsal.kubernetes_provider.writing import merge_patch
+from rehearsal.stand_ins.kubernetes.writing import merge_patch
 
 
 def test_types_are_kinds_of_kubernetes() -> None:

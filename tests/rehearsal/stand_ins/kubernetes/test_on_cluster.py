@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from aks_preview.cancellation import Cancellation
-from aks_preview.engine_log import EngineLog
-from aks_preview.serving import ProviderError, ResourceInitError
-from aks_preview.values import UNKNOWN, plain_map
-from rehearsal.kubernetes_provider.cluster import connect
-from rehearsal.kubernetes_provider.kubeconfig import choose, given
-from rehearsal.kubernetes_provider.objects import Object, with_metadata
-from rehearsal.kubernetes_provider.recorded import refreshed
-from rehearsal.kubernetes_provider.settings import Settings
-from rehearsal.kubernetes_provider.work import Work
-from tests.rehearsal.kubernetes_provider.control_plane import HANGING_IMAGE, ControlPlane
+from provider_kit.cancellation import Cancellation
+from provider_kit.engine_log import EngineLog
+from provider_kit.serving import ProviderError, ResourceInitError
+from provider_kit.values import UNKNOWN, plain_map
+from rehearsal.stand_ins.kubernetes.cluster import connect
+from rehearsal.stand_ins.kubernetes.kubeconfig import choose, given
+from rehearsal.stand_ins.kubernetes.objects import Object, with_metadata
+from rehearsal.stand_ins.kubernetes.recorded import refreshed
+from rehearsal.stand_ins.kubernetes.settings import Settings
+from rehearsal.stand_ins.kubernetes.work import Work
+from tests.rehearsal.stand_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
 
 # They need the control plane, which comes to a machine as its engine does.
 pytestmark = [pytest.mark.engine, pytest.mark.long]

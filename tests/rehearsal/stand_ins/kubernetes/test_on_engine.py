@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.rehearsal.kubernetes_provider.conftest import KubernetesBench
-from tests.rehearsal.kubernetes_provider.control_plane import FAILING_IMAGE, HANGING_IMAGE
+from tests.rehearsal.stand_ins.kubernetes.conftest import KubernetesBench
+from tests.rehearsal.stand_ins.kubernetes.control_plane import FAILING_IMAGE, HANGING_IMAGE
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 

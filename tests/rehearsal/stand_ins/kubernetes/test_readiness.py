@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.kubernetes_provider.objects import Object
-from rehearsal.kubernetes_provider.readiness import Verdict, rule_of
+from rehearsal.stand_ins.kubernetes.objects import Object
+from rehearsal.stand_ins.kubernetes.readiness import Verdict, rule_of
 
 GROUPS = {
     "DaemonSet": "apps/v1",

@@ -1,4 +1,4 @@
-"""`aksgpu article`: both ways, each on a cloud of its own, and what came of them."""
+"""`python -m acceptance`: the article both ways, each on its own cloud, and what came of them."""
 
 import os
 import shutil
@@ -7,26 +7,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
-from aksgpu.article import by_hand, by_program
-from aksgpu.article.azure import Request
-from aksgpu.article.azure_cli import ensure_azure_cli
-from aksgpu.article.differences import EXPLANATIONS
-from aksgpu.article.proofs_in_azure import TIME_SCALE
-from aksgpu.article.report import Report, RowResult
-from aksgpu.article.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from aksgpu.article.sent import compare
-from aksgpu.article.way import Finding, go
+from acceptance import by_hand, by_program
+from acceptance.azure import Request
+from acceptance.azure_cli import AzureCliUnavailableError, ensure_azure_cli
+from acceptance.differences import EXPLANATIONS
+from acceptance.proofs_in_azure import TIME_SCALE
+from acceptance.report import Report, RowResult
+from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
+from acceptance.running import CommandFailedError
+from acceptance.sent import compare
+from acceptance.way import Finding, go
+from aksgpu.pulumi_cli import PulumiFailedError
 from aksgpu.rehearsal_stage import PROGRAM, Stage
-from engine import ensure_engine, ensure_kubernetes
+from engine import EngineUnavailableError, ensure_engine, ensure_kubernetes
 from engine.cache import Say, sole_use
-from rehearsal.cloud import Cloud
+from rehearsal.cloud import Cloud, CloudError
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
 from rehearsal.project import Project
 
+_EXPECTED = (
+    AzureCliUnavailableError,
+    CloudError,
+    CommandFailedError,
+    EngineUnavailableError,
+    PulumiFailedError,
+)
 _NEVER = Finding("not ok", "none of the steps shows it")
 
 
@@ -115,3 +126,24 @@ def _report(hand: Happened, program: Happened) -> Report:
     ]
     rows += [RowResult(note.number, note.title, note.finding, note.finding) for note in NOTES]
     return Report(rows, compare(hand.requests, program.requests, EXPLANATIONS))
+
+
+def main(
+    keep: Annotated[bool, typer.Option("--keep", help="Keep both clouds and their logs")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON")] = False,
+) -> None:
+    """Make the article happen twice, by hand and by this program, and compare the two."""
+    messages = Console(stderr=True)
+
+    def say(line: str) -> None:
+        messages.print(line, soft_wrap=True, markup=False, highlight=False)
+
+    try:
+        raise typer.Exit(article(Console(), say, keep=keep, as_json=as_json))
+    except _EXPECTED as error:
+        messages.print(f"[bold red]error:[/bold red] {error}", soft_wrap=True, highlight=False)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,1 @@
+"""What a Pulumi provider in Python stands on: serving, shapes, values and secrets, and Azure."""

@@ -1,0 +1,1 @@
+"""Microsoft.ContainerService: managed clusters and their agent pools."""

@@ -1,0 +1,1 @@
+"""Microsoft.Compute: sizes, and the quota of their cores."""

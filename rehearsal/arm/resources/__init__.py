@@ -1,0 +1,1 @@
+"""Microsoft.Resources and Microsoft.Features: subscriptions, groups, registrations."""

@@ -1,0 +1,1 @@
+"""Stand-ins for the plug-ins whose binaries no package registry has."""
