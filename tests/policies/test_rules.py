@@ -49,7 +49,7 @@ def test_says_what_it_is(rule: Policy) -> None:
     assert rule.url == f"https://github.com/aks-gpu/aks-gpu/blob/main/docs/policies.md#{rule.name}"
     assert rule.config_schema
     assert rule.config_schema.properties["reason"]["type"] == "string"
-    assert (ROOT / "policies" / f"{rule.name.replace('-', '_')}.py").exists()
+    assert (ROOT / "policies" / "rules" / f"{rule.name.replace('-', '_')}.py").exists()
 
 
 def test_are_named_once() -> None:
