@@ -1,0 +1,30 @@
+"""A mistake in values that somebody gave: which property is wrong, and why."""
+
+import json
+from typing import NamedTuple
+
+
+class Mistake(NamedTuple):
+    """A property, by its path, and what is wrong with it."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}" if self.path else self.reason
+
+
+def property_path(whole: str, *parts: int | str) -> str:
+    """Returns the path of a part, as Pulumi writes it: gpuPools[1].vmSize, labels["a/b"].
+
+    `whole` is the path of what the part belongs to; it is empty at the top.
+    """
+    path = whole
+    for part in parts:
+        if isinstance(part, int):
+            path += f"[{part}]"
+        elif not part.isidentifier():
+            path += f"[{json.dumps(part)}]"
+        else:
+            path += f".{part}" if path else part
+    return path
