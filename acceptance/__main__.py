@@ -22,6 +22,7 @@ from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
 from acceptance.running import CommandFailedError
 from acceptance.sent import compare
 from acceptance.way import Finding, go
+from aksgpu.project import Project
 from aksgpu.pulumi_cli import PulumiFailedError
 from aksgpu.rehearsal_stage import PROGRAM, Stage
 from engine import EngineUnavailableError, ensure_engine, ensure_kubernetes
@@ -29,7 +30,6 @@ from engine.cache import Say, sole_use
 from rehearsal.cloud import Cloud, CloudError
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
-from rehearsal.project import Project
 
 _EXPECTED = (
     AzureCliUnavailableError,

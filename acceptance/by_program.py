@@ -15,9 +15,9 @@ from acceptance.by_hand import run_without_driver
 from acceptance.kubectl import Kubectl
 from acceptance.running import CommandFailedError, Runner
 from acceptance.way import Step, Way
+from aksgpu.project import NAME, policies_file
 from aksgpu.rehearsal_stage import PROGRAM, Stage
 from engine.cache import Say
-from rehearsal.project import NAME, policies_file
 
 STACK = "article"
 NEW_STACK = "article-new-cluster"

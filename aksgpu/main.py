@@ -7,17 +7,17 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from aksgpu import rehearse as rehearsal
 from aksgpu.check.examination import Wishes
 from aksgpu.check.options import check as check_gpus
 from aksgpu.preflight.command import preflight as ask_first
+from aksgpu.project import StackFileError
 from aksgpu.pulumi_cli import PulumiFailedError
 from aksgpu.rehearsal_stage import PROGRAM, Era, era_of, set_stage
+from aksgpu.rehearse import command as rehearsal
 from aksgpu.review.command import review as review_stacks
 from aksgpu.review.reviewing import Wishes as ReviewWishes
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
-from rehearsal.project import StackFileError
 
 _EXPECTED = (
     CloudError,

@@ -7,12 +7,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from aksgpu.project import Project
 from aksgpu.pulumi_cli import PulumiCli
 from engine import Engine, ensure_engine, ensure_kubernetes
 from engine.cache import Say
 from rehearsal.cloud import Cloud
 from rehearsal.cloud import start as start_cloud
-from rehearsal.project import Project
 
 Era = Literal["article", "today"]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import yaml
 
+from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM
 from engine import Engine
 from rehearsal.cloud import Cloud
-from rehearsal.project import Project
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
+from aksgpu.project import Project
 from engine import Engine
 from rehearsal.cloud import Cloud
-from rehearsal.project import Project
 from tests.names import unique
 from tests.request_log import RequestLog
 

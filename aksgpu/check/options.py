@@ -9,12 +9,12 @@ from rich.console import Console
 from aksgpu.check.causes import Cause, CheckError
 from aksgpu.check.command import check_kubeconfig, check_stack, tell_failure
 from aksgpu.check.examination import Wishes
+from aksgpu.project import StackFileError
 from aksgpu.pulumi_cli import PulumiCli
 from aksgpu.rehearsal_stage import Era, era_of, rehearsal_home, set_stage
 from engine import EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from rehearsal.cloud import CloudError
-from rehearsal.project import StackFileError
 
 # What each of these says is what there is to do.
 _FAILURES = (CloudError, EngineUnavailableError, StackFileError)

@@ -15,10 +15,10 @@ from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.report import render
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackFile, StackFileMistakesError
+from aksgpu.project import StackFileError
 from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
-from rehearsal.project import StackFileError
 
 _NO_REHEARSAL = (CloudError, EngineUnavailableError, StackFileError)
 

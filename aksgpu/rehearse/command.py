@@ -15,8 +15,8 @@ from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.report import render
 from aksgpu.preflight.stack_file import StackFileMistakesError
 from aksgpu.pulumi_cli import PulumiCli
-from aksgpu.recovery import recover
 from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, era_of, rehearsal_home, set_stage
+from aksgpu.rehearse.recovery import recover
 from rehearsal.cloud import stop as stop_cloud
 
 

@@ -7,13 +7,13 @@ from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.stack_file import StackFileMistakesError
+from aksgpu.project import Project
 from aksgpu.pulumi_cli import PulumiCli
 from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.review.automation import Place
 from engine.cache import Say
 from engine.progress import Progress
 from rehearsal.cloud import Cloud
-from rehearsal.project import Project
 
 
 def preflight(

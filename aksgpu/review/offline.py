@@ -11,6 +11,7 @@ from pathlib import Path
 import yaml
 
 from aksgpu.preflight.preflight import Preflight
+from aksgpu.project import Project, StackFileError
 from aksgpu.rehearsal_stage import PROGRAM, Era
 from aksgpu.review.asked import preflight
 from aksgpu.review.automation import Place, bring_up, create
@@ -22,7 +23,6 @@ from engine.progress import Progress
 from rehearsal.cloud import CloudError
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
-from rehearsal.project import Project, StackFileError
 
 # The rehearsal's Azure is quick here: nobody watches it.
 _TIME_SCALE = 0.01

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from aksgpu.project import policies_file
 from aksgpu.rehearsal_stage import PROGRAM
 from aksgpu.review import automation
 from aksgpu.review.automation import Pack, Place
@@ -21,7 +22,6 @@ from aksgpu.review.wording import by_severity
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
-from rehearsal.project import policies_file
 
 _PACK = PROGRAM / "policies"
 # The inputs by which a stack file may speak of a resource.

@@ -7,7 +7,7 @@ import pytest
 
 from engine import Engine
 from rehearsal import cloud
-from tests.aksgpu.newcomer import Newcomer
+from tests.aksgpu.rehearse.newcomer import Newcomer
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.project import Project, StackFileError
+from aksgpu.project import Project, StackFileError
 from tests.bench import ROOT
 
 REAL = {

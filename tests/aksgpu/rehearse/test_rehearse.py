@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from rehearsal import cloud
-from tests.aksgpu.newcomer import Newcomer
+from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.bench import ROOT, SECONDS
 from tests.faults import Faults
 from tests.waiting import until

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.cache import user_cache
-from tests.aksgpu.newcomer import Newcomer
+from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.processes import command_lines
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]

@@ -1,0 +1,1 @@
+"""A stack brought up on this machine, on the rehearsal cloud."""
