@@ -8,7 +8,8 @@ from pulumi.provider.experimental.provider import DiffResponse
 from aks_preview import arm_form
 from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
 from aks_preview.sameness import settled, supplemented
-from provider_kit.diff import child, diff
+from catalogue.mistakes import property_path
+from provider_kit.diff import diff
 
 
 def aks_diff(
@@ -52,7 +53,7 @@ def _replaces(aks_type: AksType, old: Mapping[str, Any], new: Mapping[str, Any])
     """The paths whose changes replace; a header that may be updated is not among them."""
     updatable = {str(name).lower() for name in new.get(UPDATABLE_HEADERS) or ()}
     headers = {*_names(old.get(HEADERS)), *_names(new.get(HEADERS))}
-    fixed = {child(HEADERS, name) for name in headers if name.lower() not in updatable}
+    fixed = {property_path(HEADERS, name) for name in headers if name.lower() not in updatable}
     if not (_is_map(old.get(HEADERS, {})) and _is_map(new.get(HEADERS, {}))):
         fixed.add(HEADERS)  # not known yet, as a whole
     return {path for path in aks_type.replaces if path != HEADERS} | fixed

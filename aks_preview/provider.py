@@ -10,6 +10,7 @@ from aks_preview.aks_types import AKS_TYPES
 from aks_preview.features import FEATURE_TYPE, FeatureRegistration
 from aks_preview.headers import header_mistakes
 from aks_preview.schema import schema
+from catalogue.mistakes import Mistake
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration, setting_mistakes
 from provider_kit.connection import Connection
@@ -18,7 +19,7 @@ from provider_kit.engine_log import EngineLog, engine_address
 from provider_kit.handler import Handler, Task
 from provider_kit.secrecy import with_secrets
 from provider_kit.serving import DiffRequest, ProviderError
-from provider_kit.shapes import Mistake, mistakes
+from provider_kit.shapes import mistakes
 from provider_kit.values import plain_map, property_map
 
 # How long an operation may take where the resource does not say it.

@@ -1,14 +1,20 @@
-"""Custom headers: what HTTP allows, whom a name belongs to, and those that AKS knows."""
+"""Custom headers: which ones may be sent with a request to AKS, and those that AKS knows."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
+
+from catalogue.mistakes import Mistake, property_path
 
 # A token, as RFC 9110 has it.
-LEGAL_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-LEGAL_NAME_RULE = "letters, digits and any of !#$%&'*+-.^_`|~"
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_NAME_RULE = "letters, digits and any of !#$%&'*+-.^_`|~"
+# Visible characters, with blanks between them.
+_VALUE = re.compile(r"[!-~](?:[ !-~]*[!-~])?")
 
-# The headers that the client writes by itself, in lower case.
+# The headers that the client writes by itself, in lower case: another value would break the
+# exchange, or say who asks.
 CLIENTS_OWN = frozenset(
     {
         "accept",
@@ -23,13 +29,18 @@ CLIENTS_OWN = frozenset(
         "host",
         "if-match",
         "if-none-match",
+        "keep-alive",
         "proxy-authorization",
+        "proxy-connection",
         "te",
         "trailer",
         "transfer-encoding",
         "upgrade",
         "user-agent",
+        "x-ms-authorization-auxiliary",
         "x-ms-client-request-id",
+        "x-ms-correlation-request-id",
+        "x-ms-return-client-request-id",
     }
 )
 
@@ -39,6 +50,25 @@ SPECIALISED_IMAGE = "UseGPUDedicatedVHD"
 GENERATION_2 = "usegen2vm"
 # Names preview features, Microsoft.ContainerService/NAME, that a request is to have.
 CUSTOM_FEATURES = "AKSHTTPCustomFeatures"
+
+
+def header_mistakes(headers: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
+    """Everything that is wrong with custom headers; a value that is no text is judged elsewhere.
+
+    `path` is the property that holds the headers. A reason repeats no value: it may be a secret.
+    """
+    seen: set[str] = set()
+    for name, value in headers.items():
+        header = property_path(path, name) if path else name
+        if not _NAME.fullmatch(name):
+            yield Mistake(header, f"is no name of a header: it takes {_NAME_RULE}")
+        elif name.lower() in CLIENTS_OWN:
+            yield Mistake(header, "is written by the client itself: leave it out")
+        elif name.lower() in seen:
+            yield Mistake(header, "stands twice, in upper and lower case")
+        if isinstance(value, str) and not _VALUE.fullmatch(value):
+            yield Mistake(header, "has to be printable text in one line")
+        seen.add(name.lower())
 
 
 def parse(text: str) -> Mapping[str, str]:

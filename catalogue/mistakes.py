@@ -24,7 +24,7 @@ def property_path(whole: str, *parts: int | str) -> str:
         if isinstance(part, int):
             path += f"[{part}]"
         elif not part.isidentifier():
-            path += f"[{json.dumps(part)}]"
+            path += f"[{json.dumps(part, ensure_ascii=False)}]"
         else:
             path += f".{part}" if path else part
     return path

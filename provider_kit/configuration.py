@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from catalogue.mistakes import Mistake
 from provider_kit.serving import ProviderError
-from provider_kit.shapes import Mistake
 
 
 @dataclass(frozen=True)

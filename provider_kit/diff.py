@@ -5,6 +5,8 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
+from catalogue.mistakes import property_path
+
 _REPLACING = {
     PropertyDiffKind.ADD: PropertyDiffKind.ADD_REPLACE,
     PropertyDiffKind.DELETE: PropertyDiffKind.DELETE_REPLACE,
@@ -55,14 +57,10 @@ def _differences(
         yield path, PropertyDiffKind.ADD
     elif isinstance(old[key], Mapping) and isinstance(new[key], Mapping):
         for member in sorted({*old[key], *new[key]}):
-            yield from _differences(member, old[key], new[key], child(path, member))
+            yield from _differences(member, old[key], new[key], property_path(path, member))
     elif old[key] != new[key]:
         yield path, PropertyDiffKind.UPDATE
 
 
 def _lies_in(path: str, part: str) -> bool:
     return path == part or path.startswith((f"{part}.", f"{part}["))
-
-
-def child(path: str, member: str) -> str:
-    return f"{path}.{member}" if member.isidentifier() else f'{path}["{member}"]'

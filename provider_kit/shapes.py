@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from catalogue.mistakes import Mistake, property_path
 from provider_kit.values import UNKNOWN
 
 
@@ -65,26 +66,16 @@ _WORDS: Mapping[type, str] = MappingProxyType(
 )
 
 
-class Mistake(NamedTuple):
-    """A property, by its path, and what is wrong with it.
-
-    The reason never repeats the value, which may be a secret.
-    """
-
-    path: str
-    reason: str
-
-
 def mistakes(shape: ObjectOf, values: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
-    """Everything that is wrong with the properties of an object."""
+    """Everything that is wrong with the properties of an object; no reason repeats a value."""
     for name in sorted(shape.required):
         if values.get(name) is None:
-            yield Mistake(_join(path, name), "is required")
+            yield Mistake(property_path(path, name), "is required")
     for name, value in values.items():
         if name in shape.fields:
-            yield from _value_mistakes(shape.fields[name], value, _join(path, name))
+            yield from _value_mistakes(shape.fields[name], value, property_path(path, name))
         else:
-            yield Mistake(_join(path, name), f"is not a property of {shape.name}")
+            yield Mistake(property_path(path, name), f"is not a property of {shape.name}")
 
 
 def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
@@ -97,10 +88,10 @@ def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
     match shape:
         case ListOf(item):
             for index, member in enumerate(value):
-                yield from _value_mistakes(item, member, f"{path}[{index}]")
+                yield from _value_mistakes(item, member, property_path(path, index))
         case MapOf(member):
             for key, inner in value.items():
-                yield from _value_mistakes(member, inner, f'{path}["{key}"]')
+                yield from _value_mistakes(member, inner, property_path(path, key))
         case ObjectOf():
             yield from mistakes(shape, value, path)
 
@@ -117,7 +108,3 @@ def _wanted(shape: Shape, value: Any) -> str:
         case ObjectOf() if not isinstance(value, Mapping):
             return "an object"
     return ""
-
-
-def _join(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name

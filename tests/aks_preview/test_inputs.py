@@ -62,7 +62,7 @@ def test_the_default_version_is_the_one_that_the_properties_are_of() -> None:
         (POOL | {"gpuProfile": {"drivr": SECRET}}, ["gpuProfile.drivr"]),
         (
             POOL | {"gpuProfile": SECRET, "customHeaders": {"a": 1}},
-            ["gpuProfile", 'customHeaders["a"]'],
+            ["gpuProfile", "customHeaders.a"],
         ),
         (POOL | {"provisioningState": "Succeeded"}, ["provisioningState"]),
     ],
@@ -99,24 +99,24 @@ def test_what_is_nested_and_required() -> None:
         (
             {"ü": "c", "": "c", "a:": "c"},
             None,
-            ['customHeaders["ü"]', 'customHeaders[""]', 'customHeaders["a:"]'],
+            ["customHeaders.ü", 'customHeaders[""]', 'customHeaders["a:"]'],
         ),
         (
             {"a": "", "b": " c", "d": "e\r\nf: g", "h": "ü"},
             None,
-            [f'customHeaders["{name}"]' for name in "abdh"],
+            [f"customHeaders.{name}" for name in "abdh"],
         ),
         (
             {"Authorization": "Bearer x", "HOST": "x"},
             None,
-            ['customHeaders["Authorization"]', 'customHeaders["HOST"]'],
+            ["customHeaders.Authorization", "customHeaders.HOST"],
         ),
         (
             {"content-type": "x", "If-Match": "*"},
             None,
             ['customHeaders["content-type"]', 'customHeaders["If-Match"]'],
         ),
-        ({"a": "b", "A": "c"}, None, ['customHeaders["A"]']),
+        ({"a": "b", "A": "c"}, None, ["customHeaders.A"]),
         ({"a": "b"}, ["c"], ["updatableHeaders[0]"]),
         ({}, ["c"], ["updatableHeaders[0]"]),
     ],

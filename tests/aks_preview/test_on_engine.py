@@ -56,10 +56,10 @@ def test_mistakes_are_told_all_at_once_before_anything_is_sent(
     said = preview_bench.pulumi("preview", fails=True)
 
     for mistake in (
-        'customHeaders["Authorization"]',
-        "is a header that the client sets itself",
-        "is no name of an HTTP header",
-        "has a value that HTTP cannot carry",
+        "customHeaders.Authorization",
+        "is written by the client itself",
+        "is no name of a header",
+        "has to be printable text in one line",
         "is a string, but has to be an integer",
         "is not a property of GPUProfile",
     ):

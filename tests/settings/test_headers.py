@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from aks_preview.aks_type import HEADERS
+from aks_preview.headers import header_mistakes as provider_header_mistakes
 from catalogue.headers import CLIENTS_OWN, parse
 from settings.headers import CustomHeaders
 
@@ -65,6 +67,31 @@ def test_an_illegal_name_is_refused(name: str) -> None:
 def test_the_clients_own_names_are_refused(name: str, loud: bool) -> None:
     with pytest.raises(ValidationError, match="is written by the client itself"):
         READ.validate_python({name.upper() if loud else name: "x"})
+
+
+REFUSED_BY_BOTH = [
+    {"keep-alive": "1"},
+    {"Proxy-Connection": "keep-alive"},
+    {"x-ms-authorization-auxiliary": "x"},
+    {"x-ms-correlation-request-id": "x"},
+    {"x-ms-return-client-request-id": "true"},
+    {"no token": "x"},
+    {"ü": "x"},
+    {"tab": "a\tb"},
+    {"empty": ""},
+    {"blank": " x"},
+    {"Name": "a", "name": "b"},
+]
+
+
+@pytest.mark.parametrize("headers", REFUSED_BY_BOTH, ids=str)
+def test_a_stack_file_and_the_provider_refuse_the_same(headers: dict[str, str]) -> None:
+    """There were two lists of names: what settings let pass was refused in the midst of an `up`."""
+    (mistake,) = provider_header_mistakes({HEADERS: headers})
+
+    with pytest.raises(ValidationError) as refused:
+        READ.validate_python(headers)
+    assert mistake.reason in str(refused.value)
 
 
 @given(st.text(max_size=5), st.sampled_from("\r\n\0\t"), st.text(max_size=5))

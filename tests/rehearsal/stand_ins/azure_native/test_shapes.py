@@ -54,7 +54,7 @@ def test_finds_all_mistakes_at_once() -> None:
         ({"nodeTaints": "x"}, "nodeTaints", "is a string, but has to be a list"),
         ({"nodeTaints": [1]}, "nodeTaints[0]", "is an integer, but has to be a string"),
         ({"nodeLabels": []}, "nodeLabels", "is a list, but has to be a map"),
-        ({"nodeLabels": {"a": 1}}, 'nodeLabels["a"]', "is an integer, but has to be a string"),
+        ({"nodeLabels": {"a": 1}}, "nodeLabels.a", "is an integer, but has to be a string"),
         ({"gpuProfile": "x"}, "gpuProfile", "is a string, but has to be an object"),
         ({"gpuProfile": {"drivr": "x"}}, "gpuProfile.drivr", "is not a property of GPUProfileArgs"),
         ({"osType": 1}, "osType", "is an integer, but has to be a string"),
