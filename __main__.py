@@ -13,7 +13,7 @@ try:
 except settings.SettingsError as error:
     raise pulumi.RunError(f"This stack file cannot be used:\n{error}") from None
 
-everywhere = stack.model_dump(include={"tags", "keep_azure_aliases"})
+everywhere = stack.model_dump(include={"tags"})
 features = pulumi.ResourceOptions()
 if specialised := stack.pools_of("specialised-image"):
     image = gpu.SpecialisedGpuImage("specialised-image", gpu.SpecialisedGpuImageArgs())

@@ -64,7 +64,6 @@ class AksClusterArgs:
     upgrade_channel: pulumi.Input[str] = "none"
     node_os_upgrade_channel: pulumi.Input[str] = "NodeImage"
     tags: Mapping[str, pulumi.Input[str]] | None = None
-    keep_azure_aliases: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +144,6 @@ class AksCluster(pulumi.ComponentResource):
             name,
             _cluster_args(args),
             opts,
-            keep_azure_aliases=args.keep_azure_aliases,
-            outputs=["name"],
         )
 
     def _read(self, args: ExistingAksClusterArgs) -> pulumi.Output[aks.GetManagedClusterResult]:

@@ -1,7 +1,5 @@
 """Makes the azure-native resources that components are made of."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
 from importlib.metadata import version
 from typing import Any, TypeVar
 
@@ -9,44 +7,25 @@ import pulumi
 
 AzureResource = TypeVar("AzureResource", bound=pulumi.CustomResource)
 
+_VERSION = pulumi.ResourceOptions(version=version("pulumi-azure-native"))
+
 
 def azure_child(
-    kind: type[AzureResource],
-    name: str,
-    args: Any,
-    opts: pulumi.ResourceOptions,
-    *,
-    keep_azure_aliases: bool,
-    outputs: Sequence[str] = (),
+    kind: type[AzureResource], name: str, args: Any, opts: pulumi.ResourceOptions
 ) -> AzureResource:
-    """A resource of azure-native at a fraction of its cost, with its id and the named outputs.
+    """Returns a resource of azure-native, made without the aliases of azure-native's constructor.
 
-    azure-native gives each resource an alias for every API version that ever was, over a hundred
-    for an agent pool, and an output for every property there is: they are most of what a preview
-    costs. The aliases find resources in a state that an older azure-native wrote. A state that
-    began with these components holds none; one that was migrated keeps the aliases.
+    The constructor adds an alias for every API version that ever was, over a hundred for a node
+    pool: most of what a preview costs. They find resources in states that an older azure-native
+    wrote, and the resources of these components are in no such state.
     """
-    if keep_azure_aliases:
-        return kind(name, opts=opts, **_keywords(args))
-    # azure-native's own constructor would add them all: what else it does is done here.
     resource = kind.__new__(kind)
-    said = object.__new__(type(args))
-    given = {key: value for key, value in vars(args).items() if value is not None}
-    vars(said).update(dict.fromkeys(outputs), **given)
-    own = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(version=_sdk_version()), opts)
+    properties = object.__new__(type(args))
+    # An output is what has a property, even without a value.
+    outputs = [name for name, member in vars(kind).items() if isinstance(member, property)]
+    inputs = {name: value for name, value in vars(args).items() if value is not None}
+    vars(properties).update(dict.fromkeys(outputs) | inputs)
     token = vars(kind)["pulumi_type"]
-    pulumi.CustomResource.__init__(resource, token, name, said, own)
+    own = pulumi.ResourceOptions.merge(_VERSION, opts)
+    pulumi.CustomResource.__init__(resource, token, name, properties, own)
     return resource
-
-
-@cache
-def _sdk_version() -> str:
-    return version("pulumi-azure-native")
-
-
-def _keywords(args: Any) -> Mapping[str, Any]:
-    """An arguments object as keywords; azure-native's constructors rename one that they use."""
-    return {
-        "resource_name_" if key == "resource_name" else key: value
-        for key, value in vars(args).items()
-    }

@@ -42,7 +42,6 @@ class GpuNodePoolArgs:
     # Sent with every request for the pool, which is then made through aks-preview.
     custom_headers: Mapping[str, str] = field(default_factory=dict)
     updatable_headers: Sequence[str] = ()
-    keep_azure_aliases: bool = False
 
 
 class GpuNodePool(pulumi.ComponentResource):
@@ -97,9 +96,7 @@ class GpuNodePool(pulumi.ComponentResource):
                 custom_headers=args.custom_headers,
                 updatable_headers=list(args.updatable_headers) or None,
             )
-        return azure_child(
-            aks.AgentPool, name, _pool_args(args), opts, keep_azure_aliases=args.keep_azure_aliases
-        )
+        return azure_child(aks.AgentPool, name, _pool_args(args), opts)
 
 
 def _pool_args(args: GpuNodePoolArgs) -> aks.AgentPoolArgs:

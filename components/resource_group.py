@@ -14,7 +14,6 @@ class ResourceGroupArgs:
     resource_group_name: pulumi.Input[str]
     location: pulumi.Input[str]
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
-    keep_azure_aliases: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +64,6 @@ class ResourceGroup(pulumi.ComponentResource):
                 tags=args.tags or None,
             ),
             pulumi.ResourceOptions(parent=self),
-            keep_azure_aliases=args.keep_azure_aliases,
-            outputs=["name"],
         )
 
     def _read(

@@ -183,8 +183,6 @@ class Settings(Section):
     gpu_pools: list[GpuPool] = []
     device_plugin: DevicePlugin = DevicePlugin()
     sample_job: SampleJob = SampleJob()
-    # For a stack whose state an older azure-native wrote: its resources are found by them.
-    keep_azure_aliases: bool = False
 
     @field_validator("device_plugin")
     @classmethod
