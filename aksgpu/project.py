@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from rehearsal.arm.home import write_whole
+from rehearsal.files import write_whole
 
 # The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
 _STAND_INS: Mapping[str, str] = MappingProxyType(

@@ -1,109 +1,120 @@
-"""The certificate authority of a rehearsal cloud, and the certificate of its server."""
+"""Certificate authorities, and the certificates that they issue."""
 
 import datetime
 import ipaddress
-import os
-import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-import certifi
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from rehearsal.arm.home import Home, write_whole
-from rehearsal.certificate_parts import certificate_builder, key_usage
+from rehearsal.files import write_whole
 
-AUTHORITY_DAYS = 3650
-SERVER_DAYS = 90
-RENEW_WITHIN_DAYS = 30
 HOSTNAME = "localhost"
 ADDRESS = "127.0.0.1"
+AUTHORITY_DAYS = 3650
 
 
-def prepare(home: Home) -> ssl.SSLContext:
-    """Makes what is missing or about to expire; returns the context to serve with."""
-    if _expires_soon(home.ca_certificate) or not home.ca_key.exists():
-        _make_authority(home)
-        home.server_certificate.unlink(missing_ok=True)
-    if _expires_soon(home.server_certificate) or not home.server_key.exists():
-        _make_server_certificate(home)
-    _write_bundle(home)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(home.server_certificate, home.server_key)
-    return context
+@dataclass(frozen=True)
+class Authority:
+    """A certificate authority and its key."""
 
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
 
-def _expires_soon(path: Path) -> bool:
-    if not path.exists():
-        return True
-    certificate = x509.load_pem_x509_certificate(path.read_bytes())
-    left = certificate.not_valid_after_utc - datetime.datetime.now(datetime.UTC)
-    return left < datetime.timedelta(days=RENEW_WITHIN_DAYS)
+    @classmethod
+    def create(cls, common_name: str) -> "Authority":
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = subject(common_name)
+        identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
+        builder = _builder(name, name, key, AUTHORITY_DAYS, is_authority=True)
+        builder = builder.add_extension(identifier, critical=False)
+        return cls(builder.sign(key, hashes.SHA256()), key)
 
+    @classmethod
+    def load(cls, certificate: Path, key: Path) -> "Authority":
+        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+        if not isinstance(loaded, ec.EllipticCurvePrivateKey):
+            raise TypeError(f"{key} is not an elliptic-curve key.")
+        return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
 
-def _make_authority(home: Home) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = _name(f"aks-gpu rehearsal {os.urandom(4).hex()}")
-    certificate = (
-        certificate_builder(name, name, key.public_key(), AUTHORITY_DAYS)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(key_usage(signs_certificates=True), critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .sign(key, hashes.SHA256())
-    )
-    write_whole(home.ca_key, _pem(key), 0o600)
-    write_whole(home.ca_certificate, certificate.public_bytes(serialization.Encoding.PEM))
-
-
-def _make_server_certificate(home: Home) -> None:
-    authority = x509.load_pem_x509_certificate(home.ca_certificate.read_bytes())
-    authority_key = serialization.load_pem_private_key(home.ca_key.read_bytes(), None)
-    if not isinstance(authority_key, ec.EllipticCurvePrivateKey):
-        raise TypeError(f"{home.ca_key} is not the elliptic-curve key this server makes.")
-    key = ec.generate_private_key(ec.SECP256R1())
-    names = [x509.DNSName(HOSTNAME), x509.IPAddress(ipaddress.ip_address(ADDRESS))]
-    certificate = (
-        certificate_builder(_name(HOSTNAME), authority.subject, key.public_key(), SERVER_DAYS)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(key_usage(signs_certificates=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+    def issue(
+        self, name: x509.Name, days: int, *, is_client: bool = False, hosts: Sequence[str] = ()
+    ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+        """Issues a certificate for a client, or for a server of the given hosts, or for both."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        usages = [ExtendedKeyUsageOID.CLIENT_AUTH] * is_client
+        usages += [ExtendedKeyUsageOID.SERVER_AUTH] * bool(hosts)
         # Python 3.13 and later refuse, by default, a certificate without this identifier.
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()),
-            critical=False,
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key())
+        builder = (
+            _builder(name, self.certificate.subject, key, days, is_authority=False)
+            .add_extension(x509.ExtendedKeyUsage(usages), critical=False)
+            .add_extension(issuer, critical=False)
         )
-        .sign(authority_key, hashes.SHA256())
-    )
-    write_whole(home.server_key, _pem(key), 0o600)
-    write_whole(home.server_certificate, certificate.public_bytes(serialization.Encoding.PEM))
+        if hosts:
+            names = x509.SubjectAlternativeName([*map(x509.DNSName, hosts), _address()])
+            builder = builder.add_extension(names, critical=False)
+        return builder.sign(self.key, hashes.SHA256()), key
 
 
-def _write_bundle(home: Home) -> None:
-    """The roots in force today and ours: a tool pointed here still reaches the internet."""
-    roots, ours = _roots_in_force(), home.ca_certificate.read_bytes()
-    # A shell that looks at the rehearsal already names this very bundle, and ours is in it.
-    write_whole(home.ca_bundle, roots if ours in roots else roots.rstrip() + b"\n" + ours)
+def subject(common_name: str, organization: str = "") -> x509.Name:
+    names = [x509.NameAttribute(NameOID.COMMON_NAME, common_name)]
+    if organization:
+        names.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
+    return x509.Name(names)
 
 
-def _roots_in_force() -> bytes:
-    named = (os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile)
-    for name in named:
-        if name and Path(name).is_file():
-            return Path(name).read_bytes()
-    return Path(certifi.where()).read_bytes()
+def write_certificate(path: Path, certificate: x509.Certificate) -> None:
+    write_whole(path, certificate.public_bytes(serialization.Encoding.PEM))
 
 
-def _name(common_name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
-    return key.private_bytes(
+def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+    pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
+    )
+    write_whole(path, pem, 0o600)
+
+
+def _address() -> x509.IPAddress:
+    return x509.IPAddress(ipaddress.ip_address(ADDRESS))
+
+
+def _builder(
+    name: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    days: int,
+    *,
+    is_authority: bool,
+) -> x509.CertificateBuilder:
+    now = datetime.datetime.now(datetime.UTC)
+    usage = x509.KeyUsage(
+        digital_signature=True,
+        content_commitment=False,
+        key_encipherment=False,
+        data_encipherment=False,
+        key_agreement=False,
+        key_cert_sign=is_authority,
+        crl_sign=is_authority,
+        encipher_only=False,
+        decipher_only=False,
+    )
+    constraints = x509.BasicConstraints(ca=is_authority, path_length=0 if is_authority else None)
+    return (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        # A client whose clock is a little slow must not find it not yet valid.
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=days))
+        .add_extension(constraints, critical=True)
+        .add_extension(usage, critical=True)
     )

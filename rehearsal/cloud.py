@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
-from rehearsal.arm.home import PRESENCE, Home, read_json, write_json
+from rehearsal.arm.home import PRESENCE, Home
 from rehearsal.control_planes.processes import end_leftovers, records
+from rehearsal.files import read_json, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 
 # Clusters that there were come back before the server answers.

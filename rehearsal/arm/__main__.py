@@ -11,10 +11,11 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from rehearsal.arm import certificates, server
-from rehearsal.arm.home import Home, read_json, write_json
-from rehearsal.arm.terms import OtherEraError, Terms, settled_era
+from rehearsal.arm import server, tls
+from rehearsal.arm.home import Home, OtherEraError, settle_era
+from rehearsal.certificates import HOSTNAME
 from rehearsal.control_planes.wanted import Era
+from rehearsal.files import read_json, write_json
 
 
 def main() -> int:
@@ -28,13 +29,14 @@ def main() -> int:
     parser.add_argument(
         "--kubernetes", type=Path, metavar="DIR", help="the binaries of Kubernetes, etcd and kwok"
     )
-    options = parser.parse_args()
-    home = Home(options.home.resolve())
+    arguments = parser.parse_args()
+    home = Home(arguments.home.resolve())
     home.path.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(home.server_lock, timeout=0):
-            terms = Terms(options.time_scale, settled_era(home, options.era), options.kubernetes)
-            asyncio.run(run(home, options.port, terms))
+            era = settle_era(home, arguments.era)
+            options = server.Options(arguments.time_scale, era, arguments.kubernetes)
+            asyncio.run(run(home, arguments.port, options))
     except OtherEraError as error:
         print(error, file=sys.stderr)  # noqa: T201
         return 1
@@ -44,26 +46,26 @@ def main() -> int:
     return 0
 
 
-async def run(home: Home, port: int | None, terms: Terms) -> None:
+async def run(home: Home, port: int | None, options: server.Options) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    tls = certificates.prepare(home)
+    context = tls.prepare(home)
     last = read_json(home.server) or {}
     listener = server.listen(last.get("port", 0) if port is None else port)
     port = listener.getsockname()[1]
     instance = str(uuid.uuid4())
-    app = server.application(home, port, instance, terms)
-    runner = await server.serve(app, listener, tls)
+    app = server.application(home, port, instance, options)
+    runner = await server.serve(app, listener, context)
     started = datetime.datetime.now(datetime.UTC).isoformat()
     record = {
         "pid": os.getpid(),
         "port": port,
-        "url": f"https://{certificates.HOSTNAME}:{port}",
+        "url": f"https://{HOSTNAME}:{port}",
         "started": started,
         "instance": instance,
-        "era": terms.era,
-        "timeScale": terms.time_scale,
+        "era": options.era,
+        "timeScale": options.time_scale,
     }
     write_json(home.server, record)
     await ended.wait()

@@ -12,7 +12,6 @@ on whenever it is written anew. Without the file nothing goes wrong. Each object
   changes; or an error of a code and a message, and it ends Failed with that.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from aiohttp import web
 
 from rehearsal.arm import operations
 from rehearsal.arm.state import Store
+from rehearsal.files import WatchedFile
 
 _OPERATION = re.compile(r"/operations/([^/?]+)")
 
@@ -70,33 +70,25 @@ NO_FAULT = Fault()
 
 
 class FaultScript:
-    """The faults of a file, read anew whenever it has changed."""
+    """The faults of a file; when the file changes, their counts begin anew."""
 
     def __init__(self, path: Path, on_change: Callable[[], None]) -> None:
-        self._path = path
-        self._on_change = on_change
-        self._read: tuple[int, int] | None = None
         self._faults: list[Fault] = []
+        self._file = WatchedFile(path, _parse, self._faults)
+        self._on_change = on_change
 
     def take(self, method: str, path: str) -> Fault:
-        """The fault that strikes a request, which it then has done once."""
-        self._refresh()
-        for fault in self._faults:
+        """Returns the fault that strikes a request, and counts it."""
+        faults = self._file.read()
+        if faults is not self._faults:
+            self._faults = faults
+            self._on_change()
+        for fault in faults:
             if fault.strikes(method, path):
                 fault.times -= 1
                 return fault
         return NO_FAULT
 
-    def _refresh(self) -> None:
-        try:
-            found = self._path.stat()
-            seen = (found.st_mtime_ns, found.st_ino)
-        except FileNotFoundError:
-            seen = None
-        if seen == self._read:
-            return
-        self._faults = (
-            [Fault(**said) for said in json.loads(self._path.read_text())] if seen else []
-        )
-        self._read = seen
-        self._on_change()
+
+def _parse(lines: list[dict[str, Any]]) -> list[Fault]:
+    return [Fault(**line) for line in lines]

@@ -3,22 +3,20 @@
 import json
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
 
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import clusters, pools
-from rehearsal.arm.aks import versions as kubernetes_versions
-from rehearsal.arm.aks.works import Works
-from rehearsal.arm.call import Answer, Call, Json
+from rehearsal.arm.aks import clusters, pools, versions
+from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.compute.offers import Offers
-from rehearsal.arm.principal import Principal
+from rehearsal.arm.home import Principal
+from rehearsal.arm.request import Answer, Json, Request, Route, match
 from rehearsal.arm.resources import groups, registrations, subscriptions
-from rehearsal.arm.routes import Route, match
 from rehearsal.arm.state import Store
-from rehearsal.arm.terms import Terms
 from rehearsal.arm.tokens import Issuer
 
 API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?", re.IGNORECASE)
@@ -31,7 +29,7 @@ ROUTES = (
     *registrations.ROUTES,
     *skus.ROUTES,
     *usages.ROUTES,
-    *kubernetes_versions.ROUTES,
+    *versions.ROUTES,
     *operations.ROUTES,
 )
 
@@ -42,17 +40,17 @@ class Front:
     principal: Principal
     issuer: Issuer
     audience: str
-    terms: Terms
-    works: Works
-    offers: Offers
+    control_planes: FleetControlPlanes
+    offers: Callable[[], Offers]
+    time_scale: float
 
-    async def answer(self, request: web.Request) -> web.Response:
+    async def answer(self, http_request: web.Request) -> web.Response:
         """One request from beginning to end."""
-        origin = f"https://{request.host}"
+        origin = f"https://{http_request.host}"
         try:
-            self.issuer.check(request.headers.get("Authorization"), self.audience)
-            content = await request.read()
-            answer = self._served(request, origin, content)
+            self.issuer.check(http_request.headers.get("Authorization"), self.audience)
+            content = await http_request.read()
+            answer = self._served(http_request, origin, content)
         except errors.ArmError as error:
             return refusal(error, origin)
         return web.Response(
@@ -62,45 +60,46 @@ class Front:
             content_type="application/json",
         )
 
-    def _served(self, request: web.Request, origin: str, content: bytes) -> Answer:
+    def _served(self, http_request: web.Request, origin: str, content: bytes) -> Answer:
         now = time.time()
-        api_version = _api_version(request)
-        path = request.path.rstrip("/")
+        api_version = _api_version(http_request)
+        path = http_request.path.rstrip("/")
         routes: tuple[Route, ...] = subscriptions.ROUTES_ABOVE
         below = path
         if inside := SUBSCRIPTION.fullmatch(path):
             if inside[1].lower() != self.principal.subscription:
                 raise errors.ArmError(errors.NO_SUBSCRIPTION, subscription=inside[1])
             routes, below = ROUTES, inside[2] or ""
-        route, names = match(routes, request.method, below)
-        call = Call(
+        route, names = match(routes, http_request.method, below)
+        offers = self.offers()
+        request = Request(
             store=self.store,
             principal=self.principal,
+            control_planes=self.control_planes,
+            offer_script=offers.script,
+            era=offers.era,
+            time_scale=self.time_scale,
             now=now,
-            time_scale=self.terms.time_scale,
-            era=self.terms.era,
-            works=self.works,
-            offers=self.offers,
             origin=origin,
-            path=request.rel_url.raw_path,
-            query=request.query,
+            path=http_request.rel_url.raw_path,
+            query=http_request.query,
             api_version=api_version,
             names=names,
-            headers=request.headers,
+            headers=http_request.headers,
             content=_parsed(content),
         )
         # What time has done stays done, whatever becomes of the request.
         with self.store.transaction():
-            operations.settle(self.store, now, self.works.ended)
+            operations.settle(self.store, now, self.control_planes.ended)
         with self.store.transaction():
             registrations.refuse_unregistered(self.store, below, now)
-            answer = route.handler(call)
-        self.works.changed()
+            answer = route.handler(request)
+        self.control_planes.changed()
         return answer
 
 
-def _api_version(request: web.Request) -> str:
-    query = {name.lower(): value for name, value in request.query.items()}
+def _api_version(http_request: web.Request) -> str:
+    query = {name.lower(): value for name, value in http_request.query.items()}
     version = query.get("api-version")
     if not version:
         raise errors.ArmError(errors.NO_API_VERSION)

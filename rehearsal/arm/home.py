@@ -1,110 +1,86 @@
-"""Where one rehearsal cloud keeps what it owns."""
+"""Where one rehearsal cloud keeps what it owns: its files, its principal and its era."""
 
-import json
-import os
-from dataclasses import dataclass
+import secrets
+import uuid
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+
+from rehearsal.control_planes.wanted import Era
+from rehearsal.files import read_json, write_json, write_whole
 
 # Where a server says which one it is, so that whoever holds its home knows it by more than its
 # process number.
 PRESENCE = "/rehearsal"
+# Clients take the tenant name `adfs` for a directory that is not Microsoft's, and so ask this
+# server, not login.microsoftonline.com, who issues its tokens.
+TENANT = "adfs"
 
 
-@dataclass(frozen=True)
 class Home:
     """The files of one state folder, by what they are."""
 
-    path: Path
-
-    @property
-    def ca_certificate(self) -> Path:
-        return self.path / "ca.pem"
-
-    @property
-    def ca_key(self) -> Path:
-        return self.path / "ca-key.pem"
-
-    @property
-    def ca_bundle(self) -> Path:
-        return self.path / "ca-bundle.pem"
-
-    @property
-    def server_certificate(self) -> Path:
-        return self.path / "server.pem"
-
-    @property
-    def server_key(self) -> Path:
-        return self.path / "server-key.pem"
-
-    @property
-    def token_key(self) -> Path:
-        return self.path / "token-key.pem"
-
-    @property
-    def principal(self) -> Path:
-        return self.path / "principal.json"
-
-    @property
-    def database(self) -> Path:
-        return self.path / "arm.sqlite"
-
-    @property
-    def request_log(self) -> Path:
-        return self.path / "requests.jsonl"
-
-    @property
-    def faults(self) -> Path:
-        return self.path / "faults.json"
-
-    @property
-    def offers(self) -> Path:
-        return self.path / "offers.json"
-
-    @property
-    def era(self) -> Path:
-        return self.path / "era"
-
-    @property
-    def kubernetes(self) -> Path:
-        return self.path / "kubernetes"
-
-    @property
-    def server_log(self) -> Path:
-        return self.path / "server.log"
-
-    @property
-    def server(self) -> Path:
-        return self.path / "server.json"
-
-    @property
-    def server_lock(self) -> Path:
-        return self.path / "server.lock"
-
-    @property
-    def start_lock(self) -> Path:
-        return self.path / "start.lock"
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.ca_certificate = path / "ca.pem"
+        self.ca_key = path / "ca-key.pem"
+        self.ca_bundle = path / "ca-bundle.pem"
+        self.server_certificate = path / "server.pem"
+        self.server_key = path / "server-key.pem"
+        self.token_key = path / "token-key.pem"
+        self.principal = path / "principal.json"
+        self.database = path / "arm.sqlite"
+        self.request_log = path / "requests.jsonl"
+        self.faults = path / "faults.json"
+        self.offers = path / "offers.json"
+        self.era = path / "era"
+        self.kubernetes = path / "kubernetes"
+        self.server_log = path / "server.log"
+        self.server = path / "server.json"
+        self.server_lock = path / "server.lock"
+        self.start_lock = path / "start.lock"
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """The object in a file; None when there is no such file."""
-    try:
-        content = json.loads(path.read_text())
-    except FileNotFoundError:
-        return None
-    if not isinstance(content, dict):
-        raise TypeError(f"{path} does not hold a JSON object.")
-    return content
+@dataclass(frozen=True)
+class Principal:
+    """The one service principal of a rehearsal cloud, and the subscription it owns."""
+
+    tenant: str
+    directory: str
+    subscription: str
+    client_id: str
+    object_id: str
+    client_secret: str = field(repr=False)
 
 
-def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Writes a file so that a reader sees all of it or none, under its final mode."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(content)
-    draft.replace(path)
+def load_principal(home: Home) -> Principal:
+    """Returns the principal of this home, made at the first start."""
+    stored = read_json(home.principal)
+    if stored is not None:
+        return Principal(**stored)
+    principal = Principal(
+        tenant=TENANT,
+        directory=str(uuid.uuid4()),
+        subscription=str(uuid.uuid4()),
+        client_id=str(uuid.uuid4()),
+        object_id=str(uuid.uuid4()),
+        client_secret=secrets.token_urlsafe(32),
+    )
+    write_json(home.principal, asdict(principal), 0o600)
+    return principal
 
 
-def write_json(path: Path, content: dict[str, Any], mode: int = 0o644) -> None:
-    write_whole(path, json.dumps(content, indent=2).encode() + b"\n", mode)
+class OtherEraError(Exception):
+    """A home holds the content of another era."""
+
+
+def settle_era(home: Home, requested: Era | None) -> Era:
+    """Returns the era of a home: chosen at the first start, and kept from then on."""
+    kept = Era(home.era.read_text().strip()) if home.era.exists() else None
+    era = requested or kept or Era.TODAY
+    if kept is not None and kept is not era:
+        raise OtherEraError(
+            f"{home.path} is a rehearsal of the era `{kept}`, and cannot go on as `{era}`. Take it "
+            "away first, or use another folder."
+        )
+    write_whole(home.era, f"{era}\n".encode())
+    return era

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from rehearsal.arm.call import Json
-from rehearsal.arm.principal import Principal
+from rehearsal.arm.home import Principal
+from rehearsal.arm.request import Json
 from rehearsal.arm.tokens import LIFETIME, Issuer
 
 CLOUD_NAME = "rehearsal"

@@ -22,47 +22,42 @@ anything; `location` is `*` where it is not said. Where several lines meet, the 
 """
 
 import fnmatch
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 PAGE_SIZE = 50
 _REFUSES = {"scale": False, "refuse": True}
 
 
-class _Line(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Line:
     """What all lines of the script have."""
 
-    @property
-    def location(self) -> str: ...
+    location: str = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizeLine:
+class SizeLine(Line):
     size: str
     is_: Literal["absent", "restricted", "soldOut"]
-    location: str = "*"
     zones: tuple[str, ...] = ()
     reason: str = "NotAvailableForSubscription"
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitLine:
+class LimitLine(Line):
     name: str
     limit: int
-    location: str = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
-class VersionsLine:
+class VersionsLine(Line):
     offered: tuple[str, ...]
-    location: str = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Script:
+class OfferScript:
     sizes: tuple[SizeLine, ...] = ()
     limits: tuple[LimitLine, ...] = ()
     versions: tuple[VersionsLine, ...] = ()
@@ -74,46 +69,27 @@ class ScriptError(ValueError):
     """The script says what no script can say."""
 
 
-class OfferScript:
-    """The script of a file, read anew whenever it has changed."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read: tuple[int, int] | None = None
-        self._script = Script()
-
-    def now(self) -> Script:
-        try:
-            found = self._path.stat()
-            seen = (found.st_mtime_ns, found.st_ino)
-        except FileNotFoundError:
-            seen = None
-        if seen != self._read:
-            self._script = read(json.loads(self._path.read_text())) if seen else Script()
-            self._read = seen
-        return self._script
-
-
-def read(said: dict[str, Any]) -> Script:
-    """The script that an object says."""
+def parse(content: dict[str, Any]) -> OfferScript:
+    """Returns the script that an object says."""
+    content = dict(content)
     try:
-        return Script(
-            sizes=tuple(_size(line) for line in said.pop("sizes", ())),
-            limits=tuple(LimitLine(**line) for line in said.pop("limits", ())),
+        return OfferScript(
+            sizes=tuple(_size(line) for line in content.pop("sizes", ())),
+            limits=tuple(LimitLine(**line) for line in content.pop("limits", ())),
             versions=tuple(
                 VersionsLine(**line | {"offered": tuple(line["offered"])})
-                for line in said.pop("versions", ())
+                for line in content.pop("versions", ())
             ),
-            page_size=int(said.pop("pageSize", PAGE_SIZE)),
-            refuses_autoscaled_counts=_REFUSES[said.pop("autoscaledCounts", "scale")],
-            **said,
+            page_size=int(content.pop("pageSize", PAGE_SIZE)),
+            refuses_autoscaled_counts=_REFUSES[content.pop("autoscaledCounts", "scale")],
+            **content,
         )
     except (TypeError, KeyError, ValueError) as error:
         raise ScriptError(f"offers.json cannot be read: {error}") from error
 
 
-def _size(said: dict[str, Any]) -> SizeLine:
-    line = dict(said)
+def _size(content: dict[str, Any]) -> SizeLine:
+    line = dict(content)
     is_ = line.pop("is")
     if is_ not in ("absent", "restricted", "soldOut"):
         raise ScriptError(f"`is` is absent, restricted or soldOut, and not {is_!r}")
@@ -121,11 +97,11 @@ def _size(said: dict[str, Any]) -> SizeLine:
     return SizeLine(is_=is_, zones=zones, **line)
 
 
-Line = TypeVar("Line", bound=_Line)
+AnyLine = TypeVar("AnyLine", bound=Line)
 
 
-def at(lines: Iterable[Line], location: str) -> list[Line]:
-    """The lines that hold for a location."""
+def at(lines: Iterable[AnyLine], location: str) -> list[AnyLine]:
+    """Returns the lines that hold for a location."""
     return [line for line in lines if meets(line.location, location)]
 
 

@@ -12,8 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable
 
 from rehearsal.arm import errors
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.routes import Route
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource, Store
 
 # How long each takes, in seconds at time scale 1: long enough to watch, short enough to wait for.
@@ -42,22 +41,22 @@ PREEMPTED = {
 }
 
 
-def begin(call: Call, kind: str, resources: Iterable[Resource]) -> str:
+def begin(request: Request, kind: str, resources: Iterable[Resource]) -> str:
     """Starts an operation on resources that are already as they shall become; returns its id."""
     operation = str(uuid.uuid4())
-    due = call.now + DURATIONS[kind] * call.time_scale
-    call.store.rows(
+    due = request.due(DURATIONS[kind])
+    request.store.rows(
         "INSERT INTO operations (id, kind, started, due, status) VALUES (?, ?, ?, ?, ?)",
         operation,
         kind,
-        call.now,
+        request.now,
         due,
         "InProgress",
     )
     for resource in resources:
         resource.operation = operation
         resource.state = STATE_MEANWHILE[kind.split()[1]]
-        call.store.write(resource)
+        request.store.write(resource)
     return operation
 
 
@@ -115,39 +114,39 @@ def _end(store: Store, operation: str, now: float, status: str, error: Json | No
     )
 
 
-def pace(call: Call, operation: str) -> dict[str, str]:
+def pace(request: Request, operation: str) -> dict[str, str]:
     """How soon to ask again.
 
     Below a second there is no whole number to say it with, and the SDK for Python takes
     `Retry-After: 0` for silence and falls back to its own thirty seconds; the header in
     milliseconds is one that it knows as well.
     """
-    row = _row(call.store, operation)
+    row = _row(request.store, operation)
     wait = (row["due"] - row["started"]) / POLLS_PER_OPERATION
     if wait < 1:
         return {"x-ms-retry-after-ms": str(max(1, math.ceil(wait * 1000)))}
     return {"Retry-After": str(round(wait))}
 
 
-def accepted(call: Call, status: int, operation: str, location: str, body: object) -> Answer:
+def accepted(request: Request, status: int, operation: str, location: str, body: object) -> Answer:
     """The answer to a request to AKS that goes on in the background."""
-    place = f"{call.origin}{call.subscription}/{CONTAINER_SERVICE.format(location=location)}"
-    version = f"?api-version={call.api_version}"
+    place = f"{request.origin}{request.subscription}/{CONTAINER_SERVICE.format(location=location)}"
+    version = f"?api-version={request.api_version}"
     headers = {"Azure-AsyncOperation": f"{place}/operations/{operation}{version}"}
     if status == 202:
         headers["Location"] = f"{place}/operationresults/{operation}{version}"
-    return Answer(status, body, headers | pace(call, operation))
+    return Answer(status, body, headers | pace(request, operation))
 
 
-def accepted_by_front(call: Call, operation: str) -> Answer:
+def accepted_by_front(request: Request, operation: str) -> Answer:
     """The answer to a request to Resource Manager itself that goes on in the background."""
-    place = f"{call.origin}{call.subscription}/operationresults/{operation}"
-    headers = {"Location": f"{place}?api-version={call.api_version}"}
-    return Answer(202, None, headers | pace(call, operation))
+    place = f"{request.origin}{request.subscription}/operationresults/{operation}"
+    headers = {"Location": f"{place}?api-version={request.api_version}"}
+    return Answer(202, None, headers | pace(request, operation))
 
 
-def show(call: Call) -> Answer:
-    row = _row(call.store, call.names["operation"])
+def show(request: Request) -> Answer:
+    row = _row(request.store, request.names["operation"])
     body: Json = {
         "name": row["id"],
         "status": "InProgress" if _is_under_way(row) else row["status"],
@@ -157,17 +156,17 @@ def show(call: Call) -> Answer:
         body["endTime"] = _time(row["ended"])
         if row["error"] is not None:
             body["error"] = json.loads(row["error"])
-    return Answer(200, body, pace(call, row["id"]) if _is_under_way(row) else {})
+    return Answer(200, body, pace(request, row["id"]) if _is_under_way(row) else {})
 
 
-def show_result(call: Call) -> Answer:
+def show_result(request: Request) -> Answer:
     """The address in `Location`: 202 while the deletion goes on, then an empty success."""
-    row = _row(call.store, call.names["operation"])
+    row = _row(request.store, request.names["operation"])
     if not _is_under_way(row):
-        return Answer(204 if "location" in call.names else 200)
-    if "location" in call.names:
-        return accepted(call, 202, row["id"], call.names["location"], None)
-    return accepted_by_front(call, row["id"])
+        return Answer(204 if "location" in request.names else 200)
+    if "location" in request.names:
+        return accepted(request, 202, row["id"], request.names["location"], None)
+    return accepted_by_front(request, row["id"])
 
 
 def _is_under_way(row: sqlite3.Row) -> bool:

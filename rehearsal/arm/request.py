@@ -1,32 +1,53 @@
 """What a service is given for one request, and what it gives back."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+from urllib.parse import urlencode
 
 from rehearsal.arm import errors
-from rehearsal.arm.principal import Principal
-from rehearsal.arm.state import Store
+from rehearsal.arm.home import Principal
+from rehearsal.arm.offer_script import OfferScript
+from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.wanted import Era
 
-if TYPE_CHECKING:
-    from rehearsal.arm.aks.works import Works
-    from rehearsal.arm.compute.offers import Offers
-
 Json = dict[str, Any]
+Item = TypeVar("Item")
+
+# Azure calls the place to go on from a token, and lets nobody read it; here it is a number.
+PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
+
+
+class ControlPlanes(Protocol):
+    """What stands behind the clusters."""
+
+    def refuse_without_memory(self) -> None:
+        """Refuses a new cluster that this machine has no memory for."""
+
+    def kubeconfig(self, cluster: Resource, role: str) -> Json:
+        """Returns the credentials of a cluster, as Azure lists them."""
 
 
 @dataclass(frozen=True)
-class Call:
+class Answer:
+    status: int
+    body: Any = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Request:
     """One request that Resource Manager's front let through."""
 
     store: Store
     principal: Principal
-    now: float
-    time_scale: float
+    control_planes: ControlPlanes
+    offer_script: OfferScript
     era: Era
-    works: "Works"
-    offers: "Offers"
+    time_scale: float
+    now: float
     origin: str
     path: str
     query: Mapping[str, str]
@@ -49,9 +70,55 @@ class Call:
     def group(self) -> str:
         return f"{self.subscription}/resourceGroups/{self.names['group']}"
 
+    def due(self, seconds: float) -> float:
+        """Returns when something is over that takes so many seconds at time scale 1."""
+        return self.now + seconds * self.time_scale
+
+    def check_etag(self, present: Resource | None) -> None:
+        """Refuses a write whose If-Match or If-None-Match does not hold."""
+        etag = present.etag if present else None
+        for header, must_match in (("If-Match", True), ("If-None-Match", False)):
+            value = self.headers.get(header)
+            if value is None:
+                continue
+            is_match = etag is not None and value.strip('"') in (etag, "*")
+            if is_match != must_match:
+                raise errors.ArmError(errors.CHANGED_SINCE, header=header, value=value, etag=etag)
+
+    def page(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
+        """Returns the page of a list that is asked for, with the address of the next one."""
+        token = self.query.get(PAGE_TOKEN, "0")
+        if not token.isdecimal():
+            raise errors.ArmError(errors.BAD_PARAMETER, PAGE_TOKEN, name=PAGE_TOKEN, value=token)
+        end = int(token) + self.offer_script.page_size
+        body: Json = {"value": [show(item) for item in items[int(token) : end]]}
+        if end < len(items):
+            query = {**self.query, PAGE_TOKEN: str(end)}
+            body["nextLink"] = f"{self.origin}{self.path}?{urlencode(query)}"
+        return Answer(200, body)
+
 
 @dataclass(frozen=True)
-class Answer:
-    status: int
-    body: Any = None
-    headers: Mapping[str, str] = field(default_factory=dict)
+class Route:
+    """One method of one path below a subscription; `{name}` in it stands for one segment."""
+
+    method: str
+    template: str
+    handler: Callable[[Request], Answer]
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", self.template), re.IGNORECASE)
+
+
+def match(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]]:
+    """Returns the route of a request, and the names in its path in the case they were sent in."""
+    path_known = False
+    for route in routes:
+        found = route.pattern.fullmatch(path)
+        if found and route.method == method:
+            return route, found.groupdict()
+        path_known = path_known or found is not None
+    if path_known:
+        raise errors.ArmError(errors.NO_METHOD, method=method, path=path)
+    raise errors.ArmError(errors.NO_ROUTE, path=path)

@@ -7,26 +7,39 @@ import ssl
 import traceback
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
 
 from aiohttp import web
 
-from rehearsal.arm import certificates, errors, operations, principal, retail, tokens
-from rehearsal.arm.aks.works import Works
-from rehearsal.arm.compute.offer_script import OfferScript
+from rehearsal.arm import errors, offer_script, operations, prices, tokens
+from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.front import Front, refusal
-from rehearsal.arm.home import PRESENCE, Home
+from rehearsal.arm.home import PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
-from rehearsal.arm.terms import Terms
+from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.control_planes.fleet import Settings
+from rehearsal.control_planes.wanted import Era
+from rehearsal.files import WatchedFile
 
 # Whoever reaches the loopback address of this machine may send what they like.
 NO_LIMIT = 0
 # What the log has in place of a status where there was no answer.
 NO_ANSWER = 0
+
+
+@dataclass(frozen=True)
+class Options:
+    """What one rehearsal cloud is started with, and keeps to."""
+
+    time_scale: float = 1.0
+    era: Era = Era.TODAY
+    # The folder of the control planes' binaries; without it there are no control planes.
+    kubernetes: Path | None = None
 
 
 def listen(preferred: int) -> socket.socket:
@@ -35,7 +48,7 @@ def listen(preferred: int) -> socket.socket:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((certificates.ADDRESS, port))
+            listener.bind((ADDRESS, port))
             listener.listen(128)
         except OSError:
             listener.close()
@@ -46,27 +59,31 @@ def listen(preferred: int) -> socket.socket:
     raise AssertionError("unreachable: the second round returns or raises")
 
 
-def application(home: Home, port: int, instance: str, terms: Terms) -> web.Application:
-    audience = f"https://{certificates.HOSTNAME}:{port}"
-    who, issuer = principal.load(home), tokens.load(home)
+def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
+    audience = f"https://{HOSTNAME}:{port}"
+    principal, issuer = load_principal(home), tokens.load(home)
     store, log = Store(home.database), RequestLog(home.request_log)
-    login = Login(who, issuer, audience)
-    offers = Offers(terms.era, OfferScript(home.offers))
-    works = Works(store, offers, _fleet_settings(home, terms))
-    front = Front(store, who, issuer, audience, terms, works, offers)
-    script = FaultScript(home.faults, lambda: operations.let_go(store))
+    login = Login(principal, issuer, audience)
+    script = WatchedFile(home.offers, offer_script.parse, offer_script.OfferScript())
+    faults = FaultScript(home.faults, lambda: operations.let_go(store))
+
+    def offers() -> Offers:
+        return Offers(options.era, script.read())
+
+    control_planes = FleetControlPlanes(store, offers, _fleet_settings(home, options))
+    front = Front(store, principal, issuer, audience, control_planes, offers, options.time_scale)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path == PRESENCE:
             return web.json_response({"instance": instance, "pid": os.getpid()})
         content = await request.read()
-        fault = script.take(request.method, request.path)
+        fault = faults.take(request.method, request.path)
         await asyncio.sleep(fault.delay)
         if fault.drop == "before":
             return dropped(request, content)
         try:
             response = fault.answer() or await login.answer(request)
-            response = response or retail.answer(request, offers) or await front.answer(request)
+            response = response or prices.answer(request, offers()) or await front.answer(request)
             fault.steer(store, response)
         except Exception:
             # A fault of the rehearsal itself: its log says where, the client that it was one.
@@ -88,9 +105,9 @@ def application(home: Home, port: int, instance: str, terms: Terms) -> web.Appli
         return web.Response()
 
     async def live(_: web.Application) -> AsyncIterator[None]:
-        await works.start()
+        await control_planes.start()
         yield
-        await works.stop()
+        await control_planes.stop()
         store.close()
         log.close()
 
@@ -100,10 +117,10 @@ def application(home: Home, port: int, instance: str, terms: Terms) -> web.Appli
     return app
 
 
-def _fleet_settings(home: Home, terms: Terms) -> Settings | None:
-    if terms.kubernetes is None:
+def _fleet_settings(home: Home, options: Options) -> Settings | None:
+    if options.kubernetes is None:
         return None
-    return Settings(home.kubernetes, terms.kubernetes, terms.era, terms.time_scale)
+    return Settings(home.kubernetes, options.kubernetes, options.era, options.time_scale)
 
 
 async def serve(

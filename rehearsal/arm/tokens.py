@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from rehearsal.arm import errors
-from rehearsal.arm.home import Home, write_whole
-from rehearsal.arm.principal import Principal
+from rehearsal.arm.home import Home, Principal
+from rehearsal.files import write_whole
 
 LIFETIME = 3600
 ALGORITHM = "RS256"

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.arm.home import read_json, write_json, write_whole
+from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes import kubeconfig, stages
 from rehearsal.control_planes.api import Api, ApiError
-from rehearsal.control_planes.authority import ADDRESS, Certificates, prepare
+from rehearsal.control_planes.authority import Certificates, prepare
 from rehearsal.control_planes.processes import Processes
+from rehearsal.files import read_json, write_json, write_whole
 
 READY_SECONDS = 90.0
 POLL_SECONDS = 0.05

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from rehearsal.control_planes.authority import ADDRESS
+from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes.containers import Line, Log
 from rehearsal.control_planes.control_plane import Place
 

@@ -17,7 +17,7 @@ from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rehearsal.arm.home import write_whole
+from rehearsal.files import write_whole
 
 POLL_SECONDS = 0.02
 END_SECONDS = 5.0

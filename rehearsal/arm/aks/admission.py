@@ -7,38 +7,39 @@ has the machines, and spot quota for them, shows only while the operation runs.
 from collections.abc import Iterable
 
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import pool_record
-from rehearsal.arm.aks import versions as kubernetes_versions
-from rehearsal.arm.call import Call, Json
+from rehearsal.arm.aks import versions
 from rehearsal.arm.compute.offers import Offer, Offers
 from rehearsal.arm.compute.quota import Account, surge
+from rehearsal.arm.compute.usages import ALLOCATED
+from rehearsal.arm.request import Json, Request
 from rehearsal.arm.state import Resource, Store
 
 
 def admit(
-    call: Call, cluster: Resource, pools: Iterable[tuple[Resource, str | None]]
+    request: Request, cluster: Resource, pools: Iterable[tuple[Resource, str | None]]
 ) -> Json | None:
     """Refuses what the subscription has no room for.
 
     Each pool comes with the version that it had before, if it was there. Returned is the error that
     the operation is going to end with, if it is.
     """
-    account = Account(call.store, call.offers, cluster.location)
+    offers = Offers.of(request)
+    account = Account(request.store, offers, cluster.location)
     failure = None
     for pool, version in pools:
-        _version(call, cluster, pool, version)
+        _version(request, cluster, pool, version)
         before = account.nodes(pool)
-        offer = call.offers.find(str(pool.properties["vmSize"]), pool.location)
+        offer = offers.find(str(pool.properties["vmSize"]), pool.location)
         if before is None:
-            offer = _usable(call, pool, offer)
+            offer = _usable(request, pool, offer)
             _zones(pool, offer)
         growth = max(0, pool.properties["count"] - (before or 0))
         missed = account.take(pool, growth + surge(pool, version))
         if missed is None and growth and offer is not None and offer.is_sold_out:
             missed = _sold_out(offer)
-        pool.body.pop(pool_record.ALLOCATED, None)
+        pool.body.pop(ALLOCATED, None)
         if missed is not None:
-            pool.body[pool_record.ALLOCATED] = before or 0
+            pool.body[ALLOCATED] = before or 0
         failure = failure or missed
     return failure
 
@@ -56,25 +57,25 @@ def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
         return False
 
 
-def settle(call: Call, operation: str, failure: Json | None) -> None:
+def settle(request: Request, operation: str, failure: Json | None) -> None:
     """Lets an operation that has begun end with what `admit` foresaw."""
     if failure is not None:
-        operations.doom(call.store, operation, failure)
+        operations.doom(request.store, operation, failure)
 
 
-def _version(call: Call, cluster: Resource, pool: Resource, before: str | None) -> None:
+def _version(request: Request, cluster: Resource, pool: Resource, before: str | None) -> None:
     """A pool may go on with the version it has, and begin with its cluster's."""
     wanted = pool.properties["currentOrchestratorVersion"]
     if wanted in (before, cluster.properties["currentKubernetesVersion"]):
         return
     plan = cluster.properties["supportPlan"]
-    kubernetes_versions.admit(call.offers, cluster.location, cluster.name, wanted, plan)
+    versions.admit(Offers.of(request), cluster.location, cluster.name, wanted, plan)
 
 
-def _usable(call: Call, pool: Resource, offer: Offer | None) -> Offer:
+def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
     if offer is not None and not offer.is_restricted:
         return offer
-    others = call.offers.in_location(pool.location)
+    others = Offers.of(request).in_location(pool.location)
     raise errors.ArmError(
         errors.SIZE_NOT_ALLOWED,
         "agentPoolProfile.vmSize",

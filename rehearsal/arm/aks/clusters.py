@@ -3,15 +3,10 @@
 import uuid
 
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, pools
-from rehearsal.arm.aks import defaults as aks_defaults
-from rehearsal.arm.aks import fields as aks_fields
-from rehearsal.arm.aks import rules as aks_rules
-from rehearsal.arm.aks import versions as kubernetes_versions
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.conditions import check_etag
+from rehearsal.arm.aks import admission, defaults, fields, pools, rules, versions
+from rehearsal.arm.compute.offers import Offers
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups
-from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Resource, Store
 
 NAMESPACE = "Microsoft.ContainerService"
@@ -20,131 +15,133 @@ TYPE = f"{NAMESPACE}/managedClusters"
 SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
 
 
-def put(call: Call) -> Answer:
-    group = groups.open_to_change(call)
-    body, name = call.body, call.names["cluster"]
-    present = call.store.find(_id(call))
-    check_etag(call, present)
+def put(request: Request) -> Answer:
+    group = groups.open_to_change(request)
+    body, name = request.body, request.names["cluster"]
+    present = request.store.find(_id(request))
+    request.check_etag(present)
     location = _location(body, present)
-    aks_rules.well_formed(body, aks_fields.CLUSTER_FIELDS, call.api_version)
+    rules.well_formed(body, fields.CLUSTER_FIELDS, request.api_version)
     properties = body.get("properties") or {}
-    aks_rules.well_formed(properties, aks_fields.CLUSTER_PROPERTIES, call.api_version)
-    aks_rules.cluster_before_defaults(name, body, is_new=present is None)
+    rules.well_formed(properties, fields.CLUSTER_PROPERTIES, request.api_version)
+    rules.cluster_before_defaults(name, body, is_new=present is None)
 
     before = present.properties if present else None
-    after = aks_defaults.cluster(properties, before, name, group.name, location)
-    _admit_version(call, name, location, before, after)
+    after = defaults.cluster(properties, before, name, group.name, location)
+    _admit_version(request, name, location, before, after)
     if before is not None:
-        aks_rules.unchanged(before, after, aks_fields.IMMUTABLE_CLUSTER, "")
+        rules.unchanged(before, after, fields.IMMUTABLE_CLUSTER, "")
     cluster = present or Resource(
-        f"{_aks_group(call, group.name)}/providers/{TYPE}/{name}",
+        f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}",
         TYPE,
         group.id,
         location,
         {},
         "Creating",
     )
-    _refuse_while_busy(call.store, cluster)
+    _refuse_while_busy(request.store, cluster)
     if present is None:
-        call.works.refuse_without_memory()
+        request.control_planes.refuse_without_memory()
     cluster.body = {
         "tags": body.get("tags") or {},
-        "sku": aks_defaults.SKU | (body.get("sku") or {}),
-        "identity": _identity(call, body, cluster),
+        "sku": defaults.SKU | (body.get("sku") or {}),
+        "identity": _identity(request, body, cluster),
         "properties": after,
     }
-    after.setdefault("identityProfile", _kubelet_identity(call, cluster))
-    inline, failure = _inline_pools(call, cluster, properties, is_new=present is None)
+    after.setdefault("identityProfile", _kubelet_identity(request, cluster))
+    inline, failure = _inline_pools(request, cluster, properties, is_new=present is None)
     kind = "cluster update" if present else "cluster create"
-    operation = operations.begin(call, kind, [cluster, *inline])
-    admission.settle(call, operation, failure)
+    operation = operations.begin(request, kind, [cluster, *inline])
+    admission.settle(request, operation, failure)
     status = 200 if present else 201
-    return operations.accepted(call, status, operation, location, shown(call.store, cluster))
+    return operations.accepted(request, status, operation, location, shown(request.store, cluster))
 
 
 def _inline_pools(
-    call: Call, cluster: Resource, properties: Json, *, is_new: bool
+    request: Request, cluster: Resource, properties: Json, *, is_new: bool
 ) -> tuple[list[Resource], Json | None]:
     """The pools named in the cluster's own body, as they shall be, and what they will fail with.
 
     An existing pool that the body does not name is left as it is: AKS removes pools through their
     own address only.
     """
-    present = {pool.name: pool for pool in pools.cluster_pools(call.store, cluster)}
-    inline, versions = [], []
+    present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
+    inline, before = [], []
     for profile in properties.get("agentPoolProfiles") or ():
-        aks_rules.well_formed(profile, aks_fields.INLINE_POOL_FIELDS, call.api_version)
+        rules.well_formed(profile, fields.INLINE_POOL_FIELDS, request.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
-        versions.append(pools.version_of(present.get(name)))
-        pools.refuse_count(call, profile, present.get(name))
+        before.append(pools.version_of(present.get(name)))
+        pools.refuse_count(request, profile, present.get(name))
         pool = pools.changed(name, profile, present.get(name), cluster, "agentPoolProfile.")
-        pools.settle_image(call, pool, is_new=is_new)
+        pools.settle_image(request, pool, is_new=is_new)
         inline.append(pool)
     pools.require_system_pool(present.values(), inline)
-    failure = admission.admit(call, cluster, zip(inline, versions, strict=True))
+    failure = admission.admit(request, cluster, zip(inline, before, strict=True))
     return inline, failure
 
 
-def _admit_version(call: Call, name: str, location: str, before: Json | None, after: Json) -> None:
+def _admit_version(
+    request: Request, name: str, location: str, before: Json | None, after: Json
+) -> None:
     """A cluster may go on with the version and the plan it has, on offer or not."""
     asked = ("currentKubernetesVersion", "supportPlan")
     if before is None or any(before[key] != after[key] for key in asked):
         version, plan = after["kubernetesVersion"], after["supportPlan"]
-        kubernetes_versions.admit(call.offers, location, name, version, plan)
+        versions.admit(Offers.of(request), location, name, version, plan)
 
 
-def get(call: Call) -> Answer:
-    return Answer(200, shown(call.store, _existing(call)))
+def get(request: Request) -> Answer:
+    return Answer(200, shown(request.store, _existing(request)))
 
 
-def list_in_group(call: Call) -> Answer:
-    clusters = call.store.children(groups.existing(call).id, TYPE)
-    return Answer(200, {"value": [shown(call.store, cluster) for cluster in clusters]})
+def list_in_group(request: Request) -> Answer:
+    clusters = request.store.children(groups.existing(request).id, TYPE)
+    return Answer(200, {"value": [shown(request.store, cluster) for cluster in clusters]})
 
 
-def list_all(call: Call) -> Answer:
-    clusters = call.store.of_type(TYPE)
-    return Answer(200, {"value": [shown(call.store, cluster) for cluster in clusters]})
+def list_all(request: Request) -> Answer:
+    clusters = request.store.of_type(TYPE)
+    return Answer(200, {"value": [shown(request.store, cluster) for cluster in clusters]})
 
 
-def patch(call: Call) -> Answer:
-    groups.open_to_change(call)
-    cluster = _existing(call)
-    check_etag(call, cluster)
-    aks_rules.well_formed(call.body, {"tags"}, call.api_version)
-    _refuse_while_busy(call.store, cluster)
-    cluster.body["tags"] = call.body.get("tags") or {}
-    operation = operations.begin(call, "cluster update", [cluster])
-    body = shown(call.store, cluster)
-    return operations.accepted(call, 200, operation, cluster.location, body)
+def patch(request: Request) -> Answer:
+    groups.open_to_change(request)
+    cluster = _existing(request)
+    request.check_etag(cluster)
+    rules.well_formed(request.body, {"tags"}, request.api_version)
+    _refuse_while_busy(request.store, cluster)
+    cluster.body["tags"] = request.body.get("tags") or {}
+    operation = operations.begin(request, "cluster update", [cluster])
+    body = shown(request.store, cluster)
+    return operations.accepted(request, 200, operation, cluster.location, body)
 
 
-def delete(call: Call) -> Answer:
-    groups.open_to_change(call)
-    cluster = call.store.find(_id(call))
-    check_etag(call, cluster)
+def delete(request: Request) -> Answer:
+    groups.open_to_change(request)
+    cluster = request.store.find(_id(request))
+    request.check_etag(cluster)
     if cluster is None:
         return Answer(204)
-    _refuse_while_busy(call.store, cluster)
-    operation = operations.begin(call, "cluster delete", [cluster])
-    return operations.accepted(call, 202, operation, cluster.location, None)
+    _refuse_while_busy(request.store, cluster)
+    operation = operations.begin(request, "cluster delete", [cluster])
+    return operations.accepted(request, 202, operation, cluster.location, None)
 
 
-def user_credentials(call: Call) -> Answer:
-    return _credentials(call, "clusterUser")
+def user_credentials(request: Request) -> Answer:
+    return _credentials(request, "clusterUser")
 
 
-def admin_credentials(call: Call) -> Answer:
-    return _credentials(call, "clusterAdmin")
+def admin_credentials(request: Request) -> Answer:
+    return _credentials(request, "clusterAdmin")
 
 
-def _credentials(call: Call, role: str) -> Answer:
-    cluster = _existing(call)
+def _credentials(request: Request, role: str) -> Answer:
+    cluster = _existing(request)
     if cluster.properties["disableLocalAccounts"]:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
-    return Answer(200, call.works.kubeconfig(cluster, role))
+    return Answer(200, request.control_planes.kubeconfig(cluster, role))
 
 
 def shown(store: Store, cluster: Resource) -> Json:
@@ -165,20 +162,20 @@ def shown(store: Store, cluster: Resource) -> Json:
     }
 
 
-def _aks_group(call: Call, name: str) -> str:
+def _aks_group(request: Request, name: str) -> str:
     """A group's id as AKS writes it in its own ids; Resource Manager has `resourceGroups`."""
-    return f"{call.subscription}/resourcegroups/{name}"
+    return f"{request.subscription}/resourcegroups/{name}"
 
 
-def _id(call: Call) -> str:
-    return f"{call.group}/providers/{TYPE}/{call.names['cluster']}"
+def _id(request: Request) -> str:
+    return f"{request.group}/providers/{TYPE}/{request.names['cluster']}"
 
 
-def _existing(call: Call) -> Resource:
-    group = groups.existing(call)
-    cluster = call.store.find(_id(call))
+def _existing(request: Request) -> Resource:
+    group = groups.existing(request)
+    cluster = request.store.find(_id(request))
     if cluster is None:
-        name = call.names["cluster"]
+        name = request.names["cluster"]
         raise errors.ArmError(errors.NO_RESOURCE, type=TYPE, name=name, group=group.name)
     return cluster
 
@@ -202,7 +199,7 @@ def _location(body: Json, present: Resource | None) -> str:
     return location
 
 
-def _identity(call: Call, body: Json, cluster: Resource) -> Json | None:
+def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
     """The identity with the ids that the directory gave it, the same for as long as it lives."""
     before = cluster.body.get("identity")
     wanted = body.get("identity") or before
@@ -212,7 +209,7 @@ def _identity(call: Call, body: Json, cluster: Resource) -> Json | None:
     if wanted["type"] == "SystemAssigned":
         known = (before or {}).get("principalId")
         identity["principalId"] = known or str(uuid.uuid4())
-        identity["tenantId"] = call.principal.directory
+        identity["tenantId"] = request.principal.directory
     elif wanted.get("userAssignedIdentities"):
         identity["userAssignedIdentities"] = {
             name: {
@@ -224,8 +221,8 @@ def _identity(call: Call, body: Json, cluster: Resource) -> Json | None:
     return identity
 
 
-def _kubelet_identity(call: Call, cluster: Resource) -> Json:
-    group = _aks_group(call, cluster.properties["nodeResourceGroup"])
+def _kubelet_identity(request: Request, cluster: Resource) -> Json:
+    group = _aks_group(request, cluster.properties["nodeResourceGroup"])
     name = f"{cluster.name}-agentpool"
     identity = f"{group}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/{name}"
     return {

@@ -1,13 +1,13 @@
 """What stands behind the clusters: a fleet of real control planes, or, without one, nothing."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, clusters, pools
-from rehearsal.arm.aks.pool_record import ALLOCATED
-from rehearsal.arm.aks.pool_record import TYPE as POOL
-from rehearsal.arm.call import Json
 from rehearsal.arm.compute.offers import Offers
+from rehearsal.arm.compute.usages import ALLOCATED
+from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.fleet import Fleet, Settings
@@ -19,7 +19,7 @@ UNFINISHED = {"code": "ControlPlaneFailed"}
 class StoreSource:
     """The fleet's wishes, read from what Resource Manager has."""
 
-    def __init__(self, store: Store, offers: Offers) -> None:
+    def __init__(self, store: Store, offers: Callable[[], Offers]) -> None:
         self._store = store
         self._offers = offers
 
@@ -32,7 +32,7 @@ class StoreSource:
 
     def resize(self, pool_id: str, count: int) -> bool:
         pool = self._store.find(pool_id)
-        if pool is None or not admission.has_room(self._store, self._offers, pool, count):
+        if pool is None or not admission.has_room(self._store, self._offers(), pool, count):
             return False
         pool.properties["count"] = count
         pool.body.pop(ALLOCATED, None)
@@ -88,10 +88,12 @@ def _pool(pool: Resource) -> WantedPool:
     )
 
 
-class Works:
+class FleetControlPlanes:
     """The control planes, as Resource Manager's services see them."""
 
-    def __init__(self, store: Store, offers: Offers, settings: Settings | None) -> None:
+    def __init__(
+        self, store: Store, offers: Callable[[], Offers], settings: Settings | None
+    ) -> None:
         self._store = store
         self.fleet = Fleet(settings, StoreSource(store, offers)) if settings else None
 
@@ -135,7 +137,7 @@ class Works:
         return False
 
     def _cluster_of(self, resource: Resource) -> Resource | None:
-        if resource.type == POOL:
+        if resource.type == pools.TYPE:
             return self._store.find(resource.parent)
         return resource if resource.type == clusters.TYPE else None
 

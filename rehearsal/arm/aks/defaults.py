@@ -3,9 +3,8 @@
 import uuid
 from collections.abc import Iterable
 
-from rehearsal.arm.aks import fields as aks_fields
-from rehearsal.arm.aks import versions as kubernetes_versions
-from rehearsal.arm.call import Json
+from rehearsal.arm.aks import fields, versions
+from rehearsal.arm.request import Json
 
 POOL: Json = {
     "count": 1,
@@ -44,7 +43,7 @@ CLUSTER: Json = {
     "bootstrapProfile": {"artifactSource": "Direct"},
     "disableLocalAccounts": False,
     "enableRBAC": True,
-    "kubernetesVersion": kubernetes_versions.DEFAULT,
+    "kubernetesVersion": versions.DEFAULT,
     "networkProfile": {
         "networkPlugin": "kubenet",
         "loadBalancerSku": "standard",
@@ -80,10 +79,10 @@ WRITE_ONLY = (("servicePrincipalProfile", "secret"), ("windowsProfile", "adminPa
 
 def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
     """The properties of an agent pool after a PUT of `wanted`."""
-    given = _without(wanted, aks_fields.READ_ONLY_POOL)
+    given = _without(wanted, fields.READ_ONLY_POOL)
     if given.get("osDiskSizeGB") == 0:
         del given["osDiskSizeGB"]  # documented: zero asks for the default
-    given = _filled(_kept(present, aks_fields.KEPT_POOL), given)
+    given = _filled(_kept(present, fields.KEPT_POOL), given)
     given = _spelled_as_known(given)
     size = str(given.get("vmSize", "")).lower()
     is_spot = given.get("scaleSetPriority") == "Spot"
@@ -103,7 +102,7 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
         filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | SPOT_LABEL
         taints = [taint for taint in filled.get("nodeTaints") or () if taint != SPOT_TAINT]
         filled["nodeTaints"] = [*taints, SPOT_TAINT]
-    filled["currentOrchestratorVersion"] = kubernetes_versions.full(filled["orchestratorVersion"])
+    filled["currentOrchestratorVersion"] = versions.full(filled["orchestratorVersion"])
     if image := NODE_IMAGES.get(filled["osSKU"]):
         filled["nodeImageVersion"] = image
     return filled
@@ -111,14 +110,14 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
 
 def cluster(wanted: Json, present: Json | None, name: str, group: str, location: str) -> Json:
     """The properties of a cluster after a PUT of `wanted`."""
-    given = _without(wanted, aks_fields.READ_ONLY_CLUSTER)
-    given = _filled(_kept(present, aks_fields.KEPT_CLUSTER), given)
+    given = _without(wanted, fields.READ_ONLY_CLUSTER)
+    given = _filled(_kept(present, fields.KEPT_CLUSTER), given)
     filled = _filled(CLUSTER, given)
     network = filled["networkProfile"]
     if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
         filled["networkProfile"] = _filled(POD_NETWORK, network)
     filled.setdefault("nodeResourceGroup", f"MC_{group}_{name}_{location}"[:80])
-    filled["currentKubernetesVersion"] = kubernetes_versions.full(filled["kubernetesVersion"])
+    filled["currentKubernetesVersion"] = versions.full(filled["kubernetesVersion"])
     filled |= {"maxAgentPools": 100, "powerState": {"code": "Running"}}
     for section, secret in WRITE_ONLY:
         if isinstance(filled.get(section), dict):
@@ -141,7 +140,7 @@ def _spelled_as_known(given: Json) -> Json:
     """The same, its choices in AKS's own case, which requests need not keep to."""
     known = {
         name: value
-        for name, values in aks_fields.POOL_CHOICES.items()
+        for name, values in fields.POOL_CHOICES.items()
         for value in values
         if isinstance(given.get(name), str) and value.lower() == given[name].lower()
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from catalogue import headers, images, retirement, sizes
 from rehearsal.arm import errors
-from rehearsal.arm.call import Json
+from rehearsal.arm.request import Json
 from rehearsal.control_planes.wanted import Era
 
 # Azure drives NVIDIA's GPUs on AKS, and no others.

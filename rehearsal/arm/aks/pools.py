@@ -4,77 +4,75 @@ from collections.abc import Iterable
 
 from catalogue import images, sizes
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, eras
-from rehearsal.arm.aks import defaults as aks_defaults
-from rehearsal.arm.aks import fields as aks_fields
-from rehearsal.arm.aks import rules as aks_rules
-from rehearsal.arm.aks.pool_record import SPECIALISED, TYPE
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.conditions import check_etag
+from rehearsal.arm.aks import admission, defaults, eras, fields, rules
+from rehearsal.arm.compute import usages
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups, registrations
-from rehearsal.arm.routes import Route
 from rehearsal.arm.state import Resource, Store
 
+TYPE = usages.POOL_TYPE
+# The value of the mark `image` of a pool whose image brings driver and device plugin.
+SPECIALISED = "specialised"
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
-def put(call: Call) -> Answer:
-    groups.open_to_change(call)
-    cluster = _cluster(call, "write")
-    present = call.store.find(_id(call, cluster))
-    check_etag(call, present)
-    aks_rules.well_formed(call.body, aks_fields.POOL_FIELDS, call.api_version)
-    wanted = call.body.get("properties") or {}
-    aks_rules.well_formed(wanted, aks_fields.POOL_PROPERTIES, call.api_version)
-    name, version = call.names["pool"], version_of(present)
-    refuse_count(call, wanted, present)
+def put(request: Request) -> Answer:
+    groups.open_to_change(request)
+    cluster = _cluster(request, "write")
+    present = request.store.find(_id(request, cluster))
+    request.check_etag(present)
+    rules.well_formed(request.body, fields.POOL_FIELDS, request.api_version)
+    wanted = request.body.get("properties") or {}
+    rules.well_formed(wanted, fields.POOL_PROPERTIES, request.api_version)
+    name, version = request.names["pool"], version_of(present)
+    refuse_count(request, wanted, present)
     pool = changed(name, wanted, present, cluster, "properties.")
-    settle_image(call, pool, is_new=present is None)
+    settle_image(request, pool, is_new=present is None)
     _refuse_while_busy(cluster, present)
-    require_system_pool(cluster_pools(call.store, cluster), [pool])
-    failure = admission.admit(call, cluster, [(pool, version)])
+    require_system_pool(cluster_pools(request.store, cluster), [pool])
+    failure = admission.admit(request, cluster, [(pool, version)])
     kind = "pool update" if present else "pool create"
-    operation = operations.begin(call, kind, [pool])
-    admission.settle(call, operation, failure)
+    operation = operations.begin(request, kind, [pool])
+    admission.settle(request, operation, failure)
     status = 200 if present else 201
-    return operations.accepted(call, status, operation, cluster.location, shown(pool))
+    return operations.accepted(request, status, operation, cluster.location, shown(pool))
 
 
-def get(call: Call) -> Answer:
-    return Answer(200, shown(_existing(call, "read")))
+def get(request: Request) -> Answer:
+    return Answer(200, shown(_existing(request, "read")))
 
 
-def list_all(call: Call) -> Answer:
-    groups.existing(call)
-    pools = cluster_pools(call.store, _cluster(call, "read"))
+def list_all(request: Request) -> Answer:
+    groups.existing(request)
+    pools = cluster_pools(request.store, _cluster(request, "read"))
     return Answer(200, {"value": [shown(pool) for pool in pools]})
 
 
-def delete(call: Call) -> Answer:
-    groups.open_to_change(call)
-    cluster = _cluster(call, "delete")
-    pool = call.store.find(_id(call, cluster))
-    check_etag(call, pool)
+def delete(request: Request) -> Answer:
+    groups.open_to_change(request)
+    cluster = _cluster(request, "delete")
+    pool = request.store.find(_id(request, cluster))
+    request.check_etag(pool)
     if pool is None:
         return Answer(204)
     _refuse_while_busy(cluster, pool)
-    others = [other for other in cluster_pools(call.store, cluster) if other.id != pool.id]
+    others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
     if _is_system(pool) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
-    operation = operations.begin(call, "pool delete", [pool])
-    return operations.accepted(call, 202, operation, cluster.location, None)
+    operation = operations.begin(request, "pool delete", [pool])
+    return operations.accepted(request, 202, operation, cluster.location, None)
 
 
 def changed(
     name: str, wanted: Json, present: Resource | None, cluster: Resource, prefix: str
 ) -> Resource:
     """The pool as a PUT of `wanted` makes it; `prefix` is how the caller's errors name a field."""
-    aks_rules.pool_before_defaults(name, wanted, is_new=present is None)
+    rules.pool_before_defaults(name, wanted, is_new=present is None)
     before = present.properties if present else None
-    after = aks_defaults.pool(wanted, before, cluster.properties)
-    aks_rules.pool_after_defaults(after)
+    after = defaults.pool(wanted, before, cluster.properties)
+    rules.pool_after_defaults(after)
     if before is not None:
-        aks_rules.unchanged(before, after, aks_fields.IMMUTABLE_POOL, prefix)
+        rules.unchanged(before, after, fields.IMMUTABLE_POOL, prefix)
     pool = present or Resource(
         f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
     )
@@ -82,9 +80,9 @@ def changed(
     return pool
 
 
-def refuse_count(call: Call, wanted: Json, present: Resource | None) -> None:
+def refuse_count(request: Request, wanted: Json, present: Resource | None) -> None:
     """Refuses another count for a pool that scales itself and goes on so, if the cloud does."""
-    if present is None or not call.offers.script.refuses_autoscaled_counts:
+    if present is None or not request.offer_script.refuses_autoscaled_counts:
         return
     before = present.properties
     stays = before["enableAutoScaling"] and wanted.get("enableAutoScaling")
@@ -97,14 +95,14 @@ def version_of(pool: Resource | None) -> str | None:
     return pool.properties["currentOrchestratorVersion"] if pool else None
 
 
-def settle_image(call: Call, pool: Resource, *, is_new: bool) -> None:
+def settle_image(request: Request, pool: Resource, *, is_new: bool) -> None:
     """What a new pool's nodes start from, for as long as it lives; no GET ever shows it."""
     if not is_new:
         return
-    eras.admit(call.era, pool.properties, call.headers, pool.location)
-    asked_for = eras.asks_for_specialised_image(call.headers)
+    eras.admit(request.era, pool.properties, request.headers, pool.location)
+    asked_for = eras.asks_for_specialised_image(request.headers)
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
-    if asked_for and not registrations.has_taken_over(call.store, *feature, call.now):
+    if asked_for and not registrations.has_taken_over(request.store, *feature, request.now):
         raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])
     has_gpus = sizes.is_gpu_size(pool.properties["vmSize"])
     if has_gpus and asked_for:
@@ -151,23 +149,23 @@ def shown_inline(pool: Resource) -> Json:
     return {"name": pool.name, **shown(pool)["properties"]}
 
 
-def _cluster(call: Call, action: str) -> Resource:
-    groups.existing(call)
-    address = f"{call.subscription}{CLUSTER.format(**call.names)}"
-    cluster = call.store.find(address)
+def _cluster(request: Request, action: str) -> Resource:
+    groups.existing(request)
+    address = f"{request.subscription}{CLUSTER.format(**request.names)}"
+    cluster = request.store.find(address)
     if cluster is None:
         raise errors.ArmError(errors.NO_PARENT, action=action, parent=address)
     return cluster
 
 
-def _id(call: Call, cluster: Resource) -> str:
-    return f"{cluster.id}/agentPools/{call.names['pool']}"
+def _id(request: Request, cluster: Resource) -> str:
+    return f"{cluster.id}/agentPools/{request.names['pool']}"
 
 
-def _existing(call: Call, action: str) -> Resource:
-    pool = call.store.find(_id(call, _cluster(call, action)))
+def _existing(request: Request, action: str) -> Resource:
+    pool = request.store.find(_id(request, _cluster(request, action)))
     if pool is None:
-        raise errors.ArmError(errors.NO_POOL, name=call.names["pool"])
+        raise errors.ArmError(errors.NO_POOL, name=request.names["pool"])
     return pool
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from catalogue import nodes
 from rehearsal.arm import errors
-from rehearsal.arm.aks import fields as aks_fields
-from rehearsal.arm.call import Json
+from rehearsal.arm.aks import fields
+from rehearsal.arm.request import Json
 
 CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")
 POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
@@ -21,13 +21,13 @@ MOST_NODES = 1000
 FEWEST_NODES = {"System": 1, "User": 0}
 
 
-def well_formed(body: Any, fields: Collection[str], api_version: str) -> None:
+def well_formed(body: Any, known: Collection[str], api_version: str) -> None:
     if not isinstance(body, dict):
         raise errors.ArmError(errors.BAD_CONTENT, reason="a JSON object is expected")
     for field, value in body.items():
-        if field not in fields and aks_fields.is_strict(api_version):
+        if field not in known and fields.is_strict(api_version):
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=field)
-        kind = aks_fields.KINDS.get(field, object)
+        kind = fields.KINDS.get(field, object)
         if value is not None and not isinstance(value, kind):
             raise errors.ArmError(errors.WRONG_KIND, field=field, kind=type(value).__name__)
 
@@ -59,7 +59,7 @@ def pool_before_defaults(name: str, properties: Json, *, is_new: bool) -> None:
         raise _invalid("agentPoolProfile.name", reason)
     if is_new and not properties.get("vmSize"):
         raise _missing("agentPoolProfile.vmSize")
-    for choice, values in aks_fields.POOL_CHOICES.items():
+    for choice, values in fields.POOL_CHOICES.items():
         given = _at(properties, choice)
         if given is not None and str(given).lower() not in [value.lower() for value in values]:
             raise _invalid(f"agentPoolProfile.{choice}", f"one of {', '.join(values)}")
@@ -108,7 +108,7 @@ def _is_count(number: object, fewest: int) -> bool:
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str) -> None:
     """Refuses a change of what is fixed at creation."""
     for name in names:
-        implied = aks_fields.IMPLIED.get(name)
+        implied = fields.IMPLIED.get(name)
         if not _same(_at(present, name) or implied, _at(after, name) or implied):
             target = f"{prefix}{name}"
             raise errors.ArmError(errors.IMMUTABLE, target, property=target)

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from catalogue import regions
 from rehearsal.arm import errors
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.compute.offer_script import at, plain
 from rehearsal.arm.compute.offers import Offers
-from rehearsal.arm.routes import Route
+from rehearsal.arm.offer_script import at, plain
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.wanted import Era
 
 OFFICIAL, LONG_TERM = "KubernetesOfficial", "AKSLongTermSupport"
@@ -69,12 +68,12 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
         raise errors.ArmError(fault, cluster=cluster, version=full(version))
 
 
-def list_all(call: Call) -> Answer:
-    location = plain(call.names["location"])
+def list_all(request: Request) -> Answer:
+    location = plain(request.names["location"])
     if location not in regions.regions():
         kind = "locations/kubernetesVersions"
         raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type=kind)
-    known = offered(call.offers, location)
+    known = offered(Offers.of(request), location)
     return Answer(200, {"values": [_shown(known, minor) for minor in known]})
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from catalogue import cpu_sizes, regions, sizes
-from rehearsal.arm.compute.offer_script import OfferScript, Script, SizeLine, at, meets, plain
+from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets, plain
+from rehearsal.arm.request import Request
 from rehearsal.control_planes.wanted import Era
 
 # Generous: what is rehearsed shall fail for its own sake, not for the quota of a new subscription.
@@ -56,16 +57,16 @@ class Offer:
         return self.line is not None and self.line.is_ == "soldOut"
 
 
+@dataclass(frozen=True)
 class Offers:
-    """The offers of one era, as the script has them now."""
+    """The offers of one era, less what a script takes away."""
 
-    def __init__(self, era: Era, script: OfferScript) -> None:
-        self.era = era
-        self._script = script
+    era: Era
+    script: OfferScript
 
-    @property
-    def script(self) -> Script:
-        return self._script.now()
+    @classmethod
+    def of(cls, request: Request) -> "Offers":
+        return cls(request.era, request.offer_script)
 
     def find(self, vm_size: str, location: str) -> Offer | None:
         """The offer of a size in a location; None where there is none."""

@@ -3,9 +3,9 @@
 from collections import Counter
 
 from rehearsal.arm import errors
-from rehearsal.arm.call import Json
 from rehearsal.arm.compute import usages
 from rehearsal.arm.compute.offers import Offers, known_sizes
+from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.pool_plan import surge_count
 from rehearsal.control_planes.wanted import WantedPool

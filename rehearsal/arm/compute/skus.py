@@ -5,11 +5,9 @@ from collections.abc import Iterable
 
 from catalogue import regions
 from rehearsal.arm import errors
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.compute.offer_script import plain
-from rehearsal.arm.compute.offers import Offer, Size
-from rehearsal.arm.paging import paged
-from rehearsal.arm.routes import Route
+from rehearsal.arm.compute.offers import Offer, Offers, Size
+from rehearsal.arm.offer_script import plain
+from rehearsal.arm.request import Answer, Json, Request, Route
 
 LOCATION_FILTER = re.compile(r"\s*location\s+eq\s+'([^']*)'\s*", re.IGNORECASE)
 GENERATIONS = {"Gen1": "V1", "Gen2": "V2"}
@@ -22,16 +20,16 @@ OTHERS: tuple[Json, ...] = (
 )
 
 
-def list_all(call: Call) -> Answer:
-    found: list[tuple[str, Offer | Json]] = []
-    for location in _locations(call):
+def list_all(request: Request) -> Answer:
+    offers, found = Offers.of(request), list[tuple[str, Offer | Json]]()
+    for location in _locations(request):
         found += [(location, other) for other in OTHERS]
-        found += [(location, offer) for offer in call.offers.in_location(location)]
-    return paged(call, found, _shown)
+        found += [(location, offer) for offer in offers.in_location(location)]
+    return request.page(found, _shown)
 
 
-def _locations(call: Call) -> Iterable[str]:
-    wanted = call.query.get("$filter")
+def _locations(request: Request) -> Iterable[str]:
+    wanted = request.query.get("$filter")
     if not wanted:
         return list(regions.regions())
     found = LOCATION_FILTER.fullmatch(wanted)

@@ -8,12 +8,9 @@ from dataclasses import dataclass, field
 
 from catalogue import regions
 from rehearsal.arm import errors
-from rehearsal.arm.aks import pool_record
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.compute.offer_script import plain
-from rehearsal.arm.compute.offers import families, family_stem, known_sizes
-from rehearsal.arm.paging import paged
-from rehearsal.arm.routes import Route
+from rehearsal.arm.compute.offers import Offers, families, family_stem, known_sizes
+from rehearsal.arm.offer_script import plain
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Store
 
 NAMES = {
@@ -22,6 +19,9 @@ NAMES = {
     "virtualMachines": "Virtual Machines",
     "virtualMachineScaleSets": "Virtual Machine Scale Sets",
 }
+# What uses machines; and how many nodes a pool was given, where that is not its `count`.
+POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
+ALLOCATED = "allocated"
 COUNTS = {"virtualMachines": 25_000, "virtualMachineScaleSets": 2_500}
 # In C, and not by reading every pool: this is asked at every PUT.
 STATEMENT = (
@@ -43,7 +43,7 @@ class Usage:
 
 def in_use(store: Store, location: str) -> Usage:
     usage = Usage()
-    for row in store.rows(STATEMENT, pool_record.TYPE, location):
+    for row in store.rows(STATEMENT, POOL_TYPE, location):
         usage.nodes[row["key"]] = row["nodes"]
         size = known_sizes().get(str(row["size"]).lower())
         for name in quotas_of(str(row["size"]), is_spot=row["priority"] == "Spot"):
@@ -59,18 +59,18 @@ def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
     return (size.family, "cores") if size and size.family else ("cores",)
 
 
-def list_all(call: Call) -> Answer:
-    location = plain(call.names["location"])
+def list_all(request: Request) -> Answer:
+    location = plain(request.names["location"])
     if location not in regions.regions():
         raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type="locations/usages")
-    usage = in_use(call.store, location)
+    usage, offers = in_use(request.store, location), Offers.of(request)
     counts = {
         "virtualMachines": sum(usage.nodes.values()),
         "virtualMachineScaleSets": len(usage.nodes),
     }
 
     def shown(name: str) -> Json:
-        limit = COUNTS[name] if name in COUNTS else call.offers.limit(name, location)
+        limit = COUNTS[name] if name in COUNTS else offers.limit(name, location)
         return {
             "limit": limit,
             "unit": "Count",
@@ -78,7 +78,7 @@ def list_all(call: Call) -> Answer:
             "name": {"value": name, "localizedValue": NAMES.get(name) or _localized(name)},
         }
 
-    return paged(call, [*NAMES, *families()], shown)
+    return request.page([*NAMES, *families()], shown)
 
 
 def _localized(family: str) -> str:

@@ -3,73 +3,74 @@
 import re
 
 from rehearsal.arm import errors, operations
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.routes import Route
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource
 
 TYPE = "Microsoft.Resources/resourceGroups"
 NAME = re.compile(r"[\w().-]{0,89}[\w()-]")
 
 
-def existing(call: Call) -> Resource:
+def existing(request: Request) -> Resource:
     """The resource group that the path names."""
-    group = call.store.find(call.group)
+    group = request.store.find(request.group)
     if group is None:
-        raise errors.ArmError(errors.NO_GROUP, name=call.names["group"])
+        raise errors.ArmError(errors.NO_GROUP, name=request.names["group"])
     return group
 
 
-def open_to_change(call: Call) -> Resource:
+def open_to_change(request: Request) -> Resource:
     """The resource group that the path names, unless it is being deleted."""
-    group = existing(call)
+    group = existing(request)
     if group.operation is not None:
         raise errors.ArmError(errors.GROUP_GOING, name=group.name)
     return group
 
 
-def put(call: Call) -> Answer:
-    name, location = call.names["group"], required_location(call.body)
+def put(request: Request) -> Answer:
+    name, location = request.names["group"], required_location(request.body)
     if not NAME.fullmatch(name):
         raise errors.ArmError(errors.BAD_GROUP_NAME, name=name)
-    present = call.store.find(call.group)
+    present = request.store.find(request.group)
     if present is not None:
-        open_to_change(call)
+        open_to_change(request)
         if present.location != location:
             raise errors.ArmError(
                 errors.GROUP_MOVED, "location", wanted=location, present=present.location
             )
-    group = present or Resource(call.group, TYPE, call.subscription, location, {}, "Succeeded")
-    group.body = {"tags": call.body.get("tags") or {}, "properties": {}}
-    call.store.write(group)
+    group = present or Resource(
+        request.group, TYPE, request.subscription, location, {}, "Succeeded"
+    )
+    group.body = {"tags": request.body.get("tags") or {}, "properties": {}}
+    request.store.write(group)
     return Answer(200 if present else 201, shown(group))
 
 
-def patch(call: Call) -> Answer:
-    group = open_to_change(call)
-    group.body["tags"] = call.body.get("tags") or {}
-    call.store.write(group)
+def patch(request: Request) -> Answer:
+    group = open_to_change(request)
+    group.body["tags"] = request.body.get("tags") or {}
+    request.store.write(group)
     return Answer(200, shown(group))
 
 
-def get(call: Call) -> Answer:
-    return Answer(200, shown(existing(call)))
+def get(request: Request) -> Answer:
+    return Answer(200, shown(existing(request)))
 
 
-def head(call: Call) -> Answer:
-    return Answer(204 if call.store.find(call.group) else 404)
+def head(request: Request) -> Answer:
+    return Answer(204 if request.store.find(request.group) else 404)
 
 
-def delete(call: Call) -> Answer:
-    group = existing(call)
+def delete(request: Request) -> Answer:
+    group = existing(request)
     if group.operation is None:
-        operation = operations.begin(call, "group delete", [group])
+        operation = operations.begin(request, "group delete", [group])
     else:
         operation = group.operation
-    return operations.accepted_by_front(call, operation)
+    return operations.accepted_by_front(request, operation)
 
 
-def list_all(call: Call) -> Answer:
-    return Answer(200, {"value": [shown(group) for group in call.store.of_type(TYPE)]})
+def list_all(request: Request) -> Answer:
+    return Answer(200, {"value": [shown(group) for group in request.store.of_type(TYPE)]})
 
 
 def shown(group: Resource) -> Json:

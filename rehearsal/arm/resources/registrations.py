@@ -8,8 +8,7 @@ are comparable: `asked` of the provider, `due` of the feature.
 import re
 
 from rehearsal.arm import errors
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.routes import Route
+from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Registration, Store
 
 FEATURE_SECONDS = 10.0
@@ -31,48 +30,48 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def show_feature(call: Call) -> Answer:
-    return Answer(200, _feature(call, *_feature_named(call)))
+def show_feature(request: Request) -> Answer:
+    return Answer(200, _feature(request, *_feature_named(request)))
 
 
-def list_features(call: Call) -> Answer:
-    namespaces = [_namespace(call, FEATURES)] if "namespace" in call.names else list(FEATURES)
+def list_features(request: Request) -> Answer:
+    namespaces = [_namespace(request, FEATURES)] if "namespace" in request.names else list(FEATURES)
     pairs = [(namespace, name) for namespace in namespaces for name in FEATURES[namespace]]
-    return Answer(200, {"value": [_feature(call, *pair) for pair in pairs]})
+    return Answer(200, {"value": [_feature(request, *pair) for pair in pairs]})
 
 
-def register_feature(call: Call) -> Answer:
-    return _set_feature(call, registered=True)
+def register_feature(request: Request) -> Answer:
+    return _set_feature(request, registered=True)
 
 
-def unregister_feature(call: Call) -> Answer:
-    return _set_feature(call, registered=False)
+def unregister_feature(request: Request) -> Answer:
+    return _set_feature(request, registered=False)
 
 
-def _set_feature(call: Call, *, registered: bool) -> Answer:
-    namespace, name = _feature_named(call)
+def _set_feature(request: Request, *, registered: bool) -> Answer:
+    namespace, name = _feature_named(request)
     key = f"{namespace}/{name}"
-    present = call.store.registration(key)
+    present = request.store.registration(key)
     # Asking again for what is under way, or done, does not start it anew.
     if (present is not None and present.registered) != registered:
-        due = call.now + FEATURE_SECONDS * call.time_scale
-        call.store.register(key, Registration(registered, call.now, due))
-    return Answer(200, _feature(call, namespace, name))
+        due = request.due(FEATURE_SECONDS)
+        request.store.register(key, Registration(registered, request.now, due))
+    return Answer(200, _feature(request, namespace, name))
 
 
-def _feature(call: Call, namespace: str, name: str) -> Json:
-    registration = call.store.registration(f"{namespace}/{name}")
+def _feature(request: Request, namespace: str, name: str) -> Json:
+    registration = request.store.registration(f"{namespace}/{name}")
     return {
-        "id": f"{call.subscription}/providers/Microsoft.Features/providers/{namespace}"
+        "id": f"{request.subscription}/providers/Microsoft.Features/providers/{namespace}"
         f"/features/{name}",
         "name": f"{namespace}/{name}",
         "type": FEATURE_TYPE,
-        "properties": {"state": _state(registration, call.now, "NotRegistered")},
+        "properties": {"state": _state(registration, request.now, "NotRegistered")},
     }
 
 
-def _feature_named(call: Call) -> tuple[str, str]:
-    namespace, wanted = _namespace(call, FEATURES), call.names["feature"]
+def _feature_named(request: Request) -> tuple[str, str]:
+    namespace, wanted = _namespace(request, FEATURES), request.names["feature"]
     for name in FEATURES[namespace]:
         if name.lower() == wanted.lower():
             return namespace, name
@@ -87,26 +86,26 @@ def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bo
     return known.due <= again.asked <= now
 
 
-def show_provider(call: Call) -> Answer:
-    return Answer(200, _provider(call, _namespace(call, PROVIDERS)))
+def show_provider(request: Request) -> Answer:
+    return Answer(200, _provider(request, _namespace(request, PROVIDERS)))
 
 
-def list_providers(call: Call) -> Answer:
-    return Answer(200, {"value": [_provider(call, namespace) for namespace in PROVIDERS]})
+def list_providers(request: Request) -> Answer:
+    return Answer(200, {"value": [_provider(request, namespace) for namespace in PROVIDERS]})
 
 
-def register_provider(call: Call) -> Answer:
-    namespace = _namespace(call, PROVIDERS)
-    due = call.now + PROVIDER_SECONDS * call.time_scale
-    call.store.register(namespace, Registration(True, call.now, due))
-    return Answer(200, _provider(call, namespace))
+def register_provider(request: Request) -> Answer:
+    namespace = _namespace(request, PROVIDERS)
+    due = request.due(PROVIDER_SECONDS)
+    request.store.register(namespace, Registration(True, request.now, due))
+    return Answer(200, _provider(request, namespace))
 
 
-def unregister_provider(call: Call) -> Answer:
-    namespace = _namespace(call, PROVIDERS)
-    due = call.now + PROVIDER_SECONDS * call.time_scale
-    call.store.register(namespace, Registration(False, call.now, due))
-    return Answer(200, _provider(call, namespace))
+def unregister_provider(request: Request) -> Answer:
+    namespace = _namespace(request, PROVIDERS)
+    due = request.due(PROVIDER_SECONDS)
+    request.store.register(namespace, Registration(False, request.now, due))
+    return Answer(200, _provider(request, namespace))
 
 
 def refuse_unregistered(store: Store, path: str, now: float) -> None:
@@ -120,22 +119,24 @@ def refuse_unregistered(store: Store, path: str, now: float) -> None:
         raise errors.ArmError(errors.UNREGISTERED, namespace=namespace)
 
 
-def _provider(call: Call, namespace: str) -> Json:
+def _provider(request: Request, namespace: str) -> Json:
     types = [
-        {"resourceType": kind, "locations": [], "apiVersions": [call.api_version]}
+        {"resourceType": kind, "locations": [], "apiVersions": [request.api_version]}
         for kind in PROVIDERS[namespace]
     ]
     return {
-        "id": f"{call.subscription}/providers/{namespace}",
+        "id": f"{request.subscription}/providers/{namespace}",
         "namespace": namespace,
         "resourceTypes": types,
-        "registrationState": _state(call.store.registration(namespace), call.now, "Registered"),
+        "registrationState": _state(
+            request.store.registration(namespace), request.now, "Registered"
+        ),
         "registrationPolicy": "RegistrationRequired",
     }
 
 
-def _namespace(call: Call, known: dict[str, tuple[str, ...]]) -> str:
-    wanted = call.names["namespace"]
+def _namespace(request: Request, known: dict[str, tuple[str, ...]]) -> str:
+    wanted = request.names["namespace"]
     for namespace in known:
         if namespace.lower() == wanted.lower():
             return namespace

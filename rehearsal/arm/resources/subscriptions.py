@@ -1,27 +1,26 @@
 """The one subscription of a rehearsal cloud, and its tenant."""
 
-from rehearsal.arm.call import Answer, Call, Json
-from rehearsal.arm.routes import Route
+from rehearsal.arm.request import Answer, Json, Request, Route
 
 
-def get(call: Call) -> Answer:
-    return Answer(200, _subscription(call))
+def get(request: Request) -> Answer:
+    return Answer(200, _subscription(request))
 
 
-def list_all(call: Call) -> Answer:
-    return Answer(200, {"value": [_subscription(call)]})
+def list_all(request: Request) -> Answer:
+    return Answer(200, {"value": [_subscription(request)]})
 
 
-def list_tenants(call: Call) -> Answer:
-    tenant = call.principal.directory
+def list_tenants(request: Request) -> Answer:
+    tenant = request.principal.directory
     return Answer(200, {"value": [{"id": f"/tenants/{tenant}", "tenantId": tenant}]})
 
 
-def _subscription(call: Call) -> Json:
+def _subscription(request: Request) -> Json:
     return {
-        "id": call.subscription,
-        "subscriptionId": call.principal.subscription,
-        "tenantId": call.principal.directory,
+        "id": request.subscription,
+        "subscriptionId": request.principal.subscription,
+        "tenantId": request.principal.directory,
         "displayName": "Rehearsal",
         "state": "Enabled",
         "subscriptionPolicies": {"quotaId": "Rehearsal", "spendingLimit": "Off"},

@@ -7,36 +7,35 @@ from typing import Any
 
 import pytest
 
-from rehearsal.arm.aks.pool_record import ALLOCATED, TYPE
-from rehearsal.arm.aks.works import StoreSource
-from rehearsal.arm.compute.offer_script import OfferScript, ScriptError, read
+from rehearsal.arm.aks.control_planes import StoreSource
 from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.compute.quota import Account
+from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
+from rehearsal.arm.offer_script import OfferScript, ScriptError, parse
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.wanted import Era
+from rehearsal.files import WatchedFile
 
 
-def offers(tmp_path: Path, said: dict[str, Any], era: Era = Era.TODAY) -> Offers:
-    path = tmp_path / "offers.json"
-    path.write_text(json.dumps(said))
-    return Offers(era, OfferScript(path))
+def offers(said: dict[str, Any], era: Era = Era.TODAY) -> Offers:
+    return Offers(era, parse(said))
 
 
-def test_the_first_line_that_meets_counts(tmp_path: Path) -> None:
+def test_the_first_line_that_meets_counts() -> None:
     lines = [
         {"name": "cores", "location": "eastus", "limit": 1},
         {"name": "c*", "limit": 2},
         {"name": "*", "location": "east*", "limit": 3},
     ]
-    found = offers(tmp_path, {"limits": lines})
+    found = offers({"limits": lines})
     assert found.limit("cores", "eastus") == 1
     assert found.limit("cores", "westus") == 2
     assert found.limit("lowPriorityCores", "eastus2") == 3
     assert found.limit("lowPriorityCores", "westus") == 100_000
 
 
-def test_a_location_or_a_size_that_is_none_has_no_offer(tmp_path: Path) -> None:
-    found = offers(tmp_path, {})
+def test_a_location_or_a_size_that_is_none_has_no_offer() -> None:
+    found = offers({})
     assert found.find("standard_NC8AS_t4_v3", "eastus") is not None
     assert found.find("Standard_NC8as_T4_v3", "atlantis") is None
     assert found.find("Standard_NC8as_T4", "eastus") is None
@@ -44,15 +43,15 @@ def test_a_location_or_a_size_that_is_none_has_no_offer(tmp_path: Path) -> None:
 
 def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
     path = tmp_path / "offers.json"
-    script = OfferScript(path)
-    assert script.now().page_size == 50
+    script = WatchedFile(path, parse, OfferScript())
+    assert script.read().page_size == 50
     for size in (1, 2):
         draft = tmp_path / "draft"
         draft.write_text(json.dumps({"pageSize": size}))
         draft.replace(path)
-        assert script.now().page_size == size
+        assert script.read().page_size == size
     path.unlink()
-    assert script.now().page_size == 50
+    assert script.read().page_size == 50
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
 )
 def test_what_a_script_cannot_say(said: dict[str, Any]) -> None:
     with pytest.raises(ScriptError, match=r"offers\.json|`is` is"):
-        read(said)
+        parse(said)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +88,10 @@ def test_the_autoscaler_gets_what_there_is(
     store = Store(tmp_path / "arm.sqlite")
     properties = {"vmSize": "Standard_NC8as_T4_v3", "count": 1}
     body = {"properties": properties, ALLOCATED: 1}
-    pool = Resource("/a/pool", TYPE, "/a", "eastus", body, "Succeeded")
+    pool = Resource("/a/pool", POOL_TYPE, "/a", "eastus", body, "Succeeded")
     store.write(pool)
 
-    done = StoreSource(store, offers(tmp_path, script)).resize("/a/pool", wanted)
+    done = StoreSource(store, lambda: offers(script)).resize("/a/pool", wanted)
 
     kept = store.find("/a/pool")
     assert kept is not None
@@ -117,10 +116,10 @@ def test_many_pools_are_counted_at_once(tmp_path: Path) -> None:
     for number in range(300):
         properties = {"vmSize": "Standard_NC8as_T4_v3", "count": 2}
         body = {"properties": properties}
-        store.write(Resource(f"/a/p{number}", TYPE, "/a", "eastus", body, "Succeeded"))
+        store.write(Resource(f"/a/p{number}", POOL_TYPE, "/a", "eastus", body, "Succeeded"))
     store.asked = 0
 
-    account = Account(store, offers(tmp_path, {}), "eastus")
+    account = Account(store, offers({}), "eastus")
 
     pool = store.find("/a/p1")
     assert pool is not None

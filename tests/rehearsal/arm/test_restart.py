@@ -11,7 +11,7 @@ import pytest
 from cryptography import x509
 
 from rehearsal import cloud
-from rehearsal.arm import certificates
+from rehearsal.arm import tls
 from rehearsal.arm.home import Home
 from rehearsal.arm.operations import DURATIONS
 
@@ -87,11 +87,11 @@ def test_the_certificates_are_used_again_until_they_are_about_to_expire(
     home = Home(start_cloud().home)
     cloud.stop(home.path)
     authority, server = home.ca_certificate.read_bytes(), home.server_certificate.read_bytes()
-    certificates.prepare(home)
+    tls.prepare(home)
     assert home.server_certificate.read_bytes() == server
 
     soon = datetime.datetime.now(datetime.UTC) + datetime.timedelta(
-        days=certificates.SERVER_DAYS - certificates.RENEW_WITHIN_DAYS + 1
+        days=tls.SERVER_DAYS - tls.RENEW_WITHIN_DAYS + 1
     )
 
     class Later(datetime.datetime):
@@ -100,7 +100,7 @@ def test_the_certificates_are_used_again_until_they_are_about_to_expire(
             return cls.fromtimestamp(soon.timestamp(), tz)
 
     monkeypatch.setattr(datetime, "datetime", Later)
-    certificates.prepare(home)
+    tls.prepare(home)
     assert home.server_certificate.read_bytes() != server
     assert home.ca_certificate.read_bytes() == authority
 
@@ -122,9 +122,9 @@ def test_the_bundle_adds_our_root_to_those_in_force(start_cloud: Start, monkeypa
     assert home.ca_certificate.read_text() in home.ca_bundle.read_text()
     # A shell that looks at the rehearsal already names our bundle: it does not grow.
     monkeypatch.setenv("SSL_CERT_FILE", os.fspath(home.ca_bundle))
-    certificates.prepare(home)
+    tls.prepare(home)
     assert home.ca_bundle.read_text().count("BEGIN CERTIFICATE") == count
     # What somebody set is what is in force, not what the system brings.
     monkeypatch.setenv("SSL_CERT_FILE", os.fspath(home.server_certificate))
-    certificates.prepare(home)
+    tls.prepare(home)
     assert home.ca_bundle.read_text().count("BEGIN CERTIFICATE") == 2

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
-from rehearsal.arm import principal, server, tokens
-from rehearsal.arm.home import Home
-from rehearsal.arm.terms import Terms
+from rehearsal.arm import server, tokens
+from rehearsal.arm.home import Home, load_principal
 from rehearsal.control_planes import memory
 from tests.rehearsal.conftest import new_cluster
 
@@ -70,8 +69,8 @@ def test_a_new_cluster_is_refused_before_anything_of_it_is_made(
     home = Home(tmp_path)
 
     async def ask() -> tuple[int, Any, int]:
-        app = server.application(home, 1, "i", Terms(kubernetes=tmp_path / "none"))
-        who = principal.load(home)
+        app = server.application(home, 1, "i", server.Options(kubernetes=tmp_path / "none"))
+        who = load_principal(home)
         token = tokens.load(home).issue(who, "https://localhost:1", "i")
         group = f"/subscriptions/{who.subscription}/resourceGroups/g"
         path = f"{group}/providers/Microsoft.ContainerService/managedClusters/c{V}"
