@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from aksgpu.check import judge
-from aksgpu.check.api import Api, ApiError, opened
+from aksgpu.check.api import Api, opened
 from aksgpu.check.causes import Cause, CheckError, Finding, verdict
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.job import JobReport, SampleJob
@@ -14,6 +14,7 @@ from aksgpu.check.look import look
 from aksgpu.check.placement import Toleration
 from aksgpu.check.progress import Progress
 from aksgpu.check.target import Target
+from kube.client import ApiError
 
 _POLL_SECONDS = 0.5
 _SECONDS_FOR_ANOTHER_LOOK = 30.0

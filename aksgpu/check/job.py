@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from aksgpu.check import cluster_view, job_log
-from aksgpu.check.api import Api, ApiError
+from aksgpu.check.api import Api
 from aksgpu.check.causes import Cause, CheckError, Finding
 from aksgpu.check.cluster_view import GPU
 from aksgpu.check.job_log import JobLog
@@ -15,6 +15,7 @@ from aksgpu.check.judge import unplaced
 from aksgpu.check.placement import Toleration
 from aksgpu.check.progress import Progress
 from catalogue.images import SAMPLE_JOB
+from kube.client import NOT_FOUND, ApiError
 
 Json = Mapping[str, Any]
 
@@ -209,7 +210,7 @@ class SampleJob:
                     await self._api.get(f"{_JOBS}/{self.name}")
                     await asyncio.sleep(_POLL_SECONDS)
         except ApiError as error:
-            if error.code == 404:
+            if error.status == NOT_FOUND:
                 return None
             reason = str(error)
         except TimeoutError:

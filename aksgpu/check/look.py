@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Sequence
 
 from aksgpu.check import cluster_view
-from aksgpu.check.api import Api, ApiError
+from aksgpu.check.api import Api
 from aksgpu.check.cluster_view import ClusterView, Pod
+from kube.client import ApiError
 
 _PLUGIN_LOG_LINES = "50"
 

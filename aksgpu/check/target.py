@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aksgpu.check import kubeconfig
+from aksgpu.check.api import kubeconfig_required
 from aksgpu.check.causes import Cause, CheckError
-from aksgpu.check.kubeconfig import Kubeconfig
 from aksgpu.check.placement import Toleration
 from aksgpu.pulumi_cli import PulumiCli
+from kube.kubeconfig import Kubeconfig, parse, read
 
 _SECONDS = 120
 
@@ -27,7 +27,8 @@ class Target:
 
 def of_file(file: Path) -> Target:
     """Whatever a file leads to; of the pools no more is known than their nodes tell."""
-    return Target(title=f"The cluster of {file}", kubeconfig=kubeconfig.read_file(file))
+    with kubeconfig_required():
+        return Target(title=f"The cluster of {file}", kubeconfig=read(file))
 
 
 def of_stack(pulumi: PulumiCli, stack: str) -> Target:
@@ -43,9 +44,11 @@ def of_stack(pulumi: PulumiCli, stack: str) -> Target:
     if name := outputs.get("clusterName"):
         title += f", cluster {name}"
     pools = outputs.get("gpuPools") or {}
+    with kubeconfig_required():
+        config = parse(text)
     return Target(
         title=title,
-        kubeconfig=kubeconfig.parse(text),
+        kubeconfig=config,
         pools={name: _tolerations(pool) for name, pool in pools.items()},
     )
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from kube.kubeconfig import Files
 from rehearsal.certificates import (
     AUTHORITY_DAYS,
     HOSTNAME,
@@ -47,6 +48,9 @@ class Certificates:
     @property
     def signing_public(self) -> Path:
         return self.folder / "service-accounts.pem"
+
+    def files(self, who: str) -> Files:
+        return Files(self.authority, self.certificate(who), self.key(who))
 
     def certificate(self, who: str) -> Path:
         return self.folder / f"{who}.pem"

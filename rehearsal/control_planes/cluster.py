@@ -7,8 +7,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from kube.client import (
+    CONFLICT,
+    NO_ANSWER,
+    NOT_FOUND,
+    STRATEGIC,
+    TOO_MANY_REQUESTS,
+    ApiError,
+    Client,
+)
+from kube.mirror import Mirror
 from rehearsal.control_planes import autoscaler, config_maps, events, gpus, nodes, pool_plan, sample
-from rehearsal.control_planes.api import CONFLICT, GONE, STRATEGIC, Api, ApiError, Mirror
 from rehearsal.control_planes.autoscaler import Autoscaler
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Clock, Life, Log, Run
@@ -27,7 +36,6 @@ PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
-TOO_MANY_REQUESTS = 429
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,7 @@ class Cluster:
     def __init__(
         self,
         plane: ControlPlane,
-        api: Api,
+        api: Client,
         source: Source,
         pace: Pace,
     ) -> None:
@@ -113,7 +121,7 @@ class Cluster:
             return await work
         except ApiError as error:
             # Gone, changed meanwhile, or the API server is being started again: no news.
-            if error.status not in (0, GONE, CONFLICT):
+            if error.status not in (NO_ANSWER, NOT_FOUND, CONFLICT):
                 self._complain()
         except Exception:
             self._complain()
@@ -160,7 +168,7 @@ class Cluster:
         await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
         # What the system would collect as orphaned in a minute, it does not have to wait for.
         for pod in pods:
-            await self._api.delete(_path(pod), grace_seconds=0)
+            await self._api.delete(_path(pod), gracePeriodSeconds="0")
 
     async def _evict(self, pod: Json) -> None:
         if pod["metadata"].get("deletionTimestamp"):
@@ -171,7 +179,7 @@ class Cluster:
             await self._api.post(f"{_path(pod)}/eviction", body)
         except ApiError as error:
             # A disruption budget does not allow it yet: the node waits.
-            if error.status not in (GONE, TOO_MANY_REQUESTS):
+            if error.status not in (NOT_FOUND, TOO_MANY_REQUESTS):
                 raise
 
     async def _remove_strangers(self, cluster: WantedCluster) -> None:

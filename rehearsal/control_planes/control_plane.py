@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from kube.client import ApiError, Client
+from kube.kubeconfig import written
 from rehearsal.certificates import ADDRESS
-from rehearsal.control_planes import kubeconfig, stages
-from rehearsal.control_planes.api import Api, ApiError
+from rehearsal.control_planes import stages
 from rehearsal.control_planes.authority import Certificates, prepare
 from rehearsal.control_planes.processes import Processes
 from rehearsal.files import read_json, write_json, write_whole
@@ -61,7 +62,10 @@ def settle_in(folder: Path, time_scale: float) -> Place:
     folder.chmod(0o700)
     place = Place(folder, _ports(folder), prepare(folder / "certificates"))
     for part in ("controller-manager", "scheduler", "nodes"):
-        content = kubeconfig.of_part(part, place.server, place.certificates)
+        files = place.certificates.files(part)
+        content = written(
+            place.server, files, cluster="cluster", user=part, context=part, is_whole=False
+        )
         write_whole(place.config(part), content.encode(), 0o600)
     write_whole(folder / "stages.yaml", stages.written(time_scale).encode())
     return place
@@ -197,7 +201,7 @@ class ControlPlane:
         self._processes = processes
         self._running: dict[str, Process] = {}
 
-    async def start(self, api: Api) -> None:
+    async def start(self, api: Client) -> None:
         """Starts all of them; returns when a pod could be placed."""
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(lambda: _is_ready(api), "The API server is not ready")
@@ -239,7 +243,7 @@ class ControlPlane:
         lines = self.place.log(part).read_text(errors="replace").splitlines()
         return "\n".join(lines[-LOG_LINES:])
 
-    async def revive(self, api: Api) -> list[str]:
+    async def revive(self, api: Client) -> list[str]:
         """Starts again what has ended by itself; returns the names of those parts."""
         dead = [part for part, process in self._running.items() if process.returncode is not None]
         for part in dead:
@@ -260,11 +264,11 @@ class ControlPlane:
         self._running.clear()
 
 
-async def _is_ready(api: Api) -> bool:
+async def _is_ready(api: Client) -> bool:
     return await api.text("/readyz") == "ok"
 
 
-async def _has_accounts(api: Api) -> bool:
+async def _has_accounts(api: Client) -> bool:
     """Every pod needs its namespace's account, which the controller manager makes."""
     await api.get("/api/v1/namespaces/default/serviceaccounts/default")
     return True

@@ -7,8 +7,9 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from rehearsal.control_planes import kubeconfig, memory
-from rehearsal.control_planes.api import Api
+from kube.client import Client
+from kube.kubeconfig import choose, connect, read, written
+from rehearsal.control_planes import memory
 from rehearsal.control_planes.cluster import Cluster, Pace
 from rehearsal.control_planes.control_plane import ControlPlane, ControlPlaneError, settle_in
 from rehearsal.control_planes.pause import pause
@@ -79,7 +80,10 @@ class Fleet:
         if running is None:
             return None
         place = running.plane.place
-        text = kubeconfig.written(cluster, user, context, place.server, place.certificates)
+        files = place.certificates.files("user")
+        text = written(
+            place.server, files, cluster=cluster, user=user, context=context, is_whole=True
+        )
         return base64.b64encode(text.encode()).decode()
 
     # -- its life
@@ -153,7 +157,8 @@ class Fleet:
         uid, binaries = wanted.uid, self._settings.binaries
         place = settle_in(self._folder(uid), self._settings.time_scale)
         plane = ControlPlane(place, binaries, wanted.services, self._processes)
-        api = Api(place.server, place.certificates)
+        # Whatever fails is tried again at the next look anyway.
+        api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
         try:
             await plane.start(api)
             pace = Pace(self._settings.era, self._settings.time_scale)

@@ -132,7 +132,7 @@ def altered(site: Site, tmp_path: Path, part: str, **changes: Any) -> Path:
 def test_the_cluster_does_not_answer(site: Site, start: Start, tmp_path: Path) -> None:
     file = altered(site, tmp_path, "cluster", server="https://127.0.0.1:1")
     problem = ended(start("--kubeconfig", file, "--json")).only("cluster-unreachable")
-    assert "127.0.0.1:1: Connection refused" in problem["what"]
+    assert "127.0.0.1:1: connection refused" in problem["what"]
 
 
 def test_the_credentials_are_refused(site: Site, start: Start, tmp_path: Path) -> None:

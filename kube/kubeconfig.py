@@ -1,0 +1,179 @@
+"""Kubeconfigs: how they are read, what they choose, how to connect by one, and how to write one.
+
+Their content is a secret. It goes into no message, and into files only that nobody else can read,
+for as long as the client reads them.
+"""
+
+import base64
+import binascii
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import yaml
+from kubernetes.aio.client import ApiClient
+from kubernetes.aio.config import ConfigException, new_client_from_config_dict
+
+Kubeconfig = dict[str, Any]
+
+_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# What a kubeconfig names as a file, beside it, or has in itself under the name with "-data".
+_FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
+_DATA = "-data"
+
+
+class KubeconfigError(Exception):
+    """Why a kubeconfig cannot be used."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a kubeconfig comes down to, once a context is chosen."""
+
+    cluster: Mapping[str, Any]
+    user: Mapping[str, Any]
+    namespace: str
+
+
+class Files(NamedTuple):
+    """The certificates that a client needs: the server's authority, and its own."""
+
+    authority: Path
+    certificate: Path
+    key: Path
+
+
+def parse(text: str) -> Kubeconfig:
+    try:
+        config = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        # The error's own words may quote the content.
+        mark = getattr(error, "problem_mark", None)
+        where = (
+            f"line {mark.line + 1} is not YAML" if mark else "control characters are not allowed"
+        )
+        raise KubeconfigError(f"yaml: {where}") from None
+    if not isinstance(config, dict):
+        raise KubeconfigError(
+            "couldn't get version/kind; it is neither a kubeconfig nor the path of one"
+        )
+    return config
+
+
+def read(file: Path) -> Kubeconfig:
+    """The kubeconfig in a file, with the paths in it made absolute."""
+    try:
+        config = parse(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise KubeconfigError(f"{file} cannot be read: {reason}") from None
+    for kind in ("cluster", "user"):
+        for _, part in _entries(config, kind):
+            for name in _FILES:
+                if part.get(name):
+                    part[name] = str(file.parent.resolve() / part[name])
+    return config
+
+
+def choose(
+    config: Kubeconfig, *, context: str = "", cluster: str = "", namespace: str = ""
+) -> Chosen:
+    """The current context, or the named one, with the cluster and namespace that override it."""
+    context = context or config.get("current-context") or ""
+    if not context:
+        raise KubeconfigError("invalid configuration: no configuration has been provided")
+    found = _named(config, "context", context)
+    if found is None:
+        raise KubeconfigError(f'context "{context}" does not exist')
+    cluster = cluster or found.get("cluster", "")
+    server = _named(config, "cluster", cluster)
+    if server is None:
+        raise KubeconfigError(f'cluster "{cluster}" does not exist')
+    if not server.get("server"):
+        raise KubeconfigError("invalid configuration: cluster has no server defined")
+    user = _named(config, "user", found.get("user", "")) or {}
+    return Chosen(server, user, namespace or found.get("namespace") or "default")
+
+
+async def connect(chosen: Chosen) -> ApiClient:
+    """A connection to the chosen cluster; whether it answers shows at the first request."""
+    # The official client reads certificates and keys from files only, once. It would keep the
+    # files that it writes itself until the process ends.
+    with tempfile.TemporaryDirectory(prefix="kubeconfig-") as folder:
+        parts = {"cluster": chosen.cluster, "user": chosen.user}
+        config = {
+            "current-context": "chosen",
+            "contexts": [{"name": "chosen", "context": dict.fromkeys(parts, "chosen")}],
+            **{
+                f"{kind}s": [{"name": "chosen", kind: _on_disk(part, Path(folder))}]
+                for kind, part in parts.items()
+            },
+        }
+        try:
+            client = await new_client_from_config_dict(config, temp_file_path=folder)  # type: ignore[no-untyped-call]
+        except ConfigException as error:
+            raise KubeconfigError(f"invalid configuration: {error}") from None
+        except OSError:
+            raise KubeconfigError("its certificate or key cannot be used") from None
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise KubeconfigError("it is not formed as one") from None
+    if urlsplit(chosen.cluster["server"]).hostname in _LOOPBACK:
+        # As kubectl does: never through a proxy to this machine itself.
+        client.configuration.client_session_kwargs = {"trust_env": False}
+    found: ApiClient = client
+    return found
+
+
+def written(
+    server: str, files: Files, *, cluster: str, user: str, context: str, is_whole: bool
+) -> str:
+    """A kubeconfig; a whole one contains the files, so that it works wherever it is taken."""
+
+    def part(name: str, file: Path) -> dict[str, str]:
+        if not is_whole:
+            return {name: str(file)}
+        return {f"{name}{_DATA}": base64.b64encode(file.read_bytes()).decode()}
+
+    endpoint = {"server": server, **part("certificate-authority", files.authority)}
+    credentials = {
+        **part("client-certificate", files.certificate),
+        **part("client-key", files.key),
+    }
+    content = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": cluster, "cluster": endpoint}],
+        "users": [{"name": user, "user": credentials}],
+        "contexts": [{"name": context, "context": {"cluster": cluster, "user": user}}],
+        "current-context": context,
+        "preferences": {},
+    }
+    return yaml.safe_dump(content, sort_keys=False)
+
+
+def _on_disk(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A part of a kubeconfig, with what it has in itself put into files."""
+    result = dict(part)
+    for name in [name for name in _FILES if f"{name}{_DATA}" in part]:
+        file = folder / name
+        try:
+            file.write_bytes(base64.b64decode(result.pop(f"{name}{_DATA}")))
+        except (binascii.Error, TypeError, ValueError):
+            raise KubeconfigError(f"invalid configuration: {name}{_DATA} is not base64") from None
+        result[name] = str(file)
+    return result
+
+
+def _named(config: Kubeconfig, kind: str, name: str) -> dict[str, Any] | None:
+    return next((part for other, part in _entries(config, kind) if other == name), None)
+
+
+def _entries(config: Kubeconfig, kind: str) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The clusters, contexts or users of a kubeconfig, with their names."""
+    entries = config.get(f"{kind}s")
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get(kind), dict):
+            yield entry.get("name"), entry[kind]
