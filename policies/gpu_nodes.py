@@ -51,12 +51,12 @@ def brings_driver(found: GpuPool, software: Software) -> bool:
 
 def can_be_for(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
     """Whether the software's cluster can be the pool's, and its selectors choose the pool."""
-    return _is_in_cluster(found, software, members) and is_selected(found.pool, software.placement)
+    return _is_in_cluster(found, software, members) and is_selected(found.pool, software.pods)
 
 
 def can_land(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
     """Whether the software is for the pool, and tolerates its taints."""
-    return can_be_for(found, software, members) and not untolerated(found.pool, software.placement)
+    return can_be_for(found, software, members) and not untolerated(found.pool, software.pods)
 
 
 def _is_switched_off(found: GpuPool, software: Software, part: str) -> bool:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from catalogue.scheduling import Spec
 from policies.pods import containers_of, kind_of, pods_of
-from policies.scheduling import Placement
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
@@ -33,7 +33,8 @@ class Software:
 
     label: str
     member: Member
-    placement: Placement
+    # What its pods say of the nodes that they land on.
+    pods: Spec
     plugin: bool
     driver: bool
     is_operator: bool = False
@@ -58,7 +59,7 @@ def _software(member: Member) -> Iterator[Software]:
             yield Software(
                 label=f"the DaemonSet {member.name}",
                 member=member,
-                placement=Placement.of(pods),
+                pods=pods,
                 plugin=True,
                 driver=False,
             )
@@ -92,11 +93,11 @@ def _plugin_release(member: Member, values: Mapping[str, Any]) -> Software:
     return Software(
         label=f"the Helm release {member.name}",
         member=member,
-        placement=Placement(
-            node_selector=values.get("nodeSelector") or {},
-            affinity=values.get("affinity") or {},
-            tolerations=_said(values, "tolerations", [_CRITICAL_TOLERATION, _GPU_TOLERATION]),
-        ),
+        pods={
+            "nodeSelector": values.get("nodeSelector"),
+            "affinity": values.get("affinity"),
+            "tolerations": _said(values, "tolerations", [_CRITICAL_TOLERATION, _GPU_TOLERATION]),
+        },
         plugin=True,
         driver=False,
     )
@@ -107,9 +108,9 @@ def _operator(member: Member, values: Mapping[str, Any]) -> Software:
     return Software(
         label="the GPU Operator",
         member=member,
-        placement=Placement(
-            tolerations=_said(values.get("daemonsets") or {}, "tolerations", [_GPU_TOLERATION])
-        ),
+        pods={
+            "tolerations": _said(values.get("daemonsets") or {}, "tolerations", [_GPU_TOLERATION])
+        },
         plugin=_is_on(values, "devicePlugin"),
         driver=_is_on(values, "driver"),
         is_operator=True,

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aksgpu.check.placement import Placement, Requirement, Taint, Toleration
 from catalogue import images, sizes
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
+from catalogue.scheduling import Spec, Taint, affinity_terms
 
 Json = Mapping[str, Any]
 
@@ -21,7 +21,7 @@ _OTHER_PARTS = ("mps", "feature-discovery", "config-manager")
 _DRIVER_LABELS = ("nvidia.com/cuda.driver-version.full", "nvidia.com/gpu.driver-version")
 # What the DaemonSet controller lets the pods of every DaemonSet tolerate.
 _OF_DAEMONS = tuple(
-    Toleration(key=f"node.kubernetes.io/{key}", operator="Exists")
+    {"key": f"node.kubernetes.io/{key}", "operator": "Exists"}
     for key in (
         "not-ready",
         "unreachable",
@@ -89,7 +89,8 @@ class DaemonSet:
 
     namespace: str
     name: str
-    placement: Placement = field(default_factory=Placement)
+    # What its pods say of the nodes that they land on.
+    pods: Spec = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -130,7 +131,7 @@ def daemon_sets(items: Iterable[Json]) -> tuple[DaemonSet, ...]:
         DaemonSet(
             namespace=item["metadata"]["namespace"],
             name=item["metadata"]["name"],
-            placement=_placement(item["spec"]["template"]["spec"]),
+            pods=_with_tolerations_of_daemons(item["spec"]["template"]["spec"]),
         )
         for item in items
         if _plugins_of(item["spec"]["template"]["spec"])
@@ -158,10 +159,7 @@ def _node(item: Json) -> Node:
         name=metadata["name"],
         pool=labels.get(POOL_LABEL, ""),
         labels=labels,
-        taints=tuple(
-            Taint(taint["key"], taint.get("value") or "", taint["effect"])
-            for taint in spec.get("taints") or ()
-        ),
+        taints=tuple(map(Taint.of, spec.get("taints") or ())),
         is_ready=ready["status"] == "True",
         reason=_joined(ready.get("reason"), ready.get("message")),
         is_cordoned=bool(spec.get("unschedulable")),
@@ -228,7 +226,7 @@ def _plugins_of(spec: Json) -> list[str]:
 
 def _aim(spec: Json) -> str | None:
     """The node for which a DaemonSet has made a pod that is not placed yet."""
-    for term in _affinity_terms(spec) or ():
+    for term in affinity_terms(spec) or ():
         for field_ in term.get("matchFields") or ():
             if field_["key"] == "metadata.name" and field_["operator"] == "In":
                 name: str = field_["values"][0]
@@ -236,35 +234,8 @@ def _aim(spec: Json) -> str | None:
     return None
 
 
-def _placement(spec: Json) -> Placement:
-    terms = _affinity_terms(spec)
-    own = tuple(
-        Toleration(
-            **{key: found[key] for key in ("key", "operator", "value", "effect") if found.get(key)}
-        )
-        for found in spec.get("tolerations") or ()
-    )
-    return Placement(
-        tolerations=own + _OF_DAEMONS,
-        selector=spec.get("nodeSelector") or {},
-        affinity=None if terms is None else tuple(map(_requirements, terms)),
-    )
-
-
-def _affinity_terms(spec: Json) -> list[Json] | None:
-    nodes_wanted = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    required = nodes_wanted.get("requiredDuringSchedulingIgnoredDuringExecution")
-    if not required:
-        return None
-    terms: list[Json] = required.get("nodeSelectorTerms") or []
-    return terms
-
-
-def _requirements(term: Json) -> tuple[Requirement, ...]:
-    return tuple(
-        Requirement(found["key"], found["operator"], tuple(found.get("values") or ()))
-        for found in term.get("matchExpressions") or ()
-    )
+def _with_tolerations_of_daemons(spec: Json) -> Spec:
+    return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *_OF_DAEMONS]}
 
 
 def _asked_for(spec: Json) -> int:

@@ -2,8 +2,9 @@
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from aksgpu.check import judge
 from aksgpu.check.api import Api, opened
@@ -11,7 +12,6 @@ from aksgpu.check.causes import Cause, CheckError, Finding, verdict
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.job import JobReport, SampleJob
 from aksgpu.check.look import look
-from aksgpu.check.placement import Toleration
 from aksgpu.check.progress import Progress
 from aksgpu.check.target import Target
 from kube.client import ApiError
@@ -112,21 +112,16 @@ async def _with_job(
         examination.findings.append(examination.job.finding)
 
 
-def _tolerations(view: ClusterView, target: Target) -> list[Toleration]:
+def _tolerations(view: ClusterView, target: Target) -> list[Mapping[str, Any]]:
     """What the job needs to land on any of the GPU nodes, those to come included."""
-    wanted = [own for pool in target.pools.values() for own in pool]
-    wanted += [
-        Toleration(
-            key=taint.key,
-            operator="Equal" if taint.value else "Exists",
-            value=taint.value,
-            effect=taint.effect,
-        )
+    needed = [toleration for pool in target.pools.values() for toleration in pool]
+    needed += [
+        taint.toleration
         for node in view.nodes
         for taint in node.taints
         if taint.blocks and not taint.key.startswith(_OF_STATE)
     ]
-    return list(dict.fromkeys(wanted))
+    return [one for place, one in enumerate(needed) if one not in needed[:place]]
 
 
 def _add(examination: Examination, cause: Cause, what: str, advice: str) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from aksgpu.check import cluster_view, job_log
@@ -12,7 +12,6 @@ from aksgpu.check.causes import Cause, CheckError, Finding
 from aksgpu.check.cluster_view import GPU
 from aksgpu.check.job_log import JobLog
 from aksgpu.check.judge import unplaced
-from aksgpu.check.placement import Toleration
 from aksgpu.check.progress import Progress
 from catalogue.images import SAMPLE_JOB
 from kube.client import NOT_FOUND, ApiError
@@ -52,7 +51,7 @@ class JobReport:
 class SampleJob:
     """One run of the job, under a name of its own."""
 
-    def __init__(self, api: Api, tolerations: Sequence[Toleration], progress: Progress) -> None:
+    def __init__(self, api: Api, tolerations: Sequence[Json], progress: Progress) -> None:
         self.name = f"aksgpu-check-{uuid.uuid4().hex[:8]}"
         self._api = api
         self._tolerations = tolerations
@@ -248,10 +247,7 @@ class SampleJob:
                     "spec": {
                         "containers": [container],
                         "restartPolicy": "Never",
-                        "tolerations": [
-                            {key: value for key, value in asdict(own).items() if value}
-                            for own in self._tolerations
-                        ],
+                        "tolerations": list(self._tolerations),
                     },
                 },
             },

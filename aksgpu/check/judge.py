@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from aksgpu.check.causes import Cause, Finding
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
+from catalogue.scheduling import unmet_affinity, unmet_selector, untolerated
 
 # What device plugins, old and new, say where there is no driver.
 _NO_DRIVER = (
@@ -180,13 +181,12 @@ def _without_gpus(
 
 def _kept_away(daemon_set: DaemonSet, node: Node) -> tuple[str, str, int]:
     """What keeps a DaemonSet's pods off a node, what to do, and how far from it they are."""
-    placement = daemon_set.placement
     before = f"no pod of {daemon_set} gets to this node because of"
-    if selector := placement.unmet_selector(node.labels):
+    if selector := list(unmet_selector(daemon_set.pods, node.labels.get)):
         asked = ", ".join(selector)
         what = f"{before} its node selector: the node is not {asked}"
         return what, "drop the selector from the DaemonSet, or label the pool so", 2
-    if affinity := placement.unmet_affinity(node.labels):
+    if affinity := unmet_affinity(daemon_set.pods, node.labels.get, node.name):
         asked = "; or ".join(affinity)
         what = f"{before} its node affinity: it asks for {asked}"
         advice = (
@@ -194,7 +194,7 @@ def _kept_away(daemon_set: DaemonSet, node: Node) -> tuple[str, str, int]:
             "work; else set the pool's gpuStack to device-plugin"
         )
         return what, advice, 2
-    if taints := placement.untolerated(node.taints):
+    if taints := untolerated(daemon_set.pods, node.taints):
         several = "the taints" if len(taints) > 1 else "the taint"
         what = f"{before} {several} {', '.join(map(str, taints))}"
         return what, "let the DaemonSet tolerate what the pool is tainted with", 1

@@ -9,7 +9,6 @@ from typing import Any
 
 from aksgpu.check.api import kubeconfig_required
 from aksgpu.check.causes import Cause, CheckError
-from aksgpu.check.placement import Toleration
 from aksgpu.pulumi_cli import PulumiCli
 from kube.kubeconfig import Kubeconfig, parse, read
 
@@ -22,7 +21,7 @@ class Target:
     title: str
     kubeconfig: Kubeconfig = field(repr=False)
     # What pods have to tolerate on the nodes of each pool.
-    pools: Mapping[str, Sequence[Toleration]] = field(default_factory=dict)
+    pools: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
 
 
 def of_file(file: Path) -> Target:
@@ -49,7 +48,7 @@ def of_stack(pulumi: PulumiCli, stack: str) -> Target:
     return Target(
         title=title,
         kubeconfig=config,
-        pools={name: _tolerations(pool) for name, pool in pools.items()},
+        pools={name: pool.get("tolerations") or () for name, pool in pools.items()},
     )
 
 
@@ -72,7 +71,3 @@ def _outputs(pulumi: PulumiCli, stack: str) -> dict[str, Any]:
         "is this the stack's project, are you signed in to its backend (pulumi login), and is its "
         "passphrase set?",
     )
-
-
-def _tolerations(pool: Mapping[str, Any]) -> list[Toleration]:
-    return [Toleration(**found) for found in pool.get("tolerations") or ()]

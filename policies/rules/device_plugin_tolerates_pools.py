@@ -23,7 +23,7 @@ def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -
                 continue
             plugins = [one for one in software if brings_plugin(found, one)]
             meant = [one for one in plugins if can_be_for(found, one, members)]
-            repelled = [(one, untolerated(found.pool, one.placement)) for one in meant]
+            repelled = [(one, untolerated(found.pool, one.pods)) for one in meant]
             # One that lands is enough, and may be among what is not known yet.
             if some_are_unknown or not all(taints for _, taints in repelled):
                 continue

@@ -1,16 +1,20 @@
 """The cluster autoscaler: pools that grow for pods without a place, and shrink when idle."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+from catalogue import quantities
+from catalogue.scheduling import Taint, selects, untolerated
 from rehearsal.control_planes import nodes, sizes
 from rehearsal.control_planes.device_plugin import GPU
-from rehearsal.control_planes.placement import Demand, demand, fits
 from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
+# How much there is of resources, by their names.
+Amounts = Mapping[str, Decimal]
 
 # How long a node has to be idle, in seconds at time scale 1. Azure waits ten minutes.
 IDLE_SECONDS = 10.0
@@ -52,18 +56,18 @@ class Autoscaler:
         # The autoscaler takes a node of the pool for a model of the next; only where there is none,
         # it goes by the size. That knows of no driver, no plugin and no MIG: each new node counts
         # for its GPUs as a whole, and slices by a name of their own never make a pool grow.
-        whole = Demand.of_node(complete[0] if complete else node)
+        whole = _allocatable(complete[0] if complete else node)
         # The scheduler may not have got round to a node that has just become complete.
         rooms = [_left(found, here.pods) for found in complete]
         rooms += [whole] * (here.pool.count - len(complete))
         known = len(rooms)
-        for wish in [demand(pod) for pod in here.pods if is_unplaced(pod) and fits(pod, node)]:
-            place = next((i for i, room in enumerate(rooms) if wish.within(room)), len(rooms))
+        for asked in [_asked_for(pod) for pod in here.pods if is_unplaced(pod) and fits(pod, node)]:
+            place = next((i for i, room in enumerate(rooms) if _has(room, asked)), len(rooms))
             if place == len(rooms):
-                if not wish.within(whole):
+                if not _has(whole, asked):
                     continue  # no node of this pool will ever do
                 rooms.append(whole)
-            rooms[place] = rooms[place].without(wish)
+            rooms[place] = _without(rooms[place], asked)
         return len(rooms) - known
 
     def _shrinkage(self, here: Here) -> int:
@@ -109,14 +113,49 @@ def _is_complete(node: Json, *, has_gpus: bool) -> bool:
     return int(offered) > 0 or not has_gpus
 
 
-def _left(node: Json, pods: Iterable[Json]) -> Demand:
+def fits(pod: Json, node: Json) -> bool:
+    """Whether the labels and taints of a node, whatever its name will be, admit the pod."""
+    labels: Mapping[str, str] = node["metadata"]["labels"]
+    taints = map(Taint.of, node["spec"].get("taints", ()))
+    # No pod can ask for the name of a node that is still to come.
+    return selects(pod["spec"], labels.get, name="") and not untolerated(pod["spec"], taints)
+
+
+def _left(node: Json, pods: Iterable[Json]) -> Amounts:
     """What a node has room for yet."""
-    left = Demand.of_node(node)
+    left = _allocatable(node)
     for pod in pods:
         is_over = pod["status"].get("phase") in ("Succeeded", "Failed")
         if pod["spec"].get("nodeName") == node["metadata"]["name"] and not is_over:
-            left = left.without(demand(pod))
+            left = _without(left, _asked_for(pod))
     return left
+
+
+def _allocatable(node: Json) -> Amounts:
+    return _amounts(node["status"]["allocatable"])
+
+
+def _asked_for(pod: Json) -> Amounts:
+    """What a pod asks for: its containers together."""
+    total = {"pods": Decimal(1)}
+    for container in pod["spec"]["containers"]:
+        resources = container.get("resources", {})
+        asked = {**resources.get("limits", {}), **resources.get("requests", {})}
+        for name, amount in _amounts(asked).items():
+            total[name] = total.get(name, Decimal(0)) + amount
+    return total
+
+
+def _amounts(resources: Mapping[str, str]) -> Amounts:
+    return {name: quantities.parse(text).amount for name, text in resources.items()}
+
+
+def _has(room: Amounts, asked: Amounts) -> bool:
+    return all(room.get(name, 0) >= amount for name, amount in asked.items())
+
+
+def _without(room: Amounts, asked: Amounts) -> Amounts:
+    return {name: amount - asked.get(name, 0) for name, amount in room.items()}
 
 
 def _keeps_busy(pod: Json) -> bool:

@@ -5,9 +5,11 @@ import hashlib
 import ipaddress
 import json
 import re
+from dataclasses import asdict
 from typing import Any
 
 from catalogue import nodes as conventions
+from catalogue.scheduling import Taint
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
@@ -36,7 +38,6 @@ SYSTEMS = {
         "containerd://2.1.6",
     ),
 }
-TAINT = conventions.TAINT
 _INDEX = {
     Era.TODAY: re.compile(r"-vmss(?P<index>[0-9a-z]{6})$"),
     Era.ARTICLE: re.compile(r"-(?P<index>\d+)$"),
@@ -180,11 +181,8 @@ def given(pool: WantedPool) -> str:
 
 
 def taint(text: str) -> Json:
-    found = TAINT.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is no taint: {conventions.TAINT_RULE}")
-    value = {"value": found["value"]} if found["value"] else {}
-    return {"key": found["key"], **value, "effect": found["effect"]}
+    """A taint of a pool, as its nodes have it."""
+    return {key: value for key, value in asdict(Taint.parse(text)).items() if value}
 
 
 def resources(pool: WantedPool) -> tuple[dict[str, str], dict[str, str]]:

@@ -3,21 +3,13 @@
 import base64
 import binascii
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
+
+from catalogue import quantities
 
 # Names in whose reach values are quantities, as `1000m` for `1`.
 _OF_QUANTITIES = frozenset({"capacity", "hard", "limits", "requests", "sizeLimit"})
-
-_SUFFIXES = {
-    "": Decimal(1),
-    "n": Decimal("1e-9"),
-    "u": Decimal("1e-6"),
-    "m": Decimal("1e-3"),
-    "k": Decimal("1e3"),
-    **{letter: Decimal(f"1e{3 * power}") for power, letter in enumerate("MGTPE", 2)},
-    **{f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", 1)},
-}
 
 # Lists that the server lengthens by itself, where nobody has changed anything.
 _LENGTHENED = frozenset({"tolerations"})
@@ -84,16 +76,12 @@ def _quantity(value: Any) -> tuple[Decimal, str] | None:
     """The amount, and the notation in which Kubernetes writes it: it keeps to the one it got."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    text = str(value)
-    number = text.rstrip("numkKMGTPEi")
-    suffix = text[len(number) :]
     try:
-        amount = Decimal(number) * _SUFFIXES[suffix]
-    except (InvalidOperation, KeyError):
+        found = quantities.parse(str(value))
+    except ValueError:
         return None
-    if "e" in number or "E" in number:
-        return amount, "exponent"
-    return amount, "binary" if suffix.endswith("i") and abs(amount) >= 1024 else "decimal"
+    is_small = found.notation == "binary" and abs(found.amount) < 1024
+    return found.amount, "decimal" if is_small else found.notation
 
 
 def _text(encoded: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aksgpu.check import cluster_view
-from aksgpu.check.placement import Placement, Requirement, Taint, Toleration
+from catalogue.scheduling import Taint, unmet_affinity, unmet_selector, untolerated
 
 POOL = "kubernetes.azure.com/agentpool"
 
@@ -147,58 +147,12 @@ def test_where_a_daemon_set_goes() -> None:
         {"metadata": {"name": "d", "namespace": "ns"}, "spec": {"template": {"spec": made}}}
         for made in (spec, other)
     )
-    assert found.placement.selector == {"a": "b"}
-    assert found.placement.affinity == ((Requirement(POOL, "NotIn", ("a", "b")),),)
-    assert Toleration(key="sku", operator="Exists") in found.placement.tolerations
-    # What every DaemonSet tolerates keeps none away.
-    own = [Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")]
-    assert found.placement.untolerated(own) == []
-
-
-@pytest.mark.parametrize(
-    ("toleration", "is_covered"),
-    [
-        (Toleration(operator="Exists"), True),
-        (Toleration(key="sku", operator="Exists"), True),
-        (Toleration(key="sku", value="gpu"), True),
-        (Toleration(key="sku", value="gpu", effect="NoExecute"), False),
-        (Toleration(key="sku", value="cpu"), False),
-        (Toleration(key="nvidia.com/gpu", operator="Exists"), False),
-        (Toleration(), False),
-    ],
-)
-def test_tolerations(toleration: Toleration, is_covered: bool) -> None:
-    assert toleration.covers(Taint("sku", "gpu", "NoSchedule")) == is_covered
-
-
-@pytest.mark.parametrize(
-    ("operator", "values", "is_met"),
-    [
-        ("In", ("4", "5"), True),
-        ("In", ("5",), False),
-        ("NotIn", ("5",), True),
-        ("Exists", (), True),
-        ("DoesNotExist", (), False),
-        ("Gt", ("3",), True),
-        ("Gt", ("4",), False),
-        ("Lt", ("5",), True),
-        ("Lt", ("4",), False),
-        ("Unknown", (), False),
-    ],
-)
-def test_requirements(operator: str, values: tuple[str, ...], is_met: bool) -> None:
-    assert Requirement("cores", operator, values).is_met_by({"cores": "4"}) == is_met
-
-
-def test_of_a_selector_what_is_not_met_is_told() -> None:
-    placement = Placement(selector={"a": "1", "b": "2"})
-    assert placement.unmet_selector({"a": "1", "b": "3"}) == ["b=2"]
-
-
-def test_one_term_is_enough() -> None:
-    here, there = (Requirement("pool", "In", (name,)) for name in ("here", "there"))
-    placement = Placement(affinity=((there,), (here,)))
-    assert placement.unmet_affinity({"pool": "here"}) == []
-    assert placement.unmet_affinity({}) == ["pool In (there)", "pool In (here)"]
-    assert Placement(affinity=()).unmet_affinity({}) != []
-    assert Placement().unmet_affinity({}) == []
+    assert list(unmet_selector(found.pods, {"a": "c"}.get)) == ["a=b"]
+    assert unmet_affinity(found.pods, {POOL: "a"}.get) == [f"{POOL} NotIn (a, b)"]
+    assert unmet_affinity(found.pods, {POOL: "c"}.get) == []
+    # What every DaemonSet tolerates keeps none away, beside what this one tolerates itself.
+    own = [
+        Taint("node.kubernetes.io/unschedulable", "", "NoSchedule"),
+        Taint("sku", "gpu", "NoExecute"),
+    ]
+    assert untolerated(found.pods, own) == []

@@ -7,7 +7,7 @@ import pytest
 from aksgpu.check.causes import Cause, Finding, verdict
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
 from aksgpu.check.judge import driver_state, has_room, judge, may_pass, plugin_state
-from aksgpu.check.placement import Placement, Requirement, Taint, Toleration
+from catalogue.scheduling import Spec, Taint
 
 SKU = Taint("sku", "gpu", "NoSchedule")
 SPOT = Taint("spot", "", "NoExecute")
@@ -16,6 +16,8 @@ BARE = replace(NODE, capacity=0, allocatable=0)
 PLUGIN = Pod(namespace="ns", name="plugin", node="n0", plugin="ctr", is_running=True)
 SET = DaemonSet(namespace="ns", name="set")
 WORK = Pod(namespace="ns", name="work", node="n0", gpus=2)
+NOT_GPU = {"key": "agentpool", "operator": "NotIn", "values": ["gpu"]}
+AWAY = {"nodeSelectorTerms": [{"matchExpressions": [NOT_GPU]}]}
 
 
 def view(
@@ -56,31 +58,35 @@ def test_without_any_daemon_set_there_is_no_plugin() -> None:
 
 
 @pytest.mark.parametrize(
-    ("placement", "words"),
+    ("pods", "words"),
     [
-        (Placement(), "because of the taints sku=gpu:NoSchedule, spot:NoExecute"),
+        ({}, "because of the taints sku=gpu:NoSchedule, spot:NoExecute"),
         (
-            Placement(tolerations=(Toleration(key="sku", operator="Exists"),)),
+            {"tolerations": [{"key": "sku", "operator": "Exists"}]},
             "because of the taint spot:NoExecute",
         ),
-        (Placement(selector={"gpus": "yes"}), "its node selector: the node is not gpus=yes"),
+        ({"nodeSelector": {"gpus": "yes"}}, "its node selector: the node is not gpus=yes"),
         (
-            Placement(affinity=((Requirement("agentpool", "NotIn", ("gpu",)),),)),
+            {
+                "affinity": {
+                    "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": AWAY}
+                }
+            },
             "its node affinity: it asks for agentpool NotIn (gpu)",
         ),
-        (Placement(tolerations=(Toleration(operator="Exists"),)), "though nothing keeps it away"),
+        ({"tolerations": [{"operator": "Exists"}]}, "though nothing keeps it away"),
     ],
 )
-def test_a_plugin_is_kept_away(placement: Placement, words: str) -> None:
+def test_a_plugin_is_kept_away(pods: Spec, words: str) -> None:
     tainted = replace(BARE, taints=(SKU, SPOT, Taint("soft", "", "PreferNoSchedule")))
-    finding = only(view(tainted, sets=(replace(SET, placement=placement),)))
+    finding = only(view(tainted, sets=(replace(SET, pods=pods),)))
     assert finding.cause is Cause.PLUGIN_MISSING
     assert words in finding.what
 
 
 def test_of_several_daemon_sets_the_nearest_is_told_of() -> None:
     tainted = replace(BARE, taints=(SKU,))
-    elsewhere = replace(SET, name="elsewhere", placement=Placement(selector={"a": "b"}))
+    elsewhere = replace(SET, name="elsewhere", pods={"nodeSelector": {"a": "b"}})
     finding = only(view(tainted, sets=(elsewhere, SET)))
     assert "ns/set" in finding.what
     assert "the taint sku=gpu:NoSchedule" in finding.what

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, Here
-from rehearsal.control_planes.placement import amount, fits
+from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, Here, fits
 from rehearsal.control_planes.wanted import Era, Limits, WantedCluster, WantedPool
 
 CLUSTER = WantedCluster(
@@ -205,16 +204,3 @@ def test_daemons_and_what_is_over_keep_no_node_busy() -> None:
 def test_limits_hold() -> None:
     assert count(pool(count=0, limits=Limits(least=2, most=3)), [], []) == 2
     assert count(pool(count=5, limits=Limits(least=0, most=3)), [], []) == 3
-
-
-@pytest.mark.parametrize(
-    ("text", "thousandths"),
-    [("1", 1000), ("250m", 250), ("1.5", 1500), ("2Ki", 2048000), ("1M", 10**9)],
-)
-def test_quantities(text: str, thousandths: int) -> None:
-    assert amount(text) == thousandths
-
-
-def test_no_quantity() -> None:
-    with pytest.raises(ValueError, match="no quantity"):
-        amount("lots")
