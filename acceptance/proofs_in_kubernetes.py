@@ -10,11 +10,11 @@ from acceptance import names
 from acceptance.kubectl import CONFLICT, GPU, Kubectl, condition, gpus
 from acceptance.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
 from acceptance.way import NotShownError, Proof, Way, require
+from catalogue.kubernetes import LOWEST
 from catalogue.sizes import find
 
 Json = Any
 
-LOWEST_KUBERNETES = (1, 10)
 KIBIBYTES_PER_GIBIBYTE = 1 << 20
 
 # The article's own node.
@@ -59,7 +59,7 @@ def _kubernetes(way: Way, refusal: Proof) -> str:
     refused = refusal(way)
     served = way.cluster(names.GROUP).json("version")["serverVersion"]
     version = (int(served["major"]), int(served["minor"]))
-    require(version >= LOWEST_KUBERNETES, f"the API server is {served['gitVersion']}")
+    require(version >= LOWEST, f"the API server is {served['gitVersion']}")
     return f"kubectl: the API server is {served['gitVersion']}; {refused}"
 
 

@@ -1,11 +1,46 @@
-"""Versions of Kubernetes, and the namespaces that every cluster has."""
+"""Versions of Kubernetes on AKS, and the namespaces that every cluster has."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 
 # The lowest that can schedule GPUs.
 LOWEST = (1, 10)
-# Those that AKS has, as of November 2026; the older ones with long-term support only.
-ON_AKS = frozenset({(1, 31), (1, 32), (1, 33), (1, 34), (1, 35), (1, 36)})
+
+# AKS's support plans.
+OFFICIAL, LONG_TERM = "KubernetesOfficial", "AKSLongTermSupport"
+
+
+@dataclass(frozen=True)
+class MinorVersion:
+    """A minor version on AKS: its patch releases, the newest first, and its support plans."""
+
+    patches: tuple[str, ...]
+    plans: tuple[str, ...] = (OFFICIAL, LONG_TERM)
+
+
+# As of November 2026; the patch releases are from memory.
+ON_AKS: Mapping[str, MinorVersion] = MappingProxyType(
+    {
+        "1.31": MinorVersion(("1.31.14", "1.31.13"), (LONG_TERM,)),
+        "1.32": MinorVersion(("1.32.13", "1.32.12"), (LONG_TERM,)),
+        "1.33": MinorVersion(("1.33.9", "1.33.8"), (LONG_TERM,)),
+        "1.34": MinorVersion(("1.34.5", "1.34.4")),
+        "1.35": MinorVersion(("1.35.2", "1.35.1")),
+        "1.36": MinorVersion(("1.36.1", "1.36.0")),
+    }
+)
+# What AKS takes if a request names none.
+DEFAULT = "1.35"
+# In the article's days, when there was one plan.
+ON_AKS_THEN: Mapping[str, MinorVersion] = MappingProxyType(
+    {
+        "1.18": MinorVersion(("1.18.19", "1.18.17"), (OFFICIAL,)),
+        "1.19": MinorVersion(("1.19.11", "1.19.9"), (OFFICIAL,)),
+        "1.20": MinorVersion(("1.20.7", "1.20.5"), (OFFICIAL,)),
+    }
+)
 
 # The namespaces that every cluster has from its beginning.
 OWN_NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
@@ -14,10 +49,16 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)?")
 
 
 def minor_version(text: str) -> tuple[int, int] | None:
-    """The version up to its minor number; None where the text is no version."""
+    """Returns the version up to its minor number; None where the text is no version."""
     match = _VERSION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def written(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"
+
+
+def full_version(text: str) -> str:
+    """Returns the patch release that a minor version stands for; any other text as it is."""
+    known = ON_AKS.get(text) or ON_AKS_THEN.get(text)
+    return known.patches[0] if known else text

@@ -1,5 +1,6 @@
 """What nodes of GPU pools carry by convention, and what AKS asks of a pool."""
 
+import math
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -33,3 +34,17 @@ TAINT_RULE = "key=value:effect, with NoSchedule, PreferNoSchedule or NoExecute a
 DRIVERS: Mapping[str, str] = MappingProxyType(
     {"device-plugin": "Install", "specialised-image": "Install", "none": "None"}
 )
+
+# How many nodes AKS adds to a pool while it upgrades it, where maxSurge is not set.
+DEFAULT_SURGE = "10%"
+SURGE = re.compile(r"(\d+)(%?)")
+
+
+def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | None:
+    """Returns how many nodes an upgrade adds; None where maxSurge is no number and no share."""
+    surge = SURGE.fullmatch((max_surge or DEFAULT_SURGE).strip())
+    if is_spot or not count:
+        return 0
+    if surge is None or not surge[2]:
+        return int(surge[1]) if surge else None
+    return max(1, math.ceil(count * int(surge[1]) / 100))

@@ -10,11 +10,10 @@ from types import MappingProxyType
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """One region: its name in requests, for people and in the price list, and its zones."""
+    """One region: its name in requests and for people, and its zones."""
 
     name: str
     display_name: str
-    price_location: str
     zones: tuple[str, ...]
 
 
@@ -26,7 +25,6 @@ def regions() -> Mapping[str, Region]:
             Region(
                 name=row["name"],
                 display_name=row["display_name"],
-                price_location=row["price_location"],
                 zones=tuple(filter(None, row["zones"].split(";"))),
             )
             for row in csv.DictReader(table)

@@ -76,8 +76,8 @@ class Cluster(Section):
         if minor < kubernetes.LOWEST:
             lowest = kubernetes.written(kubernetes.LOWEST)
             raise ValueError(f"{version} is too old for GPUs: take {lowest} or newer")
-        if minor not in kubernetes.ON_AKS:
-            known = ", ".join(map(kubernetes.written, sorted(kubernetes.ON_AKS)))
+        if kubernetes.written(minor) not in kubernetes.ON_AKS:
+            known = ", ".join(kubernetes.ON_AKS)
             context_of(info).warnings.append(
                 f"Kubernetes {version} is not known to be on AKS today; {known} are."
             )

@@ -1,21 +1,16 @@
 """What a stack wants of Azure, as its settings have it."""
 
-import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
+from catalogue.nodes import surge_nodes
 from settings import GpuPool, Settings, SystemPool
 
-# What AKS adds to a pool for the time of an upgrade where nothing is said.
-DEFAULT_SURGE = "10%"
 # AKS itself, and those in whose name it makes machines and networks in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
 # The header by which features of AKS are asked for, separated by commas.
 FEATURES_HEADER = "AKSHTTPCustomFeatures"
-
-_SURGE = re.compile(r"(\d+)(%?)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,13 +39,7 @@ class WantedPool:
     @property
     def surge(self) -> int | None:
         """How many nodes an upgrade adds to the most; None where maxSurge says nothing legible."""
-        if self.spot or not self.most:
-            return 0
-        said = _SURGE.fullmatch((self.max_surge or DEFAULT_SURGE).strip())
-        if said is None:
-            return None
-        number, is_share = int(said[1]), bool(said[2])
-        return math.ceil(self.most * number / 100) if is_share else number
+        return surge_nodes(self.most, self.max_surge, is_spot=self.spot)
 
 
 def pools(settings: Settings) -> list[WantedPool]:

@@ -4,11 +4,11 @@ Nothing is remembered between steps but what the nodes themselves carry, so an u
 it stood when the server was stopped.
 """
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from catalogue.nodes import surge_nodes
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.wanted import Era, WantedPool
 
@@ -60,19 +60,11 @@ def _upgrade(pool: WantedPool, old: list[Json], surge: list[Json], indices: Any)
     """All nodes are ready: one more can take its turn."""
     if not old:
         return Step(leave=surge)
-    lacking = surge_count(pool) - len(surge)
+    extra = surge_nodes(pool.count, pool.surge, is_spot=pool.is_spot) or 0
+    lacking = extra - len(surge)
     if lacking > 0:
         return Step(create=[NewNode(next(indices), is_surge=True) for _ in range(lacking)])
     return Step(leave=old[:1])
-
-
-def surge_count(pool: WantedPool) -> int:
-    """How many nodes an upgrade adds for its time; none for a spot pool, as AKS has it."""
-    if pool.is_spot:
-        return 0
-    if pool.surge.endswith("%"):
-        return max(1, math.ceil(pool.count * int(pool.surge.removesuffix("%")) / 100))
-    return int(pool.surge)
 
 
 def _free_indices(present: Sequence[Json], era: Era) -> Any:

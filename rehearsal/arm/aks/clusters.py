@@ -23,14 +23,14 @@ def put(request: Request) -> Answer:
     location = _location(body, present)
     rules.well_formed(body, fields.CLUSTER_FIELDS, request.api_version)
     properties = body.get("properties") or {}
-    rules.well_formed(properties, fields.CLUSTER_PROPERTIES, request.api_version)
+    rules.well_formed(properties, fields.CLUSTER, request.api_version)
     rules.cluster_before_defaults(name, body, is_new=present is None)
 
     before = present.properties if present else None
     after = defaults.cluster(properties, before, name, group.name, location)
     _admit_version(request, name, location, before, after)
     if before is not None:
-        rules.unchanged(before, after, fields.IMMUTABLE_CLUSTER, "")
+        rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "")
     cluster = present or Resource(
         f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}",
         TYPE,
@@ -68,7 +68,7 @@ def _inline_pools(
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
     inline, before = [], []
     for profile in properties.get("agentPoolProfiles") or ():
-        rules.well_formed(profile, fields.INLINE_POOL_FIELDS, request.api_version)
+        rules.well_formed(profile, fields.INLINE_POOL, request.api_version)
         name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")

@@ -3,7 +3,9 @@
 import uuid
 from collections.abc import Iterable
 
-from rehearsal.arm.aks import fields, versions
+from catalogue import kubernetes, nodes
+from rehearsal.arm.aks import fields
+from rehearsal.arm.aks.fields import FIXED, KEPT, SERVERS
 from rehearsal.arm.request import Json
 
 POOL: Json = {
@@ -26,8 +28,6 @@ POOL: Json = {
 }
 NVIDIA_POOL: Json = {"gpuProfile": {"driver": "Install"}}
 SPOT_POOL: Json = {"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
-SPOT_LABEL = {"kubernetes.azure.com/scalesetpriority": "spot"}
-SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 NODE_IMAGES = {
     "Ubuntu": "AKSUbuntu-2404gen2containerd-202611.02.0",
     "Ubuntu2204": "AKSUbuntu-2204gen2containerd-202611.02.0",
@@ -43,7 +43,7 @@ CLUSTER: Json = {
     "bootstrapProfile": {"artifactSource": "Direct"},
     "disableLocalAccounts": False,
     "enableRBAC": True,
-    "kubernetesVersion": versions.DEFAULT,
+    "kubernetesVersion": kubernetes.DEFAULT,
     "networkProfile": {
         "networkPlugin": "kubenet",
         "loadBalancerSku": "standard",
@@ -79,10 +79,10 @@ WRITE_ONLY = (("servicePrincipalProfile", "secret"), ("windowsProfile", "adminPa
 
 def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
     """The properties of an agent pool after a PUT of `wanted`."""
-    given = _without(wanted, fields.READ_ONLY_POOL)
+    given = _without(wanted, fields.names(fields.INLINE_POOL, SERVERS))
     if given.get("osDiskSizeGB") == 0:
         del given["osDiskSizeGB"]  # documented: zero asks for the default
-    given = _filled(_kept(present, fields.KEPT_POOL), given)
+    given = _filled(_kept(present, fields.names(fields.POOL, KEPT, FIXED)), given)
     given = _spelled_as_known(given)
     size = str(given.get("vmSize", "")).lower()
     is_spot = given.get("scaleSetPriority") == "Spot"
@@ -99,10 +99,10 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
         given,
     )
     if is_spot:
-        filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | SPOT_LABEL
-        taints = [taint for taint in filled.get("nodeTaints") or () if taint != SPOT_TAINT]
-        filled["nodeTaints"] = [*taints, SPOT_TAINT]
-    filled["currentOrchestratorVersion"] = versions.full(filled["orchestratorVersion"])
+        filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | dict([nodes.SPOT_LABEL])
+        taints = [taint for taint in filled.get("nodeTaints") or () if taint != nodes.SPOT_TAINT]
+        filled["nodeTaints"] = [*taints, nodes.SPOT_TAINT]
+    filled["currentOrchestratorVersion"] = kubernetes.full_version(filled["orchestratorVersion"])
     if image := NODE_IMAGES.get(filled["osSKU"]):
         filled["nodeImageVersion"] = image
     return filled
@@ -110,14 +110,14 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
 
 def cluster(wanted: Json, present: Json | None, name: str, group: str, location: str) -> Json:
     """The properties of a cluster after a PUT of `wanted`."""
-    given = _without(wanted, fields.READ_ONLY_CLUSTER)
-    given = _filled(_kept(present, fields.KEPT_CLUSTER), given)
+    given = _without(wanted, fields.names(fields.CLUSTER, SERVERS))
+    given = _filled(_kept(present, fields.names(fields.CLUSTER, KEPT, FIXED)), given)
     filled = _filled(CLUSTER, given)
     network = filled["networkProfile"]
     if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
         filled["networkProfile"] = _filled(POD_NETWORK, network)
     filled.setdefault("nodeResourceGroup", f"MC_{group}_{name}_{location}"[:80])
-    filled["currentKubernetesVersion"] = versions.full(filled["kubernetesVersion"])
+    filled["currentKubernetesVersion"] = kubernetes.full_version(filled["kubernetesVersion"])
     filled |= {"maxAgentPools": 100, "powerState": {"code": "Running"}}
     for section, secret in WRITE_ONLY:
         if isinstance(filled.get(section), dict):

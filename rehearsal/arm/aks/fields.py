@@ -1,6 +1,25 @@
 """The fields AKS knows, at the newest stable API version this server has heard of: 2026-08-01."""
 
+from collections.abc import Mapping
+from enum import Enum, auto
+
 from catalogue import mig
+
+
+class Change(Enum):
+    """What a PUT of an existing resource does to a property."""
+
+    # The property gets the value of the PUT, or the default.
+    FREE = auto()
+    # It stays as it was where the PUT leaves it out: a silent change would move running nodes.
+    KEPT = auto()
+    # It stays too, and another value is refused: it is fixed at creation.
+    FIXED = auto()
+    # Its value is the server's; what a client sends back is left aside.
+    SERVERS = auto()
+
+
+FREE, KEPT, FIXED, SERVERS = Change
 
 CLUSTER_FIELDS = frozenset(
     [
@@ -18,119 +37,120 @@ CLUSTER_FIELDS = frozenset(
         "type",
     ]
 )
-CLUSTER_PROPERTIES = frozenset(
-    [
-        "aadProfile",
-        "addonProfiles",
-        "agentPoolProfiles",
-        "aiToolchainOperatorProfile",
-        "apiServerAccessProfile",
-        "autoScalerProfile",
-        "autoUpgradeProfile",
-        "azureMonitorProfile",
-        "azurePortalFQDN",
-        "bootstrapProfile",
-        "currentKubernetesVersion",
-        "disableLocalAccounts",
-        "diskEncryptionSetID",
-        "dnsPrefix",
-        "enableFIPS",
-        "enableRBAC",
-        "fqdn",
-        "fqdnSubdomain",
-        "hostedSystemProfile",
-        "httpProxyConfig",
-        "identityProfile",
-        "ingressProfile",
-        "kubernetesVersion",
-        "linuxProfile",
-        "maxAgentPools",
-        "metricsProfile",
-        "networkProfile",
-        "nodeProvisioningProfile",
-        "nodeResourceGroup",
-        "nodeResourceGroupProfile",
-        "oidcIssuerProfile",
-        "podIdentityProfile",
-        "powerState",
-        "privateFQDN",
-        "privateLinkResources",
-        "provisioningState",
-        "publicNetworkAccess",
-        "resourceUID",
-        "schedulerProfile",
-        "securityProfile",
-        "serviceMeshProfile",
-        "servicePrincipalProfile",
-        "status",
-        "storageProfile",
-        "supportPlan",
-        "upgradeSettings",
-        "windowsProfile",
-        "workloadAutoScalerProfile",
-    ]
-)
+CLUSTER = {
+    "aadProfile": FREE,
+    "addonProfiles": FREE,
+    "agentPoolProfiles": SERVERS,
+    "aiToolchainOperatorProfile": FREE,
+    "apiServerAccessProfile": FREE,
+    "autoScalerProfile": FREE,
+    "autoUpgradeProfile": FREE,
+    "azureMonitorProfile": FREE,
+    "azurePortalFQDN": SERVERS,
+    "bootstrapProfile": FREE,
+    "currentKubernetesVersion": SERVERS,
+    "disableLocalAccounts": FREE,
+    "diskEncryptionSetID": FREE,
+    "dnsPrefix": FIXED,
+    "enableFIPS": FREE,
+    "enableRBAC": FIXED,
+    "fqdn": SERVERS,
+    "fqdnSubdomain": FIXED,
+    "hostedSystemProfile": FREE,
+    "httpProxyConfig": FREE,
+    "identityProfile": KEPT,
+    "ingressProfile": FREE,
+    "kubernetesVersion": KEPT,
+    "linuxProfile": KEPT,
+    "maxAgentPools": SERVERS,
+    "metricsProfile": FREE,
+    "networkProfile": KEPT,
+    "networkProfile.dnsServiceIP": FIXED,
+    "networkProfile.serviceCidr": FIXED,
+    "nodeProvisioningProfile": FREE,
+    "nodeResourceGroup": FIXED,
+    "nodeResourceGroupProfile": FREE,
+    "oidcIssuerProfile": FREE,
+    "podIdentityProfile": FREE,
+    "powerState": SERVERS,
+    "privateFQDN": SERVERS,
+    "privateLinkResources": FREE,
+    "provisioningState": SERVERS,
+    "publicNetworkAccess": FREE,
+    "resourceUID": SERVERS,
+    "schedulerProfile": FREE,
+    "securityProfile": FREE,
+    "serviceMeshProfile": FREE,
+    "servicePrincipalProfile": KEPT,
+    "servicePrincipalProfile.clientId": FIXED,
+    "status": SERVERS,
+    "storageProfile": FREE,
+    "supportPlan": FREE,
+    "upgradeSettings": FREE,
+    "windowsProfile": FREE,
+    "workloadAutoScalerProfile": FREE,
+}
 POOL_FIELDS = frozenset(["id", "name", "properties", "systemData", "type"])
-POOL_PROPERTIES = frozenset(
-    [
-        "artifactStreamingProfile",
-        "availabilityZones",
-        "capacityReservationGroupID",
-        "count",
-        "creationData",
-        "currentOrchestratorVersion",
-        "eTag",
-        "enableAutoScaling",
-        "enableEncryptionAtHost",
-        "enableFIPS",
-        "enableNodePublicIP",
-        "enableUltraSSD",
-        "gatewayProfile",
-        "gpuInstanceProfile",
-        "gpuProfile",
-        "hostGroupID",
-        "kubeletConfig",
-        "kubeletDiskType",
-        "linuxOSConfig",
-        "localDNSProfile",
-        "maxCount",
-        "maxPods",
-        "messageOfTheDay",
-        "minCount",
-        "mode",
-        "networkProfile",
-        "nodeImageVersion",
-        "nodeLabels",
-        "nodePublicIPPrefixID",
-        "nodeTaints",
-        "orchestratorVersion",
-        "osDiskSizeGB",
-        "osDiskType",
-        "osSKU",
-        "osType",
-        "podIPAllocationMode",
-        "podSubnetID",
-        "powerState",
-        "provisioningState",
-        "proximityPlacementGroupID",
-        "scaleDownMode",
-        "scaleSetEvictionPolicy",
-        "scaleSetPriority",
-        "securityProfile",
-        "spotMaxPrice",
-        "status",
-        "tags",
-        "type",
-        "upgradeSettings",
-        "virtualMachineNodesStatus",
-        "virtualMachinesProfile",
-        "vmSize",
-        "vnetSubnetID",
-        "windowsProfile",
-        "workloadRuntime",
-    ]
-)
-INLINE_POOL_FIELDS = POOL_PROPERTIES | {"name"}
+POOL = {
+    "artifactStreamingProfile": FREE,
+    "availabilityZones": FIXED,
+    "capacityReservationGroupID": KEPT,
+    "count": KEPT,
+    "creationData": FIXED,
+    "currentOrchestratorVersion": SERVERS,
+    "eTag": SERVERS,
+    "enableAutoScaling": FREE,
+    "enableEncryptionAtHost": FIXED,
+    "enableFIPS": KEPT,
+    "enableNodePublicIP": FIXED,
+    "enableUltraSSD": FIXED,
+    "gatewayProfile": FREE,
+    "gpuInstanceProfile": FIXED,
+    "gpuProfile": KEPT,
+    "gpuProfile.driver": FIXED,
+    "gpuProfile.nvidia": FIXED,
+    "hostGroupID": FIXED,
+    "kubeletConfig": FIXED,
+    "kubeletDiskType": FIXED,
+    "linuxOSConfig": FIXED,
+    "localDNSProfile": FREE,
+    "maxCount": FREE,
+    "maxPods": FIXED,
+    "messageOfTheDay": FREE,
+    "minCount": FREE,
+    "mode": KEPT,
+    "networkProfile": FREE,
+    "nodeImageVersion": SERVERS,
+    "nodeLabels": FREE,
+    "nodePublicIPPrefixID": FIXED,
+    "nodeTaints": FREE,
+    "orchestratorVersion": KEPT,
+    "osDiskSizeGB": FIXED,
+    "osDiskType": FIXED,
+    "osSKU": KEPT,
+    "osType": FIXED,
+    "podIPAllocationMode": FREE,
+    "podSubnetID": FIXED,
+    "powerState": KEPT,
+    "provisioningState": SERVERS,
+    "proximityPlacementGroupID": FIXED,
+    "scaleDownMode": FREE,
+    "scaleSetEvictionPolicy": FIXED,
+    "scaleSetPriority": FIXED,
+    "securityProfile": FREE,
+    "spotMaxPrice": FIXED,
+    "status": SERVERS,
+    "tags": FREE,
+    "type": FIXED,
+    "upgradeSettings": FREE,
+    "virtualMachineNodesStatus": FREE,
+    "virtualMachinesProfile": FREE,
+    "vmSize": FIXED,
+    "vnetSubnetID": FIXED,
+    "windowsProfile": FREE,
+    "workloadRuntime": KEPT,
+}
+INLINE_POOL = POOL | {"name": SERVERS}
 
 # What kind of value a field holds, wherever it stands.
 KINDS = {
@@ -169,117 +189,6 @@ POOL_CHOICES = {
     "gpuProfile.driver": ("Install", "None"),
 }
 
-# A client may send back what it was given; what is the server's to say is then left aside.
-READ_ONLY_CLUSTER = frozenset(
-    [
-        "agentPoolProfiles",
-        "azurePortalFQDN",
-        "currentKubernetesVersion",
-        "fqdn",
-        "maxAgentPools",
-        "powerState",
-        "privateFQDN",
-        "provisioningState",
-        "resourceUID",
-        "status",
-    ]
-)
-READ_ONLY_POOL = frozenset(
-    [
-        "currentOrchestratorVersion",
-        "eTag",
-        "name",
-        "nodeImageVersion",
-        "provisioningState",
-        "status",
-    ]
-)
-
-# A PUT replaces: what it leaves out falls back to the default. These stay as they were instead,
-# because they cannot change, or because a silent change of them would move running nodes.
-KEPT_POOL = [
-    "availabilityZones",
-    "capacityReservationGroupID",
-    "count",
-    "creationData",
-    "enableEncryptionAtHost",
-    "enableFIPS",
-    "enableNodePublicIP",
-    "enableUltraSSD",
-    "gpuInstanceProfile",
-    "gpuProfile",
-    "hostGroupID",
-    "kubeletConfig",
-    "kubeletDiskType",
-    "linuxOSConfig",
-    "maxPods",
-    "mode",
-    "nodePublicIPPrefixID",
-    "orchestratorVersion",
-    "osDiskSizeGB",
-    "osDiskType",
-    "osSKU",
-    "osType",
-    "podSubnetID",
-    "powerState",
-    "proximityPlacementGroupID",
-    "scaleSetEvictionPolicy",
-    "scaleSetPriority",
-    "spotMaxPrice",
-    "type",
-    "vmSize",
-    "vnetSubnetID",
-    "workloadRuntime",
-]
-KEPT_CLUSTER = [
-    "dnsPrefix",
-    "enableRBAC",
-    "fqdnSubdomain",
-    "identityProfile",
-    "kubernetesVersion",
-    "linuxProfile",
-    "networkProfile",
-    "nodeResourceGroup",
-    "servicePrincipalProfile",
-]
-# Fixed at creation.
-IMMUTABLE_POOL = [
-    "availabilityZones",
-    "creationData",
-    "enableEncryptionAtHost",
-    "enableNodePublicIP",
-    "enableUltraSSD",
-    "gpuInstanceProfile",
-    "gpuProfile.driver",
-    "gpuProfile.nvidia",
-    "hostGroupID",
-    "kubeletConfig",
-    "kubeletDiskType",
-    "linuxOSConfig",
-    "maxPods",
-    "nodePublicIPPrefixID",
-    "osDiskSizeGB",
-    "osDiskType",
-    "osType",
-    "podSubnetID",
-    "proximityPlacementGroupID",
-    "scaleSetEvictionPolicy",
-    "scaleSetPriority",
-    "spotMaxPrice",
-    "type",
-    "vmSize",
-    "vnetSubnetID",
-]
-IMMUTABLE_CLUSTER = [
-    "dnsPrefix",
-    "enableRBAC",
-    "fqdnSubdomain",
-    "networkProfile.dnsServiceIP",
-    "networkProfile.serviceCidr",
-    "nodeResourceGroup",
-    "servicePrincipalProfile.clientId",
-]
-
 # What an absent property means, where no default is filled in for it: to say so is no change.
 IMPLIED = {"scaleSetPriority": "Regular"}
 
@@ -290,3 +199,8 @@ STRICT_SINCE = "2024-01-01"
 
 def is_strict(api_version: str) -> bool:
     return api_version >= STRICT_SINCE and not api_version.endswith("-preview")
+
+
+def names(properties: Mapping[str, Change], *changes: Change) -> list[str]:
+    """Returns the properties that change in one of these ways."""
+    return [name for name, change in properties.items() if change in changes]

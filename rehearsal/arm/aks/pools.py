@@ -23,7 +23,7 @@ def put(request: Request) -> Answer:
     request.check_etag(present)
     rules.well_formed(request.body, fields.POOL_FIELDS, request.api_version)
     wanted = request.body.get("properties") or {}
-    rules.well_formed(wanted, fields.POOL_PROPERTIES, request.api_version)
+    rules.well_formed(wanted, fields.POOL, request.api_version)
     name, version = request.names["pool"], version_of(present)
     refuse_count(request, wanted, present)
     pool = changed(name, wanted, present, cluster, "properties.")
@@ -72,7 +72,7 @@ def changed(
     after = defaults.pool(wanted, before, cluster.properties)
     rules.pool_after_defaults(after)
     if before is not None:
-        rules.unchanged(before, after, fields.IMMUTABLE_POOL, prefix)
+        rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix)
     pool = present or Resource(
         f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
     )

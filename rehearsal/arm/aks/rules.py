@@ -10,13 +10,11 @@ from rehearsal.arm.aks import fields
 from rehearsal.arm.request import Json
 
 CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")
-POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 LABEL_NAME = re.compile(
     r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?"
 )
 LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?")
 LABEL_RULE = "a name (with or without a prefix and '/') and a value of 63 letters, digits, '-_.'"
-SURGE = re.compile(r"\d+%?")
 MOST_NODES = 1000
 FEWEST_NODES = {"System": 1, "User": 0}
 
@@ -25,7 +23,8 @@ def well_formed(body: Any, known: Collection[str], api_version: str) -> None:
     if not isinstance(body, dict):
         raise errors.ArmError(errors.BAD_CONTENT, reason="a JSON object is expected")
     for field, value in body.items():
-        if field not in known and fields.is_strict(api_version):
+        is_known = field in known and "." not in field
+        if not is_known and fields.is_strict(api_version):
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=field)
         kind = fields.KINDS.get(field, object)
         if value is not None and not isinstance(value, kind):
@@ -54,9 +53,8 @@ def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
 
 def pool_before_defaults(name: str, properties: Json, *, is_new: bool) -> None:
     """What a pool's PUT must say itself."""
-    if not POOL_NAME.fullmatch(name):
-        reason = "1 to 12 lower-case letters and digits, a letter first"
-        raise _invalid("agentPoolProfile.name", reason)
+    if not nodes.LINUX_POOL_NAME.fullmatch(name):
+        raise _invalid("agentPoolProfile.name", nodes.LINUX_POOL_NAME_RULE)
     if is_new and not properties.get("vmSize"):
         raise _missing("agentPoolProfile.vmSize")
     for choice, values in fields.POOL_CHOICES.items():
@@ -75,7 +73,7 @@ def _what_nodes_carry(properties: Json) -> None:
         if not LABEL_NAME.fullmatch(name) or not LABEL_VALUE.fullmatch(str(value)):
             raise _invalid("agentPoolProfile.nodeLabels", LABEL_RULE)
     surge = _at(properties, "upgradeSettings.maxSurge")
-    if surge is not None and not SURGE.fullmatch(str(surge)):
+    if surge is not None and not nodes.SURGE.fullmatch(str(surge)):
         raise _invalid("agentPoolProfile.upgradeSettings.maxSurge", "a number, or one with '%'")
 
 

@@ -2,13 +2,12 @@
 
 from collections import Counter
 
+from catalogue.nodes import surge_nodes
 from rehearsal.arm import errors
 from rehearsal.arm.compute import usages
 from rehearsal.arm.compute.offers import Offers, known_sizes
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource, Store
-from rehearsal.control_planes.pool_plan import surge_count
-from rehearsal.control_planes.wanted import WantedPool
 
 SPOT_QUOTA = "lowPriorityCores"
 
@@ -67,17 +66,8 @@ def surge(pool: Resource, version: str | None) -> int:
     has = pool.properties
     if version is None or version == has["currentOrchestratorVersion"]:
         return 0
-    return surge_count(
-        WantedPool(
-            id=pool.id,
-            name=pool.name,
-            vm_size=str(has["vmSize"]),
-            count=has["count"],
-            version=version,
-            is_spot=_is_spot(pool),
-            surge=str((has.get("upgradeSettings") or {}).get("maxSurge") or "10%"),
-        )
-    )
+    max_surge = (has.get("upgradeSettings") or {}).get("maxSurge")
+    return surge_nodes(has["count"], str(max_surge or ""), is_spot=_is_spot(pool)) or 0
 
 
 def _is_spot(pool: Resource) -> bool:

@@ -86,13 +86,6 @@ def test_a_spot_pool_has_no_surge() -> None:
     assert leaving(step(pool(is_spot=True), node(0, "1"), node(1, "1"))) == [0]
 
 
-@pytest.mark.parametrize(
-    ("surge", "count", "expected"), [("10%", 3, 1), ("50%", 3, 2), ("2", 5, 2), ("0", 5, 0)]
-)
-def test_how_many_surge(surge: str, count: int, expected: int) -> None:
-    assert pool_plan.surge_count(pool(surge=surge, count=count)) == expected
-
-
 @pytest.mark.parametrize("era", list(Era))
 @pytest.mark.parametrize("index", [0, 9, 10, 35, 36, 1295, 1296])
 def test_a_name_says_its_number(era: Era, index: int) -> None:
