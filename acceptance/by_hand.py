@@ -7,9 +7,10 @@ from pathlib import Path
 
 from acceptance import names
 from acceptance.azure import Azure
-from acceptance.kubectl import CONFLICT, Kubectl, condition, gpus, kubectl_environment
+from acceptance.kubectl import Kubectl, condition, gpus, kubectl_environment
 from acceptance.running import Runner, wait_until
 from acceptance.way import Step, Way
+from catalogue.device_plugin import CONFLICT_CONDITION
 from engine.cache import Say
 from rehearsal.cloud import Cloud
 
@@ -208,4 +209,4 @@ def _offers(kubectl: Kubectl, pool: str) -> bool:
 
 def _harm(way: Way) -> str:
     (node,) = way.cluster(names.GROUP).nodes(names.SPECIALISED_POOL)
-    return " ".join(map(str, (*gpus(node), condition(node, CONFLICT))))
+    return " ".join(map(str, (*gpus(node), condition(node, CONFLICT_CONDITION))))

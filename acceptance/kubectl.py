@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from acceptance.running import Runner
+from catalogue.device_plugin import GPU
 
 Json = Any
-
-GPU = "nvidia.com/gpu"
-CONFLICT = "DevicePluginConflict"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ from typing import Any
 import yaml
 
 from acceptance import names
-from acceptance.kubectl import CONFLICT, GPU, Kubectl, condition, gpus
+from acceptance.kubectl import Kubectl, condition, gpus
 from acceptance.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
 from acceptance.way import NotShownError, Proof, Way, require
+from catalogue.device_plugin import CONFLICT_CONDITION, GPU
+from catalogue.images import CUDA_MISMATCH
 from catalogue.kubernetes import LOWEST
 from catalogue.sizes import find
 
@@ -28,7 +30,6 @@ PROVIDER_ID = re.compile(
     rf"{names.LOCATION}/providers/Microsoft\.Compute/.+"
 )
 DEVICE = re.compile(r"Found device 0 with properties:.* name: (.+)")
-CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
 
 
 def smallest_size(way: Way) -> str:
@@ -92,10 +93,10 @@ def device_plugin(way: Way) -> str:
 def warning_by_hand(way: Way) -> str:
     """The harm, as it was seen while plugin and image were both there."""
     harm = way.said["harm"]
-    require(harm == "1 0 True", f"capacity, allocatable and {CONFLICT} were {harm}")
+    require(harm == "1 0 True", f"capacity, allocatable and {CONFLICT_CONDITION} were {harm}")
     return (
         "kubectl: with the DaemonSet on the specialised image, the node had 1 GPU and 0 of them "
-        f"allocatable ({CONFLICT}); without it, 1"
+        f"allocatable ({CONFLICT_CONDITION}); without it, 1"
     )
 
 
@@ -107,7 +108,9 @@ def warning_by_program(way: Way) -> str:
     for pool in (names.SPECIALISED_POOL, names.GENERATION_2_POOL):
         (node,) = kubectl.nodes(pool)
         require(node["metadata"]["name"] not in on, f"a pod of the DaemonSet is on {pool}")
-        require(condition(node, CONFLICT) != "True", f"two plugins are on the node of {pool}")
+        require(
+            condition(node, CONFLICT_CONDITION) != "True", f"two plugins are on the node of {pool}"
+        )
         require(gpus(node) == ("1", "1"), f"the node of {pool} has GPUs: {gpus(node)}")
     return f"kubectl: the DaemonSet's pods are on {', '.join(sorted(on))} alone"
 

@@ -7,6 +7,8 @@ DEVICE_PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
 ARTICLE_DEVICE_PLUGIN = "mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"
 
 SAMPLE_JOB = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
+# What the sample job says of a driver that is too old or missing.
+CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
 
 # The preview feature that the specialised image was behind.
 SPECIALISED_IMAGE_NAMESPACE = "Microsoft.ContainerService"

@@ -8,6 +8,7 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
+from catalogue.device_plugin import GPU
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
 from catalogue.nodes import POOL_LABEL
 from components.gpu_node_pool import GpuNodePool
@@ -254,7 +255,7 @@ def _container(
 def _tolerations(pools: Sequence[PluginPoolArgs]) -> list[core.v1.TolerationArgs]:
     conventional = [
         {"key": "CriticalAddonsOnly", "operator": "Exists"},
-        {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+        {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
     ]
     taints = [taint for pool in pools for taint in pool.node_taints]
     derived = [wanted for wanted in tolerations(taints) if wanted not in conventional]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_kubernetes import batch, core, meta
 
+from catalogue.device_plugin import GPU
 from catalogue.images import SAMPLE_JOB
 from components.gpu_node_pool import GpuNodePool
 from components.placement import tolerations
@@ -51,7 +52,7 @@ def _pod(args: SampleJobArgs) -> core.v1.PodTemplateSpecArgs:
                     image=args.image,
                     args=["--max_steps", "500"],
                     image_pull_policy="IfNotPresent",
-                    resources=core.v1.ResourceRequirementsArgs(limits={"nvidia.com/gpu": "1"}),
+                    resources=core.v1.ResourceRequirementsArgs(limits={GPU: "1"}),
                 )
             ],
             restart_policy="OnFailure",

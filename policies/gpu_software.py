@@ -1,19 +1,15 @@
 """What in a stack brings drivers and device plugins to GPU nodes: DaemonSets and Helm charts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from catalogue.device_plugin import GPU, is_plugin
 from catalogue.scheduling import Spec
 from policies.pods import containers_of, kind_of, pods_of
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
-
-# AMD's plugin has the same name, and is for other GPUs.
-_PLUGIN_IMAGE, _OTHER_VENDORS = "k8s-device-plugin", ("rocm/",)
-# The plugin's image has other programs in it as well.
-_OTHER_PROGRAMS = ("gpu-feature-discovery", "mps-control-daemon", "config-manager")
 
 _PLUGIN_CHART = "nvidia-device-plugin"
 _OPERATOR_CHART = "gpu-operator"
@@ -21,9 +17,7 @@ _OPERATOR_CHART = "gpu-operator"
 _OPERATORS_SETTINGS = "kubernetes:nvidia.com/v1:ClusterPolicy"
 
 # What the charts have where their values say nothing.
-_GPU_TOLERATION = MappingProxyType(
-    {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-)
+_GPU_TOLERATION = MappingProxyType({"key": GPU, "operator": "Exists", "effect": "NoSchedule"})
 _CRITICAL_TOLERATION = MappingProxyType({"key": "CriticalAddonsOnly", "operator": "Exists"})
 
 
@@ -55,7 +49,7 @@ def _software(member: Member) -> Iterator[Software]:
     kind = kind_of(member.type)
     if kind == "DaemonSet":
         pods = pods_of(member.type, member.properties) or {}
-        if any(_is_plugin(pods[where][index]) for where, index in containers_of(pods)):
+        if any(is_plugin(pods[where][index]) for where, index in containers_of(pods)):
             yield Software(
                 label=f"the DaemonSet {member.name}",
                 member=member,
@@ -70,15 +64,6 @@ def _software(member: Member) -> Iterator[Software]:
         yield _operator(member, member.properties.get("values") or {})
     elif member.type == _OPERATORS_SETTINGS:
         yield _operator(member, member.properties.get("spec") or {})
-
-
-def _is_plugin(container: Mapping[str, Any]) -> bool:
-    repository = str(container.get("image") or "").partition("@")[0]
-    path, _, name = repository.rpartition("/")
-    if name.partition(":")[0] != _PLUGIN_IMAGE or f"{path}/".endswith(_OTHER_VENDORS):
-        return False
-    program: Sequence[Any] = container.get("command") or ("",)
-    return not str(program[0]).endswith(_OTHER_PROGRAMS)
 
 
 def _chart(properties: Mapping[str, Any]) -> str:

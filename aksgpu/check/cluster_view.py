@@ -4,19 +4,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue import images, sizes
+from catalogue import sizes
+from catalogue.device_plugin import GPU, PREFIX, is_plugin
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
 from catalogue.scheduling import Spec, Taint, affinity_terms
 
 Json = Mapping[str, Any]
 
-GPU = "nvidia.com/gpu"
 # What partitions and shares of GPUs are called, where the plugin is told to name them.
-_GPU_PREFIXES = ("nvidia.com/mig-", "nvidia.com/gpu.")
-# The part of an image's name by which a device plugin is known, whatever the registry.
-_PLUGIN = images.DEVICE_PLUGIN.rpartition("/")[2].partition(":")[0]
-# The plugin's image plays other parts too, in containers that are called so.
-_OTHER_PARTS = ("mps", "feature-discovery", "config-manager")
+_GPU_PREFIXES = (f"{PREFIX}mig-", f"{GPU}.")
 # Where NVIDIA's feature discovery notes the driver's version.
 _DRIVER_LABELS = ("nvidia.com/cuda.driver-version.full", "nvidia.com/gpu.driver-version")
 # What the DaemonSet controller lets the pods of every DaemonSet tolerate.
@@ -216,12 +212,7 @@ def trouble(pod: Json) -> str:
 
 def _plugins_of(spec: Json) -> list[str]:
     """The names of the containers that are device plugins."""
-    return [
-        container["name"]
-        for container in spec.get("containers") or ()
-        if _PLUGIN in container.get("image", "")
-        and not any(part in container["name"] for part in _OTHER_PARTS)
-    ]
+    return [container["name"] for container in spec.get("containers") or () if is_plugin(container)]
 
 
 def _aim(spec: Json) -> str | None:

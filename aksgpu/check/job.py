@@ -9,11 +9,11 @@ from typing import Any
 from aksgpu.check import cluster_view, job_log
 from aksgpu.check.api import Api
 from aksgpu.check.causes import Cause, CheckError, Finding
-from aksgpu.check.cluster_view import GPU
 from aksgpu.check.job_log import JobLog
 from aksgpu.check.judge import unplaced
 from aksgpu.check.progress import Progress
-from catalogue.images import SAMPLE_JOB
+from catalogue.device_plugin import GPU
+from catalogue.images import CUDA_MISMATCH, SAMPLE_JOB
 from kube.client import NOT_FOUND, ApiError
 
 Json = Mapping[str, Any]
@@ -174,7 +174,7 @@ class SampleJob:
             return Finding(
                 cause=Cause.CUDA_MISMATCH,
                 node=self._node,
-                what=f"the job {self.name} failed: {job_log.CUDA_MISMATCH}",
+                what=f"the job {self.name} failed: {CUDA_MISMATCH}",
                 advice="consult NVIDIA's compatibility matrix for a driver that fits the image's "
                 f"CUDA, {_MATRIX}; is there a driver at all (gpuStack: none leaves it out)?",
             )

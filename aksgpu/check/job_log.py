@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-# The article's words for a driver that does not do.
-CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
+from catalogue.images import CUDA_MISMATCH
 
 # TensorFlow goes on with more of the device's properties, in the same line or in the next.
 _DEVICE = re.compile(r"Found device \d+ with properties:\s*name: (.+?)(?= major: |\s*$)", re.M)

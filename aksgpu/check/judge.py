@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from aksgpu.check.causes import Cause, Finding
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
+from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.scheduling import unmet_affinity, unmet_selector, untolerated
 
 # What device plugins, old and new, say where there is no driver.
@@ -16,8 +17,6 @@ _NO_DRIVER = (
     "failed to initialize nvml",
     "incompatible platform detected",
 )
-# The condition's type by which a node says itself that plugins are at odds.
-_CONFLICT = "DevicePluginConflict"
 
 # These may pass by themselves on a cluster that is just coming up.
 _PASSING = frozenset(
@@ -113,7 +112,7 @@ def _of_node(view: ClusterView, node: Node) -> Iterator[Finding]:
         )
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
-    conflict = node.problems.get(_CONFLICT)
+    conflict = node.problems.get(CONFLICT_CONDITION)
     if len(running) > 1 or (running and conflict):
         yield finding(Cause.PLUGIN_TWICE, *_twice(running))
     elif not node.capacity:
@@ -228,7 +227,7 @@ def plugin_state(view: ClusterView, node: Node) -> str:
     """Whether a device plugin is at work on a node, and whose."""
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
-    if len(running) > 1 or (running and _CONFLICT in node.problems):
+    if len(running) > 1 or (running and CONFLICT_CONDITION in node.problems):
         return "TWICE"
     if running:
         return "running"

@@ -7,9 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from catalogue import quantities
+from catalogue.device_plugin import GPU
 from catalogue.scheduling import Taint, selects, untolerated
 from rehearsal.control_planes import nodes, sizes
-from rehearsal.control_planes.device_plugin import GPU
 from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]

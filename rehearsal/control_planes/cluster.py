@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
 from kube.client import (
     CONFLICT,
     NO_ANSWER,
@@ -24,7 +25,6 @@ from rehearsal.control_planes.containers import Clock, Life, Log, Run
 from rehearsal.control_planes.control_plane import ControlPlane
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.pause import pause
-from rehearsal.control_planes.plugin_settings import is_plugin
 from rehearsal.control_planes.plugins import Plugins
 from rehearsal.control_planes.stages import SAMPLE
 from rehearsal.control_planes.wanted import Era, Source, WantedCluster, WantedPool
@@ -208,7 +208,7 @@ class Cluster:
             if patch := gpus.status_patch(node, seen, now):
                 await self._patch_status(node, patch)
                 if seen and seen.conflict and "conditions" in patch:
-                    warning = events.warning(node, "Node", gpus.CONFLICT, seen.conflict, now)
+                    warning = events.warning(node, "Node", CONFLICT_CONDITION, seen.conflict, now)
                     await self._api.post(*warning)
             if seen is None:
                 self._offered.discard(uid)

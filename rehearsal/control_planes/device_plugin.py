@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from catalogue.device_plugin import GPU, PREFIX
 from catalogue.mig import Slices
 from rehearsal.control_planes import plugin_settings, plugin_version
-from rehearsal.control_planes.plugin_config import PREFIX, SHARED, VERSION, Sharing
+from rehearsal.control_planes.plugin_config import SHARED, VERSION, Sharing
 from rehearsal.control_planes.plugin_settings import NO_STRATEGY, ReadFile, Settings, SettingsError
 from rehearsal.control_planes.plugin_version import Version
 
 Json = dict[str, Any]
 
-GPU = f"{PREFIX}gpu"
 SINGLE, MIXED = "single", "mixed"
 _SOCKETS = "/var/lib/kubelet/device-plugins"
 

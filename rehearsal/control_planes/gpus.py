@@ -7,14 +7,13 @@ from typing import Any
 
 from catalogue import mig
 from catalogue import sizes as catalogue_sizes
+from catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
 from rehearsal.control_planes import nodes, sizes
-from rehearsal.control_planes.device_plugin import GPU, Hardware
-from rehearsal.control_planes.plugin_config import PREFIX
+from rehearsal.control_planes.device_plugin import Hardware
 from rehearsal.control_planes.wanted import WantedPool
 
 Json = dict[str, Any]
 
-CONFLICT = "DevicePluginConflict"
 CONFLICT_REASON = "TwoDevicePlugins"
 CONFLICT_MESSAGE = (
     "{count} device plugins on this node offer {resource}. The kubelet takes the one that "
@@ -104,7 +103,7 @@ def status_patch(node: Json, wanted: Seen | None, now: str) -> Json | None:
         if _pair(node, name) != pair:
             capacity[name], allocatable[name] = pair
     patch: Json = {"capacity": capacity, "allocatable": allocatable} if capacity else {}
-    if bool(here.conflict) != (nodes.condition(node, CONFLICT) == "True"):
+    if bool(here.conflict) != (nodes.condition(node, CONFLICT_CONDITION) == "True"):
         patch["conditions"] = [_conflict(here.conflict, now)]
     return patch or None
 
@@ -123,7 +122,7 @@ def _pair(node: Json, name: str) -> tuple[str | None, str | None]:
 
 def _conflict(message: str, now: str) -> Json:
     return {
-        "type": CONFLICT,
+        "type": CONFLICT_CONDITION,
         "status": "True" if message else "False",
         "reason": CONFLICT_REASON if message else "OneDevicePluginAtMost",
         "message": message,

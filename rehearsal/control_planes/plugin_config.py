@@ -7,10 +7,11 @@ from typing import Any
 
 import yaml
 
+from catalogue.device_plugin import PREFIX
+
 Json = dict[str, Any]
 
 VERSION = "v1"
-PREFIX = "nvidia.com/"
 # What a shared resource is called, where the configuration asks for a name of its own.
 SHARED = ".shared"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

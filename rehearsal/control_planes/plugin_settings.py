@@ -1,10 +1,11 @@
 """How NVIDIA's device plugin is set: by arguments, by its environment, by a configuration file."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from catalogue import device_plugin
 from rehearsal.control_planes import plugin_config, plugin_version
 from rehearsal.control_planes.plugin_config import Config, ConfigError, Sharing
 from rehearsal.control_planes.plugin_version import Version
@@ -13,7 +14,6 @@ Json = dict[str, Any]
 # The text of a file in the container; None where there is no such file.
 ReadFile = Callable[[str], str | None]
 
-PROGRAM = "nvidia-device-plugin"
 NO_STRATEGY = "none"
 # Since which version the plugin knows each of its arguments, as of v0.20.
 _ARGUMENTS: Mapping[str, Version] = MappingProxyType(
@@ -85,17 +85,9 @@ class Settings:
         return self.config.mps or self.config.time_slicing
 
 
-def is_plugin(container: Json) -> bool:
-    """Whether a container runs the device plugin: its image holds other programs too."""
-    if not plugin_version.is_nvidias(container["image"]):
-        return False
-    command = container.get("command")
-    return not command or _program_at(_split(container)) is not None
-
-
 def arguments(container: Json, version: Version) -> dict[str, str]:
     """The arguments by name; as in every Go program, they end at the first word that is none."""
-    words = iter(_words(container))
+    words = _words(container)
     found: dict[str, str] = {}
     for word in words:
         if not word.startswith("-") or word in ("-", "--"):
@@ -193,28 +185,18 @@ def _first(*values: str | None) -> str:
     return next(value for value in values if value is not None)
 
 
-def _words(container: Json) -> list[str]:
+def _words(container: Json) -> Iterator[str]:
     """What the plugin itself is started with."""
     if not container.get("command"):
-        return list(container.get("args") or ())
-    words = _split(container)
-    at = _program_at(words)
-    return [] if at is None else words[at + 1 :]
+        return iter(container.get("args") or ())
+    words = device_plugin.words(container)
+    # Advances to what comes after the program.
+    any(word.rpartition("/")[2] == device_plugin.PROGRAM for word in words)
+    return words
 
 
-def _split(container: Json) -> list[str]:
-    """All words of a command, also of one that a shell runs."""
-    parts = [*(container.get("command") or ()), *(container.get("args") or ())]
-    return [word.strip("\"';") for word in " ".join(parts).split()]
-
-
-def _program_at(words: Iterable[str]) -> int | None:
-    names = (word.rpartition("/")[2] for word in words)
-    return next((at for at, name in enumerate(names) if name == PROGRAM), None)
-
-
-def _next(words: Iterable[str], name: str) -> str:
-    value = next(iter(words), None)
+def _next(words: Iterator[str], name: str) -> str:
+    value = next(words, None)
     if value is None:
         raise SettingsError(f"flag needs an argument: -{name}")
     return value

@@ -5,9 +5,10 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from catalogue.device_plugin import PREFIX
+from catalogue.images import CUDA_MISMATCH
 from rehearsal.control_planes import gpus, nodes, sizes
 from rehearsal.control_planes.containers import Line, Run
-from rehearsal.control_planes.plugin_config import PREFIX
 from rehearsal.control_planes.wanted import WantedPool
 
 Json = dict[str, Any]
@@ -18,8 +19,6 @@ SECONDS_PER_STEP = 0.01
 
 DEFAULT_STEPS = 1000
 STEPS_BETWEEN_LINES = 10
-# The article's own words for a driver that does not do.
-CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
 
 
 def run(pod: Json, container: Json, pool: WantedPool, time_scale: float) -> Run:

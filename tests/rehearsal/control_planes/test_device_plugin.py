@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from catalogue.mig import Slices
 from rehearsal.control_planes import plugin_version
 from rehearsal.control_planes.device_plugin import Hardware, Outcome, outcome
-from rehearsal.control_planes.plugin_settings import is_plugin
 
 IMAGE = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"
 NEW = f"{IMAGE}:v0.18.2"
@@ -79,27 +78,6 @@ def test_the_version_is_that_of_the_tag_whatever_the_registry(
     registry: str, tag: str, version: plugin_version.Version
 ) -> None:
     assert plugin_version.of(f"{registry}/k8s-device-plugin{tag}") == version
-
-
-@pytest.mark.parametrize(
-    ("container", "is_it"),
-    [
-        ({"image": NEW}, True),
-        ({"image": NEW, "command": ["nvidia-device-plugin", "--mig-strategy=single"]}, True),
-        ({"image": NEW, "command": ["sh", "-c"], "args": ["/usr/bin/nvidia-device-plugin"]}, True),
-        # The same image holds these.
-        ({"image": NEW, "command": ["config-manager"]}, False),
-        ({"image": NEW, "command": ["/usr/bin/gpu-feature-discovery"]}, False),
-        ({"image": NEW, "command": ["mps-control-daemon"]}, False),
-        ({"image": NEW, "command": ["sh", "-c", "sleep 10"]}, False),
-        ({"image": "busybox", "command": ["nvidia-device-plugin"]}, False),
-        # AMD's plugin is called the same.
-        ({"image": "rocm/k8s-device-plugin:1.25.2.8"}, False),
-        ({"image": "docker.io/rocm/k8s-device-plugin"}, False),
-    ],
-)
-def test_which_containers_are_plugins(container: Json, is_it: bool) -> None:
-    assert is_plugin(container) is is_it
 
 
 # -- a node without GPU or driver

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.mig import Slices
 from rehearsal.control_planes import gpus
 from rehearsal.control_planes.device_plugin import Hardware
@@ -134,4 +135,4 @@ def test_a_node_always_reports_what_is_offered_now(rounds: list[list[dict[str, i
             assert int(status["allocatable"].get(name, 0)) == alone
         found = {found["type"]: found["status"] for found in status["conditions"]}
         contested = any(sum(name in offer for offer in offers) > 1 for name in (GPU, MIG, SHARED))
-        assert (found.get(gpus.CONFLICT) == "True") is contested
+        assert (found.get(CONFLICT_CONDITION) == "True") is contested

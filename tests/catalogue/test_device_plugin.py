@@ -1,0 +1,35 @@
+"""Which containers run NVIDIA's device plugin."""
+
+from typing import Any
+
+import pytest
+
+from catalogue.device_plugin import is_plugin
+
+NEW = "nvcr.io/nvidia/k8s-device-plugin:v0.18.2"
+
+
+@pytest.mark.parametrize(
+    ("container", "is_it"),
+    [
+        ({"image": NEW}, True),
+        ({"image": NEW, "command": ["nvidia-device-plugin", "--mig-strategy=single"]}, True),
+        ({"image": NEW, "command": ["sh", "-c"], "args": ["/usr/bin/nvidia-device-plugin"]}, True),
+        # The same image holds these.
+        ({"image": NEW, "command": ["config-manager"]}, False),
+        ({"image": NEW, "command": ["/usr/bin/gpu-feature-discovery"]}, False),
+        ({"image": NEW, "command": ["mps-control-daemon"]}, False),
+        ({"image": NEW, "command": ["sh", "-c", "sleep 10"]}, False),
+        ({"image": NEW, "command": ["/bin/bash", "-c"], "args": ["/bin/entrypoint.sh"]}, True),
+        ({"image": "nvidia/k8s-device-plugin:1.11"}, True),
+        ({"image": "registry:5000/k8s-device-plugin@sha256:0"}, True),
+        ({"image": "registry/my-k8s-device-plugin:1"}, False),
+        ({}, False),
+        ({"image": "busybox", "command": ["nvidia-device-plugin"]}, False),
+        # AMD's plugin is called the same.
+        ({"image": "rocm/k8s-device-plugin:1.25.2.8"}, False),
+        ({"image": "docker.io/rocm/k8s-device-plugin"}, False),
+    ],
+)
+def test_which_containers_are_plugins(container: dict[str, Any], is_it: bool) -> None:
+    assert is_plugin(container) is is_it
