@@ -1,4 +1,8 @@
-"""The GPU sizes of Azure, from gpu_sizes.csv (an empty cell means: not known)."""
+"""The sizes of virtual machines, from gpu_sizes.csv and cpu_sizes.csv.
+
+Without GPUs these are the sizes that node pools are commonly made of. An empty cell means: not
+known.
+"""
 
 import csv
 import re
@@ -15,29 +19,50 @@ _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GpuSize:
-    """One virtual machine size with GPUs."""
+class Size:
+    """One virtual machine size."""
 
     name: str
-    family: str
     vcpus: int
-    memory_gib: int | None
+    memory_gib: float | None
+    quota_family: str | None
+    generations: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuSize(Size):
+    """One virtual machine size with GPUs."""
+
+    family: str
     gpus: Fraction | None
     gpu_model: str
     gpu_vendor: str
     gpu_memory_gib: int | None
-    generations: frozenset[str]
     mig: bool | None
-    quota_family: str | None
     retired_on: date | None
 
 
 @cache
 def gpu_sizes() -> Mapping[str, GpuSize]:
-    """All known GPU sizes, by their lower-cased names."""
-    with Path(__file__).with_name("gpu_sizes.csv").open(newline="", encoding="utf-8") as table:
-        sizes = [_size(row) for row in csv.DictReader(table)]
-    return MappingProxyType({size.name.lower(): size for size in sizes})
+    """Returns all known GPU sizes, by their lower-cased names."""
+    return MappingProxyType({row["name"].lower(): _gpu_size(row) for row in _rows("gpu_sizes.csv")})
+
+
+@cache
+def cpu_sizes() -> Mapping[str, Size]:
+    """Returns the known sizes without GPUs, by their lower-cased names."""
+    return MappingProxyType(
+        {
+            row["name"].lower(): Size(
+                name=row["name"],
+                vcpus=int(row["vcpus"]),
+                memory_gib=float(row["memory_gib"]),
+                quota_family=row["quota_family"],
+                generations=frozenset(row["generations"].split(";")),
+            )
+            for row in _rows("cpu_sizes.csv")
+        }
+    )
 
 
 def find(vm_size: str) -> GpuSize | None:
@@ -50,7 +75,12 @@ def is_gpu_size(vm_size: str) -> bool:
     return find(vm_size) is not None or _GPU_SERIES.match(vm_size) is not None
 
 
-def _size(row: dict[str, str]) -> GpuSize:
+def _rows(table: str) -> list[dict[str, str]]:
+    with Path(__file__).with_name(table).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _gpu_size(row: dict[str, str]) -> GpuSize:
     def known(column: str) -> str | None:
         return row[column] or None
 

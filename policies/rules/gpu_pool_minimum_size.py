@@ -9,7 +9,7 @@ from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import About, Settings, pool_rule
 
-_Amount = int | Fraction | None
+_Amount = float | Fraction | None
 
 
 def _judge(pool: Pool, settings: Settings) -> Iterator[str]:

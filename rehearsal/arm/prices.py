@@ -11,7 +11,8 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from rehearsal.arm.compute.offers import Offers, Size, family_stem
+from catalogue.sizes import GpuSize, Size
+from rehearsal.arm.compute.offers import Offers, family_stem, listed_gpus
 from rehearsal.arm.request import Json
 
 PATH = "/api/retail/prices"
@@ -61,14 +62,14 @@ def _rows(offers: Offers, name: str, location: str) -> Iterator[Json]:
     if offer is None or offer.size.name != name:
         return
     size = offer.size
-    linux = PER_CORE * size.vcpus + PER_GPU * (size.gpus or size.has_gpus)
+    linux = PER_CORE * size.vcpus + PER_GPU * (listed_gpus(size) or isinstance(size, GpuSize))
     for system, price in (("", linux), (" Windows", linux + WINDOWS_PER_CORE * size.vcpus)):
         for kind, share in KINDS.items():
             yield _row(size, location, system, kind, round(price * share, 6))
 
 
 def _row(size: Size, location: str, system: str, kind: str, price: float) -> Json:
-    product = f"Virtual Machines {family_stem(size.family or size.name)} Series{system}"
+    product = f"Virtual Machines {family_stem(size.quota_family or size.name)} Series{system}"
     meter = size.name.removeprefix("Standard_").replace("_", " ") + kind
     return {
         "armRegionName": location,

@@ -103,27 +103,26 @@ class Store:
         return self._database.execute(statement, values).fetchall()
 
     def find(self, resource_id: str) -> Resource | None:
-        rows = self.rows("SELECT * FROM resources WHERE key = ?", resource_id.lower())
-        return _resource(rows[0]) if rows else None
+        return next(iter(self._resources("key = ?", resource_id.lower())), None)
 
     def children(self, parent: str, kind: str) -> list[Resource]:
-        """What lies directly under a resource, oldest first."""
-        statement = "SELECT * FROM resources WHERE parent = ? AND type = ? ORDER BY sequence"
-        return [_resource(row) for row in self.rows(statement, parent.lower(), kind)]
+        """Returns what lies directly under a resource, oldest first."""
+        return self._resources("parent = ? AND type = ?", parent.lower(), kind)
 
     def of_type(self, kind: str) -> list[Resource]:
-        statement = "SELECT * FROM resources WHERE type = ? ORDER BY sequence"
-        return [_resource(row) for row in self.rows(statement, kind)]
+        return self._resources("type = ?", kind)
 
     def worked_on_by(self, operation: str) -> list[Resource]:
-        statement = "SELECT * FROM resources WHERE operation = ? ORDER BY sequence"
-        return [_resource(row) for row in self.rows(statement, operation)]
+        return self._resources("operation = ?", operation)
 
     def within(self, resource_id: str) -> list[Resource]:
-        """A resource and all that lies under it."""
+        """Returns a resource and all that lies under it."""
         key = resource_id.lower()
-        statement = "SELECT * FROM resources WHERE key = ? OR substr(key, 1, ?) = ?"
-        return [_resource(row) for row in self.rows(statement, key, len(key) + 1, key + "/")]
+        return self._resources("key = ? OR substr(key, 1, ?) = ?", key, len(key) + 1, key + "/")
+
+    def _resources(self, condition: str, *values: object) -> list[Resource]:
+        statement = f"SELECT * FROM resources WHERE {condition} ORDER BY sequence"  # noqa: S608 (ours)
+        return [_resource(row) for row in self.rows(statement, *values)]
 
     def write(self, resource: Resource) -> None:
         """Stores what a request changed: the resource gets a new etag."""
@@ -168,13 +167,5 @@ class Store:
 
 
 def _resource(row: sqlite3.Row) -> Resource:
-    return Resource(
-        id=row["id"],
-        type=row["type"],
-        parent=row["parent"],
-        location=row["location"],
-        body=json.loads(row["body"]),
-        state=row["state"],
-        operation=row["operation"],
-        etag=row["etag"],
-    )
+    columns = {name: row[name] for name in row.keys() if name not in ("sequence", "key")}  # noqa: SIM118
+    return Resource(**columns | {"body": json.loads(row["body"])})

@@ -1,7 +1,6 @@
 import pytest
 
-from catalogue.cpu_sizes import cpu_sizes
-from catalogue.sizes import is_gpu_size
+from catalogue.sizes import cpu_sizes, is_gpu_size
 
 
 @pytest.mark.parametrize(
@@ -25,6 +24,8 @@ def test_every_row_is_a_size_of_its_own_without_gpus() -> None:
         assert key == size.name.lower()
         assert not is_gpu_size(size.name)
         assert size.vcpus > 0
+        assert size.memory_gib is not None
         assert size.memory_gib > 0
+        assert size.quota_family is not None
         assert size.quota_family.lower().startswith("standard")
         assert size.generations <= {"Gen1", "Gen2"}

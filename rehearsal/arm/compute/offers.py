@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from catalogue import cpu_sizes, regions, sizes
+from catalogue import regions
+from catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes
 from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets, plain
 from rehearsal.arm.request import Request
 from rehearsal.control_planes.wanted import Era
@@ -14,21 +15,6 @@ from rehearsal.control_planes.wanted import Era
 # Generous: what is rehearsed shall fail for its own sake, not for the quota of a new subscription.
 FAMILY_LIMIT = 100_000
 LIMITS = {"cores": 1_000_000, "lowPriorityCores": 100_000}
-
-
-@dataclass(frozen=True)
-class Size:
-    """A virtual machine size as Azure's lists have it."""
-
-    name: str
-    vcpus: int
-    memory_gib: float | None
-    family: str | None
-    generations: frozenset[str]
-    # As the list of sizes says it: a part of a GPU counts for one, and of some nothing is known.
-    gpus: int | None = None
-    has_gpus: bool = False
-    is_arm: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,38 +79,29 @@ class Offers:
 
     def _has(self, size: Size) -> bool:
         """Whether the era has the size: in the article's days nothing was retired yet."""
-        gpu = sizes.find(size.name)
-        if self.era is Era.ARTICLE or gpu is None or gpu.retired_on is None:
+        retired_on = size.retired_on if isinstance(size, GpuSize) else None
+        if self.era is Era.ARTICLE or retired_on is None:
             return True
-        return gpu.retired_on > datetime.datetime.now(datetime.UTC).date()
+        return retired_on > datetime.datetime.now(datetime.UTC).date()
 
 
 @cache
 def known_sizes() -> Mapping[str, Size]:
-    """All sizes of the tables, by their lower-cased names."""
-    known = {
-        key: Size(size.name, size.vcpus, size.memory_gib, size.quota_family, size.generations)
-        for key, size in cpu_sizes.cpu_sizes().items()
-    }
-    for key, gpu in sizes.gpu_sizes().items():
-        known[key] = Size(
-            gpu.name,
-            gpu.vcpus,
-            gpu.memory_gib,
-            gpu.quota_family,
-            gpu.generations,
-            gpus=None if gpu.gpus is None else max(1, int(gpu.gpus)),
-            has_gpus=True,
-            is_arm="Arm64" in gpu.gpu_model,
-        )
-    return known
+    """Returns all sizes of the tables, by their lower-cased names."""
+    return {**cpu_sizes(), **gpu_sizes()}
 
 
 @cache
 def families() -> tuple[str, ...]:
     """The quota families of all sizes, each once."""
-    names = {plain(size.family): size.family for size in known_sizes().values() if size.family}
-    return tuple(names.values())
+    names = [size.quota_family for size in known_sizes().values() if size.quota_family]
+    return tuple({plain(name): name for name in names}.values())
+
+
+def listed_gpus(size: Size) -> int | None:
+    """Returns the GPUs of a size as Azure lists them: a part counts for one; None: not known."""
+    known = size.gpus if isinstance(size, GpuSize) else None
+    return None if known is None else max(1, int(known))
 
 
 def family_stem(family: str) -> str:

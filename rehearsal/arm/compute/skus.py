@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 
 from catalogue import regions
+from catalogue.sizes import GpuSize, Size
 from rehearsal.arm import errors
-from rehearsal.arm.compute.offers import Offer, Offers, Size
+from rehearsal.arm.compute.offers import Offer, Offers, listed_gpus
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 
@@ -71,18 +72,19 @@ def _sku(offer: Offer) -> Json:
         ],
         "restrictions": _restrictions(offer),
     }
-    if size.family:
+    if size.quota_family:
         # Without the white space that the list of usages may write in the same name.
-        sku["family"] = "".join(size.family.split())
+        sku["family"] = "".join(size.quota_family.split())
     return sku
 
 
 def _capabilities(size: Size) -> dict[str, str]:
     can_premium = re.search(r"\d+[a-z]*s(_|$)|\d+r?s(_|$)", size.name) is not None
+    is_arm = isinstance(size, GpuSize) and "Arm64" in size.gpu_model
     known: dict[str, str] = {
         "vCPUs": str(size.vcpus),
         "vCPUsAvailable": str(size.vcpus),
-        "CpuArchitectureType": "Arm64" if size.is_arm else "x64",
+        "CpuArchitectureType": "Arm64" if is_arm else "x64",
         "PremiumIO": str(can_premium),
         # Burstable sizes cannot be had as spot machines.
         "LowPriorityCapable": str(not size.name.startswith("Standard_B")),
@@ -93,8 +95,8 @@ def _capabilities(size: Size) -> dict[str, str]:
         known["MemoryGB"] = f"{size.memory_gib:g}"
     if size.generations:
         known["HyperVGenerations"] = ",".join(GENERATIONS[one] for one in sorted(size.generations))
-    if size.gpus is not None:
-        known["GPUs"] = str(size.gpus)
+    if (gpus := listed_gpus(size)) is not None:
+        known["GPUs"] = str(gpus)
     return known
 
 

@@ -56,7 +56,7 @@ def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
     if is_spot:
         return ("lowPriorityCores",)
     size = known_sizes().get(vm_size.lower())
-    return (size.family, "cores") if size and size.family else ("cores",)
+    return (size.quota_family, "cores") if size and size.quota_family else ("cores",)
 
 
 def list_all(request: Request) -> Answer:

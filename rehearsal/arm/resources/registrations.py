@@ -6,6 +6,7 @@ are comparable: `asked` of the provider, `due` of the feature.
 """
 
 import re
+from functools import partial
 
 from rehearsal.arm import errors
 from rehearsal.arm.request import Answer, Json, Request, Route
@@ -40,15 +41,7 @@ def list_features(request: Request) -> Answer:
     return Answer(200, {"value": [_feature(request, *pair) for pair in pairs]})
 
 
-def register_feature(request: Request) -> Answer:
-    return _set_feature(request, registered=True)
-
-
-def unregister_feature(request: Request) -> Answer:
-    return _set_feature(request, registered=False)
-
-
-def _set_feature(request: Request, *, registered: bool) -> Answer:
+def set_feature(request: Request, *, registered: bool) -> Answer:
     namespace, name = _feature_named(request)
     key = f"{namespace}/{name}"
     present = request.store.registration(key)
@@ -94,17 +87,10 @@ def list_providers(request: Request) -> Answer:
     return Answer(200, {"value": [_provider(request, namespace) for namespace in PROVIDERS]})
 
 
-def register_provider(request: Request) -> Answer:
+def set_provider(request: Request, *, registered: bool) -> Answer:
     namespace = _namespace(request, PROVIDERS)
     due = request.due(PROVIDER_SECONDS)
-    request.store.register(namespace, Registration(True, request.now, due))
-    return Answer(200, _provider(request, namespace))
-
-
-def unregister_provider(request: Request) -> Answer:
-    namespace = _namespace(request, PROVIDERS)
-    due = request.due(PROVIDER_SECONDS)
-    request.store.register(namespace, Registration(False, request.now, due))
+    request.store.register(namespace, Registration(registered, request.now, due))
     return Answer(200, _provider(request, namespace))
 
 
@@ -159,10 +145,12 @@ ROUTES = (
     Route("GET", "/providers/Microsoft.Features/features", list_features),
     Route("GET", OF_A_PROVIDER, list_features),
     Route("GET", f"{OF_A_PROVIDER}/{{feature}}", show_feature),
-    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/register", register_feature),
-    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/unregister", unregister_feature),
+    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/register", partial(set_feature, registered=True)),
+    Route(
+        "POST", f"{OF_A_PROVIDER}/{{feature}}/unregister", partial(set_feature, registered=False)
+    ),
     Route("GET", "/providers", list_providers),
     Route("GET", "/providers/{namespace}", show_provider),
-    Route("POST", "/providers/{namespace}/register", register_provider),
-    Route("POST", "/providers/{namespace}/unregister", unregister_provider),
+    Route("POST", "/providers/{namespace}/register", partial(set_provider, registered=True)),
+    Route("POST", "/providers/{namespace}/unregister", partial(set_provider, registered=False)),
 )
