@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from rehearsal.arm import server, tls
 from rehearsal.arm.home import Home, OtherEraError, settle_era
 from rehearsal.certificates import HOSTNAME
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import read_json, write_json
 
 

@@ -5,7 +5,7 @@ import uuid
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import read_json, write_json, write_whole
 
 # Where a server says which one it is, so that whoever holds its home knows it by more than its

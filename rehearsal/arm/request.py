@@ -11,7 +11,7 @@ from rehearsal.arm import errors
 from rehearsal.arm.home import Principal
 from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.state import Resource, Store
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 
 Json = dict[str, Any]
 Item = TypeVar("Item")

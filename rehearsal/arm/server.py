@@ -22,8 +22,8 @@ from rehearsal.arm.login import Login
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
 from rehearsal.certificates import ADDRESS, HOSTNAME
+from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
-from rehearsal.control_planes.wanted import Era
 from rehearsal.files import WatchedFile
 
 # Whoever reaches the loopback address of this machine may send what they like.

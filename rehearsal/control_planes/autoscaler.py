@@ -10,7 +10,7 @@ from catalogue import quantities
 from catalogue.device_plugin import GPU
 from catalogue.scheduling import Taint, selects, untolerated
 from rehearsal.control_planes import nodes, sizes
-from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
 # How much there is of resources, by their names.
@@ -73,7 +73,7 @@ class Autoscaler:
     def _shrinkage(self, here: Here) -> int:
         now = time.monotonic()
         names = {node["metadata"]["name"] for node in here.nodes}
-        busy = {pod["spec"].get("nodeName") for pod in here.pods if _keeps_busy(pod)}
+        busy = {pod["spec"].get("nodeName") for pod in here.pods if keeps_node(pod)}
         idle = {
             node["metadata"]["name"]
             for node in here.nodes
@@ -125,8 +125,7 @@ def _left(node: Json, pods: Iterable[Json]) -> Amounts:
     """What a node has room for yet."""
     left = _allocatable(node)
     for pod in pods:
-        is_over = pod["status"].get("phase") in ("Succeeded", "Failed")
-        if pod["spec"].get("nodeName") == node["metadata"]["name"] and not is_over:
+        if pod["spec"].get("nodeName") == node["metadata"]["name"] and not _is_over(pod):
             left = _without(left, _asked_for(pod))
     return left
 
@@ -158,8 +157,11 @@ def _without(room: Amounts, asked: Amounts) -> Amounts:
     return {name: amount - asked.get(name, 0) for name, amount in room.items()}
 
 
-def _keeps_busy(pod: Json) -> bool:
-    if pod["status"].get("phase") in ("Succeeded", "Failed"):
-        return False
+def keeps_node(pod: Json) -> bool:
+    """Whether a pod needs its node, or another one: it is not over, and belongs to no node."""
     owners: Iterable[Json] = pod["metadata"].get("ownerReferences", ())
-    return not any(owner["kind"] in ("DaemonSet", "Node") for owner in owners)
+    return not _is_over(pod) and all(owner["kind"] not in ("DaemonSet", "Node") for owner in owners)
+
+
+def _is_over(pod: Json) -> bool:
+    return pod["status"].get("phase") in ("Succeeded", "Failed")

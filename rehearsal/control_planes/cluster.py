@@ -1,9 +1,10 @@
 """One cluster that runs: its control plane, and the loop that keeps its nodes as they shall be."""
 
 import asyncio
+import contextlib
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +19,23 @@ from kube.client import (
     Client,
 )
 from kube.mirror import Mirror
-from rehearsal.control_planes import autoscaler, config_maps, events, gpus, nodes, pool_plan, sample
+from rehearsal.control_planes import (
+    autoscaler,
+    config_maps,
+    gpus,
+    kubelet,
+    nodes,
+    pool_plan,
+    sample_job,
+)
 from rehearsal.control_planes.autoscaler import Autoscaler
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Clock, Life, Log, Run
 from rehearsal.control_planes.control_plane import ControlPlane
+from rehearsal.control_planes.desired_state import Era, Source, WantedCluster, WantedPool
+from rehearsal.control_planes.device_plugin import Plugins
 from rehearsal.control_planes.kubelet import Kubelet
-from rehearsal.control_planes.pause import pause
-from rehearsal.control_planes.plugins import Plugins
-from rehearsal.control_planes.stages import SAMPLE
-from rehearsal.control_planes.wanted import Era, Source, WantedCluster, WantedPool
+from rehearsal.control_planes.kwok_stages import SAMPLE
 
 Json = dict[str, Any]
 
@@ -160,7 +168,7 @@ class Cluster:
     async def _empty(self, node: Json, *, by_force: bool) -> None:
         """Takes the pods off a node that goes, and then the node away."""
         pods = self._pods_on(node)
-        kept = [pod for pod in pods if not by_force and _is_to_move(pod)]
+        kept = [pod for pod in pods if not by_force and autoscaler.keeps_node(pod)]
         for pod in kept:
             await self._evict(pod)
         if kept:
@@ -208,7 +216,7 @@ class Cluster:
             if patch := gpus.status_patch(node, seen, now):
                 await self._patch_status(node, patch)
                 if seen and seen.conflict and "conditions" in patch:
-                    warning = events.warning(node, "Node", CONFLICT_CONDITION, seen.conflict, now)
+                    warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, seen.conflict, now)
                     await self._api.post(*warning)
             if seen is None:
                 self._offered.discard(uid)
@@ -237,7 +245,7 @@ class Cluster:
             return
         self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
         for reason, message in change.warnings:
-            await self._api.post(*events.warning(pod, "Pod", reason, message, nodes.now()))
+            await self._api.post(*kubelet.warning(pod, "Pod", reason, message, nodes.now()))
 
     async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
         """Whether a pod that this server begins waits for volumes; an event says for which."""
@@ -250,7 +258,7 @@ class Cluster:
             return False
         if self._unmounted.get(uid) != why:
             self._unmounted[uid] = why
-            await self._api.post(*events.warning(pod, "Pod", "FailedMount", why, nodes.now()))
+            await self._api.post(*kubelet.warning(pod, "Pod", "FailedMount", why, nodes.now()))
         return True
 
     def _life(self, pod: Json, pool: WantedPool, maps: ConfigMaps) -> Life:
@@ -258,7 +266,7 @@ class Cluster:
             if is_plugin(container):
                 return self._plugins.run(pod, container, number, pool, maps)
             if SAMPLE in container["image"]:
-                return sample.run(pod, container, pool, self._time_scale)
+                return sample_job.run(container, pool, self._time_scale)
             return None
 
         return Life(pod, run, self._clock, self._time_scale)
@@ -307,16 +315,15 @@ class Cluster:
         return [pod for pod in self._pods.objects if pod["spec"].get("nodeName") == name]
 
 
-def _is_to_move(pod: Json) -> bool:
-    """Whether a pod has to find another node before its own may go."""
-    if pod["status"].get("phase") in ("Succeeded", "Failed"):
-        return False
-    return not _is_of_daemon(pod)
+async def pause(event: asyncio.Event, seconds: float) -> None:
+    """Until the event is set, or the time is over.
 
-
-def _is_of_daemon(pod: Json) -> bool:
-    owners: Iterable[Json] = pod["metadata"].get("ownerReferences", ())
-    return any(owner["kind"] in ("DaemonSet", "Node") for owner in owners)
+    Not `asyncio.wait_for`: before Python 3.12 that forgets to be cancelled when the event has just
+    been set, and the task that waits would never end.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
 
 
 def _path(pod: Json) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from kube.client import ApiError, Client
 from kube.kubeconfig import written
 from rehearsal.certificates import ADDRESS
-from rehearsal.control_planes import stages
+from rehearsal.control_planes import kwok_stages
 from rehearsal.control_planes.authority import Certificates, prepare
 from rehearsal.control_planes.processes import Processes
 from rehearsal.files import read_json, write_json, write_whole
@@ -67,7 +67,7 @@ def settle_in(folder: Path, time_scale: float) -> Place:
             place.server, files, cluster="cluster", user=part, context=part, is_whole=False
         )
         write_whole(place.config(part), content.encode(), 0o600)
-    write_whole(folder / "stages.yaml", stages.written(time_scale).encode())
+    write_whole(folder / "stages.yaml", kwok_stages.written(time_scale).encode())
     return place
 
 

@@ -10,11 +10,19 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue.device_plugin import GPU, PREFIX
-from catalogue.mig import Slices
-from rehearsal.control_planes import plugin_settings, plugin_version
+from rehearsal.control_planes import config_maps, gpus, plugin_settings
+from rehearsal.control_planes.config_maps import ConfigMaps
+from rehearsal.control_planes.containers import Line, Run
+from rehearsal.control_planes.desired_state import WantedPool
+from rehearsal.control_planes.gpus import Hardware
 from rehearsal.control_planes.plugin_config import SHARED, VERSION, Sharing
-from rehearsal.control_planes.plugin_settings import NO_STRATEGY, ReadFile, Settings, SettingsError
-from rehearsal.control_planes.plugin_version import Version
+from rehearsal.control_planes.plugin_settings import (
+    NO_STRATEGY,
+    ReadFile,
+    Settings,
+    SettingsError,
+    Version,
+)
 
 Json = dict[str, Any]
 
@@ -103,15 +111,6 @@ _STRATEGIES = (NO_STRATEGY, SINGLE, MIXED)
 
 
 @dataclass(frozen=True)
-class Hardware:
-    """What there is on a node for a plugin to find."""
-
-    # NVIDIA's GPUs that have a driver, and into what MIG divides each of them.
-    gpus: int = 0
-    slices: Slices | None = None
-
-
-@dataclass(frozen=True)
 class Outcome:
     """One run of a plugin: what it says, offers by resource, and with which code it exits."""
 
@@ -125,11 +124,55 @@ class _FailedError(Exception):
     """The plugin exits; this is its last line."""
 
 
+class Plugins:
+    """How each run of a plugin turned out: it looks at its node and its settings only once."""
+
+    def __init__(self) -> None:
+        self._outcomes: dict[tuple[str, str, int], Outcome] = {}
+
+    def run(
+        self, pod: Json, container: Json, number: int, pool: WantedPool, maps: ConfigMaps
+    ) -> Run:
+        """The run of that number; what it finds is what there is when it is first asked for."""
+        key = (pod["metadata"]["uid"], container["name"], number)
+        if key not in self._outcomes:
+            self._outcomes[key] = _outcome(pod, container, pool, maps)
+        found = self._outcomes[key]
+        return Run([Line(0.0, line) for line in found.lines], found.exit_code)
+
+    def offers(self, pod: Json) -> list[Mapping[str, int]]:
+        """What the plugins of a pod that run now offer, each for itself."""
+        if pod["metadata"].get("deletionTimestamp"):
+            return []
+        uid = pod["metadata"]["uid"]
+        found = (
+            self._outcomes.get((uid, status["name"], status["restartCount"]))
+            for status in pod["status"].get("containerStatuses", ())
+            if "running" in status["state"]
+        )
+        return [outcome.offers for outcome in found if outcome]
+
+    def forget(self, pods: Iterable[Json]) -> None:
+        """Forgets all but these pods."""
+        known = {pod["metadata"]["uid"] for pod in pods}
+        self._outcomes = {key: held for key, held in self._outcomes.items() if key[0] in known}
+
+
+def _outcome(pod: Json, container: Json, pool: WantedPool, maps: ConfigMaps) -> Outcome:
+    spec, namespace = pod["spec"], pod["metadata"]["namespace"]
+    return outcome(
+        container,
+        config_maps.environment(container, namespace, maps),
+        gpus.hardware(pool),
+        lambda path: config_maps.file_text(spec, container, path, namespace, maps),
+    )
+
+
 def outcome(
     container: Json, environment: Mapping[str, str], hardware: Hardware, read_file: ReadFile
 ) -> Outcome:
     """What becomes of a plugin's container that starts on a node now."""
-    version = plugin_version.of(container["image"])
+    version = plugin_settings.version_of(container["image"])
     if version < _CAN_FAIL:
         return _without_settings(hardware)
     lines: list[str] = []

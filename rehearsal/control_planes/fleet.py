@@ -10,11 +10,10 @@ from pathlib import Path
 from kube.client import Client
 from kube.kubeconfig import choose, connect, read, written
 from rehearsal.control_planes import memory
-from rehearsal.control_planes.cluster import Cluster, Pace
+from rehearsal.control_planes.cluster import Cluster, Pace, pause
 from rehearsal.control_planes.control_plane import ControlPlane, ControlPlaneError, settle_in
-from rehearsal.control_planes.pause import pause
+from rehearsal.control_planes.desired_state import Era, Source, WantedCluster
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
-from rehearsal.control_planes.wanted import Era, Source, WantedCluster
 
 # How often the wishes are looked at when nobody says that they have changed.
 LOOK_SECONDS = 0.5

@@ -9,8 +9,7 @@ from catalogue import mig
 from catalogue import sizes as catalogue_sizes
 from catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
 from rehearsal.control_planes import nodes, sizes
-from rehearsal.control_planes.device_plugin import Hardware
-from rehearsal.control_planes.wanted import WantedPool
+from rehearsal.control_planes.desired_state import WantedPool
 
 Json = dict[str, Any]
 
@@ -19,6 +18,15 @@ CONFLICT_MESSAGE = (
     "{count} device plugins on this node offer {resource}. The kubelet takes the one that "
     "registered last and finds the devices of the others unhealthy: none can be allocated."
 )
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """What there is on a node for a plugin to find."""
+
+    # NVIDIA's GPUs that have a driver, and into what MIG divides each of them.
+    gpus: int = 0
+    slices: mig.Slices | None = None
 
 
 @dataclass(frozen=True)

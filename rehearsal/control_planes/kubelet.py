@@ -1,17 +1,20 @@
-"""The part of a kubelet that the API server asks for logs, for all nodes of a cluster."""
+"""Parts of a kubelet, for all nodes of a cluster: it answers for logs, and writes events."""
 
 import asyncio
 import datetime
 import ssl
+import uuid
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from aiohttp import web
 
 from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes.containers import Line, Log
 from rehearsal.control_planes.control_plane import Place
+
+Json = dict[str, Any]
 
 POLL_SECONDS = 0.1
 
@@ -140,3 +143,30 @@ async def _not_there(request: web.Request) -> web.Response:
 
 def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
+
+
+def warning(about: Json, kind: str, reason: str, message: str, now: str) -> tuple[str, Json]:
+    """The path to post an event to, and the event: a warning about a node, or a pod on one."""
+    metadata = about["metadata"]
+    name = metadata["name"]
+    # A node has no namespace, and its events lie in this one.
+    namespace = metadata.get("namespace", "default")
+    # A kubelet knows its node by name only, and says so.
+    uid = name if kind == "Node" else metadata["uid"]
+    host = name if kind == "Node" else about["spec"]["nodeName"]
+    involved = {"apiVersion": "v1", "kind": kind, "name": name, "uid": uid}
+    if kind != "Node":
+        involved["namespace"] = namespace
+    return f"/api/v1/namespaces/{namespace}/events", {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{name}.{uuid.uuid4().hex[:16]}", "namespace": namespace},
+        "type": "Warning",
+        "reason": reason,
+        "message": message,
+        "involvedObject": involved,
+        "source": {"component": "kubelet", "host": host},
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+        "count": 1,
+    }

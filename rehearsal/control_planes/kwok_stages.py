@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 
 from catalogue import images
-from rehearsal.control_planes import plugin_version
+from catalogue.device_plugin import IMAGE as PLUGIN_IMAGE
 from rehearsal.control_planes.containers import SANDBOX_READY
 
 Json = dict[str, Any]
@@ -19,13 +19,12 @@ JOB = 4.0
 
 # The part of an image's name that says what it is, whatever the registry and the version.
 SAMPLE = images.SAMPLE_JOB.rpartition("/")[2].partition(":")[0]
-PLUGIN = plugin_version.IMAGE
 
 # jq paths are kwok's way to look at an object.
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _IS_SAMPLE = f'.spec.containers.[].image | select( test("{SAMPLE}") )'
-_IS_PLUGIN = f'.spec.containers.[].image | select( test("{PLUGIN}") )'
-_IS_PLAYED = f'.spec.containers.[].image | select( test("{SAMPLE}|{PLUGIN}") )'
+_IS_PLUGIN = f'.spec.containers.[].image | select( test("{PLUGIN_IMAGE}") )'
+_IS_PLAYED = f'.spec.containers.[].image | select( test("{SAMPLE}|{PLUGIN_IMAGE}") )'
 _SANDBOX = f'.status.conditions.[] | select( .type == "{SANDBOX_READY}" )'
 _STARTED = ".status.startTime"
 _DELETED = ".metadata.deletionTimestamp"

@@ -11,7 +11,7 @@ from typing import Any
 from catalogue import nodes as conventions
 from catalogue.scheduling import Taint
 from rehearsal.control_planes import sizes
-from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
 

@@ -1,20 +1,30 @@
-"""How NVIDIA's device plugin is set: by arguments, by its environment, by a configuration file."""
+"""How NVIDIA's device plugin is set: by its version, arguments, environment and configuration."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from catalogue import device_plugin
-from rehearsal.control_planes import plugin_config, plugin_version
+from rehearsal.control_planes import plugin_config
 from rehearsal.control_planes.plugin_config import Config, ConfigError, Sharing
-from rehearsal.control_planes.plugin_version import Version
 
 Json = dict[str, Any]
+# A version up to its minor number.
+Version = tuple[int, int]
 # The text of a file in the container; None where there is no such file.
 ReadFile = Callable[[str], str | None]
 
 NO_STRATEGY = "none"
+# Of 2018: numbered as the Kubernetes that it was made for. They come before all others.
+OF_2018: Version = (0, 0)
+_OF_2018 = re.compile(r"v?1\.(0\.0-beta\d*|[89]|1\d)(-.*)?")
+# A tag that is no version ("latest"), or none at all, is taken for the newest there is.
+NEWEST: Version = (999, 0)
+# Comes after all versions.
+_UNKNOWN: Version = (1000, 0)
+_NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
 # Since which version the plugin knows each of its arguments, as of v0.20.
 _ARGUMENTS: Mapping[str, Version] = MappingProxyType(
     {
@@ -85,6 +95,15 @@ class Settings:
         return self.config.mps or self.config.time_slicing
 
 
+def version_of(image: str) -> Version:
+    """The plugin's version, as its image's tag has it."""
+    _, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    if _OF_2018.fullmatch(tag):
+        return OF_2018
+    numbers = _NUMBERS.fullmatch(tag)
+    return (int(numbers[1]), int(numbers[2])) if numbers else NEWEST
+
+
 def arguments(container: Json, version: Version) -> dict[str, str]:
     """The arguments by name; as in every Go program, they end at the first word that is none."""
     words = _words(container)
@@ -93,7 +112,7 @@ def arguments(container: Json, version: Version) -> dict[str, str]:
         if not word.startswith("-") or word in ("-", "--"):
             break
         name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
-        if version < _ARGUMENTS.get(name, plugin_version.UNKNOWN):
+        if version < _ARGUMENTS.get(name, _UNKNOWN):
             raise SettingsError(f"flag provided but not defined: -{name}")
         if has_value:
             found[name] = value

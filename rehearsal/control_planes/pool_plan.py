@@ -10,7 +10,7 @@ from typing import Any
 
 from catalogue.nodes import surge_nodes
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.wanted import Era, WantedPool
+from rehearsal.control_planes.desired_state import Era, WantedPool
 
 Json = dict[str, Any]
 

@@ -10,8 +10,8 @@ from rehearsal.arm.compute.usages import ALLOCATED
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
+from rehearsal.control_planes.desired_state import Limits, WantedCluster, WantedPool
 from rehearsal.control_planes.fleet import Fleet, Settings
-from rehearsal.control_planes.wanted import Limits, WantedCluster, WantedPool
 
 UNFINISHED = {"code": "ControlPlaneFailed"}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from catalogue import headers, images, retirement, sizes
 from rehearsal.arm import errors
 from rehearsal.arm.request import Json
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 
 # Azure drives NVIDIA's GPUs on AKS, and no others.
 SUPPORTED_VENDOR = "NVIDIA"

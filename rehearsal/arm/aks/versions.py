@@ -16,7 +16,7 @@ from rehearsal.arm import errors
 from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.offer_script import at, plain
 from rehearsal.arm.request import Answer, Json, Request, Route
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 
 # Today's versions are in the article's days as well, since today's programs ask for them.
 ARTICLE: Mapping[str, MinorVersion] = {

@@ -10,7 +10,7 @@ from catalogue import regions
 from catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes
 from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets, plain
 from rehearsal.arm.request import Request
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 
 # Generous: what is rehearsed shall fail for its own sake, not for the quota of a new subscription.
 FAMILY_LIMIT = 100_000

@@ -13,7 +13,7 @@ from rehearsal.arm.compute.quota import Account
 from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
 from rehearsal.arm.offer_script import OfferScript, ScriptError, parse
 from rehearsal.arm.state import Resource, Store
-from rehearsal.control_planes.wanted import Era
+from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import WatchedFile
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, Here, fits
-from rehearsal.control_planes.wanted import Era, Limits, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import Era, Limits, WantedCluster, WantedPool
 
 CLUSTER = WantedCluster(
     uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"

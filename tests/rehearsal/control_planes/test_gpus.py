@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.mig import Slices
 from rehearsal.control_planes import gpus
-from rehearsal.control_planes.device_plugin import Hardware
-from rehearsal.control_planes.wanted import WantedPool
+from rehearsal.control_planes.desired_state import WantedPool
+from rehearsal.control_planes.gpus import Hardware
 
 Json = dict[str, Any]
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from rehearsal.control_planes import nodes, pool_plan
+from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 from rehearsal.control_planes.pool_plan import NewNode
-from rehearsal.control_planes.wanted import Era, WantedCluster, WantedPool
 
 CLUSTER = WantedCluster(
     uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"
