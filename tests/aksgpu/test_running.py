@@ -1,0 +1,175 @@
+"""Programs are run by one rule: nothing is signalled twice, and nothing is left behind."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aksgpu import running
+from aksgpu.running import Program, ProgramError, terminated_as_interrupted
+from tests.processes import command_lines
+from tests.waiting import until
+
+# Notes each signal that it gets. It ends a while after the first one, so that a second one would be
+# noted too; or, where it is stubborn, it goes on.
+CHILD = """
+import pathlib, signal, sys, time
+file, stubborn = pathlib.Path(sys.argv[1]), len(sys.argv) > 2
+def note(number, _):
+    with file.open("a") as notes:
+        notes.write(signal.Signals(number).name + "\\n")
+    if not stubborn:
+        time.sleep(0.5)
+        sys.exit(7)
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(number, note)
+file.touch()
+print("ready", flush=True)
+while True:
+    time.sleep(0.05)
+"""
+
+# Runs the child as the commands do, and tells how it went.
+PARENT = """
+import pathlib, sys
+from aksgpu.running import Program, terminated_as_interrupted
+with terminated_as_interrupted():
+    try:
+        print("code", Program((sys.executable, "-c"), pathlib.Path.cwd()).watch(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+Started = Iterator["subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return tmp_path / "signals-of-the-child"
+
+
+def start(notes: Path, *more: str) -> "subprocess.Popen[str]":
+    """A parent with its child at work, in a session of its own as a terminal has one."""
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, CHILD, str(notes), *more],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until(notes.exists, "the child is at work")
+    return parent
+
+
+def end_of(parent: "subprocess.Popen[str]") -> str:
+    printed, _ = parent.communicate(timeout=60)
+    return printed.splitlines()[-1]
+
+
+def is_left(notes: Path) -> bool:
+    return bool(command_lines(str(notes)))
+
+
+@pytest.mark.parametrize(
+    ("number", "to_the_group"),
+    [(signal.SIGINT, True), (signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGHUP, True)],
+)
+def test_a_child_gets_one_sigint_and_is_waited_for(
+    notes: Path, number: signal.Signals, *, to_the_group: bool
+) -> None:
+    parent = start(notes)
+    (os.killpg if to_the_group else os.kill)(parent.pid, number)
+
+    assert end_of(parent) == "interrupted"
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def test_a_second_request_kills_what_does_not_end(notes: Path) -> None:
+    parent = start(notes, "stubborn")
+    os.killpg(parent.pid, signal.SIGINT)
+    until(notes.read_text, "the child has its signal")
+    assert parent.poll() is None
+    os.killpg(parent.pid, signal.SIGINT)
+
+    assert end_of(parent) == "interrupted"
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def child(notes: Path) -> Program:
+    return Program((sys.executable, "-c", CHILD, str(notes)), notes.parent)
+
+
+def test_a_time_limit_ends_a_child_as_an_interruption_does(notes: Path) -> None:
+    with pytest.raises(ProgramError, match=r"was not done in 2 s"):
+        child(notes).attempt(seconds=2)
+
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def test_what_does_not_end_in_its_grace_period_is_killed(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "GRACE_SECONDS", 0.3)
+    with pytest.raises(ProgramError, match="was not done"):
+        child(notes).attempt("stubborn", seconds=2)
+
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def test_a_child_that_has_said_enough_is_ended(notes: Path) -> None:
+    ended = child(notes).attempt(is_done=lambda printed: "ready" in printed)
+
+    assert (ended.code, ended.out) == (7, "ready\n")
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def test_what_a_child_starts_goes_with_it(tmp_path: Path) -> None:
+    mark = f"{tmp_path}-grandchild"
+    start_and_go = (
+        "import subprocess, sys, time\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', sys.argv[1]])\n"
+        "time.sleep(600)"
+    )
+    program = Program((sys.executable, "-c", start_and_go), tmp_path)
+    with pytest.raises(ProgramError):
+        program.attempt(mark, seconds=2)
+
+    until(lambda: not command_lines(mark), "the grandchild is gone")
+
+
+def python(tmp_path: Path, text: str) -> Program:
+    return Program((sys.executable, "-c", text), tmp_path, {"WORD": "from its environment"})
+
+
+def test_it_gives_what_was_printed(tmp_path: Path) -> None:
+    printed = python(tmp_path, "import os; print(os.environ['WORD'], os.getcwd())").read()
+    assert printed == f"from its environment {tmp_path}\n"
+    assert python(tmp_path, "print('{\"a\": [1]}')").read_json() == {"a": [1]}
+    assert python(tmp_path, "raise SystemExit(3)").watch() == 3
+
+
+def test_a_program_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
+    program = python(tmp_path, "import sys; sys.stderr.write('it was the reason'); sys.exit(3)")
+    with pytest.raises(ProgramError, match="exit code 3: it was the reason"):
+        program.read()
+    assert program.attempt().err == "it was the reason"
+
+
+def test_a_program_that_there_is_not(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match=r"`no-such-program --help` cannot be started: No such"):
+        Program(("no-such-program",), tmp_path).read("--help")
+
+
+def test_signals_are_as_they_were_afterwards() -> None:
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    with terminated_as_interrupted(), pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
