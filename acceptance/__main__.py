@@ -1,8 +1,6 @@
 """`python -m acceptance`: the article both ways, each on its own cloud, and what came of them."""
 
-import os
 import shutil
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,30 +12,23 @@ from rich.console import Console
 
 from acceptance import by_hand, by_program
 from acceptance.azure import Request
-from acceptance.azure_cli import AzureCliUnavailableError, ensure_azure_cli
+from acceptance.azure_cli import ensure_azure_cli
 from acceptance.differences import EXPLANATIONS
 from acceptance.proofs_in_azure import TIME_SCALE
 from acceptance.report import Report, RowResult
 from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from acceptance.running import CommandFailedError
 from acceptance.sent import compare
 from acceptance.way import Finding, go
 from aksgpu.project import Project
-from aksgpu.pulumi_cli import PulumiFailedError
-from aksgpu.rehearsal_stage import PROGRAM, Stage
-from engine import EngineUnavailableError, ensure_engine, ensure_kubernetes
+from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_root
+from aksgpu.report import exit_code_of, print_json
+from engine import ensure_engine, ensure_kubernetes
 from engine.cache import Say, sole_use
-from rehearsal.cloud import Cloud, CloudError
+from engine.progress import to_stderr
+from rehearsal.cloud import Cloud
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
 
-_EXPECTED = (
-    AzureCliUnavailableError,
-    CloudError,
-    CommandFailedError,
-    EngineUnavailableError,
-    PulumiFailedError,
-)
 _NEVER = Finding("not ok", "none of the steps shows it")
 
 
@@ -51,18 +42,18 @@ class Happened:
 
 def article(console: Console, say: Say, *, keep: bool, as_json: bool) -> int:
     """Makes the article happen twice and reports; the exit code."""
-    folder = Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM)) / "build" / "article"
-    with _told_to_end_in_order(), sole_use(folder, say):
+    folder = rehearsal_root() / "build" / "article"
+    with sole_use(folder, say):
         hand = _by_hand(folder / ".rehearsal-by-hand", say, keep=keep)
         program = _by_program(folder / ".rehearsal-by-program", say, keep=keep)
     report = _report(hand, program)
     if as_json:
-        console.print(report.as_json(), soft_wrap=True, markup=False, highlight=False)
+        print_json(report.document(), console)
     else:
         report.show(console)
     if keep:
         say(f"Both clouds are kept, with their logs, in {folder}.")
-    return 0 if report.is_ok else 1
+    return report.verdict.exit_code
 
 
 def _by_hand(home: Path, say: Say, *, keep: bool) -> Happened:
@@ -81,20 +72,6 @@ def _by_program(home: Path, say: Say, *, keep: bool) -> Happened:
         project.write()
         way = by_program.set_up(Stage(engine, cloud, project), kubernetes, say)
         return Happened(go(by_program.STEPS, way, BY_PROGRAM), way.azure.requests())
-
-
-@contextmanager
-def _told_to_end_in_order() -> Iterator[None]:
-    """Told to end, as by a build that takes too long, it takes its clouds away all the same."""
-
-    def end(*_: object) -> None:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
@@ -133,16 +110,9 @@ def main(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON")] = False,
 ) -> None:
     """Make the article happen twice, by hand and by this program, and compare the two."""
-    messages = Console(stderr=True)
-
-    def say(line: str) -> None:
-        messages.print(line, soft_wrap=True, markup=False, highlight=False)
-
-    try:
-        raise typer.Exit(article(Console(), say, keep=keep, as_json=as_json))
-    except _EXPECTED as error:
-        messages.print(f"[bold red]error:[/bold red] {error}", soft_wrap=True, highlight=False)
-        raise SystemExit(1) from None
+    raise typer.Exit(
+        exit_code_of(lambda: article(Console(), to_stderr, keep=keep, as_json=as_json))
+    )
 
 
 if __name__ == "__main__":

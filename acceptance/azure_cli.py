@@ -1,11 +1,11 @@
 """The real Azure CLI, from PyPI, in a virtual environment of its own in the user's cache."""
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from acceptance.running import CommandFailedError, Runner
+from acceptance.running import Runner
+from aksgpu.running import ProgramError
 from engine.cache import Say, sole_use, user_cache
 
 VERSION = "2.91.0"
@@ -17,7 +17,7 @@ AZ_INSTALLER=PIP exec "$(dirname "$0")/python" -m azure.cli "$@"
 """
 
 
-class AzureCliUnavailableError(Exception):
+class AzureCliUnavailableError(ProgramError):
     """The Azure CLI could not be installed."""
 
 
@@ -44,7 +44,7 @@ def _install(final: Path, say: Say) -> None:
     try:
         for command in commands:
             runner.tell(*map(str, command), title=f"Installing the Azure CLI {VERSION}")
-    except (CommandFailedError, subprocess.SubprocessError, OSError) as error:
+    except (ProgramError, OSError) as error:
         raise AzureCliUnavailableError(
             f"The Azure CLI {VERSION} could not be installed from PyPI.\n{error}"
         ) from error

@@ -13,11 +13,13 @@ from acceptance import names
 from acceptance.azure import Azure
 from acceptance.by_hand import run_without_driver
 from acceptance.kubectl import Kubectl
-from acceptance.running import CommandFailedError, Runner
+from acceptance.running import Runner
 from acceptance.way import Step, Way
-from aksgpu.project import NAME, policies_file
 from aksgpu.rehearsal_stage import PROGRAM, Stage
+from aksgpu.running import ProgramError
+from aksgpu.stack_names import policies_file, stack_file
 from engine.cache import Say
+from settings.reading import PROJECT
 
 STACK = "article"
 NEW_STACK = "article-new-cluster"
@@ -65,7 +67,7 @@ def _refused(way: Way) -> None:
     way.runner.ask("pulumi", "stack", "select", "--create", REFUSED_STACK)
     ended = way.runner.attempt(*_up(way, REFUSED_STACK))
     if ended.code == 0:
-        raise CommandFailedError("`pulumi up` took a stack that the article rules out.")
+        raise ProgramError("`pulumi up` took a stack that the article rules out.")
     way.said["refused"] = ended.out
 
 
@@ -114,12 +116,12 @@ def _write_variant(
 ) -> None:
     """A stack file, and a configuration of the pack, like the article's in all else."""
     folder = way.runner.folder
-    said = yaml.safe_load((folder / f"Pulumi.{STACK}.yaml").read_text(encoding="utf-8"))
-    changes = {f"{NAME}:{key}": value for key, value in otherwise.items()}
+    said = yaml.safe_load(stack_file(folder, STACK).read_text(encoding="utf-8"))
+    changes = {f"{PROJECT}:{key}": value for key, value in otherwise.items()}
     # The key of its secrets is each stack's own; a variant under the same name keeps it.
     kept = said if stack == STACK else {}
     content = {**kept, "config": {**said["config"], **changes}}
-    file = folder / f"Pulumi.{stack}.yaml"
+    file = stack_file(folder, stack)
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     guards = json.loads(policies_file(folder, STACK).read_text(encoding="utf-8"))
     policies_file(folder, stack).write_text(

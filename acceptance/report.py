@@ -11,6 +11,8 @@ from rich.table import Table
 
 from acceptance.sent import UNSAID, Compared, Comparison, Thing, Unsaid
 from acceptance.way import Finding
+from aksgpu.outcome import Cause
+from aksgpu.report import print_result, table
 
 _COLOURS = {"ok": "green", "note": "cyan", "not ok": "bold red"}
 _UNEXPLAINED = "NOT EXPLAINED"
@@ -38,17 +40,19 @@ class Report:
     def is_ok(self) -> bool:
         return bool(self.rows) and all(row.is_ok for row in self.rows) and self.sent.is_explained
 
-    def as_json(self) -> str:
-        return json.dumps(
-            {
-                "ok": self.is_ok,
-                "rows": [_row_json(row) for row in self.rows],
-                "sent": [_thing_json(thing) for thing in self.sent.things],
-                "onlyByHand": list(self.sent.only_by_hand),
-                "onlyByProgram": list(self.sent.only_by_program),
-            },
-            indent=2,
-        )
+    @property
+    def verdict(self) -> Cause:
+        return Cause.FINE if self.is_ok else Cause.ARTICLE_DIFFERS
+
+    def document(self) -> Mapping[str, Any]:
+        return {
+            **self.verdict.document(),
+            "ok": self.is_ok,
+            "rows": [_row_json(row) for row in self.rows],
+            "sent": [_thing_json(thing) for thing in self.sent.things],
+            "onlyByHand": list(self.sent.only_by_hand),
+            "onlyByProgram": list(self.sent.only_by_program),
+        }
 
     def show(self, console: Console) -> None:
         console.print("\n[bold]The article, row by row: by hand, and by this program[/bold]\n")
@@ -60,10 +64,11 @@ class Report:
             console.print(f"\n[bold]{escape(thing.path)}[/bold]", soft_wrap=True)
             console.print(_said_by_both(thing), soft_wrap=True, markup=False, highlight=False)
             console.print(_table(thing))
-        for line in self._verdict():
+        for line in self._summary():
             console.print(line, soft_wrap=True, markup=False)
+        print_result(self.verdict, console)
 
-    def _verdict(self) -> Iterator[str]:
+    def _summary(self) -> Iterator[str]:
         yield ""
         for who, paths in (
             ("by hand", self.sent.only_by_hand),
@@ -94,14 +99,12 @@ def _coloured(result: str) -> str:
 
 
 def _table(thing: Thing) -> Table:
-    table = Table()
-    for heading in ("what", "by hand", "by program", "why"):
-        table.add_column(heading, overflow="fold")
+    shown = table("what", "by hand", "by program", "why")
     for each in filter(lambda each: not each.item.is_same, thing.compared):
         values = (_shown(each.item.by_hand), _shown(each.item.by_program))
         style = "red" if each.is_unexplained else ""
-        table.add_row(escape(each.item.where), *values, each.reason or _UNEXPLAINED, style=style)
-    return table
+        shown.add_row(escape(each.item.where), *values, each.reason or _UNEXPLAINED, style=style)
+    return shown
 
 
 def _said_by_both(thing: Thing) -> str:

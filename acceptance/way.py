@@ -6,7 +6,8 @@ from typing import Literal
 
 from acceptance.azure import Azure
 from acceptance.kubectl import Kubectl
-from acceptance.running import CommandFailedError, Runner
+from acceptance.running import Runner
+from aksgpu.running import ProgramError
 
 Result = Literal["ok", "not ok", "note"]
 
@@ -58,7 +59,7 @@ def go(steps: Iterable[Step], way: Way, proofs: Mapping[int, Proof]) -> dict[int
     for step in steps:
         try:
             step.do(way)
-        except (CommandFailedError, NotShownError) as error:
+        except (ProgramError, NotShownError) as error:
             findings |= dict.fromkeys(step.shows, Finding("not ok", str(error)))
         else:
             findings |= {number: _look(proofs[number], way) for number in step.shows}
@@ -73,7 +74,7 @@ def require(holds: object, otherwise: str) -> None:
 def _look(proof: Proof, way: Way) -> Finding:
     try:
         return Finding("ok", proof(way))
-    except (CommandFailedError, NotShownError) as error:
+    except (ProgramError, NotShownError) as error:
         return Finding("not ok", str(error))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         # What was to be looked at is not there, or not of the form that it has.

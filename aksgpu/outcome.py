@@ -51,7 +51,7 @@ class Cause(Enum):
     PREFLIGHT = (AGAINST, "the preflight found what Azure would not take")
     RULE_NOT_RUN = (NOT_KNOWN, "a rule could not run, so nobody knows whether it holds")
     # A rehearsal.
-    PULUMI_FAILED = (NOT_KNOWN, "pulumi failed")
+    PROGRAM_FAILED = (NOT_KNOWN, "a program such as pulumi failed")
     UPDATE_FAILED = (AGAINST, "pulumi did not finish its work on a stack")
     # A check, of the cluster itself.
     CUDA_MISMATCH = (AGAINST, "the driver is too old for the job's CUDA, or left out")
@@ -120,12 +120,17 @@ class Finding:
         return self.cause.is_problem
 
 
-class CommandError(Exception):
+class StoppedError(Exception):
     """Why a command, or its work on one stack, could not go on."""
 
     def __init__(self, *findings: Finding) -> None:
         super().__init__("; ".join(finding.what for finding in findings))
         self.findings = findings
+
+
+def stopped(cause: Cause, what: str, advice: str) -> StoppedError:
+    """An error with one finding."""
+    return StoppedError(Finding(cause, what, advice))
 
 
 INTERRUPTION = Finding(

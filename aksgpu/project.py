@@ -5,6 +5,7 @@ home with all that Pulumi writes; so the real project is only ever read.
 """
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +15,11 @@ from typing import Any
 
 import yaml
 
+from aksgpu.stack_names import policies_file, stack_file, stacks_in
 from rehearsal.files import write_whole
+from settings.reading import PROJECT
+from settings.stack_file import StackFile, StackFileError, parse
+from settings.stack_file import read as read_stack_file
 
 # The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
@@ -23,8 +28,6 @@ _STAND_INS: Mapping[str, str] = MappingProxyType(
         "kubernetes": "rehearsal/stand_ins/kubernetes",
     }
 )
-
-NAME = "aks-gpu"
 
 # Where the stand-ins are, whatever program is rehearsed.
 _CHECKOUT = Path(__file__).resolve().parent.parent
@@ -36,13 +39,8 @@ _PASSPHRASE = "rehearsal"  # noqa: S105
 _KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
 
 
-class StackFileError(Exception):
-    """A stack file that cannot be rehearsed."""
-
-
-def policies_file(folder: Path, stack: str) -> Path:
-    """Where a stack configures the policy pack: beside its stack file."""
-    return folder / f"Pulumi.{stack}.policies.json"
+class EncryptedError(StackFileError):
+    """A stack file with values that only the real stack's key can read."""
 
 
 @dataclass(frozen=True)
@@ -88,44 +86,36 @@ class Project:
         for made in (self.folder, self.state):
             made.mkdir(parents=True, exist_ok=True)
         _write(self.folder / "Pulumi.yaml", real | self._own(real))
-        for known in self.folder.glob("Pulumi.*.yaml"):
+        for stack in stacks_in(self.folder):
             # One without a real counterpart was made by hand, with plain pulumi.
-            if (self.program / known.name).exists():
-                self.write_stack(known.name.split(".")[1])
+            if stack_file(self.program, stack).exists():
+                self.write_stack(stack)
 
     def write_stack(self, stack: str, text: str | None = None) -> None:
         """Takes over the stack file of that name, with the key of the rehearsal's own secrets.
 
         `text` is what to take for the file's own, such as what it was earlier.
         """
-        real_file, real = self._stack_file(stack, text)
-        secret = sorted(key for key, value in _config(real).items() if _is_secret(value))
-        if secret:
-            raise StackFileError(
-                f"{real_file.name} has encrypted values ({', '.join(secret)}), which only the real "
+        real, name = self._stack_file(stack, text), stack_file(self.folder, stack).name
+        if secret := sorted({re.split(r"[.\[]", path)[0] for path in real.secrets}):
+            raise EncryptedError(
+                f"{name} has encrypted values ({', '.join(secret)}), which only the real "
                 "stack's key can read. Rehearse with a stack file that does without them."
             )
-        own_file = self.folder / real_file.name
+        own_file = self.folder / name
         kept = _read(own_file) if own_file.exists() else {}
         keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
-        said = {key: value for key, value in real.items() if key not in _KEYS_OF_SECRETS}
-        _write(own_file, said | keys)
+        own = {key: value for key, value in real.content.items() if key not in _KEYS_OF_SECRETS}
+        _write(own_file, own | keys)
 
     def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
         """Whether a stack file, or the text in its place, allows what Azure has retired."""
-        _, real = self._stack_file(stack, text)
-        return _config(real).get(f"{NAME}:allowRetired") in (True, "true")
+        config = self._stack_file(stack, text).config
+        return config.get(f"{PROJECT}:allowRetired") in (True, "true")
 
-    def _stack_file(self, stack: str, text: str | None = None) -> tuple[Path, dict[str, Any]]:
-        """A stack file, with what it says."""
-        file = self.program / f"Pulumi.{stack}.yaml"
-        if text is None and not file.exists():
-            known = ", ".join(sorted(path.name for path in self.program.glob("Pulumi.*.yaml")))
-            raise StackFileError(f"There is no stack file {file.name}. There are: {known}.")
-        said = _read(file) if text is None else yaml.safe_load(text) or {}
-        if not isinstance(said, dict) or not isinstance(said.get("config") or {}, dict):
-            raise StackFileError(f"{file.name} is no map of keys and values below config.")
-        return file, said
+    def _stack_file(self, stack: str, text: str | None) -> StackFile:
+        file = stack_file(self.program, stack)
+        return read_stack_file(file) if text is None else parse(text, file.name)
 
     def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
         """What the rehearsal's project file says otherwise."""
@@ -144,17 +134,6 @@ class Project:
                 "options": {"virtualenv": str(venv if venv.exists() else sys.prefix)},
             },
         }
-
-
-def _config(said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What a stack file configures; the key may be there with nothing below it."""
-    return said.get("config") or {}
-
-
-def _is_secret(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return "secure" in value or any(_is_secret(member) for member in value.values())
-    return isinstance(value, list) and any(_is_secret(item) for item in value)
 
 
 def _read(file: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from aksgpu.project import Project
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.running import Program
 from engine import Engine, ensure_engine, ensure_kubernetes
 from engine.cache import Say
 from rehearsal.cloud import Cloud
@@ -26,13 +26,25 @@ _HOMES: Mapping[Era, str] = MappingProxyType(
 ERAS: tuple[Era, ...] = tuple(_HOMES)
 
 
+def rehearsal_root() -> Path:
+    return Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM))
+
+
 def rehearsal_home(era: Era) -> Path:
-    return Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM)) / _HOMES[era]
+    return rehearsal_root() / _HOMES[era]
 
 
 def era_of(stack: str) -> Era:
     """The time a stack is of: one that asks for what is retired, of the article's."""
     return "article" if Project(PROGRAM, PROGRAM).asks_for_retired(stack) else "today"
+
+
+def pulumi_in(
+    engine: Engine, folder: Path, environment: Mapping[str, str] = MappingProxyType({})
+) -> Program:
+    """This engine's `pulumi` in a project; it comes first on the PATH too."""
+    path = engine.on_path(environment.get("PATH") or os.environ.get("PATH", os.defpath))
+    return Program((engine.pulumi,), folder, {**environment, "PATH": path})
 
 
 @dataclass(frozen=True)
@@ -43,14 +55,11 @@ class Stage:
 
     def exports(self) -> dict[str, str]:
         """What a shell needs, so that plain `pulumi` works on the rehearsal."""
-        return {
-            "PATH": self.engine.on_path(os.environ.get("PATH", os.defpath)),
-            **self.project.environment(),
-            **self.cloud.environment(),
-        }
+        return dict(self.pulumi().environment)
 
-    def pulumi(self) -> PulumiCli:
-        return PulumiCli(self.engine.pulumi, self.project.folder, {**os.environ, **self.exports()})
+    def pulumi(self) -> Program:
+        environment = {**self.project.environment(), **self.cloud.environment()}
+        return pulumi_in(self.engine, self.project.folder, environment)
 
 
 def set_stage(say: Say, era: Era) -> Stage:

@@ -82,7 +82,7 @@ class Program:
                 stderr=err,
             )
             return Ended(
-                command=self._name(arguments),
+                command=self.name(*arguments),
                 code=process.returncode,
                 out=_written(out),
                 err=_written(err),
@@ -113,7 +113,7 @@ class Program:
             )
         except OSError as error:
             raise ProgramError(
-                f"`{self._name(arguments)}` cannot be started: {error.strerror}"
+                f"`{self.name(*arguments)}` cannot be started: {error.strerror}"
             ) from None
         try:
             if is_done:
@@ -122,14 +122,15 @@ class Program:
                 process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise ProgramError(
-                f"`{self._name(arguments)}` was not done in {seconds:.0f} s"
+                f"`{self.name(*arguments)}` was not done in {seconds:.0f} s"
             ) from None
         finally:
             if process.poll() is None:
                 _end(process)
         return process
 
-    def _name(self, arguments: Sequence[str]) -> str:
+    def name(self, *arguments: str) -> str:
+        """The command as people write it."""
         first, *others = map(str, [*self.command, *arguments])
         return shlex.join([Path(first).name, *others])
 

@@ -41,6 +41,14 @@ class Progress:
         if self._status:
             self._status.stop()
 
+    def reached(self, line: str) -> None:
+        """Tell what stays worth knowing."""
+        self._said = time.monotonic()
+        if self._status:
+            self._status.console.print(line, markup=False, highlight=False, soft_wrap=True)
+        else:
+            self._say(line)
+
     def update(self, detail: str) -> None:
         """Tell how far it is; to be called every second or so."""
         now = time.monotonic()

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
-from aksgpu.check.causes import Cause, CheckError
+from aksgpu.outcome import Cause, stopped
 from kube.client import REFUSED, ApiError, Client, NoAnswerError
 from kube.kubeconfig import Kubeconfig, KubeconfigError, choose, connect
 
@@ -16,7 +16,7 @@ class Api(Client):
         try:
             return await super().request(method, path, *more)
         except NoAnswerError as error:
-            raise CheckError(
+            raise stopped(
                 Cause.CLUSTER_UNREACHABLE,
                 str(error),
                 "is the cluster started, and may this address reach it (authorizedIpRanges, "
@@ -25,7 +25,7 @@ class Api(Client):
         except ApiError as error:
             if error.status not in REFUSED:
                 raise
-            raise CheckError(
+            raise stopped(
                 Cause.CREDENTIALS_REFUSED,
                 f"the API server refuses {method} {path}: {error}",
                 "ask for new credentials (pulumi refresh, az aks get-credentials), or for the "
@@ -50,7 +50,7 @@ def kubeconfig_required() -> Iterator[None]:
     try:
         yield
     except KubeconfigError as error:
-        raise CheckError(
+        raise stopped(
             Cause.STACK_UNREADABLE,
             f"the kubeconfig cannot be used: {error}",
             "get a new one: az aks get-credentials, or pulumi refresh",

@@ -1,59 +1,70 @@
-"""The check as a command: what it is given, what it prints where, and its exit code."""
+"""The check as a command: which cluster is meant, what is printed where, and its exit code."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
 from aksgpu.check import report
-from aksgpu.check.causes import Cause, CheckError, Finding
-from aksgpu.check.examination import Examination, Wishes, examine
-from aksgpu.check.progress import showing
+from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.target import Target, of_file, of_stack
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.outcome import INTERRUPTION, Cause, stopped
+from aksgpu.rehearsal_stage import Era, era_of, pulumi_in, rehearsal_home, set_stage
+from aksgpu.report import FAILURES, findings_of, print_json
+from aksgpu.running import Program
+from engine import ensure_engine
+from engine.cache import Say
+from engine.progress import Progress, to_stderr
 
 
-def check_stack(
-    pulumi: PulumiCli, stack: str, wishes: Wishes, console: Console, messages: Console
+def check(
+    stack: str, era: Era | None, kubeconfig: Path | None, options: CheckOptions, *, rehearsal: bool
 ) -> int:
-    """Checks the cluster of a stack that this `pulumi` reads; the exit code."""
-    return _check(lambda: of_stack(pulumi, stack), wishes, console, messages)
+    """Checks a file's cluster, the rehearsed stack, or the real one; the exit code.
+
+    The real one is that of the project in the current folder.
+    """
+    if kubeconfig is not None:
+        if rehearsal:
+            raise typer.BadParameter("--kubeconfig names a cluster: leave --rehearsal out.")
+        return check_cluster(lambda: of_file(kubeconfig), options, Console(), to_stderr)
+    pulumi = _of_rehearsal if rehearsal else _of_project
+    return check_cluster(lambda: of_stack(pulumi(stack, era), stack), options, Console(), to_stderr)
 
 
-def check_kubeconfig(file: Path, wishes: Wishes, console: Console, messages: Console) -> int:
-    """Checks the cluster of a kubeconfig; the exit code."""
-    return _check(lambda: of_file(file), wishes, console, messages)
-
-
-def tell_failure(error: CheckError, wishes: Wishes, console: Console) -> int:
-    """For what goes wrong before there is anything to check; the exit code."""
-    return _tell(Examination(findings=[error.finding]), wishes, console)
-
-
-def _check(
-    target: Callable[[], Target], wishes: Wishes, console: Console, messages: Console
+def check_cluster(
+    target: Callable[[], Target], options: CheckOptions, console: Console, say: Say
 ) -> int:
+    """Checks a cluster, and prints whatever was found out; the exit code."""
     examination = Examination()
     try:
-        with showing(messages, "Reading where the cluster is ..."):
+        with Progress("Reading where the cluster is", say):
             found = target()
-        with showing(messages, "Looking at the cluster ...") as progress:
-            asyncio.run(examine(examination, found, wishes, progress))
-    except CheckError as error:
-        examination.findings.append(error.finding)
+        with Progress("Looking at the cluster", say) as progress:
+            asyncio.run(examine(examination, found, options, progress))
+    except FAILURES as error:
+        examination.findings += findings_of(error)
     except (KeyboardInterrupt, asyncio.CancelledError):
-        what = "the check was interrupted before it was done"
-        advice = "run it again: what there is to know was not found out"
-        examination.findings.append(Finding(cause=Cause.INTERRUPTED, what=what, advice=advice))
-    return _tell(examination, wishes, console)
-
-
-def _tell(examination: Examination, wishes: Wishes, console: Console) -> int:
-    if wishes.json:
-        # As it is, however wide the terminal.
-        console.out(json.dumps(report.document(examination), indent=2), highlight=False)
+        examination.findings.append(INTERRUPTION)
+    if options.json:
+        print_json(report.document(examination), console)
     else:
         report.print_tables(examination, console)
     return examination.verdict.exit_code
+
+
+def _of_project(_stack: str, _era: Era | None) -> Program:
+    return pulumi_in(ensure_engine(), Path.cwd())
+
+
+def _of_rehearsal(stack: str, era: Era | None) -> Program:
+    time = era or era_of(stack)
+    if not rehearsal_home(time).exists():
+        raise stopped(
+            Cause.STACK_UNREADABLE,
+            f"the stack {stack} has not been rehearsed",
+            f"make rehearse STACK={stack}",
+        )
+    return set_stage(to_stderr, time).pulumi()

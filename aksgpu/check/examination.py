@@ -1,19 +1,18 @@
 """A check from the first look to the last: how often to look, and whether to run the job."""
 
 import asyncio
-import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from aksgpu.check import judge
 from aksgpu.check.api import Api, opened
-from aksgpu.check.causes import Cause, CheckError, Finding, verdict
 from aksgpu.check.cluster_view import ClusterView
 from aksgpu.check.job import JobReport, SampleJob
 from aksgpu.check.look import look
-from aksgpu.check.progress import Progress
 from aksgpu.check.target import Target
+from aksgpu.outcome import Cause, Finding, StoppedError, verdict
+from engine.progress import Progress
 from kube.client import ApiError
 
 _POLL_SECONDS = 0.5
@@ -23,8 +22,8 @@ _OF_STATE = "node.kubernetes.io/"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
-    """What somebody wants of a check."""
+class CheckOptions:
+    """What a check is asked to do."""
 
     job: bool = False
     json: bool = False
@@ -47,41 +46,39 @@ class Examination:
 
     @property
     def verdict(self) -> Cause:
-        return verdict(self.findings)
+        return verdict((finding.cause for finding in self.findings), Cause.GPUS_SCHEDULABLE)
 
 
 async def examine(
-    examination: Examination, target: Target, wishes: Wishes, progress: Progress
+    examination: Examination, target: Target, options: CheckOptions, progress: Progress
 ) -> None:
-    """Fills the examination in. Ctrl-C and SIGTERM cancel it, and it cleans up."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    if task is not None:
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
-    deadline = loop.time() + wishes.timeout
+    """Fills the examination in. Where it is cancelled, it cleans up."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + options.timeout
     examination.title, examination.pools = target.title, list(target.pools)
     try:
         async with opened(target.kubeconfig) as api:
             async with asyncio.timeout_at(deadline):
-                await _settled(examination, api, wishes, progress)
-            if wishes.job:
+                await _settled(examination, api, options, progress)
+            if options.job:
                 seconds = max(1.0, deadline - loop.time())
                 await _with_job(examination, api, target, seconds, progress)
     except TimeoutError:
-        what = f"the cluster did not tell of itself in {wishes.timeout:.0f} s"
+        what = f"the cluster did not tell of itself in {options.timeout:.0f} s"
         _add(examination, Cause.TIMEOUT, what, "give it longer with --timeout")
     except ApiError as error:
         what = f"the API server did not take a request: {error}"
         _add(examination, Cause.CLUSTER_UNREACHABLE, what, "try again; is it a cluster of AKS?")
-    except CheckError as error:
-        examination.findings.append(error.finding)
-    finally:
-        loop.remove_signal_handler(signal.SIGTERM)
+    except StoppedError as error:
+        examination.findings += error.findings
 
 
-async def _settled(examination: Examination, api: Api, wishes: Wishes, progress: Progress) -> None:
+async def _settled(
+    examination: Examination, api: Api, options: CheckOptions, progress: Progress
+) -> None:
     """Looks until all is well, or what is wrong has had its time to pass."""
     loop = asyncio.get_running_loop()
-    until = loop.time() + wishes.settle
+    until = loop.time() + options.settle
     while True:
         await _look(examination, api)
         if not judge.may_pass(examination.findings) or loop.time() >= until:
@@ -125,4 +122,4 @@ def _tolerations(view: ClusterView, target: Target) -> list[Mapping[str, Any]]:
 
 
 def _add(examination: Examination, cause: Cause, what: str, advice: str) -> None:
-    examination.findings.append(Finding(cause=cause, what=what, advice=advice))
+    examination.findings.append(Finding(cause, what, advice))

@@ -8,12 +8,12 @@ from typing import Any
 
 from aksgpu.check import cluster_view, job_log
 from aksgpu.check.api import Api
-from aksgpu.check.causes import Cause, CheckError, Finding
 from aksgpu.check.job_log import JobLog
 from aksgpu.check.judge import unplaced
-from aksgpu.check.progress import Progress
+from aksgpu.outcome import Cause, Finding, StoppedError, stopped
 from catalogue.device_plugin import GPU
 from catalogue.images import CUDA_MISMATCH, SAMPLE_JOB
+from engine.progress import Progress
 from kube.client import NOT_FOUND, ApiError
 
 Json = Mapping[str, Any]
@@ -87,7 +87,7 @@ class SampleJob:
         try:
             await self._api.post(_JOBS, self._manifest(seconds))
         except ApiError as error:
-            raise CheckError(
+            raise stopped(
                 Cause.JOB_FAILED,
                 f"the cluster does not take the sample job: {error}",
                 "a policy or an admission webhook of the cluster may stand against it",
@@ -214,7 +214,7 @@ class SampleJob:
             reason = str(error)
         except TimeoutError:
             reason = f"it is still there after {_CLEAN_UP_SECONDS:.0f} s"
-        except CheckError as error:
+        except StoppedError as error:
             reason = str(error)
         leftover = (
             f"The job {self.name} could not be taken away ({reason}). "

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from aksgpu.check.causes import Cause, Finding
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
+from aksgpu.outcome import Cause, Finding
 from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.scheduling import unmet_affinity, unmet_selector, untolerated
 
@@ -120,7 +120,7 @@ def _of_node(view: ClusterView, node: Node) -> Iterator[Finding]:
     elif node.allocatable < node.capacity:
         all_of_them = not node.allocatable
         yield finding(
-            Cause.NO_GPU_ALLOCATABLE if all_of_them else Cause.GPUS_UNHEALTHY,
+            Cause.NO_GPU_ALLOCATABLE if all_of_them else Cause.GPUS_PARTLY_UNHEALTHY,
             f"of {node.capacity} GPUs {node.allocatable or 'none'} can be allocated: the kubelet "
             f"finds the others unhealthy{_in_words(node)}",
             "look for Xid errors in the node's kernel log, and replace the node; on a specialised "

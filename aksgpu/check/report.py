@@ -6,11 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aksgpu.check.causes import Finding
 from aksgpu.check.cluster_view import ClusterView, Node
 from aksgpu.check.examination import Examination
 from aksgpu.check.job import JobReport
 from aksgpu.check.judge import driver_state, empty_pools, plugin_state
+from aksgpu.report import finding_text, print_result, table
 
 _HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin")
 # What the job says of itself is of no use where it went well, but for these.
@@ -21,29 +21,24 @@ def print_tables(examination: Examination, console: Console) -> None:
     if examination.view is not None:
         console.print(_table(examination.view, examination))
     for finding in examination.findings:
-        console.print(_finding(finding))
+        console.print(finding_text(finding))
     if examination.job_left_out:
         console.print(Text(f"The job was not run: {examination.job_left_out}."))
     if examination.job is not None:
         console.print(_job(examination.job))
-    verdict = examination.verdict
-    style = "bold red" if verdict.exit_code else "bold green"
-    line = Text("Result: ").append(verdict.slug, style).append(f" - {verdict.meaning}")
-    console.print(line.append(f" (exit code {verdict.exit_code})."))
+    print_result(examination.verdict, console)
 
 
 def document(examination: Examination) -> dict[str, Any]:
-    view, verdict = examination.view, examination.verdict
+    view = examination.view
     return {
         "title": examination.title,
-        "cause": verdict.slug,
-        "meaning": verdict.meaning,
-        "exitCode": verdict.exit_code,
+        **examination.verdict.document(),
         "nodes": [_node(view, node) for node in view.nodes] if view else [],
         "emptyPools": empty_pools(view, examination.pools) if view else [],
         "findings": [
             {
-                "cause": finding.cause.slug,
+                "cause": finding.cause.word,
                 "isProblem": finding.is_problem,
                 "pool": finding.pool,
                 "node": finding.node,
@@ -58,12 +53,10 @@ def document(examination: Examination) -> dict[str, Any]:
 
 
 def _table(view: ClusterView, examination: Examination) -> Table:
-    table = Table(title=examination.title)
-    for heading in _HEADINGS:
-        table.add_column(heading, overflow="fold")
+    nodes = table(*_HEADINGS, title=examination.title)
     for node in view.nodes:
         ready = "yes" if node.is_ready else "NO"
-        table.add_row(
+        nodes.add_row(
             Text(node.pool or "-"),
             Text(node.name),
             f"{ready}, cordoned" if node.is_cordoned else ready,
@@ -74,16 +67,8 @@ def _table(view: ClusterView, examination: Examination) -> Table:
             plugin_state(view, node),
         )
     for pool in empty_pools(view, examination.pools):
-        table.add_row(Text(pool), "(no nodes now)", "", "0", "0", "0", "", "")
-    return table
-
-
-def _finding(finding: Finding) -> Text:
-    where = finding.node or (f"pool {finding.pool}" if finding.pool else "")
-    style = "bold red" if finding.is_problem else "bold"
-    text = Text(f"{finding.cause.slug}: ", style)
-    text.append(f"{where}: " if where else "", "bold").append(finding.what, "not bold default")
-    return text.append(f"\n  -> {finding.advice}", "not bold default")
+        nodes.add_row(Text(pool), "(no nodes now)", "", "0", "0", "0", "", "")
+    return nodes
 
 
 def _job(job: JobReport) -> Text:

@@ -1,18 +1,15 @@
 """What is checked: a cluster's kubeconfig and its GPU pools, out of a stack's outputs or a file."""
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from aksgpu.check.api import kubeconfig_required
-from aksgpu.check.causes import Cause, CheckError
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.outcome import Cause, stopped
+from aksgpu.running import READ_SECONDS, Program, ProgramError
 from kube.kubeconfig import Kubeconfig, parse, read
-
-_SECONDS = 120
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +27,11 @@ def of_file(file: Path) -> Target:
         return Target(title=f"The cluster of {file}", kubeconfig=read(file))
 
 
-def of_stack(pulumi: PulumiCli, stack: str) -> Target:
+def of_stack(pulumi: Program, stack: str) -> Target:
     outputs = _outputs(pulumi, stack)
     text = outputs.get("kubeconfig")
     if not isinstance(text, str) or not text:
-        raise CheckError(
+        raise stopped(
             Cause.STACK_UNREADABLE,
             f"the stack {stack} has no output kubeconfig",
             f"pulumi up --stack {stack} makes it; another program has to export its own",
@@ -52,22 +49,22 @@ def of_stack(pulumi: PulumiCli, stack: str) -> Target:
     )
 
 
-def _outputs(pulumi: PulumiCli, stack: str) -> dict[str, Any]:
+def _outputs(pulumi: Program, stack: str) -> dict[str, Any]:
     """All outputs, the secret ones in clear: what is printed here is never repeated."""
     command = ("stack", "output", "--stack", stack, "--json", "--show-secrets", "--non-interactive")
     try:
-        ended = pulumi.attempt(*command, seconds=_SECONDS)
-        if ended.returncode == 0:
-            found: dict[str, Any] = json.loads(ended.stdout)
+        ended = pulumi.attempt(*command, seconds=READ_SECONDS)
+        if ended.code == 0:
+            found: dict[str, Any] = json.loads(ended.out)
             return found
-        said = ended.stderr.strip().removeprefix("error: ") or f"exit code {ended.returncode}"
-    except subprocess.TimeoutExpired:
-        said = f"it was not done in {_SECONDS} s"
+        reason = ended.err.strip().removeprefix("error: ") or f"exit code {ended.code}"
+    except ProgramError as error:
+        reason = str(error)
     except ValueError:
-        said = "it printed no JSON"
-    raise CheckError(
+        reason = "it printed no JSON"
+    raise stopped(
         Cause.STACK_UNREADABLE,
-        f"`pulumi stack output` cannot read the stack {stack}: {said}",
+        f"`pulumi stack output` cannot read the stack {stack}: {reason}",
         "is this the stack's project, are you signed in to its backend (pulumi login), and is its "
         "passphrase set?",
     )

@@ -12,9 +12,9 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, wanted
 from aksgpu.preflight.access import Clients, UnreachableError
-from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
 from provider_kit.errors import said
 from provider_kit.serving import ProviderError
@@ -37,7 +37,7 @@ _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
 )
 
 
-async def ask(settings: Settings, clients: Clients, owned: Owned, say: Say) -> Facts:
+async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
     """All facts of a stack."""
     tally = _Tally(say)
     group, cluster = settings.resource_group.name, settings.cluster.name
@@ -63,7 +63,6 @@ async def ask(settings: Settings, clients: Clients, owned: Owned, say: Say) -> F
     )
     states = dict(zip(wanted.PROVIDERS, await providers, strict=True))
     sizes, quotas, versions, known, there, found = answers
-    is_there = isinstance(there, str) or isinstance(found, ExistingCluster)
     return Facts(
         location=location,
         subscription=clients.subscription,
@@ -74,8 +73,6 @@ async def ask(settings: Settings, clients: Clients, owned: Owned, say: Say) -> F
         features=known,
         group=there,
         cluster=found,
-        # It takes an engine to tell, and matters only where there is something.
-        owned=await asyncio.to_thread(owned) if is_there else frozenset(),
     )
 
 

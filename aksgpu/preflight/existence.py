@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from aksgpu.preflight.causes import Cause
+from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool

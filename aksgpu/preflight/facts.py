@@ -11,7 +11,7 @@ from azure.mgmt.containerservice.models import (
     ManagedClusterAgentPoolProfile,
 )
 
-from aksgpu.preflight.causes import Cause
+from aksgpu.outcome import Cause
 
 _OFFICIAL = "KubernetesOfficial"
 
@@ -103,8 +103,13 @@ class Facts:
     # The ids of what there is already; None for what there is not.
     group: str | Unanswered | None
     cluster: ExistingCluster | Unanswered | None
-    # The ids of all that the stack's own state has; None where the state cannot be read.
-    owned: frozenset[str] | None
+    # The ids of all that the stack's own state has; None where the state cannot be read. To read
+    # it takes an engine, so it is read only where names are taken.
+    owned: frozenset[str] | None = frozenset()
+
+    @property
+    def are_names_taken(self) -> bool:
+        return isinstance(self.group, str) or isinstance(self.cluster, ExistingCluster)
 
 
 def sizes(skus: Iterable[ResourceSku], location: str) -> dict[str, OfferedSize]:

@@ -1,28 +1,25 @@
 """What a stack has made already, by its own state."""
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.running import READ_SECONDS, Program, ProgramError
 from engine.errors import WayClosedError
 from engine.on_path import find_on_path
 
-_SECONDS = 60
 _NO_STACK = "no stack named"
 
 
-def by_state(pulumi: PulumiCli, stack: str) -> frozenset[str] | None:
+def by_state(pulumi: Program, stack: str) -> frozenset[str] | None:
     """The ids of all that the stack has, in lower case; None where its state cannot be read."""
     command = ("stack", "export", "--stack", stack, "--non-interactive")
     try:
-        ended = pulumi.attempt(*command, seconds=_SECONDS)
-    except (OSError, subprocess.TimeoutExpired):
+        ended = pulumi.attempt(*command, seconds=READ_SECONDS)
+    except ProgramError:
         return None
-    if ended.returncode:
-        return frozenset() if _NO_STACK in ended.stderr else None
-    deployment = json.loads(ended.stdout).get("deployment") or {}
+    if ended.code:
+        return frozenset() if _NO_STACK in ended.err else None
+    deployment = json.loads(ended.out).get("deployment") or {}
     return frozenset(
         str(resource["id"]).lower()
         for resource in deployment.get("resources") or ()
@@ -37,4 +34,4 @@ def by_state_here(folder: Path, stack: str) -> frozenset[str] | None:
         executable, _ = find_on_path()
     except WayClosedError:
         return None
-    return by_state(PulumiCli(executable, folder, os.environ), stack)
+    return by_state(Program((executable,), folder), stack)

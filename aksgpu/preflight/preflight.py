@@ -2,19 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from azure.core.exceptions import AzureError
 
+from aksgpu.outcome import Cause, verdict
 from aksgpu.preflight import costs, existence, quota, registrations, sizes, versions, wanted
-from aksgpu.preflight.access import Access, Clients, connected
+from aksgpu.preflight.access import Access, connected
 from aksgpu.preflight.asking import Owned, ask, why
-from aksgpu.preflight.causes import Cause, verdict
 from aksgpu.preflight.costs import Costs
-from aksgpu.preflight.facts import Facts
-from aksgpu.preflight.price_list import ask_prices
+from aksgpu.preflight.facts import Facts, Unanswered
+from aksgpu.preflight.price_list import PriceList, ask_prices
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
 from provider_kit.serving import ProviderError
@@ -35,7 +35,7 @@ class Preflight:
 
     @property
     def verdict(self) -> Cause:
-        return verdict(row.cause for row in self.rows if row.cause)
+        return verdict((row.cause for row in self.rows if row.cause), Cause.READY)
 
     @property
     def exit_code(self) -> int:
@@ -51,35 +51,38 @@ class Preflight:
             "stack": self.stack,
             "location": self.location or None,
             "subscription": self.subscription or None,
-            "cause": self.verdict.slug,
-            "meaning": self.verdict.meaning,
-            "exitCode": self.exit_code,
+            **self.verdict.document(),
             "rows": [row.document() for row in self.rows],
             "costs": self.costs.document() if self.costs else None,
         }
 
 
-async def examine(
-    stack: str,
-    settings: Settings,
-    access: Access,
-    owned: Owned,
-    say: Say,
-) -> Preflight:
+def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) -> Preflight:
     """Asks Azure about a stack. `owned` tells what its state has; it is asked where it matters."""
     result = Preflight(stack, settings.location)
     try:
-        say("Signing in to Azure")
-        async with connected(access) as clients:
-            result.subscription = clients.subscription
-            facts = await ask(settings, clients, owned, say)
-            result.location = facts.location
-            result.rows += judge(settings, facts)
-            result.costs = await _costs(settings, facts, clients, say)
-            result.rows += costs.judge(result.costs)
+        facts, prices = asyncio.run(_ask(settings, access, say))
     except (AzureError, ProviderError, TimeoutError) as error:
         result.rows.append(_no_way_in(error))
+        return result
+    if facts.are_names_taken:
+        facts = replace(facts, owned=owned())
+    result.location, result.subscription = facts.location, facts.subscription
+    result.rows += judge(settings, facts)
+    result.costs = costs.costs(wanted.pools(settings), prices, facts.sizes, facts.location)
+    result.rows += costs.judge(result.costs)
     return result
+
+
+async def _ask(
+    settings: Settings, access: Access, say: Say
+) -> tuple[Facts, PriceList | Unanswered]:
+    say("Signing in to Azure")
+    async with connected(access) as clients:
+        facts = await ask(settings, clients, say)
+        names = [costs.name_in_prices(pool, facts.sizes) for pool in wanted.pools(settings)]
+        say("Reading the price list")
+        return facts, await ask_prices(clients.prices, clients.prices_url, facts.location, names)
 
 
 def judge(settings: Settings, facts: Facts) -> list[Row]:
@@ -100,14 +103,6 @@ def _answers(settings: Settings, pools: Sequence[WantedPool], facts: Facts) -> I
     yield from quota.judge(pools, facts)
 
 
-async def _costs(settings: Settings, facts: Facts, clients: Clients, say: Say) -> Costs:
-    pools = wanted.pools(settings)
-    names = [costs.name_in_prices(pool, facts.sizes) for pool in pools]
-    say("Reading the price list")
-    prices = await ask_prices(clients.prices, clients.prices_url, facts.location, names)
-    return costs.costs(pools, prices, facts.sizes, facts.location)
-
-
 def _no_way_in(error: Exception) -> Row:
     """Why nothing could be asked."""
     found = why(error)
@@ -119,8 +114,3 @@ _WAYS_IN = {
     "ARM_CLIENT_SECRET (or ARM_USE_OIDC) say; docs/aks-preview.md has all ways",
     Cause.AZURE_UNREACHABLE: "is there a way from this machine to Azure, a proxy included?",
 }
-
-
-def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) -> Preflight:
-    """The same, for a caller that has no event loop."""
-    return asyncio.run(examine(stack, settings, access, owned, say))

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aksgpu.preflight.causes import Cause
+from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, OfferedSize, Quota, Unanswered, plain
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight import wanted
-from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.facts import Facts, Unanswered, plain
 from aksgpu.preflight.rows import About, Row
 from settings import Settings

@@ -10,6 +10,7 @@ from aksgpu.preflight.costs import HOURS_A_MONTH, LEFT_OUT, Costs, PoolCost, Ran
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.rows import Row
+from aksgpu.report import print_result, table
 
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "unknown": "yellow"}
 
@@ -20,21 +21,17 @@ def render(preflight: Preflight, console: Console, next_step: str) -> None:
     console.print(_answers(preflight, f"Preflight of the stack {preflight.stack}{where}"))
     if preflight.costs is not None:
         _print_costs(preflight.costs, console)
-    verdict, deciding = preflight.verdict, preflight.deciding
-    style = "bold red" if verdict.exit_code else "bold green"
-    line = Text("Result: ").append(verdict.slug, style).append(f" - {verdict.meaning}")
-    console.print(line.append(f" (exit code {verdict.exit_code})."), soft_wrap=True)
+    print_result(preflight.verdict, console)
+    deciding = preflight.deciding
     step = _what_to_do(deciding) if deciding else next_step
     console.print(Text(f"Next:   {step}"), soft_wrap=True)
 
 
 def _answers(preflight: Preflight, title: str) -> Table:
-    table = Table(title=title)
     headings = ["pool", "question", "answer", "what it is"]
     # Where there is nothing to do, the room is better used.
     headings += ["what to do"] if any(row.advice for row in preflight.rows) else []
-    for heading in headings:
-        table.add_column(heading, overflow="fold")
+    answers = table(*headings, title=title)
     for row in preflight.rows:
         cells = [
             Text(row.pool or "-"),
@@ -43,8 +40,8 @@ def _answers(preflight: Preflight, title: str) -> Table:
             Text(row.what),
             Text(_what_to_do(row)),
         ]
-        table.add_row(*cells[: len(headings)])
-    return table
+        answers.add_row(*cells[: len(headings)])
+    return answers
 
 
 def _what_to_do(row: Row) -> str:
@@ -56,17 +53,16 @@ def _print_costs(costs: Costs, console: Console) -> None:
         title = "What the nodes cost is not known"
     else:
         title = f"What the nodes cost, in {costs.prices.currency}"
-    table = Table(title=title)
-    for heading in ("pool", "size", "nodes", "a node's hour", "an hour", "a month"):
-        table.add_column(heading, overflow="fold")
+    headings = ("pool", "size", "nodes", "a node's hour", "an hour", "a month")
+    shown = table(*headings, title=title)
     for cost in costs.pools:
-        table.add_row(*_pool(cost))
+        shown.add_row(*_pool(cost))
     if costs.hourly:
-        table.add_section()
+        shown.add_section()
         whole = f"without {', '.join(costs.unpriced)}" if costs.unpriced else "all pools"
         hour, month = _range(costs.hourly, 4), _range(costs.hourly.monthly, 2)
-        table.add_row("the stack", whole, "", "", hour, month)
-    console.print(table)
+        shown.add_row("the stack", whole, "", "", hour, month)
+    console.print(shown)
     for line in _small_print(costs):
         console.print(Text(line), soft_wrap=True)
     console.print()

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from aksgpu.preflight.causes import Cause
+from aksgpu.outcome import Cause
 
 Answer = Literal["ok", "warning", "problem", "unknown"]
 
@@ -34,7 +34,7 @@ class Row:
             "what": self.what,
             "advice": self.advice or None,
             "key": self.key or None,
-            "cause": self.cause.slug if self.cause else None,
+            "cause": self.cause.word if self.cause else None,
             "figures": dict(self.figures),
         }
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
-from aksgpu.preflight.causes import Cause
+from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered, plain
 from aksgpu.preflight.nearest import nearest
 from aksgpu.preflight.rows import About, Row

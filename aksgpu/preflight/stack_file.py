@@ -1,16 +1,16 @@
 """Reads a stack file outside of a Pulumi run, as the program reads it inside of one."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import yaml
-
+from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.stack_names import stack_file
 from provider_kit.configuration import SETTINGS, Configuration
 from settings import Settings, SettingsError, load
 from settings.reading import PROJECT
+from settings.stack_file import StackFile, as_the_engine_hands_it_over
+from settings.stack_file import read as read_file
 
 # What the questions to Azure are made of: none of it may be hidden.
 _ASKED_ABOUT = (
@@ -26,16 +26,8 @@ _ASKED_ABOUT = (
 _PROVIDERS = ("azure-native", "aks-preview")
 
 
-class StackFileMistakesError(Exception):
-    """A stack file that cannot be used, with each of its mistakes."""
-
-    def __init__(self, mistakes: list[str]) -> None:
-        super().__init__("\n".join(mistakes))
-        self.mistakes = mistakes
-
-
 @dataclass(frozen=True)
-class StackFile:
+class StackConfiguration:
     """What a stack file says: of the stack, and of the Azure that it is for."""
 
     settings: Settings
@@ -43,77 +35,34 @@ class StackFile:
     warnings: list[str]
 
 
-def read(folder: Path, stack: str) -> StackFile:
-    """Raises StackFileMistakesError with every mistake at once."""
-    file = folder / f"Pulumi.{stack}.yaml"
-    if not file.is_file():
-        known = ", ".join(sorted(path.name for path in folder.glob("Pulumi.*.yaml"))) or "none"
-        raise StackFileMistakesError([f"there is no stack file {file.name}; there are: {known}"])
-    config = _declared(folder / "Pulumi.yaml") | _config(file)
-    hidden = [
-        f"{place}: is encrypted, and preflight reads no secrets; say it in the clear"
-        for key in _ASKED_ABOUT
-        for place in _secrets(config.get(f"{PROJECT}:{key}"), key)
-    ]
-    texts = {
-        key: _text(value)
-        for key, value in config.items()
-        if value is not None and not any(_secrets(value, key))
-    }
-    warnings: list[str] = []
+def read(folder: Path, stack: str) -> StackConfiguration:
+    """Raises StoppedError with every mistake at once, or StackFileError where none can be told."""
+    file, project = read_file(stack_file(folder, stack)), folder / "Pulumi.yaml"
+    defaults = read_file(project).defaults if project.is_file() else {}
+    texts = as_the_engine_hands_it_over(defaults | file.config)
+    mistakes, warnings = list(_hidden(file)), list[str]()
     try:
         settings = load(texts, warnings.append)
     except SettingsError as error:
-        raise StackFileMistakesError([*hidden, *str(error).splitlines()]) from None
-    if hidden:
-        raise StackFileMistakesError(hidden)
-    return StackFile(settings, Configuration(_azure(texts)), warnings)
+        mistakes += str(error).splitlines()
+        raise StoppedError(*(_finding(file, mistake) for mistake in mistakes)) from None
+    if mistakes:
+        raise StoppedError(*(_finding(file, mistake) for mistake in mistakes))
+    return StackConfiguration(settings, Configuration(_azure(texts)), warnings)
 
 
-def _declared(file: Path) -> dict[str, Any]:
-    """What the project file says of keys that a stack file leaves out."""
-    found = {}
-    for key, said in (_config(file) if file.is_file() else {}).items():
-        if not isinstance(said, Mapping):
-            found[key] = said
-        elif "value" in said or "default" in said:
-            found[key] = said.get("value", said.get("default"))
-    return found
+def _hidden(file: StackFile) -> Iterator[str]:
+    """The mistake of each encrypted value that is asked about."""
+    for path in file.secrets:
+        key = path.removeprefix(f"{PROJECT}:")
+        if key.startswith(_ASKED_ABOUT):
+            yield f"{key}: is encrypted, and preflight reads no secrets; say it in the clear"
 
 
-def _config(file: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise StackFileMistakesError([f"{file.name} cannot be read: {error}"]) from None
-    except yaml.YAMLError as error:
-        said = " ".join(str(error).split())
-        raise StackFileMistakesError([f"{file.name} is no YAML: {said}"]) from None
-    config = content.get("config") if isinstance(content, dict) else content
-    if config is None:
-        return {}
-    if not isinstance(config, dict):
-        raise StackFileMistakesError([f"{file.name} is no map of keys and values below config"])
-    # Pulumi takes a key without a namespace for the project's own.
-    return {key if ":" in key else f"{PROJECT}:{key}": config[key] for key in map(str, config)}
-
-
-def _text(value: Any) -> str:
-    """A value as Pulumi hands it to a program."""
-    return value if isinstance(value, str) else json.dumps(value, default=str)
-
-
-def _secrets(value: Any, place: str) -> Iterator[str]:
-    """Where below a value there is something encrypted."""
-    if isinstance(value, Mapping):
-        if "secure" in value:
-            yield place
-            return
-        for key, member in value.items():
-            yield from _secrets(member, f"{place}.{key}")
-    elif isinstance(value, list):
-        for number, item in enumerate(value):
-            yield from _secrets(item, f"{place}[{number}]")
+def _finding(file: StackFile, mistake: str) -> Finding:
+    place = file.place_of_key(mistake.partition(": ")[0])
+    what = f"{mistake} ({place})" if place else mistake
+    return Finding(Cause.STACK_FILE_INVALID, what, "correct the stack file")
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aksgpu.preflight.causes import Cause
+from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered, Version
 from aksgpu.preflight.rows import About, Row
 from settings import Settings

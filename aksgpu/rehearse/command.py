@@ -7,39 +7,42 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from aksgpu.check.command import check_stack
-from aksgpu.check.examination import Wishes
+from aksgpu.check.command import check_cluster
+from aksgpu.check.examination import CheckOptions
+from aksgpu.check.target import of_stack
+from aksgpu.outcome import Cause
 from aksgpu.preflight import stack_file
-from aksgpu.preflight.command import examine_rehearsed, mistakes
-from aksgpu.preflight.preflight import Preflight
+from aksgpu.preflight.command import examine_rehearsed, stopped_preflight
 from aksgpu.preflight.report import render
-from aksgpu.preflight.stack_file import StackFileMistakesError
-from aksgpu.pulumi_cli import PulumiCli
 from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, era_of, rehearsal_home, set_stage
 from aksgpu.rehearse.recovery import recover
+from aksgpu.report import FAILURES, findings_of, print_result, table
+from aksgpu.running import Program
+from engine.progress import to_stderr
 from rehearsal.cloud import stop as stop_cloud
 
 
 def rehearse(stack: str, era: Era | None, console: Console) -> int:
     """Brings the stack up; the exit code."""
-    stage = set_stage(console.print, era or era_of(stack))
+    stage = set_stage(to_stderr, era or era_of(stack))
     stage.project.write_stack(stack)
     _tell_stage(stage, console)
     pulumi = stage.pulumi()
     pulumi.read("stack", "select", "--create", stack)
-    recover(pulumi, stack, stage.project.state, stage.cloud.subscription, console.print)
+    recover(pulumi, stack, stage.project.state, stage.cloud.subscription, to_stderr)
     if refused := _preflight(stage, stack, console):
         return refused
-    failed = pulumi.watch("up", "--yes", "--stack", stack, *stage.project.guarded(stack))
-    if failed:
-        console.print(
-            f"\nThe update did not finish (exit code {failed}). What Azure accepted is in the "
-            "state: run [bold]make rehearse[/bold] again to go on from there."
-        )
+    left = (
+        "The update did not finish. What Azure accepted is in the state: run make rehearse again "
+        "to go on from there."
+    )
+    up = ("up", "--yes", "--stack", stack, *stage.project.guarded(stack))
+    if failed := _watch(pulumi, console, left, *up):
         return failed
     changed = _tell_result(pulumi, stack, console)
     # The job costs some seconds, and says nothing new where nothing has changed.
-    verdict = check_stack(pulumi, stack, Wishes(job=changed), console, Console(stderr=True))
+    options = CheckOptions(job=changed)
+    verdict = check_cluster(lambda: of_stack(pulumi, stack), options, console, to_stderr)
     _tell_way_on(stage, stack, console)
     return verdict
 
@@ -47,10 +50,10 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
 def _preflight(stage: Stage, stack: str, console: Console) -> int:
     """Asks whether the cloud would take the stack; the exit code."""
     try:
-        said = stack_file.read(PROGRAM, stack)
-        asked = examine_rehearsed(stack, said, stage, Console(stderr=True))
-    except StackFileMistakesError as error:
-        asked = Preflight(stack, rows=mistakes(error))
+        configuration = stack_file.read(PROGRAM, stack)
+        asked = examine_rehearsed(stack, configuration, stage, to_stderr)
+    except FAILURES as error:
+        asked = stopped_preflight(stack, *findings_of(error))
     render(asked, console, "pulumi up, which begins now")
     return asked.exit_code
 
@@ -67,13 +70,13 @@ def rehearse_down(console: Console) -> int:
 
 
 def _take_away(era: Era, console: Console) -> int:
-    stage = set_stage(console.print, era)
+    stage = set_stage(to_stderr, era)
     pulumi = stage.pulumi()
     for stack in pulumi.read_json("stack", "ls", "--json"):
         name = stack["name"]
-        recover(pulumi, name, stage.project.state, stage.cloud.subscription, console.print)
-        if failed := pulumi.watch("destroy", "--yes", "--stack", name):
-            console.print(f"\nThe stack {name} is not gone yet: run make rehearse-down again.")
+        recover(pulumi, name, stage.project.state, stage.cloud.subscription, to_stderr)
+        left = f"The stack {name} is not gone yet: run make rehearse-down again."
+        if failed := _watch(pulumi, console, left, "destroy", "--yes", "--stack", name):
             return failed
         pulumi.read("stack", "rm", "--yes", "--stack", name)
     stop_cloud(stage.cloud.home)
@@ -82,13 +85,27 @@ def _take_away(era: Era, console: Console) -> int:
     return 0
 
 
+def _watch(pulumi: Program, console: Console, left: str, *arguments: str) -> int:
+    """Runs pulumi before the user's eyes, and says what is left where it fails; the exit code."""
+    cause = Cause.FINE
+    try:
+        if pulumi.watch(*arguments):
+            cause = Cause.UPDATE_FAILED
+    except KeyboardInterrupt:
+        cause = Cause.INTERRUPTED
+    if cause.is_problem:
+        console.print(f"\n{left}", soft_wrap=True)
+        print_result(cause, console)
+    return cause.exit_code
+
+
 def _tell_stage(stage: Stage, console: Console) -> None:
     console.print(f"Engine:          pulumi {stage.engine.version} ({stage.engine.origin})")
     console.print(f"Rehearsal cloud: {stage.cloud.url}")
     console.print(f"Request log:     {stage.cloud.request_log}", soft_wrap=True)
 
 
-def _tell_result(pulumi: PulumiCli, stack: str, console: Console) -> bool:
+def _tell_result(pulumi: Program, stack: str, console: Console) -> bool:
     """Shows what there is now; whether the update has changed anything."""
     console.print()
     console.print(_resources(pulumi, stack))
@@ -108,24 +125,23 @@ def _tell_way_on(stage: Stage, stack: str, console: Console) -> None:
     console.print("Take it away:           make rehearse-down")
 
 
-def _resources(pulumi: PulumiCli, stack: str) -> Table:
+def _resources(pulumi: Program, stack: str) -> Table:
     """What the cloud and the cluster have of the stack now."""
-    table = Table(title=f"The stack {stack}, as the rehearsal cloud has it")
-    for heading in ("type", "name", "size", "nodes", "state"):
-        table.add_column(heading)
+    title = f"The stack {stack}, as the rehearsal cloud has it"
+    shown = table("type", "name", "size", "nodes", "state", title=title)
     deployment = pulumi.read_json("stack", "export", "--stack", stack)["deployment"]
     for resource in deployment.get("resources", []):
         if "id" in resource and not resource["type"].startswith("pulumi:"):
             outputs = resource["outputs"]
             metadata = outputs.get("metadata") or {}
-            table.add_row(
+            shown.add_row(
                 resource["type"].rsplit(":", 1)[-1],
                 outputs.get("name") or metadata.get("name") or outputs.get("featureName"),
                 outputs.get("vmSize", ""),
                 _nodes(outputs),
                 outputs.get("provisioningState") or outputs.get("state") or "",
             )
-    return table
+    return shown
 
 
 def _nodes(outputs: Mapping[str, Any]) -> str:

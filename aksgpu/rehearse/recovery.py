@@ -8,12 +8,12 @@ from typing import Any
 
 from aks_preview.aks_type import AksType
 from aks_preview.aks_types import AKS_TYPES
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.running import Program
 from engine.cache import Say
 from rehearsal.stand_ins.azure_native.types import TYPES, ArmType
 
 
-def recover(pulumi: PulumiCli, stack: str, state: Path, subscription: str, say: Say) -> None:
+def recover(pulumi: Program, stack: str, state: Path, subscription: str, say: Say) -> None:
     """Lifts the lock of a dead update, and settles what it had begun and not recorded."""
     if _lock_is_stale(state, stack):
         say("An earlier update was killed; its lock is lifted.")

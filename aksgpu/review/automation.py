@@ -1,12 +1,9 @@
 """Previews a stack through Pulumi's Automation API."""
 
-import os
-import signal
-import subprocess
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +18,28 @@ from pulumi.automation.errors import create_command_error
 from pulumi.automation.events import EngineEvent
 from semver import VersionInfo
 
-from aksgpu.review.causes import Problem, ReviewError
+from aksgpu.outcome import Finding, StoppedError
+from aksgpu.rehearsal_stage import pulumi_in
 from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.seen import Seen
+from aksgpu.running import Program
 from engine import Engine
 
-_END_SECONDS = 15.0
 # What the engine says beside whatever made it fail, a broken rule included.
 _ONLY_THAT = "preview failed"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where `pulumi` runs, and what it finds in its environment beside this process's own."""
+    """Where `pulumi` runs."""
 
     engine: Engine
-    folder: Path
-    environment: Mapping[str, str] = field(repr=False)
+    pulumi: Program
 
 
 def real_place(engine: Engine, folder: Path) -> Place:
     """The project as it is, with whatever backend and credentials its user has."""
-    return Place(engine, folder, {"PATH": engine.on_path(os.environ.get("PATH", os.defpath))})
+    return Place(engine, pulumi_in(engine, folder))
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class Pack:
     configuration: Path | None
 
 
-def preview(place: Place, stack: str, pack: Pack) -> tuple[Seen, list[Problem]]:
+def preview(place: Place, stack: str, pack: Pack) -> tuple[Seen, list[Finding]]:
     """What a preview shows, and why it did not come to its end where it did not."""
     seen, events = Seen(), list[EngineEvent]()
     failure = ""
@@ -79,7 +76,7 @@ def preview(place: Place, stack: str, pack: Pack) -> tuple[Seen, list[Problem]]:
 
 
 def bring_up(place: Place, stack: str) -> None:
-    """Makes a stack as its file says. Raises ReviewError with what the engine says against it."""
+    """Makes a stack as its file says. Raises StoppedError with what the engine says against it."""
     seen, events = Seen(), list[EngineEvent]()
     try:
         made = Stack.create(stack, _workspace(place))
@@ -87,7 +84,7 @@ def bring_up(place: Place, stack: str) -> None:
     except (CommandError, RuntimeError) as error:
         for event in events:
             seen.on_event(event)
-        raise ReviewError(*problems_of(seen.errors or [_told(error)])) from None
+        raise StoppedError(*problems_of(seen.errors or [_told(error)])) from None
 
 
 def create(place: Place, stack: str) -> None:
@@ -95,7 +92,7 @@ def create(place: Place, stack: str) -> None:
 
 
 class _Command(PulumiCommand):
-    """Runs this machine's engine, and ends it when this process is told to end."""
+    """Runs this machine's engine, by the rule for all programs."""
 
     def __init__(self, engine: Engine) -> None:
         self.command = str(engine.pulumi)
@@ -109,22 +106,10 @@ class _Command(PulumiCommand):
         on_output: Callable[[str], Any] | None = None,  # noqa: ARG002 (the events say more)
         on_error: Callable[[str], Any] | None = None,  # noqa: ARG002
     ) -> CommandResult:
-        with subprocess.Popen(
-            [self.command, "--non-interactive", *args],
-            cwd=cwd,
-            env={**os.environ, **additional_env, "PULUMI_AUTOMATION_API": "true"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-        ) as process:
-            try:
-                out, err = process.communicate()
-            except BaseException:
-                _end(process)
-                raise
-        result = CommandResult(stdout=out, stderr=err, code=process.returncode)
+        environment = {**additional_env, "PULUMI_AUTOMATION_API": "true"}
+        program = Program((self.command, "--non-interactive"), Path(cwd), environment)
+        ended = program.attempt(*args)
+        result = CommandResult(stdout=ended.out, stderr=ended.err, code=ended.code)
         if result.code != 0:
             raise create_command_error(result)
         return result
@@ -137,18 +122,9 @@ class _Workspace(LocalWorkspace):
 
 
 def _workspace(place: Place) -> _Workspace:
-    environment = {**place.environment, "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    environment = {**place.pulumi.environment, "PULUMI_SKIP_UPDATE_CHECK": "true"}
     command = _Command(place.engine)
-    return _Workspace(str(place.folder), env_vars=environment, pulumi_command=command)
-
-
-def _end(process: "subprocess.Popen[str]") -> None:
-    process.send_signal(signal.SIGINT)
-    try:
-        process.communicate(timeout=_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+    return _Workspace(str(place.pulumi.folder), env_vars=environment, pulumi_command=command)
 
 
 def _told(error: Exception) -> str:

@@ -1,9 +1,7 @@
 """The review as a command: what it is given, what it prints and writes, and its exit code."""
 
-import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -14,7 +12,7 @@ from aksgpu.review.document import as_json
 from aksgpu.review.git import UnknownBaseError, check_base
 from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import Review
-from aksgpu.review.reviewing import Wishes, review_stacks
+from aksgpu.review.reviewing import ReviewOptions, review_stacks
 from aksgpu.review.sarif import as_sarif
 from aksgpu.review.terminal import print_report
 from engine.progress import to_stderr
@@ -26,15 +24,14 @@ FORMATS: Mapping[str, Callable[[Review], str]] = MappingProxyType(
 )
 
 
-def review(wishes: Wishes, files: Mapping[str, Path | None]) -> int:
+def review(options: ReviewOptions, files: Mapping[str, Path | None]) -> int:
     """Reviews, reports, and gives the exit code; `files` are where the formats go, by their names.
 
     Raises BadParameter, before anything is begun, for what cannot be done.
     """
     wanted = {name: file for name, file in files.items() if file is not None}
-    _check(wishes, wanted)
-    with _ended_in_order():
-        done = review_stacks(wishes, to_stderr)
+    _check(options, wanted)
+    done = review_stacks(options, to_stderr)
     # Whatever the review has come to, everything that was asked for is written.
     for name, file in wanted.items():
         if file != STDOUT:
@@ -47,16 +44,16 @@ def review(wishes: Wishes, files: Mapping[str, Path | None]) -> int:
     return done.verdict.exit_code
 
 
-def _check(wishes: Wishes, files: Mapping[str, Path]) -> None:
-    if not (wishes.project / "Pulumi.yaml").exists():
-        raise typer.BadParameter(f"There is no Pulumi.yaml in {wishes.project}.")
-    if wishes.base and not wishes.offline:
+def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:
+    if not (options.project / "Pulumi.yaml").exists():
+        raise typer.BadParameter(f"There is no Pulumi.yaml in {options.project}.")
+    if options.base and not options.offline:
         raise typer.BadParameter(
             "--base goes with --offline: without it, a stack is compared with what it has now."
         )
-    if wishes.base:
+    if options.base:
         try:
-            check_base(wishes.project, wishes.base)
+            check_base(options.project, options.base)
         except UnknownBaseError as error:
             raise typer.BadParameter(str(error)) from None
     _check_files(list(files.values()))
@@ -68,13 +65,3 @@ def _check_files(files: Sequence[Path]) -> None:
     for file in files:
         if file != STDOUT and (file.is_dir() or not file.resolve().parent.is_dir()):
             raise typer.BadParameter(f"{file} cannot be written: is there such a folder?")
-
-
-@contextmanager
-def _ended_in_order() -> Iterator[None]:
-    """Told to end, as by a CI that is cancelled, it cleans up and reports as on Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from aksgpu.review.causes import Cause, Problem
+from aksgpu.outcome import Cause, Finding
 from aksgpu.review.masking import clean
 
 # How the program begins when it refuses its stack file; each line after it is a mistake.
@@ -48,7 +48,7 @@ _SIGNS: tuple[tuple[re.Pattern[str], Cause, str], ...] = (
 )
 
 
-def problems_of(errors: Iterable[str]) -> Iterator[Problem]:
+def problems_of(errors: Iterable[str]) -> Iterator[Finding]:
     """One problem for each mistake in a stack file, and for each other error."""
     said = list(dict.fromkeys(map(clean, errors)))
     telling = [error for error in said if not _FOLLOWS.fullmatch(error)]
@@ -59,10 +59,10 @@ def problems_of(errors: Iterable[str]) -> Iterator[Problem]:
             yield _problem(error)
 
 
-def _mistakes(text: str) -> Iterator[Problem]:
+def _mistakes(text: str) -> Iterator[Finding]:
     for line in filter(None, map(str.strip, text.splitlines())):
         mistake = _MISTAKE.fullmatch(line)
-        yield Problem(
+        yield Finding(
             cause=Cause.STACK_FILE_INVALID,
             key=mistake["key"] if mistake else "",
             what=mistake["what"] if mistake else line,
@@ -70,13 +70,13 @@ def _mistakes(text: str) -> Iterator[Problem]:
         )
 
 
-def _problem(error: str) -> Problem:
+def _problem(error: str) -> Finding:
     lines = error.removeprefix("error: ").splitlines()
     what = "\n".join(lines if len(lines) <= _MOST_LINES else ["...", *lines[-_MOST_LINES:]])
     for sign, cause, advice in _SIGNS:
         if sign.search(error):
-            return Problem(cause=cause, what=what, advice=advice)
-    return Problem(
+            return Finding(cause=cause, what=what, advice=advice)
+    return Finding(
         cause=Cause.PREVIEW_FAILED,
         what=what,
         advice="`pulumi preview` on this stack says the same, with more around it",

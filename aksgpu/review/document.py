@@ -1,12 +1,11 @@
 """The report as JSON, for programs: all that is known."""
 
-import json
 from fractions import Fraction
 from typing import Any
 
+from aksgpu.report import as_json as document_as_json
 from aksgpu.review.model import (
     CHANGE_KINDS,
-    Finding,
     GpuCount,
     LostPool,
     NotRun,
@@ -14,34 +13,32 @@ from aksgpu.review.model import (
     Review,
     Span,
     StackReview,
+    Violation,
 )
 
 
 def as_json(review: Review) -> str:
-    verdict = review.verdict
     document = {
         # Goes up when a key changes its meaning, or goes.
-        "version": 1,
-        "cause": verdict.slug,
-        "meaning": verdict.meaning,
-        "exitCode": verdict.exit_code,
+        "version": 2,
+        **review.verdict.document(),
         "offline": review.offline,
         "base": review.base or None,
         "stacks": [_stack(stack) for stack in review.stacks],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return document_as_json(document)
 
 
 def _stack(stack: StackReview) -> dict[str, Any]:
     return {
         "stack": stack.stack,
         "file": stack.file,
-        "cause": stack.verdict.slug,
+        "cause": stack.verdict.word,
         "exitCode": stack.verdict.exit_code,
         "notes": stack.notes,
         "problems": [
             {
-                "cause": problem.cause.slug,
+                "cause": problem.cause.word,
                 "key": problem.key or None,
                 "line": stack.lines.get(problem.key),
                 "what": problem.what,
@@ -84,7 +81,7 @@ def _lost(stack: StackReview, lost: LostPool) -> dict[str, Any]:
     }
 
 
-def _finding(stack: StackReview, finding: Finding) -> dict[str, Any]:
+def _finding(stack: StackReview, finding: Violation) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "pack": finding.pack,

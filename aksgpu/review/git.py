@@ -1,9 +1,9 @@
 """What git knows of a stack file."""
 
-import subprocess
+from contextlib import suppress
 from pathlib import Path
 
-_SECONDS = 60
+from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
 
 
 class UnknownBaseError(Exception):
@@ -15,7 +15,7 @@ def check_base(folder: Path, ref: str) -> None:
     ended = _git(
         folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"
     )
-    if ended is None or ended.returncode != 0:
+    if ended is None or ended.code != 0:
         raise UnknownBaseError(
             f"git knows no commit {ref!r} in {folder}. In CI, fetch it first (fetch-depth: 0)."
         )
@@ -24,25 +24,17 @@ def check_base(folder: Path, ref: str) -> None:
 def text_at(folder: Path, ref: str, name: str) -> str | None:
     """A file of that folder as it was; None where it was not there."""
     ended = _git(folder, "show", "--end-of-options", f"{ref}:./{name}")
-    return ended.stdout if ended and ended.returncode == 0 else None
+    return ended.out if ended and ended.code == 0 else None
 
 
 def path_in_repository(file: Path) -> str:
     """A file's path from the root of its repository, or its name where there is none."""
     ended = _git(file.parent, "rev-parse", "--show-prefix")
-    prefix = ended.stdout.strip() if ended and ended.returncode == 0 else ""
+    prefix = ended.out.strip() if ended and ended.code == 0 else ""
     return prefix + file.name
 
 
-def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str] | None":
-    try:
-        return subprocess.run(
-            ["git", *arguments],  # noqa: S607 (the user's git)
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except OSError:
-        return None
+def _git(folder: Path, *arguments: str) -> Ended | None:
+    with suppress(ProgramError):
+        return Program(("git",), folder).attempt(*arguments, seconds=READ_SECONDS)
+    return None

@@ -9,18 +9,18 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from aksgpu.outcome import Finding
 from aksgpu.preflight.rows import Row
 from aksgpu.review import wording
-from aksgpu.review.causes import Problem
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
     Change,
-    Finding,
     LostPool,
     NotRun,
     Review,
     StackReview,
+    Violation,
 )
 
 _Thing = TypeVar("_Thing")
@@ -82,10 +82,9 @@ class _Writer:
         sign = _NOT_OK if verdict.exit_code else _OK
         lines = [
             MARKER,
-            f"## {sign} GPU review: {self._text(verdict.slug)}",
+            f"## {sign} GPU review: {self._text(verdict.word)}",
             "",
-            f"{self._text(wording.result(verdict).capitalize())}. "
-            f"Reviewed {self._text(review.setting)}.",
+            f"{self._text(verdict.sentence.capitalize())}. Reviewed {self._text(review.setting)}.",
             "",
         ]
         for stack in shown:
@@ -96,7 +95,7 @@ class _Writer:
 
     def _stack(self, stack: StackReview) -> Iterator[str]:
         sign = _NOT_OK if stack.verdict.exit_code else _OK
-        yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.slug)}"
+        yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.word)}"
         yield ""
         yield from self._list(stack.notes, lambda note: f"_{self._text(note)}_")
         yield from self._list(stack.problems, lambda problem: self._problem(stack, problem))
@@ -117,7 +116,7 @@ class _Writer:
         yield from self._gpus(stack)
         yield from self._changes(stack)
 
-    def _problem(self, stack: StackReview, problem: Problem) -> str:
+    def _problem(self, stack: StackReview, problem: Finding) -> str:
         key = problem.key
         if key:
             line = f" (line {stack.lines[key]})" if key in stack.lines else ""
@@ -158,7 +157,7 @@ class _Writer:
             yield "</details>"
             yield ""
 
-    def _finding(self, told: tuple[Finding, str]) -> str:
+    def _finding(self, told: tuple[Violation, str]) -> str:
         finding, places = told
         sign = _NOT_OK if finding.mandatory else _WARNING
         rule = self._text(finding.rule)

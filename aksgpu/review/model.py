@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.preflight.preflight import Preflight
-from aksgpu.review.causes import Cause, Problem, verdict
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
 # In the order of a reader's interest.
@@ -95,7 +95,7 @@ class LostPool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Violation:
     """A rule that a resource breaks."""
 
     rule: str
@@ -151,12 +151,12 @@ class StackReview:
     file: str
     # What is worth knowing of how it was reviewed.
     notes: list[str] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Finding] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     unchanged: int = 0
     lost: list[LostPool] = field(default_factory=list)
     # Most urgent first.
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Violation] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
     # What Azure answers about it: asked offline, and for stacks of this program.
     preflight: Preflight | None = None
@@ -172,7 +172,7 @@ class StackReview:
             yield Cause.RULE_BROKEN
         if any(not pool.allowed for pool in self.lost):
             yield Cause.GPU_POOL_LOST
-        if self.preflight and self.preflight.exit_code:
+        if self.preflight and self.preflight.verdict.is_problem:
             yield Cause.PREFLIGHT
         if self.not_run:
             yield Cause.RULE_NOT_RUN

@@ -1,28 +1,28 @@
 """A place for a review without Azure: a rehearsal cloud of its own, for one stack, for a while."""
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import yaml
-
-from aksgpu.preflight.preflight import Preflight
-from aksgpu.project import Project, StackFileError
-from aksgpu.rehearsal_stage import PROGRAM, Era
-from aksgpu.review.asked import preflight
+from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.preflight import owned, stack_file
+from aksgpu.preflight.access import of_rehearsal
+from aksgpu.preflight.preflight import Preflight, run
+from aksgpu.project import EncryptedError, Project
+from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
-from aksgpu.review.causes import Cause, Problem, ReviewError
 from aksgpu.review.masking import clean
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import Progress
-from rehearsal.cloud import CloudError
+from rehearsal.cloud import Cloud, CloudError
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
+from settings.stack_file import StackFileError
 
 # The rehearsal's Azure is quick here: nobody watches it.
 _TIME_SCALE = 0.01
@@ -36,7 +36,7 @@ _INVALID_BASE = (
 @contextmanager
 def sole_home(say: Say) -> Iterator[Path]:
     """Where offline reviews of this checkout live, one at a time; nothing of it is left."""
-    folder = Path(os.environ.get("AKS_GPU_REHEARSAL_ROOT", PROGRAM)) / "build" / "review"
+    folder = rehearsal_root() / "build" / "review"
     with sole_use(folder, say):
         yield folder / ".rehearsal"
 
@@ -67,19 +67,16 @@ def rehearsed(
         # Without anything in it, a cloud needs no control planes.
         kubernetes = ensure_kubernetes(say).folder if base is not None else None
         cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
-        path = engine.on_path(os.environ.get("PATH", os.defpath))
-        environment = {"PATH": path, **project.environment(), **cloud.environment()}
-        place = Place(engine, home / "project", environment)
+        environment = {**project.environment(), **cloud.environment()}
+        place = Place(engine, pulumi_in(engine, project.folder, environment))
         project.write()
         notes = []
         if base is not None:
             notes = _begin_from(place, project, stack, base, say)
         project.write_stack(stack)
         create(place, stack)
-        asked = preflight(project, stack, cloud, place, say)
+        asked = _preflight(project, stack, cloud, place, say)
         yield Rehearsed(place, notes, asked)
-    except StackFileError as error:
-        raise _cannot(Cause.STACK_FILE_INVALID, str(error), "do as it says") from None
     except CloudError as error:
         advice = "run it again: the rehearsal cloud is a process of this machine"
         raise _cannot(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
@@ -93,32 +90,49 @@ def _begin_from(place: Place, project: Project, stack: str, base: str, say: Say)
         project.write_stack(stack, base)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             bring_up(place, stack)
-    except ReviewError as error:
-        causes = {problem.cause for problem in error.problems}
+    except StoppedError as error:
+        causes = {finding.cause for finding in error.findings}
         if causes == {Cause.STACK_FILE_INVALID}:
             return [_INVALID_BASE]
-        said = "; ".join(problem.what for problem in error.problems)
         advice = "correct the base, or review without --base, where everything is created"
-        raise _cannot(Cause.BASE_FAILED, said, advice) from None
-    except yaml.YAMLError:
-        return [_INVALID_BASE]
-    except StackFileError as error:
+        raise _cannot(Cause.BASE_FAILED, str(error), advice) from None
+    except EncryptedError as error:
         advice = "review without --base, where everything is created"
         raise _cannot(Cause.BASE_FAILED, str(error), advice) from None
+    except StackFileError:
+        return [_INVALID_BASE]
     return []
+
+
+def _preflight(
+    project: Project, stack: str, cloud: Cloud, place: Place, say: Say
+) -> Preflight | None:
+    """The preflight of a stack of this program; None for others, and where its file is not valid.
+
+    The preview tells the mistakes of such a file, each by its key.
+    """
+    if project.main != PROGRAM:
+        return None
+    try:
+        settings = stack_file.read(project.program, stack).settings
+    except (StackFileError, StoppedError):
+        return None
+    known = partial(owned.by_state, place.pulumi, stack)
+    with Progress(f"Asking the rehearsal cloud about {stack}", say) as progress:
+        return run(stack, settings, of_rehearsal(cloud), known, progress.update)
 
 
 def _era(project: Project, stack: str, base: str | None) -> Era:
     """The article's where either of the two asks for what is retired."""
     # What is wrong with the base is told when it is brought up.
-    with contextlib.suppress(yaml.YAMLError, StackFileError):
+    with contextlib.suppress(StackFileError):
         if base is not None and project.asks_for_retired(stack, base):
             return "article"
     return "article" if project.asks_for_retired(stack) else "today"
 
 
-def _cannot(cause: Cause, what: str, advice: str) -> ReviewError:
-    return ReviewError(Problem(cause=cause, what=clean(what), advice=advice))
+def _cannot(cause: Cause, what: str, advice: str) -> StoppedError:
+    return StoppedError(Finding(cause, clean(what), advice))
 
 
 def _take_away(home: Path) -> None:

@@ -1,15 +1,15 @@
 """Reviews stacks, one after the other; whatever goes wrong becomes a part of the review."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aksgpu.project import policies_file
+from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.rehearsal_stage import PROGRAM
+from aksgpu.report import findings_of
 from aksgpu.review import automation
 from aksgpu.review.automation import Pack, Place
-from aksgpu.review.causes import Cause, Problem, ReviewError
 from aksgpu.review.git import path_in_repository, text_at
 from aksgpu.review.losses import lost_pools
 from aksgpu.review.masking import clean
@@ -17,11 +17,13 @@ from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
 from aksgpu.review.pools import count_gpus
 from aksgpu.review.seen import Seen, Step
-from aksgpu.review.stack_file import StackFile, read_stack_file
 from aksgpu.review.wording import by_severity
+from aksgpu.stack_names import policies_file, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
+from settings.stack_file import NoStackFileError, StackFile, StackFileError
+from settings.stack_file import read as read_stack_file
 
 _PACK = PROGRAM / "policies"
 # The inputs by which a stack file may speak of a resource.
@@ -29,7 +31,7 @@ _NAMES = ("agentPoolName", "resourceName", "resourceGroupName")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wishes:
+class ReviewOptions:
     stacks: Sequence[str]
     # The folder of the Pulumi project.
     project: Path
@@ -40,18 +42,18 @@ class Wishes:
     allowed: Sequence[str]
 
 
-def review_stacks(wishes: Wishes, say: Say) -> Review:
-    review = Review(offline=wishes.offline, base=wishes.base)
+def review_stacks(options: ReviewOptions, say: Say) -> Review:
+    review = Review(offline=options.offline, base=options.base)
     # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
-    named = [_alone(name) if wishes.offline else name for name in wishes.stacks]
-    review.stacks = [_begun(wishes, stack) for stack in dict.fromkeys(named)]
+    named = [_alone(name) if options.offline else name for name in options.stacks]
+    review.stacks = [_begun(options, stack) for stack in dict.fromkeys(named)]
     try:
         with ExitStack() as until_the_end:
             engine = ensure_engine(say)
-            home = until_the_end.enter_context(sole_home(say)) if wishes.offline else None
+            home = until_the_end.enter_context(sole_home(say)) if options.offline else None
             for stack in review.stacks:
                 try:
-                    _review(stack, wishes, engine, home, say)
+                    _review(stack, options, engine, home, say)
                 except EngineUnavailableError:
                     raise
                 # The stacks after this one are reviewed all the same.
@@ -80,67 +82,60 @@ def _unfinished(review: Review) -> list[StackReview]:
 
 def _all_have(stacks: Sequence[StackReview], cause: Cause, what: str, advice: str) -> None:
     for stack in stacks:
-        stack.problems.append(Problem(cause=cause, what=what, advice=advice))
+        stack.problems.append(Finding(cause, what, advice))
 
 
-def _begun(wishes: Wishes, stack: str) -> StackReview:
-    return StackReview(stack=stack, file=path_in_repository(_file(wishes.project, stack)))
+def _begun(options: ReviewOptions, stack: str) -> StackReview:
+    return StackReview(stack=stack, file=path_in_repository(stack_file(options.project, stack)))
 
 
 def _review(
-    review: StackReview, wishes: Wishes, engine: Engine, home: Path | None, say: Say
+    review: StackReview, options: ReviewOptions, engine: Engine, home: Path | None, say: Say
 ) -> None:
-    file = StackFile(None)
+    file = StackFile({})
     try:
-        file = read_stack_file(_file(wishes.project, review.stack))
+        # One that is not there is one that says nothing: the engine may know the stack.
+        with suppress(NoStackFileError):
+            file = read_stack_file(stack_file(options.project, review.stack))
         with (
-            _place(review, wishes, engine, home, say) as place,
+            _place(review, options, engine, home, say) as place,
             Progress(f"Previewing {review.stack}", say),
         ):
-            seen, problems = automation.preview(place, review.stack, _pack(wishes, review))
-        _take(review, seen, wishes)
+            seen, problems = automation.preview(place, review.stack, _pack(options, review))
+        _take(review, seen, options)
         review.problems += problems
         # Of a preview that did not come to its end, what is left out is not known.
         review.gpus = None if problems else count_gpus(seen.steps.values())
         _find_lines(review, file, seen)
-    except ReviewError as error:
-        review.problems += error.problems
+    except (StoppedError, StackFileError) as error:
+        review.problems += [
+            replace(finding, what=clean(finding.what)) for finding in findings_of(error)
+        ]
     keys = [problem.key for problem in review.problems]
     keys += [row.key for row in review.preflight.rows] if review.preflight else []
     for key in filter(None, keys):
-        if line := file.line_of_key(key):
-            review.lines[key] = line
+        if written := file.place_of_key(key):
+            review.lines[key] = written.line
 
 
 @contextmanager
 def _place(
-    review: StackReview, wishes: Wishes, engine: Engine, home: Path | None, say: Say
+    review: StackReview, options: ReviewOptions, engine: Engine, home: Path | None, say: Say
 ) -> Iterator[Place]:
     """Where the preview is made: in the project as it is, or on a rehearsal cloud."""
     if home is None:
-        yield automation.real_place(engine, wishes.project)
+        yield automation.real_place(engine, options.project)
         return
-    name = _file(wishes.project, review.stack).name
-    if not (wishes.project / name).exists():
-        there = ", ".join(sorted(path.name for path in wishes.project.glob("Pulumi.*.yaml")))
-        raise ReviewError(
-            Problem(
-                cause=Cause.STACK_MISSING,
-                what=f"there is no stack file {name}",
-                advice=f"name one of those there are: {there or 'none'}",
-            )
-        )
-    base = text_at(wishes.project, wishes.base, name) if wishes.base else None
-    if wishes.base and base is None:
-        review.notes.append(f"{wishes.base} has no {name}: everything is new.")
-    with rehearsed(home, engine, wishes.project, review.stack, base, say) as rehearsal:
+    # Offline, there has to be one.
+    read_stack_file(stack_file(options.project, review.stack))
+    name = stack_file(options.project, review.stack).name
+    base = text_at(options.project, options.base, name) if options.base else None
+    if options.base and base is None:
+        review.notes.append(f"{options.base} has no {name}: everything is new.")
+    with rehearsed(home, engine, options.project, review.stack, base, say) as rehearsal:
         review.notes += rehearsal.notes
         review.preflight = rehearsal.preflight
         yield rehearsal.place
-
-
-def _file(project: Path, stack: str) -> Path:
-    return project / f"Pulumi.{_alone(stack)}.yaml"
 
 
 def _alone(stack: str) -> str:
@@ -148,17 +143,17 @@ def _alone(stack: str) -> str:
     return stack.rpartition("/")[2]
 
 
-def _pack(wishes: Wishes, review: StackReview) -> Pack:
-    configuration = policies_file(wishes.project, _alone(review.stack))
+def _pack(options: ReviewOptions, review: StackReview) -> Pack:
+    configuration = policies_file(options.project, review.stack)
     return Pack(_PACK, configuration if configuration.exists() else None)
 
 
-def _take(review: StackReview, seen: Seen, wishes: Wishes) -> None:
+def _take(review: StackReview, seen: Seen, options: ReviewOptions) -> None:
     review.changes = seen.changes
     review.unchanged = seen.unchanged
     review.findings = by_severity(seen.findings)
     review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
-    review.lost = lost_pools(seen.steps.values(), wishes.allowed)
+    review.lost = lost_pools(seen.steps.values(), options.allowed)
 
 
 def _find_lines(review: StackReview, file: StackFile, seen: Seen) -> None:

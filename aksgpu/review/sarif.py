@@ -1,13 +1,13 @@
 """The report as SARIF 2.1.0, for code scanning: what stands against a stack, at its place."""
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
+from aksgpu.report import as_json
 from aksgpu.review import wording
 from aksgpu.review.model import LOSSES, Resource, Review, StackReview
 from aksgpu.review.rules import RuleFacts, facts_of
@@ -87,7 +87,7 @@ def as_sarif(review: Review) -> str:
         ],
     }
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return as_json(log)
 
 
 def _results(stack: StackReview) -> Iterator[_Result]:
@@ -118,7 +118,7 @@ def _own_results(stack: StackReview) -> Iterator[_Result]:
             rule="stack-not-reviewed",
             level="error",
             message=f"{problem.key + ': ' if problem.key else ''}{problem.what}",
-            about=f"{problem.cause.slug}|{problem.key}",
+            about=f"{problem.cause.word}|{problem.key}",
             line=stack.lines.get(problem.key, 1),
             facts=_OWN["stack-not-reviewed"],
         )

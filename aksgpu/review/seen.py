@@ -13,7 +13,7 @@ from pulumi.automation.events import (
 )
 
 from aksgpu.review.masking import clean
-from aksgpu.review.model import Change, ChangeKind, Finding, NotRun, Resource
+from aksgpu.review.model import Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
 
 # The engine's operations, where they say what becomes of a resource. A replacement is told in three
@@ -51,7 +51,7 @@ class Seen:
     """The events of one preview; `on_event` takes them as they come."""
 
     steps: dict[str, Step] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[Violation] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -96,7 +96,7 @@ class Seen:
             why = message.partition(_NOT_RUN_REASON)[2] or message
             self.not_run.append(NotRun(rule=rule, pack=pack, resource=resource, why=why))
             return
-        finding = Finding(
+        finding = Violation(
             rule=rule,
             pack=pack,
             severity=facts.severity,

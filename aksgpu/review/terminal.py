@@ -6,20 +6,18 @@ from rich.table import Table
 from rich.text import Text
 
 from aksgpu.preflight.preflight import Preflight
+from aksgpu.report import finding_text, print_result, table
 from aksgpu.review import wording
 from aksgpu.review.model import CHANGE_KINDS, CHANGE_WORDS, Review, StackReview
 
-_BAD, _GOOD, _STRONG, _DIM = "bold red", "bold green", "bold", "dim"
+_BAD, _STRONG, _DIM = "bold red", "bold", "dim"
 
 
 def print_report(review: Review, console: Console) -> None:
     for stack in review.stacks:
         _print_stack(stack, console)
-    verdict = review.verdict
-    style = _BAD if verdict.exit_code else _GOOD
     console.print(Text(f"Reviewed {review.setting}."), soft_wrap=True)
-    line = Text("Result: ").append(verdict.slug, style).append(f" - {wording.result(verdict)}.")
-    console.print(line, soft_wrap=True)
+    print_result(review.verdict, console)
 
 
 def _print_stack(stack: StackReview, console: Console) -> None:
@@ -28,10 +26,7 @@ def _print_stack(stack: StackReview, console: Console) -> None:
     for note in stack.notes:
         _print(console, Text(note), 2)
     for problem in stack.problems:
-        key = f"{problem.key}: " if problem.key else ""
-        line = Text.assemble((f"{problem.cause.slug}: ", _BAD), key + problem.what)
-        _print(console, line, 2)
-        _print(console, Text(f"-> {problem.advice}"), 4)
+        _print(console, finding_text(problem), 2)
     if stack.lost:
         _heading(console, wording.LOST)
     for lost in stack.lost:
@@ -78,12 +73,10 @@ def _print_gpus(stack: StackReview, console: Console) -> None:
     if not stack.gpus:
         _print(console, Text(wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS), 2)
         return
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for heading in wording.GPU_HEADINGS:
-        table.add_column(heading, overflow="fold")
+    gpus = table(*wording.GPU_HEADINGS, box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for row in wording.gpu_rows(stack.gpus):
-        table.add_row(*map(Text, row))
-    _print(console, table, 2)
+        gpus.add_row(*map(Text, row))
+    _print(console, gpus, 2)
 
 
 def _print_changes(stack: StackReview, console: Console) -> None:

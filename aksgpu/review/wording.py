@@ -6,16 +6,15 @@ from dataclasses import replace
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.price_list import PriceList
 from aksgpu.preflight.rows import Row
-from aksgpu.review.causes import Cause
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
     SEVERITIES,
-    Finding,
     GpuCount,
     Resource,
     Span,
     StackReview,
+    Violation,
 )
 from aksgpu.review.pools import total
 
@@ -27,11 +26,6 @@ NO_CHANGES = "Nothing changes."
 NO_GPUS = "There are no GPU pools, neither before nor after."
 GPUS_NOT_KNOWN = "The preview did not come to its end: how many GPUs there will be is not known."
 GPU_HEADINGS = ("size", "nodes before", "nodes after", "GPUs before", "GPUs after")
-
-
-def result(verdict: Cause) -> str:
-    """A verdict, as a sentence goes on."""
-    return f"{verdict.meaning} (exit code {verdict.exit_code})"
 
 
 def preflight_result(preflight: Preflight) -> str:
@@ -57,7 +51,7 @@ def asked_about(row: Row) -> str:
     return f"{row.pool or 'the whole stack'}, {row.question}"
 
 
-def by_severity(findings: Iterable[Finding]) -> list[Finding]:
+def by_severity(findings: Iterable[Violation]) -> list[Violation]:
     """Most urgent first, and the mandatory ones first among their like."""
     return sorted(
         findings,
@@ -70,9 +64,9 @@ def by_severity(findings: Iterable[Finding]) -> list[Finding]:
     )
 
 
-def alike(findings: Iterable[Finding]) -> list[tuple[Finding, str]]:
+def alike(findings: Iterable[Violation]) -> list[tuple[Violation, str]]:
     """Findings that differ in nothing but the resource are told once, with all of these."""
-    places: dict[Finding, list[Resource | None]] = {}
+    places: dict[Violation, list[Resource | None]] = {}
     for finding in findings:
         places.setdefault(replace(finding, resource=None), []).append(finding.resource)
     return [(finding, _all_of(resources)) for finding, resources in places.items()]
@@ -87,7 +81,7 @@ def _all_of(resources: Iterable[Resource | None]) -> str:
     return ", ".join(f"{', '.join(there)} ({kind})" for kind, there in names.items())
 
 
-def grade(finding: Finding) -> str:
+def grade(finding: Violation) -> str:
     level = "mandatory" if finding.mandatory else "advisory"
     return f"{finding.severity or NO_SEVERITY}, {level}"
 

@@ -12,6 +12,7 @@ from acceptance.azure import Request
 from acceptance.report import Report, RowResult
 from acceptance.sent import UNSAID, Comparison, Explanation, compare
 from acceptance.way import Finding
+from aksgpu.report import as_json
 
 OK, NOTE = Finding("ok", "seen with kubectl"), Finding("note", "see the docs")
 NOT_OK = Finding("not ok", "there is no node [at all]")
@@ -104,7 +105,7 @@ def test_as_json_it_has_the_same_to_say() -> None:
     known = Explanation("pool osSKU", UNSAID, "Ubuntu", "it is the default")
     comparison = sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)
 
-    said = json.loads(Report([WELL, RowResult(2, "a", NOT_OK, OK)], comparison).as_json())
+    said = json.loads(as_json(Report([WELL, RowResult(2, "a", NOT_OK, OK)], comparison).document()))
 
     assert said["ok"] is False
     assert said["rows"][1]["byHand"] == {"result": "not ok", "proof": "there is no node [at all]"}

@@ -11,8 +11,9 @@ from acceptance.azure import Azure
 from acceptance.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
 from acceptance.proofs_in_kubernetes import missing
 from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from acceptance.running import CommandFailedError, Runner
+from acceptance.running import Runner
 from acceptance.way import NotShownError, Proof, Step, Way, go, require
+from aksgpu.running import ProgramError
 from rehearsal.cloud import Cloud
 
 
@@ -36,7 +37,7 @@ def misread(_: Way) -> str:
 
 
 def fail(_: Way) -> None:
-    raise CommandFailedError("az ended with exit code 1")
+    raise ProgramError("az ended with exit code 1")
 
 
 def test_the_table_is_the_articles() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from acceptance import running
-from acceptance.running import CommandFailedError, Runner, wait_until
+from acceptance.running import Runner, wait_until
+from aksgpu.running import ProgramError
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_what_is_asked_is_neither_told_nor_kept(runner: Runner, lines: list[str]
 
 
 def test_a_command_that_fails_is_told_with_its_last_words(runner: Runner) -> None:
-    with pytest.raises(CommandFailedError, match="exit code 3: it was the reason"):
+    with pytest.raises(ProgramError, match="exit code 3: it was the reason"):
         runner.tell(*python("import sys; sys.stderr.write('it was the reason'); sys.exit(3)"))
 
 
@@ -62,7 +63,7 @@ def test_a_watch_is_ended_once_it_has_said_the_word(runner: Runner) -> None:
 
 
 def test_a_watch_that_ends_without_the_word_has_failed(runner: Runner) -> None:
-    with pytest.raises(CommandFailedError):
+    with pytest.raises(ProgramError):
         runner.tell(*python("print('0/1')"), until="1/1")
 
 
@@ -71,7 +72,7 @@ def test_a_command_that_takes_too_long_is_ended(
 ) -> None:
     monkeypatch.setattr(running, "MOST_SECONDS", 0.3)
 
-    with pytest.raises(CommandFailedError):
+    with pytest.raises(ProgramError):
         runner.tell(*python("import time; time.sleep(600)"))
 
 
@@ -82,5 +83,5 @@ def test_waiting_ends_when_it_holds_and_gives_up_in_the_end(
     wait_until("it holds", lambda: next(answers))
 
     monkeypatch.setattr(running, "WAIT_SECONDS", 0.2)
-    with pytest.raises(CommandFailedError, match="it is not so that it holds"):
+    with pytest.raises(ProgramError, match="it is not so that it holds"):
         wait_until("it holds", lambda: False)

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 import yaml
 
-from aksgpu.project import Project, StackFileError
+from aksgpu.project import Project
+from settings.stack_file import StackFileError
 from tests.bench import ROOT
 
 REAL = {

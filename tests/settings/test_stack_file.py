@@ -1,11 +1,17 @@
-"""Where a stack file speaks of what, and what is told of one that cannot be read."""
+"""A stack file as it is written: values, places, secrets, and what is told of one that is none."""
 
 from pathlib import Path
 
 import pytest
 
-from aksgpu.review.causes import Cause, ReviewError
-from aksgpu.review.stack_file import StackFile, read_stack_file
+from settings.stack_file import (
+    NoStackFileError,
+    StackFile,
+    StackFileError,
+    as_the_engine_hands_it_over,
+    parse,
+    read,
+)
 
 TEXT = """# A comment.
 encryptionsalt: gpu
@@ -27,7 +33,7 @@ config:
 def file(tmp_path: Path) -> StackFile:
     path = tmp_path / "Pulumi.dev.yaml"
     path.write_text(TEXT)
-    return read_stack_file(path)
+    return read(path)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,20 @@ def file(tmp_path: Path) -> StackFile:
 def test_a_key_has_a_line_or_that_of_what_holds_it(
     file: StackFile, key: str, line: int | None
 ) -> None:
-    assert file.line_of_key(key) == line
+    place = file.place_of_key(key)
+    assert (place and place.line) == line
+
+
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ("location", "line 4, column 3"),
+        ("gpuPools[0].vmSize", "line 9, column 7"),
+        ("gpuPools[1].count", "line 10, column 7"),
+    ],
+)
+def test_a_key_has_a_column_too(file: StackFile, key: str, place: str) -> None:
+    assert str(file.place_of_key(key)) == place
 
 
 @pytest.mark.parametrize(
@@ -65,24 +84,64 @@ def test_a_name_has_the_line_where_it_stands(
     assert file.line_of_name(*names) == line
 
 
-def test_a_file_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
-    file = read_stack_file(tmp_path / "Pulumi.nosuch.yaml")
-    assert file.line_of_key("location") is None
-    assert file.line_of_name("gpu") is None
+def test_a_file_that_says_nothing_has_no_lines() -> None:
+    for file in (parse("", "Pulumi.dev.yaml"), StackFile({})):
+        assert file.place_of_key("location") is None
+        assert file.line_of_name("gpu") is None
+        assert (file.config, file.secrets) == ({}, [])
+
+
+def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -> None:
+    with pytest.raises(NoStackFileError, match=r"There are: none\."):
+        read(tmp_path / "Pulumi.nosuch.yaml")
+    (tmp_path / "Pulumi.prod.eu.yaml").touch()
+    with pytest.raises(NoStackFileError, match=r"no stack file Pulumi.nosuch.*Pulumi.prod.eu.yaml"):
+        read(tmp_path / "Pulumi.nosuch.yaml")
 
 
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"config: [", "it is no YAML"),
-        (b"- a\n- b", "it is no map"),
-        (b"\xff\xfe", "it cannot be read"),
+        (b"config: [", "Pulumi.dev.yaml is no YAML"),
+        (b"- a\n- b", "Pulumi.dev.yaml is no map"),
+        (b"config: [1]", "Pulumi.dev.yaml is no map"),
+        (b"\xff\xfe", "Pulumi.dev.yaml cannot be read"),
         (b"config: {a: b", "line 1"),
     ],
 )
 def test_what_cannot_be_read_is_told(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "Pulumi.dev.yaml"
     path.write_bytes(content)
-    with pytest.raises(ReviewError, match=told) as raised:
-        read_stack_file(path)
-    assert [problem.cause for problem in raised.value.problems] == [Cause.STACK_FILE_INVALID]
+    with pytest.raises(StackFileError, match=told):
+        read(path)
+
+
+def test_a_key_without_a_namespace_is_one_of_the_project() -> None:
+    file = parse("config: {location: eastus, azure-native:tenantId: t, 3: c}", "x")
+    assert file.config == {
+        "aks-gpu:location": "eastus",
+        "azure-native:tenantId": "t",
+        "aks-gpu:3": "c",
+    }
+
+
+def test_secrets_are_found_wherever_they_are() -> None:
+    text = "config: {a: {secure: x}, b: [{c: {secure: y}, d: z}], azure:e: {f: {secure: x}}}"
+    file = parse(text, "x")
+    assert file.secrets == ["aks-gpu:a", "aks-gpu:b[0].c", "azure:e.f"]
+    assert as_the_engine_hands_it_over(file.config) == {}
+
+
+def test_a_program_gets_texts() -> None:
+    config = parse("config: {a: b, c: true, d: 3, e: [x, {f: 1}], g: }", "x").config
+    assert as_the_engine_hands_it_over(config) == {
+        "aks-gpu:a": "b",
+        "aks-gpu:c": "true",
+        "aks-gpu:d": "3",
+        "aks-gpu:e": '["x", {"f": 1}]',
+    }
+
+
+def test_a_project_file_gives_values_to_keys() -> None:
+    text = "config: {a: {type: string, default: x}, b: {value: true}, c: {type: object}, d: 4}"
+    assert parse(text, "x").defaults == {"aks-gpu:a": "x", "aks-gpu:b": True, "aks-gpu:d": 4}

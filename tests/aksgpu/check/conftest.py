@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from aksgpu.check.command import check_kubeconfig
-from aksgpu.check.examination import Wishes
+from aksgpu.check.command import check_cluster
+from aksgpu.check.examination import CheckOptions
+from aksgpu.check.target import of_file
 from engine import KubernetesBinaries, ensure_kubernetes
 from tests.names import unique
 from tests.rehearsal.control_planes.conftest import Body, Cluster, clouds_cluster, processes_of
@@ -90,15 +91,15 @@ class Site:
         self.cluster.kubectl("version")  # with which it is asked for
         return self.cluster.kubeconfig
 
-    def check(self, **wishes: Any) -> Checked:
-        printed, said = io.StringIO(), io.StringIO()
-        code = check_kubeconfig(
-            self.kubeconfig,
-            Wishes(**{"settle": SETTLE, "json": True, **wishes}),
+    def check(self, **options: Any) -> Checked:
+        printed, said = io.StringIO(), list[str]()
+        code = check_cluster(
+            lambda: of_file(self.kubeconfig),
+            CheckOptions(**{"settle": SETTLE, "json": True, **options}),
             Console(file=printed, width=200),
-            Console(file=said, width=200),
+            said.append,
         )
-        return Checked(code, printed.getvalue(), said.getvalue())
+        return Checked(code, printed.getvalue(), "\n".join(said))
 
     def clear(self) -> None:
         self.cluster.run("delete", "daemonset", "--all", "-n", "gpu-resources")

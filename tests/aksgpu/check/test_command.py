@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from aksgpu.check.causes import Cause
+from aksgpu.outcome import Cause
 from tests.aksgpu.check.conftest import (
     AKSGPU,
     Checked,

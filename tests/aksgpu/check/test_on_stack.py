@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from aksgpu.check.command import check_stack
-from aksgpu.check.examination import Wishes
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.check.command import check_cluster
+from aksgpu.check.examination import CheckOptions
+from aksgpu.check.target import of_stack
+from aksgpu.running import Program
 from engine import Engine
 from tests.aksgpu.check.conftest import SETTLE, TAINT, Checked, Site
 from tests.bench import Bench
@@ -33,17 +34,16 @@ def own(engine: Engine, site: Site, tmp_path: Path) -> Bench:
     return bench
 
 
-def check(bench: Bench, **wishes: Any) -> Checked:
-    pulumi = PulumiCli(bench.engine.pulumi, bench.folder / "project", bench.environment)
-    printed, said = io.StringIO(), io.StringIO()
-    code = check_stack(
-        pulumi,
-        "test",
-        Wishes(**{"json": True, "settle": SETTLE, **wishes}),
+def check(bench: Bench, **options: Any) -> Checked:
+    pulumi = Program((bench.engine.pulumi,), bench.folder / "project", bench.environment)
+    printed, said = io.StringIO(), list[str]()
+    code = check_cluster(
+        lambda: of_stack(pulumi, "test"),
+        CheckOptions(**{"json": True, "settle": SETTLE, **options}),
         Console(file=printed, width=200),
-        Console(file=said, width=200),
+        said.append,
     )
-    return Checked(code, printed.getvalue(), said.getvalue())
+    return Checked(code, printed.getvalue(), "\n".join(said))
 
 
 def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Bench) -> None:

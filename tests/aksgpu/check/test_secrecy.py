@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from aksgpu.check.api import opened
-from aksgpu.check.causes import Cause, CheckError
 from aksgpu.check.target import of_file, of_stack
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.outcome import Cause, StoppedError
+from aksgpu.running import Program
 
 SECRET = "c2VjcmV0LWtleQ"
 
@@ -16,10 +16,10 @@ SECRET = "c2VjcmV0LWtleQ"
 def test_what_is_no_kubeconfig_ends_the_check_and_is_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "kubeconfig"
     file.write_text(f"users: [{SECRET}\n  x: : {SECRET}")
-    with pytest.raises(CheckError) as error:
+    with pytest.raises(StoppedError) as error:
         of_file(file)
     assert SECRET not in str(error.value)
-    assert error.value.finding.cause is Cause.STACK_UNREADABLE
+    assert [finding.cause for finding in error.value.findings] == [Cause.STACK_UNREADABLE]
 
 
 def test_what_cannot_be_used_ends_the_check() -> None:
@@ -35,9 +35,9 @@ def test_what_cannot_be_used_ends_the_check() -> None:
         async with opened(config):
             pass
 
-    with pytest.raises(CheckError) as error:
+    with pytest.raises(StoppedError) as error:
         asyncio.run(look())
-    assert error.value.finding.cause is Cause.STACK_UNREADABLE
+    assert [finding.cause for finding in error.value.findings] == [Cause.STACK_UNREADABLE]
 
 
 @pytest.mark.parametrize("ending", ["exit 1", "echo error: no stack >&2; exit 1", "exit 0"])
@@ -45,7 +45,7 @@ def test_what_pulumi_prints_is_not_repeated(tmp_path: Path, ending: str) -> None
     pulumi = tmp_path / "pulumi"
     pulumi.write_text(f"#!/bin/sh\necho '{SECRET}'\n{ending}\n")
     pulumi.chmod(0o700)
-    with pytest.raises(CheckError) as error:
-        of_stack(PulumiCli(pulumi, tmp_path, {}), "dev")
+    with pytest.raises(StoppedError) as error:
+        of_stack(Program((pulumi,), tmp_path), "dev")
     assert SECRET not in str(error.value)
     assert ("no stack" in str(error.value)) == ("no stack" in ending)

@@ -11,13 +11,12 @@ import pytest
 import yaml
 from rich.console import Console
 
-from aksgpu.main import app
-from aksgpu.preflight.causes import Cause, verdict
+from aksgpu.outcome import Cause
 from aksgpu.preflight.report import render
 from rehearsal import cloud
 from tests.aksgpu.check.conftest import AKSGPU
 from tests.aksgpu.preflight.conftest import T4, Place
-from tests.bench import ROOT, SECONDS
+from tests.bench import SECONDS
 from tests.waiting import until
 
 
@@ -37,35 +36,6 @@ def run(
     )
 
 
-def test_every_cause_has_an_exit_code_of_its_own() -> None:
-    codes = [cause.exit_code for cause in Cause]
-    assert len(set(codes)) == len(codes)
-    assert len({cause.slug for cause in Cause}) == len(codes)
-    # Those of wrong options, and of what nobody expected, are taken.
-    assert not {1, 2} & set(codes)
-
-
-def test_the_help_and_the_page_name_every_exit_code() -> None:
-    page = (ROOT / "docs/preflight.md").read_text()
-    (command,) = [
-        known
-        for known in app.registered_commands
-        if known.name == "preflight" or (known.callback and known.callback.__name__ == "preflight")
-    ]
-    told = str(command.callback.__doc__ if command.callback else "")
-    places = [page.index(f"| {cause.exit_code} | `{cause.slug}` |") for cause in Cause]
-    # Of several causes the first one decides, on the page as in the table.
-    assert places == sorted(places)
-    for cause in Cause:
-        assert f"{cause.exit_code} " in " ".join(told.split())
-
-
-def test_the_first_of_several_causes_decides() -> None:
-    assert verdict([Cause.QUOTA_TOO_SMALL, Cause.SIZE_NOT_OFFERED]) is Cause.SIZE_NOT_OFFERED
-    assert verdict([Cause.UNANSWERED, Cause.QUOTA_TOO_SMALL]) is Cause.QUOTA_TOO_SMALL
-    assert verdict([]) is Cause.READY
-
-
 def test_a_stack_file_with_mistakes(tmp_path: Path) -> None:
     config = {"aks-gpu:location": "East US", "aks-gpu:gpuPools": [{"name": "a-b"}]}
     (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump({"config": config}))
@@ -73,6 +43,7 @@ def test_a_stack_file_with_mistakes(tmp_path: Path) -> None:
     assert ended.returncode == Cause.STACK_FILE_INVALID.exit_code
     for key in ("location", "gpuPools[0].name", "gpuPools[0].vmSize"):
         assert f"{key}: " in ended.stdout
+    assert "Result: stack-file-invalid - " in ended.stdout
     assert ended.stdout.rstrip().splitlines()[-1] == "Next:   correct the stack file"
     assert "Traceback" not in ended.stderr
     ended = run(tmp_path, "--json")
@@ -87,9 +58,11 @@ def test_the_way_in_is_that_of_the_environment(place: Place, tmp_path: Path) -> 
     known = place.azure.cloud.environment()
     ended = run(tmp_path, "--json", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"})
     assert ended.returncode == Cause.CREDENTIALS_REFUSED.exit_code
+    assert json.loads(ended.stdout)["cause"] == "credentials-refused"
     assert "so-secret" not in ended.stdout + ended.stderr
     ended = run(tmp_path, "--json", ARM_METADATA_HOSTNAME="localhost:9", ARM_SUBSCRIPTION_ID="s")
     assert ended.returncode == Cause.AZURE_UNREACHABLE.exit_code
+    assert json.loads(ended.stdout)["cause"] == "azure-unreachable"
     assert "Traceback" not in ended.stderr
 
 
@@ -145,7 +118,7 @@ def test_a_page_says_what_stands_against_it_and_one_next_step(place: Place) -> N
     render(result, Console(file=page, width=250), "go on")
     *_, verdict_line, next_line = page.getvalue().rstrip().splitlines()
     assert verdict_line.startswith("Result: size-not-offered - ")
-    assert verdict_line.endswith("(exit code 44).")
+    assert verdict_line.endswith("(exit code 1).")
     assert next_line.startswith("Next:   gpuPools[0].vmSize: take one such as Standard_NC16as")
     place.offer()
     page = io.StringIO()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight.access import Access
-from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.report import render
 from tests.aksgpu.preflight.conftest import T4, Place

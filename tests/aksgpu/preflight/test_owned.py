@@ -1,12 +1,11 @@
 """What a stack's own state says that it has, read by the real engine."""
 
-import os
 from pathlib import Path
 
 import pytest
 
 from aksgpu.preflight.owned import by_state, by_state_here
-from aksgpu.pulumi_cli import PulumiCli
+from aksgpu.running import Program
 from engine import Engine
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
@@ -30,7 +29,7 @@ def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path)
     its_id = f"{azure.subscription}/resourceGroups/{own}"
     azure.call("PUT", f"/resourceGroups/{theirs}?api-version=2025-04-01", {"location": "eastus"})
     bench.write(PROGRAM.format(own=own, subscription=azure.subscription, theirs=theirs))
-    pulumi = PulumiCli(engine.pulumi, tmp_path / "project", bench.environment)
+    pulumi = Program((engine.pulumi,), tmp_path / "project", bench.environment)
     assert by_state(pulumi, "test") == frozenset()
     bench.pulumi("stack", "init")
     assert by_state(pulumi, "test") == frozenset()
@@ -40,7 +39,7 @@ def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path)
 
 
 def test_a_state_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = PulumiCli(Path("/bin/false"), tmp_path, os.environ)
+    broken = Program(("/bin/false",), tmp_path)
     assert by_state(broken, "test") is None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert by_state_here(tmp_path, "test") is None

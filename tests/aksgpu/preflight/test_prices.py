@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight import costs, wanted
 from aksgpu.preflight.access import Access
-from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
 from tests.aksgpu.preflight.conftest import T4, Place, stack_of, the

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight import quota, wanted
-from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.facts import Quota, Unanswered
 from aksgpu.preflight.wanted import WantedPool
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, offered, stack_of, the

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight import sizes, wanted
-from aksgpu.preflight.causes import Cause
 from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stack_of, the
 
 SIZE = T4["vmSize"]

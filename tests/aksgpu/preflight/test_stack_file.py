@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 import yaml
 
-from aksgpu.preflight.stack_file import StackFile, StackFileMistakesError, read
+from aksgpu.outcome import Cause, StoppedError
+from aksgpu.preflight.stack_file import StackConfiguration, read
+from settings.stack_file import NoStackFileError, StackFileError
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def written(folder: Path, content: Any, project: Any = None) -> StackFile:
+def written(folder: Path, content: Any, project: Any = None) -> StackConfiguration:
     text = content if isinstance(content, str) else yaml.safe_dump(content)
     (folder / "Pulumi.test.yaml").write_text(text)
     if project is not None:
@@ -20,9 +22,11 @@ def written(folder: Path, content: Any, project: Any = None) -> StackFile:
 
 
 def mistakes(folder: Path, content: Any) -> list[str]:
-    with pytest.raises(StackFileMistakesError) as raised:
+    with pytest.raises(StoppedError) as raised:
         written(folder, content)
-    return raised.value.mistakes
+    findings = raised.value.findings
+    assert {finding.cause for finding in findings} == {Cause.STACK_FILE_INVALID}
+    return [finding.what for finding in findings]
 
 
 @pytest.mark.parametrize("stack", ["dev", "prod", "article"])
@@ -38,6 +42,13 @@ def test_all_mistakes_are_told_at_once_by_their_keys(tmp_path: Path) -> None:
     found = mistakes(tmp_path, {"config": config})
     keys = [line.partition(":")[0] for line in found]
     assert keys == ["location", "gpuPools[0].name", "gpuPools[0].vmSize", "clutser"]
+    places = [line.rpartition(" (")[2] for line in found]
+    assert places == [
+        "line 6, column 3)",
+        "line 4, column 5)",
+        "line 5, column 5)",
+        "line 2, column 3)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -49,13 +60,13 @@ def test_all_mistakes_are_told_at_once_by_their_keys(tmp_path: Path) -> None:
     ],
 )
 def test_files_that_are_none(tmp_path: Path, content: str, words: str) -> None:
-    (line,) = mistakes(tmp_path, content)
-    assert words in line
+    with pytest.raises(StackFileError, match=words):
+        written(tmp_path, content)
 
 
 def test_a_stack_file_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.other.yaml").touch()
-    with pytest.raises(StackFileMistakesError, match=r"no stack file Pulumi.gone.yaml.*other"):
+    with pytest.raises(NoStackFileError, match=r"no stack file Pulumi.gone.yaml.*other"):
         read(tmp_path, "gone")
 
 
@@ -92,7 +103,8 @@ def test_secrets_are_not_needed_unless_they_are_asked_about(tmp_path: Path) -> N
     config |= {"aks-gpu:cluster": {"name": secret}, "aks-gpu:gpuPools": [{"name": "Bad"}]}
     found = mistakes(tmp_path, {"config": config})
     assert found[0] == (
-        "cluster.name: is encrypted, and preflight reads no secrets; say it in the clear"
+        "cluster.name: is encrypted, and preflight reads no secrets; say it in the clear "
+        "(line 3, column 5)"
     )
     assert [line.partition(":")[0] for line in found[1:]] == [
         "gpuPools[0].name",

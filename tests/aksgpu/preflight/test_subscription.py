@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from aksgpu.outcome import Cause
 from aksgpu.preflight import registrations, versions
-from aksgpu.preflight.causes import Cause
 from aksgpu.preflight.facts import Version
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, stack_of, the
 from tests.rehearsal.conftest import API_VERSION

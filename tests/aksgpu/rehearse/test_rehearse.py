@@ -29,6 +29,17 @@ def is_running(pid: int) -> bool:
     return listed.stdout.strip() not in ("", "Z", "Zs")
 
 
+def children_of(pid: int) -> list[int]:
+    listed = subprocess.run(
+        ["ps", "-eo", "pid=,ppid="],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = (map(int, line.split()) for line in listed.stdout.splitlines())
+    return [child for child, parent in rows if parent == pid]
+
+
 def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int, str]:
     """Ends a rehearsal when Azure has accepted the GPU pool and is at work on it.
 
@@ -41,7 +52,10 @@ def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int
         lambda: any(put["path"].endswith("/agentPools/gpu") for put in newcomer.requests("PUT")),
         "Azure has accepted the pool",
     )
-    os.killpg(process.pid, number)
+    # SIGKILL stands for a machine that goes down: it takes all that the command has started.
+    started = children_of(process.pid) if number == signal.SIGKILL else []
+    for group in (process.pid, *started):
+        os.killpg(group, number)
     said, _ = process.communicate(timeout=SECONDS)
     faults.lift()
     return process.returncode, said
@@ -92,8 +106,9 @@ def test_a_dead_server_is_started_again_with_all_it_had(newcomer: Newcomer) -> N
 @pytest.mark.long
 def test_an_interrupted_update_is_gone_on_with(newcomer: Newcomer) -> None:
     code, said = stopped_at_the_pool(newcomer, signal.SIGINT)
-    assert code != 0
+    assert code == 130
     assert "make rehearse" in said
+    assert "Result: interrupted - " in said
     assert "Traceback" not in said
     # What Azure had accepted is in the state.
     assert newcomer.azure_resources() == PARTS
@@ -117,7 +132,8 @@ def test_a_killed_update_is_gone_on_with(newcomer: Newcomer) -> None:
 
 
 def test_an_unknown_stack_is_told_with_those_there_are(newcomer: Newcomer) -> None:
-    said = newcomer.run("rehearse", "--stack", "nosuch", code=1)
+    said = newcomer.run("rehearse", "--stack", "nosuch", code=2)
 
+    assert "Result: stack-missing - " in said
     assert "There is no stack file Pulumi.nosuch.yaml. There are: Pulumi.article.yaml" in said
     assert "Traceback" not in said

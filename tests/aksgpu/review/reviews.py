@@ -13,13 +13,11 @@ from pulumi.automation.events import (
     StepEventStateMetadata,
 )
 
-from aksgpu.preflight import causes as preflight
+from aksgpu.outcome import Cause, Finding
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.rows import About
-from aksgpu.review.causes import Cause, Problem
 from aksgpu.review.model import (
     Change,
-    Finding,
     GpuCount,
     LostPool,
     NotRun,
@@ -27,6 +25,7 @@ from aksgpu.review.model import (
     Review,
     Span,
     StackReview,
+    Violation,
 )
 from aksgpu.review.seen import Seen
 
@@ -101,7 +100,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
         file=f"Pulumi.{name}.yaml",
         notes=[f"A note.{text}"],
         problems=[
-            Problem(
+            Finding(
                 cause=Cause.STACK_FILE_INVALID,
                 key=f"gpuPools[{number}].vmSize",
                 what=f"is wrong{text}",
@@ -125,7 +124,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
             for resource in resources
         ],
         findings=[
-            Finding(
+            Violation(
                 rule="a-rule",
                 pack="a-pack",
                 severity="high",
@@ -155,7 +154,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
             name,
             rows=[
                 About("quota", resource.name, f"gpuPools[{number}].vmSize").problem(
-                    preflight.Cause.QUOTA_TOO_SMALL,
+                    Cause.QUOTA_TOO_SMALL,
                     f"The quota is 0.{text}",
                     f"Ask for more.{text}",
                 )

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from aksgpu.main import app
+from aksgpu.outcome import Cause
 from aksgpu.review import command, reviewing
-from aksgpu.review.causes import Cause
 from aksgpu.review.model import Review
-from aksgpu.review.reviewing import Wishes
+from aksgpu.review.reviewing import ReviewOptions
 from engine import EngineUnavailableError
 from tests.aksgpu.review.reviews import review as made
 from tests.aksgpu.review.reviews import whole_stack
@@ -22,21 +22,21 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(app, ["review", *arguments], env={"COLUMNS": "200"})
 
 
-def wishes_for(project: Path, *stacks: str) -> Wishes:
-    return Wishes(stacks=stacks, project=project, offline=False, base="", allowed=())
+def options_for(project: Path, *stacks: str) -> ReviewOptions:
+    return ReviewOptions(stacks=stacks, project=project, offline=False, base="", allowed=())
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[Wishes]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
     """What is asked for, in place of a review of it."""
-    wishes: list[Wishes] = []
+    options: list[ReviewOptions] = []
 
-    def reviewed(asked: Wishes, _: Any) -> Review:
-        wishes.append(asked)
+    def reviewed(asked: ReviewOptions, _: Any) -> Review:
+        options.append(asked)
         return made(whole_stack())
 
     monkeypatch.setattr(command, "review_stacks", reviewed)
-    return wishes
+    return options
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Wishes]:
     ],
 )
 def test_wrong_options_are_refused_before_anything_is_begun(
-    arguments: list[str], told: str, asked: list[Wishes]
+    arguments: list[str], told: str, asked: list[ReviewOptions]
 ) -> None:
     ended = run(*arguments)
     assert ended.exit_code == 2
@@ -61,7 +61,7 @@ def test_wrong_options_are_refused_before_anything_is_begun(
 
 
 def test_one_run_writes_every_format_and_prints_for_the_terminal(
-    tmp_path: Path, asked: list[Wishes]
+    tmp_path: Path, asked: list[ReviewOptions]
 ) -> None:
     files = {name: tmp_path / name for name in command.FORMATS}
     ended = run(
@@ -73,12 +73,12 @@ def test_one_run_writes_every_format_and_prints_for_the_terminal(
     assert "Result: stack-file-invalid" in ended.stdout
     for name, file in files.items():
         assert file.read_text() == command.FORMATS[name](made(whole_stack()))
-    (wishes,) = asked
-    assert (wishes.stacks, wishes.allowed, wishes.offline) == (["dev", "prod"], ["a"], True)
+    (options,) = asked
+    assert (options.stacks, options.allowed, options.offline) == (["dev", "prod"], ["a"], True)
 
 
-def test_a_format_can_be_printed_alone(asked: list[Wishes]) -> None:
-    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 1
+def test_a_format_can_be_printed_alone(asked: list[ReviewOptions]) -> None:
+    assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 2
     assert len(asked) == 1
 
 
@@ -93,7 +93,7 @@ def test_without_an_engine_there_is_a_report(
         raise EngineUnavailableError("None is to be had.")
 
     monkeypatch.setattr(reviewing, "ensure_engine", unavailable)
-    review = reviewing.review_stacks(wishes_for(tmp_path, "a", "b", "a"), lambda _: None)
+    review = reviewing.review_stacks(options_for(tmp_path, "a", "b", "a"), lambda _: None)
     assert all_verdicts(review) == [Cause.ENGINE_UNAVAILABLE] * 2
 
 
@@ -107,7 +107,7 @@ def test_what_was_reviewed_before_an_interruption_is_kept(
 
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", first_only)
-    review = reviewing.review_stacks(wishes_for(tmp_path, "a", "b", "c"), lambda _: None)
+    review = reviewing.review_stacks(options_for(tmp_path, "a", "b", "c"), lambda _: None)
     assert all_verdicts(review) == [Cause.FINE, Cause.INTERRUPTED, Cause.INTERRUPTED]
 
 
@@ -119,7 +119,7 @@ def test_a_mistake_of_the_review_itself_is_in_its_report(
 
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", mistaken)
-    review = reviewing.review_stacks(wishes_for(tmp_path, "a"), lambda _: None)
+    review = reviewing.review_stacks(options_for(tmp_path, "a"), lambda _: None)
     assert all_verdicts(review) == [Cause.PREVIEW_FAILED]
     assert "KeyError" in review.stacks[0].problems[0].what
     assert "hunter2" not in review.stacks[0].problems[0].what
@@ -135,11 +135,11 @@ def test_a_mistake_in_the_review_of_one_stack_leaves_the_others_theirs(
 
     monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
     monkeypatch.setattr(reviewing, "_review", mistaken_of_b)
-    review = reviewing.review_stacks(wishes_for(tmp_path, "a", "b", "c"), lambda _: None)
+    review = reviewing.review_stacks(options_for(tmp_path, "a", "b", "c"), lambda _: None)
     assert all_verdicts(review) == [Cause.FINE, Cause.PREVIEW_FAILED, Cause.FINE]
 
 
-def test_signals_are_as_they_were_afterwards(asked: list[Wishes]) -> None:
+def test_signals_are_as_they_were_afterwards(asked: list[ReviewOptions]) -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         run("--stack", "dev")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aksgpu.review.causes import Cause
+from aksgpu.outcome import Cause
 from aksgpu.review.diagnosis import problems_of
 
 REFUSED = """This stack file cannot be used:

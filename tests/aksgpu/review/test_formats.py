@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from aksgpu.review.causes import Cause, Problem
+from aksgpu.outcome import Cause, Finding
 from aksgpu.review.command import FORMATS
 from aksgpu.review.document import as_json
 from aksgpu.review.model import Review, StackReview
@@ -32,7 +32,7 @@ def test_every_cause_is_told_in_every_format(
     cause: Cause, written: Callable[[Review], str]
 ) -> None:
     stack = StackReview(stack="dev", file="Pulumi.dev.yaml")
-    stack.problems.append(Problem(cause=cause, what="it went wrong", advice="do it again"))
+    stack.problems.append(Finding(cause=cause, what="it went wrong", advice="do it again"))
 
     text = written(review(stack))
 
@@ -62,9 +62,9 @@ def test_json_has_all_there_is() -> None:
     document: dict[str, Any] = json.loads(as_json(review(whole_stack())))
 
     assert (document["version"], document["cause"], document["exitCode"]) == (
-        1,
+        2,
         "stack-file-invalid",
-        33,
+        1,
     )
     (stack,) = document["stacks"]
     resource = {"urn": urn("pool0"), "type": urn("").split("::")[2], "name": "pool0"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from aksgpu.review.causes import Cause
+from aksgpu.outcome import Cause
 from aksgpu.review.markdown import MARKER, as_markdown, escape
 from aksgpu.review.model import Review, StackReview
 from tests.aksgpu.review.reviews import review, whole_stack
@@ -49,7 +49,8 @@ def test_everything_is_told() -> None:
         "Not known.",
         "replaced: pool0",
         "compared with the stack files at main",
-        "exit code 33",
+        "stack-file-invalid",
+        "exit code 1",
     ):
         assert told in words(rendered(text)).replace("&quot;", '"'), told
     assert '<a href="https://example.com/a-rule">a-rule</a>' in text

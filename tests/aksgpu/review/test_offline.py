@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from aksgpu.outcome import Cause
 from rehearsal import cloud
 from tests.aksgpu.review.make_example import FORMATS, KEPT, TERMINAL, make_example
 from tests.aksgpu.review.pull_request import STACK, git, make_pull_request, run_review
@@ -50,15 +51,16 @@ def at_work_in(folder: Path) -> list[str]:
     return running
 
 
-def reviewed(tmp_path: Path, *arguments: str, code: int) -> dict[str, Any]:
+def reviewed(tmp_path: Path, *arguments: str, cause: str) -> dict[str, Any]:
     report = tmp_path / "report.json"
     ended = run_review(tmp_path, "--offline", "--json", str(report), *arguments)
+    code = next(known.exit_code for known in Cause if known.word == cause)
     assert ended.returncode == code, ended.stdout + ended.stderr
     assert "Traceback" not in ended.stderr
     assert left_of(tmp_path) == []
     assert clouds_of(tmp_path) == []
     document: dict[str, Any] = json.loads(report.read_text())
-    assert document["exitCode"] == code
+    assert (document["cause"], document["exitCode"]) == (cause, code)
     return document
 
 
@@ -84,7 +86,9 @@ def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> 
     pools = [{"name": "Gpu", "vmSize": "Standard_D2s_v3"}]
     project = own_program(tmp_path / "project", "bad", gpuPools=pools, nosuch=1)
 
-    report = reviewed(tmp_path, "--project", str(project), "--stack", "bad", code=33)
+    report = reviewed(
+        tmp_path, "--project", str(project), "--stack", "bad", cause="stack-file-invalid"
+    )
 
     (stack,) = report["stacks"]
     assert [(problem["key"], problem["line"]) for problem in stack["problems"]] == [
@@ -101,7 +105,7 @@ def test_what_azure_would_not_take_fails_the_review(tmp_path: Path) -> None:
         tmp_path / "project", "old", gpuPools=pools, cluster={"kubernetesVersion": "1.32"}
     )
 
-    report = reviewed(tmp_path, "--project", str(project), "--stack", "old", code=39)
+    report = reviewed(tmp_path, "--project", str(project), "--stack", "old", cause="preflight")
 
     (stack,) = report["stacks"]
     assert stack["preflight"]["cause"] == "version-not-offered"
@@ -125,7 +129,7 @@ def test_a_stack_file_that_the_base_does_not_have_begins_from_nothing(
     git(pull_request, "commit", "--quiet", "--all", "--message", "broken")
     stack_file.write_text((pull_request / "Pulumi.new.yaml").read_text())
 
-    report = reviewed(tmp_path, *where, "--stack", "new", "--stack", STACK, code=0)
+    report = reviewed(tmp_path, *where, "--stack", "new", "--stack", STACK, cause="fine")
 
     new, broken = report["stacks"]
     assert new["notes"] == ["HEAD has no Pulumi.new.yaml: everything is new."]
@@ -147,7 +151,7 @@ def test_a_base_that_cannot_be_brought_up_fails_the_review(
     stack_file.write_text(wanted)
 
     where = ("--project", str(pull_request), "--base", "HEAD", "--stack", STACK)
-    (stack,) = reviewed(tmp_path, *where, code=37)["stacks"]
+    (stack,) = reviewed(tmp_path, *where, cause="base-failed")["stacks"]
 
     (problem,) = stack["problems"]
     assert problem["cause"] == "base-failed"
@@ -158,8 +162,10 @@ def test_a_stack_file_that_is_not_there_is_told_with_those_there_are(
     tmp_path: Path, pull_request: Path
 ) -> None:
     where = ("--project", str(pull_request))
-    (stack,) = reviewed(tmp_path, *where, "--stack", "nosuch", code=36)["stacks"]
-    assert stack["problems"][0]["advice"] == "name one of those there are: Pulumi.prod.yaml"
+    (stack,) = reviewed(tmp_path, *where, "--stack", "nosuch", cause="stack-missing")["stacks"]
+    (problem,) = stack["problems"]
+    assert problem["what"].endswith("There are: Pulumi.prod.yaml.")
+    assert problem["advice"] == "name one of those there are"
 
 
 @pytest.fixture

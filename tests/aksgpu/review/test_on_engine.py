@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 import yaml
 
+from aksgpu.outcome import Cause
 from aksgpu.review import reviewing
-from aksgpu.review.causes import Cause
 from aksgpu.review.model import Review, StackReview
-from aksgpu.review.reviewing import Wishes, review_stacks
+from aksgpu.review.reviewing import ReviewOptions, review_stacks
 from tests.aksgpu.review.test_formats import EVERY
 from tests.bench import Bench
 from tests.names import unique
@@ -71,14 +71,14 @@ def reviewed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rev
         monkeypatch.setenv(name, value)
 
     def review(*stacks: str, allowed: tuple[str, ...] = ()) -> Review:
-        wishes = Wishes(
+        options = ReviewOptions(
             stacks=stacks or ("test",),
             project=bench.folder / "project",
             offline=False,
             base="",
             allowed=allowed,
         )
-        return review_stacks(wishes, lambda _: None)
+        return review_stacks(options, lambda _: None)
 
     return review
 

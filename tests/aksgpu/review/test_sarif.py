@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from aksgpu.review.causes import Cause, Problem
+from aksgpu.outcome import Cause, Finding
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.sarif import as_sarif
 from tests.aksgpu.review.reviews import review, whole_stack
@@ -39,7 +39,7 @@ def results(stack: StackReview) -> dict[str, dict[str, Any]]:
             StackReview(
                 stack="dev",
                 file="a folder/Pulumi.dév.yaml",
-                problems=[Problem(cause=Cause.PREVIEW_FAILED, what="x", advice="y")],
+                problems=[Finding(cause=Cause.PREVIEW_FAILED, what="x", advice="y")],
             )
         ],
     ],

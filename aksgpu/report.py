@@ -1,0 +1,99 @@
+"""What all commands print in the same way: results, findings, tables, JSON, and their failures."""
+
+import json
+import traceback
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, verdict
+from aksgpu.project import EncryptedError
+from aksgpu.running import ProgramError, terminated_as_interrupted
+from engine import EngineUnavailableError
+from rehearsal.cloud import CloudError
+from settings.stack_file import NoStackFileError, StackFileError
+
+_TRY_AGAIN = "do as it says, and try again"
+# What each failure that can be understood comes to, and what to do; the first that fits.
+_FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
+    {
+        EngineUnavailableError: (Cause.ENGINE_UNAVAILABLE, _TRY_AGAIN),
+        CloudError: (Cause.REHEARSAL_UNAVAILABLE, _TRY_AGAIN),
+        ProgramError: (Cause.PROGRAM_FAILED, _TRY_AGAIN),
+        NoStackFileError: (Cause.STACK_MISSING, "name one of those there are"),
+        EncryptedError: (Cause.STACK_FILE_INVALID, _TRY_AGAIN),
+        StackFileError: (Cause.STACK_FILE_INVALID, "correct the stack file"),
+    }
+)
+FAILURES: tuple[type[Exception], ...] = (StoppedError, *_FAILURES)
+
+
+def findings_of(error: Exception) -> tuple[Finding, ...]:
+    """One of the FAILURES as findings."""
+    if isinstance(error, StoppedError):
+        return error.findings
+    cause, advice = next(row for kind, row in _FAILURES.items() if isinstance(error, kind))
+    return (Finding(cause, str(error), advice),)
+
+
+def exit_code_of(command: Callable[[], int]) -> int:
+    """Runs a command to its end, whatever happens; a failure is told in one message."""
+    messages = Console(stderr=True)
+    try:
+        with terminated_as_interrupted():
+            return command()
+    except typer.BadParameter:
+        raise
+    except KeyboardInterrupt:
+        return _print_failure(messages, INTERRUPTION)
+    except FAILURES as error:
+        return _print_failure(messages, *findings_of(error))
+    except Exception:
+        messages.print(traceback.format_exc(), soft_wrap=True, markup=False, highlight=False)
+        print_result(Cause.CRASHED, messages)
+        return Cause.CRASHED.exit_code
+
+
+def print_result(cause: Cause, console: Console) -> None:
+    style = "bold red" if cause.is_problem else "bold green"
+    line = Text("Result: ").append(cause.word, style).append(f" - {cause.sentence}.")
+    console.print(line, soft_wrap=True)
+
+
+def finding_text(finding: Finding) -> Text:
+    """A finding in two lines; the second says what to do about it."""
+    where = finding.node or (f"pool {finding.pool}" if finding.pool else finding.key)
+    style = "bold red" if finding.is_problem else "bold"
+    text = Text(f"{finding.cause.word}: ", style)
+    text.append(f"{where}: " if where else "", "bold").append(finding.what, "not bold default")
+    return text.append(f"\n  -> {finding.advice}", "not bold default")
+
+
+def table(*headings: str, title: str = "", **options: Any) -> Table:
+    """A table in which no cell is cut off."""
+    made = Table(title=title or None, **options)
+    for heading in headings:
+        made.add_column(heading, overflow="fold")
+    return made
+
+
+def as_json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def print_json(document: Mapping[str, Any], console: Console) -> None:
+    """Prints it as it is, however wide the terminal."""
+    console.out(as_json(document), highlight=False, end="")
+
+
+def _print_failure(messages: Console, *findings: Finding) -> int:
+    for finding in findings:
+        messages.print(finding_text(finding), soft_wrap=True)
+    cause = verdict(finding.cause for finding in findings)
+    print_result(cause, messages)
+    return cause.exit_code

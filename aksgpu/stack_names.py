@@ -1,0 +1,31 @@
+"""The files of a stack, and the stack of a file: a name may have dots in it, as prod.eu has.
+
+The standard library alone: `aksgpu.ci` runs without an installation.
+"""
+
+import re
+from pathlib import Path
+
+_OF_ONE_STACK = re.compile(r"(?s)Pulumi\.(?P<stack>.+?)\.(yaml|policies\.json)")
+
+
+def stack_file(folder: Path, stack: str) -> Path:
+    """One of an organisation is written `organisation/project/stack`, and its file as the rest."""
+    return folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
+
+
+def policies_file(folder: Path, stack: str) -> Path:
+    """Where a stack configures the policy pack: beside its stack file."""
+    return stack_file(folder, stack).with_suffix(".policies.json")
+
+
+def stack_of(file: str) -> str | None:
+    """The stack whose stack file, or configuration of the pack, has this name."""
+    found = _OF_ONE_STACK.fullmatch(file)
+    return found["stack"] if found else None
+
+
+def stacks_in(folder: Path) -> list[str]:
+    """The stacks that have a stack file, by name."""
+    files = (file.name for file in folder.iterdir() if file.suffix == ".yaml")
+    return sorted(filter(None, map(stack_of, files)))

@@ -1,0 +1,160 @@
+"""A stack file as it is written: its values, and the line and column of each."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from settings.reading import PROJECT
+
+_PART = re.compile(r"[^.\[\]]+")
+
+
+class StackFileError(Exception):
+    """A stack file that cannot be used as it is."""
+
+
+class NoStackFileError(StackFileError):
+    """A stack without a stack file."""
+
+
+class Place(NamedTuple):
+    """Where something is written; the first line and the first column are 1."""
+
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}"
+
+
+@dataclass(frozen=True)
+class StackFile:
+    """What a stack file, or the project file Pulumi.yaml, says."""
+
+    content: Mapping[str, Any]
+    root: yaml.Node | None = None
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration; a key without a namespace is one of the project."""
+        config = self.content.get("config") or {}
+        return {
+            str(key) if ":" in str(key) else f"{PROJECT}:{key}": value
+            for key, value in config.items()
+        }
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """Of a project file: the values of the keys that a stack file leaves out."""
+        found = {}
+        for key, value in self.config.items():
+            if not isinstance(value, Mapping):
+                found[key] = value
+            elif "value" in value or "default" in value:
+                found[key] = value.get("value", value.get("default"))
+        return found
+
+    @property
+    def secrets(self) -> list[str]:
+        """The paths of all encrypted values, such as aks-gpu:gpuPools[0].vmSize."""
+        return [path for key, value in self.config.items() for path in _secrets(value, key)]
+
+    def place_of_key(self, path: str) -> Place | None:
+        """Where a key is written, such as gpuPools[1].vmSize, or else what should hold it."""
+        place, node = None, _member(self.root, "config")[1]
+        for part in _PART.findall(path):
+            found, node = _member(node, part)
+            place = found or place
+        return place
+
+    def line_of_name(self, *names: str) -> int | None:
+        """The first line in which one of these stands as a name, or else as any value."""
+        for name in filter(None, names):
+            found = list(_scalars(self.root, name))
+            named = [line for line, is_name in found if is_name]
+            if lines := named or [line for line, _ in found]:
+                return lines[0]
+        return None
+
+
+def read(file: Path) -> StackFile:
+    """Raises StackFileError where a file cannot be read."""
+    if not file.exists():
+        there = ", ".join(sorted(path.name for path in file.parent.glob("Pulumi.*.yaml")))
+        raise NoStackFileError(f"There is no stack file {file.name}. There are: {there or 'none'}.")
+    try:
+        return parse(file.read_text(encoding="utf-8"), file.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StackFileError(f"{file.name} cannot be read: {error}") from None
+
+
+def parse(text: str, name: str) -> StackFile:
+    """Raises StackFileError, with the name, where a text is no stack file."""
+    loader = yaml.SafeLoader(text)
+    try:
+        root = loader.get_single_node()
+        content = {} if root is None else loader.construct_document(root)
+    except yaml.YAMLError as error:
+        raise StackFileError(f"{name} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict) or not isinstance(content.get("config") or {}, dict):
+        raise StackFileError(f"{name} is no map of keys and values below config.")
+    return StackFile(content, root)
+
+
+def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
+    """A configuration as a program gets it: texts. What is encrypted is left out."""
+    return {
+        key: value if isinstance(value, str) else json.dumps(value, default=str)
+        for key, value in config.items()
+        if value is not None and not any(_secrets(value, key))
+    }
+
+
+def _secrets(value: Any, path: str) -> Iterator[str]:
+    """Where below a value there is something encrypted."""
+    if isinstance(value, Mapping):
+        if "secure" in value:
+            yield path
+            return
+        for key, member in value.items():
+            yield from _secrets(member, f"{path}.{key}")
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _secrets(item, f"{path}[{number}]")
+
+
+def _member(node: yaml.Node | None, part: str) -> tuple[Place | None, yaml.Node | None]:
+    """A member of a map or list, with its place; keys may have their project's name before them."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if str(key.value).rpartition(":")[2] == part.strip("'"):
+                return _place(key), value
+    if isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
+        return _place(node.value[int(part)]), node.value[int(part)]
+    return None, None
+
+
+def _place(node: yaml.Node) -> Place:
+    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _scalars(node: yaml.Node | None, text: str, *, is_name: bool = False) -> list[tuple[int, bool]]:
+    """The lines in which a text stands, and whether it is a name there."""
+    if isinstance(node, yaml.ScalarNode):
+        return [(_place(node).line, is_name)] if node.value == text else []
+    found = []
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            # A map may have names for keys, as `pools: {training: ...}` has.
+            if key.value.rpartition(":")[2] == text:
+                found.append((_place(key).line, False))
+            found += _scalars(value, text, is_name=key.value == "name")
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            found += _scalars(item, text)
+    return found

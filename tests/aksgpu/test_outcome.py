@@ -1,0 +1,131 @@
+"""What commands come to: four exit codes, a word for each cause, and what crashes is told too."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from aksgpu.main import app
+from aksgpu.outcome import Cause, Finding, StoppedError, stopped, verdict
+from aksgpu.report import exit_code_of
+from aksgpu.running import ProgramError
+from engine import EngineUnavailableError
+from rehearsal.cloud import CloudError
+from settings.stack_file import NoStackFileError, StackFileError
+from tests.bench import ROOT
+
+PAGE = ROOT / "docs" / "exit-codes.md"
+COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review")
+
+
+def test_there_are_four_exit_codes_and_that_of_an_interruption() -> None:
+    assert {cause.exit_code for cause in Cause} == {0, 1, 2, 3, 130}
+    assert Cause.INTERRUPTED.exit_code == 130
+
+
+def test_each_cause_has_a_word_of_its_own() -> None:
+    words = [cause.word for cause in Cause]
+    assert len(set(words)) == len(Cause)
+    assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", word) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("causes", "comes_to"),
+    [
+        ([], Cause.FINE),
+        ([Cause.FINE, Cause.RULE_NOT_RUN], Cause.RULE_NOT_RUN),
+        ([Cause.RULE_NOT_RUN, Cause.GPU_POOL_LOST, Cause.RULE_BROKEN], Cause.RULE_BROKEN),
+        ([Cause.RULE_BROKEN, Cause.PREVIEW_FAILED], Cause.PREVIEW_FAILED),
+        ([Cause.PREVIEW_FAILED, Cause.CLOUD_UNREACHABLE], Cause.CLOUD_UNREACHABLE),
+        ([Cause.STACK_FILE_INVALID, Cause.INTERRUPTED], Cause.INTERRUPTED),
+        ([Cause.QUOTA_TOO_SMALL, Cause.SIZE_NOT_OFFERED], Cause.SIZE_NOT_OFFERED),
+        ([Cause.UNANSWERED, Cause.QUOTA_TOO_SMALL], Cause.QUOTA_TOO_SMALL),
+        ([Cause.POD_PENDING, Cause.NODE_NOT_READY, Cause.POOL_AT_ZERO], Cause.NODE_NOT_READY),
+        # The job was asked for: what it met comes first.
+        ([Cause.NODE_NOT_READY, Cause.CUDA_MISMATCH], Cause.CUDA_MISMATCH),
+    ],
+)
+def test_the_first_of_several_causes_counts(causes: list[Cause], comes_to: Cause) -> None:
+    assert verdict(causes) is comes_to
+    assert verdict([cause for cause in causes if not cause.is_problem], Cause.READY) is Cause.READY
+
+
+def test_the_page_names_every_cause_in_the_order_that_counts() -> None:
+    rows = [
+        [cell.strip(" `") for cell in line.split("|")]
+        for line in PAGE.read_text().splitlines()
+        if line.startswith("| `")
+    ]
+    assert [(row[1], row[2]) for row in rows] == [
+        (cause.word, str(cause.exit_code)) for cause in Cause
+    ]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_the_exit_codes(command: str) -> None:
+    told = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
+    told = " ".join(told.replace("│", " ").split())
+    for code in ("0 nothing", "1 something", "2 wrong", "3 could not", "130 interrupted"):
+        assert code in told
+
+
+def failing(error: BaseException) -> Callable[[], int]:
+    def command() -> int:
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (EngineUnavailableError("why"), Cause.ENGINE_UNAVAILABLE),
+        (CloudError("why"), Cause.REHEARSAL_UNAVAILABLE),
+        (ProgramError("why"), Cause.PROGRAM_FAILED),
+        (NoStackFileError("why"), Cause.STACK_MISSING),
+        (StackFileError("why"), Cause.STACK_FILE_INVALID),
+        (stopped(Cause.STACK_UNREADABLE, "why", "what to do"), Cause.STACK_UNREADABLE),
+        (
+            StoppedError(
+                Finding(Cause.UNANSWERED, "why", ""), Finding(Cause.NOT_REGISTERED, "", "")
+            ),
+            Cause.NOT_REGISTERED,
+        ),
+        (KeyboardInterrupt(), Cause.INTERRUPTED),
+    ],
+)
+def test_a_failure_that_is_understood_is_told_in_one_message(
+    error: BaseException, cause: Cause, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code_of(failing(error)) == cause.exit_code
+    told = capsys.readouterr().err
+    assert f"Result: {cause.word} - " in told
+    assert f"(exit code {cause.exit_code})." in told
+    assert "why" in told or cause is Cause.INTERRUPTED
+    assert "Traceback" not in told
+
+
+def test_a_crash_is_told_with_its_traceback_and_is_no_finding(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert exit_code_of(failing(KeyError("a mistake"))) == 3
+    told = capsys.readouterr().err
+    assert "Traceback" in told
+    assert "KeyError: 'a mistake'" in told
+    assert "Result: crashed - " in told
+
+
+def test_wrong_options_are_the_command_lines_own() -> None:
+    with pytest.raises(typer.BadParameter):
+        exit_code_of(failing(typer.BadParameter("no")))
+    assert CliRunner().invoke(app, ["check", "--no-such-option"]).exit_code == 2
+
+
+def test_what_ci_uses_needs_no_installation() -> None:
+    # No `site`: the standard library and this checkout, as on a runner.
+    look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.outcome, aksgpu.running"
+    subprocess.run([sys.executable, "-I", "-S", "-c", look], check=True)
