@@ -1,60 +1,152 @@
 """The program: a stack's settings, the components they ask for, and the stack's outputs."""
 
-from typing import Any
-
 import pulumi
 
-import components as gpu
 import settings
-from workloads import add_workloads, next_steps
+from components import (
+    AksCluster,
+    AksClusterArgs,
+    ExistingAksCluster,
+    ExistingAksClusterArgs,
+    ExistingResourceGroup,
+    ExistingResourceGroupArgs,
+    GpuNodePool,
+    GpuNodePoolArgs,
+    NetworkArgs,
+    ResourceGroup,
+    ResourceGroupArgs,
+    SpecialisedGpuImage,
+    SpecialisedGpuImageArgs,
+    SystemPoolArgs,
+)
+from workloads import add_workloads
 
 try:
     stack = settings.load(pulumi.runtime.get_config_env(), pulumi.log.warn)
 except settings.SettingsError as error:
     raise pulumi.RunError(f"This stack file cannot be used:\n{error}") from None
 
-everywhere = stack.model_dump(include={"tags"})
-features = pulumi.ResourceOptions()
-if specialised := stack.pools_of("specialised-image"):
-    image = gpu.SpecialisedGpuImage("specialised-image", gpu.SpecialisedGpuImageArgs())
-    features = pulumi.ResourceOptions(depends_on=[image])
+# Pools and clusters with the specialised image wait for its feature.
+specialised = stack.pools_of("specialised-image")
+after_the_feature = pulumi.ResourceOptions(
+    depends_on=[SpecialisedGpuImage("specialised-image", SpecialisedGpuImageArgs())]
+    if specialised
+    else []
+)
 
-names: dict[str, Any] = {"resource_group_name": stack.resource_group.name}
+group: ResourceGroup | ExistingResourceGroup
 if stack.resource_group.existing:
-    group = gpu.ResourceGroup.existing("group", gpu.ExistingResourceGroupArgs(**names))
-else:
-    new_group = gpu.ResourceGroupArgs(**names, **everywhere, location=stack.location)
-    group = gpu.ResourceGroup("group", new_group)
-
-names = {"resource_group_name": group.resource_group_name, "cluster_name": stack.cluster.name}
-if stack.cluster.existing:
-    cluster = gpu.AksCluster.existing("cluster", gpu.ExistingAksClusterArgs(**names))
-else:
-    new_cluster = gpu.AksClusterArgs(
-        **{**names, **everywhere, **stack.cluster.arguments()},
-        location=stack.location,
-        network=gpu.NetworkArgs(**stack.network.model_dump()),
-        system_pool=gpu.SystemPoolArgs(**stack.system_pool.arguments()),
+    group = ExistingResourceGroup(
+        "group", ExistingResourceGroupArgs(resource_group_name=stack.resource_group.name)
     )
-    waits = features if stack.system_pool in specialised else None
-    cluster = gpu.AksCluster("cluster", new_cluster, waits)
-
-names["cluster_name"] = cluster.cluster_name
-pools = [
-    gpu.GpuNodePool(
-        pool.name,
-        gpu.GpuNodePoolArgs(
-            **{**names, **everywhere, **pool.arguments()}, subnet_id=stack.network.subnet_id
+else:
+    group = ResourceGroup(
+        "group",
+        ResourceGroupArgs(
+            resource_group_name=stack.resource_group.name,
+            location=stack.location,
+            tags=stack.tags,
         ),
-        features if pool in specialised else None,
+    )
+
+cluster: AksCluster | ExistingAksCluster
+if stack.cluster.existing:
+    cluster = ExistingAksCluster(
+        "cluster",
+        ExistingAksClusterArgs(
+            resource_group_name=group.resource_group_name,
+            cluster_name=stack.cluster.name,
+        ),
+    )
+else:
+    cluster = AksCluster(
+        "cluster",
+        AksClusterArgs(
+            resource_group_name=group.resource_group_name,
+            location=stack.location,
+            cluster_name=stack.cluster.name,
+            kubernetes_version=stack.cluster.kubernetes_version or None,
+            sku_tier=stack.cluster.sku_tier,
+            private=stack.cluster.private,
+            authorized_ip_ranges=stack.cluster.authorized_ip_ranges,
+            oidc_issuer=stack.cluster.oidc_issuer,
+            workload_identity=stack.cluster.workload_identity,
+            upgrade_channel=stack.cluster.upgrade_channel,
+            node_os_upgrade_channel=stack.cluster.node_os_upgrade_channel,
+            network=NetworkArgs(
+                mode=stack.network.mode,
+                subnet_id=stack.network.subnet_id or None,
+                pod_cidr=stack.network.pod_cidr,
+                service_cidr=stack.network.service_cidr,
+                dns_service_ip=stack.network.dns_service_ip,
+            ),
+            system_pool=SystemPoolArgs(
+                pool_name=stack.system_pool.name,
+                vm_size=stack.system_pool.vm_size,
+                count=stack.system_pool.count,
+                min_count=stack.system_pool.min_count,
+                max_count=stack.system_pool.max_count,
+                zones=stack.system_pool.zones,
+                os_sku=stack.system_pool.os_sku,
+                gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,
+                custom_headers=stack.system_pool.custom_headers,
+            ),
+            tags=stack.tags,
+        ),
+        after_the_feature if stack.system_pool in specialised else None,
+    )
+
+pools = [
+    GpuNodePool(
+        pool.name,
+        GpuNodePoolArgs(
+            resource_group_name=group.resource_group_name,
+            cluster_name=cluster.cluster_name,
+            pool_name=pool.name,
+            vm_size=pool.vm_size,
+            count=pool.count,
+            min_count=pool.min_count,
+            max_count=pool.max_count,
+            zones=pool.zones,
+            os_sku=pool.os_sku,
+            os_disk_size_gb=pool.os_disk_size_gb,
+            os_disk_type=pool.os_disk_type,
+            spot=pool.spot,
+            spot_max_price=pool.spot_max_price,
+            max_surge=pool.max_surge,
+            mig_profile=pool.mig_profile,
+            gpu_stack=pool.gpu_stack,
+            taints=pool.taints,
+            tainted=pool.tainted,
+            labels=pool.labels,
+            subnet_id=stack.network.subnet_id or None,
+            custom_headers=pool.custom_headers,
+            updatable_headers=pool.updatable_headers,
+            tags=stack.tags,
+        ),
+        after_the_feature if pool in specialised else None,
     )
     for pool in stack.gpu_pools
 ]
-add_workloads(stack, cluster, pools)
+add_workloads(stack, cluster.kubeconfig, pools)
 
 pulumi.export("resourceGroupName", group.resource_group_name)
 pulumi.export("clusterName", cluster.cluster_name)
 pulumi.export("clusterId", cluster.id)
 pulumi.export("kubeconfig", cluster.kubeconfig)
-pulumi.export("gpuPools", {pool.pool_name: pool.placement() for pool in pools})
-pulumi.export("nextSteps", next_steps(group.resource_group_name, cluster.cluster_name))
+pulumi.export(
+    "gpuPools",
+    {pool.name: made.placement() for pool, made in zip(stack.gpu_pools, pools, strict=True)},
+)
+pulumi.export(
+    "nextSteps",
+    [
+        pulumi.Output.format(
+            "az aks get-credentials --resource-group {0} --name {1}",
+            group.resource_group_name,
+            cluster.cluster_name,
+        ),
+        "kubectl get nodes -l accelerator=nvidia",
+        "kubectl describe nodes -l accelerator=nvidia",
+    ],
+)

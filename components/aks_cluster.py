@@ -4,6 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import pulumi
@@ -11,11 +12,16 @@ from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
 from catalogue.nodes import DRIVERS
+from catalogue.valid_clusters import CLUSTER, NETWORK
+from catalogue.valid_pools import SYSTEM_POOL
+from components.arguments import check
 from components.azure_child import azure_child
-from components.either_provider import either_provider
+from components.provider_change import provider_change
 
 # What AKS calls the modes of the network.
-_NETWORK_PLUGIN_MODES: Mapping[str, str | None] = {"overlay": "overlay", "subnet": None}
+_NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
+    {"overlay": "overlay", "subnet": None}
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,76 +29,104 @@ class SystemPoolArgs:
     """The pool that the cluster's own pods run on."""
 
     vm_size: pulumi.Input[str]
+    """The size of the nodes."""
     pool_name: pulumi.Input[str] = "system"
+    """The pool's name in AKS."""
     count: pulumi.Input[int] = 1
-    # Given together: AKS scales the pool between them, from `count` on.
-    min_count: int | None = None
-    max_count: int | None = None
-    zones: Sequence[str] = ()
+    """How many nodes there are, or are at first if AKS scales the pool."""
+    min_count: pulumi.Input[int] | None = None
+    """With `max_count`: AKS scales the pool between the two."""
+    max_count: pulumi.Input[int] | None = None
+    """With `min_count`: AKS scales the pool between the two."""
+    zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    """The availability zones of the nodes."""
     os_sku: pulumi.Input[str] | None = None
-    # Who brings driver and device plugin, where the pool has GPUs.
-    gpu_stack: str | None = None
-    # Sent with the cluster, which is then made through aks-preview.
-    custom_headers: Mapping[str, str] = field(default_factory=dict)
+    """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
+    gpu_stack: pulumi.Input[str] | None = None
+    """Who brings driver and device plugin, if the nodes have GPUs: `device-plugin`,
+    `specialised-image` or `none`."""
+    custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """HTTP headers of the requests for the cluster. Plain: if there are any, aks-preview makes the
+    cluster, and azure-native if not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkArgs:
     """The cluster's network: Azure's CNI, with pods on an overlay by default."""
 
-    mode: str = "overlay"
+    mode: pulumi.Input[str] = "overlay"
+    """`overlay`, or `subnet` for pods in the subnet `subnet_id`."""
     subnet_id: pulumi.Input[str] | None = None
+    """The id of the nodes' subnet. Default: AKS makes a network."""
     pod_cidr: pulumi.Input[str] | None = None
+    """The range of the pods' addresses, on an overlay. Default: AKS's own."""
     service_cidr: pulumi.Input[str] | None = None
+    """The range of the services' addresses. Default: AKS's own."""
     dns_service_ip: pulumi.Input[str] | None = None
+    """The address of the cluster's DNS, in `service_cidr`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AksClusterArgs:
+    """A cluster to create."""
+
     resource_group_name: pulumi.Input[str]
+    """The name of the cluster's resource group."""
     location: pulumi.Input[str]
+    """The Azure region of the cluster."""
     cluster_name: pulumi.Input[str]
+    """The cluster's name in Azure."""
     system_pool: SystemPoolArgs
+    """The pool that the cluster's own pods run on."""
     network: NetworkArgs = NetworkArgs()
-    # Left out, AKS takes its own default; the cluster is not moved when that default moves.
+    """The cluster's network."""
     kubernetes_version: pulumi.Input[str] | None = None
+    """The version of Kubernetes. Default: AKS's own; the cluster stays at its version when that
+    default moves."""
     sku_tier: pulumi.Input[str] = "Free"
-    private: bool = False
-    authorized_ip_ranges: Sequence[pulumi.Input[str]] = ()
-    oidc_issuer: bool = True
-    workload_identity: bool = False
+    """`Free`, `Standard` or `Premium`."""
+    private: pulumi.Input[bool] = False
+    """Whether the API server has a private address only."""
+    authorized_ip_ranges: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    """From where the API server can be reached. Default: from anywhere."""
+    oidc_issuer: pulumi.Input[bool] = True
+    """Whether the cluster issues tokens that others can verify."""
+    workload_identity: pulumi.Input[bool] = False
+    """Whether pods can have Azure identities. Needs `oidc_issuer`."""
     upgrade_channel: pulumi.Input[str] = "none"
+    """Which upgrades of Kubernetes AKS does by itself."""
     node_os_upgrade_channel: pulumi.Input[str] = "NodeImage"
-    tags: Mapping[str, pulumi.Input[str]] | None = None
+    """Which upgrades of the nodes' Linux AKS does by itself."""
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
+    """The cluster's tags."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingAksClusterArgs:
+    """A cluster that exists."""
+
     resource_group_name: pulumi.Input[str]
+    """The name of the cluster's resource group."""
     cluster_name: pulumi.Input[str]
+    """The cluster's name in Azure."""
 
 
-class AksCluster(pulumi.ComponentResource):
-    """An AKS cluster: a new one, or with `AksCluster.existing` one that is only read.
-
-    GPU pools are resources of their own (see GpuNodePool): changing one inline disturbs them all.
-    """
-
+class _Cluster(pulumi.ComponentResource):
     id: pulumi.Output[str]
+    """The cluster's id in Azure."""
     cluster_name: pulumi.Output[str]
+    """The cluster's name in Azure."""
     resource_group_name: pulumi.Output[str]
+    """The name of the cluster's resource group."""
 
-    def __init__(
-        self,
-        name: str,
-        args: AksClusterArgs | ExistingAksClusterArgs,
-        opts: pulumi.ResourceOptions | None = None,
-    ) -> None:
+    def __init__(self, name: str, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__("aks-gpu:components:AksCluster", name, None, opts)
-        cluster = self._made(name, args) if isinstance(args, AksClusterArgs) else self._read(args)
-        self.id = cluster.id
-        self.cluster_name = cluster.name
-        self.resource_group_name = pulumi.Output.from_input(args.resource_group_name)
+
+    def _register(
+        self, id_: pulumi.Output[str], cluster_name: pulumi.Output[str], group: pulumi.Input[str]
+    ) -> None:
+        self.id, self.cluster_name = id_, cluster_name
+        self.resource_group_name = pulumi.Output.from_input(group)
         self.register_outputs(
             {
                 "id": self.id,
@@ -101,16 +135,9 @@ class AksCluster(pulumi.ComponentResource):
             }
         )
 
-    @classmethod
-    def existing(
-        cls, name: str, args: ExistingAksClusterArgs, opts: pulumi.ResourceOptions | None = None
-    ) -> "AksCluster":
-        """A cluster that is there already and is left as it is."""
-        return cls(name, args, opts)
-
     @cached_property
     def kubeconfig(self) -> pulumi.Output[str]:
-        """A secret, as everything that is made of it. Asked for in Azure only where it is used."""
+        """The user kubeconfig, as a secret. A program that does not read it does not ask Azure."""
         credentials = aks.list_managed_cluster_user_credentials_output(
             resource_group_name=self.resource_group_name,
             resource_name=self.cluster_name,
@@ -122,36 +149,53 @@ class AksCluster(pulumi.ComponentResource):
             )
         )
 
-    def _made(self, name: str, args: AksClusterArgs) -> aks.ManagedCluster | ManagedCluster:
-        # AKS moves the number of nodes of an autoscaled pool by itself.
-        ignored = ["agentPoolProfiles[0].count"] if args.system_pool.max_count else []
+
+class AksCluster(_Cluster):
+    """A new AKS cluster.
+
+    GPU pools are resources of their own (see GpuNodePool): changing one inline disturbs them all.
+    """
+
+    def __init__(
+        self, name: str, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        check(name, args, CLUSTER, {"system_pool": SYSTEM_POOL, "network": NETWORK})
+        super().__init__(name, opts)
+        self.managed_cluster = self._managed_cluster(name, args)
+        cluster = self.managed_cluster
+        self._register(cluster.id, cluster.name, args.resource_group_name)
+
+    def _managed_cluster(
+        self, name: str, args: AksClusterArgs
+    ) -> aks.ManagedCluster | ManagedCluster:
         headers = args.system_pool.custom_headers
-        opts = either_provider(
+        # AKS moves the number of nodes of an autoscaled pool by itself.
+        autoscaled = args.system_pool.max_count is not None
+        opts = provider_change(
             self,
             "containerservice:ManagedCluster",
             has_headers=bool(headers),
-            ignore_changes=ignored,
+            ignore_changes=["agentPoolProfiles[0].count"] if autoscaled else [],
         )
         if headers:
-            return ManagedCluster(
-                name,
-                _cluster_args(args),
-                opts,
-                custom_headers=headers,
-            )
-        return azure_child(
-            aks.ManagedCluster,
-            name,
-            _cluster_args(args),
-            opts,
-        )
+            return ManagedCluster(name, _cluster_args(args), opts, custom_headers=headers)
+        return azure_child(aks.ManagedCluster, name, _cluster_args(args), opts)
 
-    def _read(self, args: ExistingAksClusterArgs) -> pulumi.Output[aks.GetManagedClusterResult]:
-        return aks.get_managed_cluster_output(
+
+class ExistingAksCluster(_Cluster):
+    """An AKS cluster that exists and is only read."""
+
+    def __init__(
+        self, name: str, args: ExistingAksClusterArgs, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        check(name, args, CLUSTER)
+        super().__init__(name, opts)
+        cluster = aks.get_managed_cluster_output(
             resource_group_name=args.resource_group_name,
             resource_name=args.cluster_name,
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
+        self._register(cluster.id, cluster.name, args.resource_group_name)
 
 
 def _cluster_args(args: AksClusterArgs) -> aks.ManagedClusterArgs:
@@ -160,7 +204,7 @@ def _cluster_args(args: AksClusterArgs) -> aks.ManagedClusterArgs:
         resource_name=args.cluster_name,
         location=args.location,
         dns_prefix=args.cluster_name,
-        kubernetes_version=args.kubernetes_version or None,
+        kubernetes_version=args.kubernetes_version,
         identity=aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED),
         sku=aks.ManagedClusterSKUArgs(name="Base", tier=args.sku_tier),
         network_profile=_network(args.network),
@@ -184,23 +228,31 @@ def _network(network: NetworkArgs) -> Any:
     # A dictionary, which the SDK takes though its types do not say so: the class would fill in
     # addresses for pods also where none can be given. By the names on the wire, which both
     # providers' classes hand on as they are.
-    said = {
+    return {
         "networkPlugin": "azure",
-        "networkPluginMode": _NETWORK_PLUGIN_MODES[network.mode],
+        "networkPluginMode": pulumi.Output.from_input(network.mode).apply(
+            _NETWORK_PLUGIN_MODES.__getitem__
+        ),
         "podCidr": network.pod_cidr,
         "serviceCidr": network.service_cidr,
         "dnsServiceIP": network.dns_service_ip,
     }
-    return {name: value for name, value in said.items() if value is not None}
 
 
-def _access(args: AksClusterArgs) -> aks.ManagedClusterAPIServerAccessProfileArgs | None:
-    if not args.private and not args.authorized_ip_ranges:
-        return None
-    return aks.ManagedClusterAPIServerAccessProfileArgs(
-        enable_private_cluster=args.private or None,
-        authorized_ip_ranges=list(args.authorized_ip_ranges) or None,
-    )
+def _access(
+    args: AksClusterArgs,
+) -> pulumi.Output[aks.ManagedClusterAPIServerAccessProfileArgs | None]:
+    def access(
+        values: list[Any],
+    ) -> aks.ManagedClusterAPIServerAccessProfileArgs | None:
+        private, ranges = values
+        if not private and not ranges:
+            return None
+        return aks.ManagedClusterAPIServerAccessProfileArgs(
+            enable_private_cluster=private or None, authorized_ip_ranges=ranges or None
+        )
+
+    return pulumi.Output.all(args.private, args.authorized_ip_ranges).apply(access)
 
 
 def _system_pool(
@@ -214,12 +266,16 @@ def _system_pool(
         type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
         vm_size=pool.vm_size,
         count=pool.count,
-        enable_auto_scaling=True if pool.max_count else None,
+        enable_auto_scaling=True if pool.max_count is not None else None,
         min_count=pool.min_count,
         max_count=pool.max_count,
-        availability_zones=list(pool.zones) or None,
+        availability_zones=pool.zones or None,
         gpu_profile=(
-            aks.GPUProfileArgs(driver=DRIVERS[pool.gpu_stack]) if pool.gpu_stack else None
+            aks.GPUProfileArgs(
+                driver=pulumi.Output.from_input(pool.gpu_stack).apply(DRIVERS.__getitem__)
+            )
+            if pool.gpu_stack
+            else None
         ),
-        vnet_subnet_id=network.subnet_id or None,
+        vnet_subnet_id=network.subnet_id,
     )

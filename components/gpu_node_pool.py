@@ -9,68 +9,101 @@ from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import AgentPool
 from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
+from catalogue.valid_pools import GPU_POOL
+from components.arguments import check
 from components.azure_child import azure_child
-from components.either_provider import either_provider
 from components.placement import Toleration, node_selector, tolerations
+from components.provider_change import provider_change
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuNodePoolArgs:
+    """A pool of GPU nodes to create in a cluster."""
+
     resource_group_name: pulumi.Input[str]
+    """The name of the cluster's resource group."""
     cluster_name: pulumi.Input[str]
-    pool_name: str
+    """The cluster's name in Azure."""
+    pool_name: pulumi.Input[str]
+    """The pool's name in AKS: 1 to 12 lower-case letters and digits, a letter first."""
     vm_size: pulumi.Input[str]
+    """The size of the nodes, one with NVIDIA GPUs unless `gpu_stack` is `none`."""
     count: pulumi.Input[int] = 1
-    # Given together: AKS scales the pool between them, from `count` on.
-    min_count: int | None = None
-    max_count: int | None = None
-    zones: Sequence[str] = ()
+    """How many nodes there are, or are at first if AKS scales the pool."""
+    min_count: pulumi.Input[int] | None = None
+    """With `max_count`: AKS scales the pool between the two."""
+    max_count: pulumi.Input[int] | None = None
+    """With `min_count`: AKS scales the pool between the two."""
+    zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    """The availability zones of the nodes."""
     os_sku: pulumi.Input[str] | None = None
+    """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
     os_disk_size_gb: pulumi.Input[int] | None = None
+    """The size of the nodes' disks. Default: AKS's own."""
     os_disk_type: pulumi.Input[str] | None = None
-    spot: bool = False
+    """`Managed` or `Ephemeral`. Default: AKS's own."""
+    spot: pulumi.Input[bool] = False
+    """Whether the nodes are spot machines, which Azure may take back."""
     spot_max_price: pulumi.Input[float] = -1
+    """The most to pay for an hour of a spot node, in US dollars; -1: as much as on demand."""
     max_surge: pulumi.Input[str] | None = None
+    """How many more nodes there may be during an upgrade. Default: AKS's own."""
     mig_profile: pulumi.Input[str] | None = None
+    """How each GPU is partitioned, such as `MIG1g`. Default: not at all."""
     gpu_stack: str = "device-plugin"
-    # On top of the conventional ones; not tainted, the conventional taint is left out.
-    taints: Sequence[str] = ()
-    tainted: bool = True
-    labels: Mapping[str, str] = field(default_factory=dict)
+    """Who brings driver and device plugin: `device-plugin`, `specialised-image` or `none`. Plain:
+    it decides whether the device plugin's DaemonSets exist."""
+    taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    """Taints, as `key=value:effect`, on top of the conventional ones."""
+    tainted: pulumi.Input[bool] = True
+    """Whether the nodes have the conventional taint, which keeps other pods away."""
+    labels: pulumi.Input[Mapping[str, pulumi.Input[str]]] = field(default_factory=dict)
+    """Labels on top of those that AKS sets."""
     subnet_id: pulumi.Input[str] | None = None
-    tags: Mapping[str, pulumi.Input[str]] | None = None
-    # Sent with every request for the pool, which is then made through aks-preview.
-    custom_headers: Mapping[str, str] = field(default_factory=dict)
-    updatable_headers: Sequence[str] = ()
+    """The id of the nodes' subnet. Default: AKS's own network."""
+    tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
+    """The pool's tags in Azure."""
+    custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """HTTP headers of the requests for the pool. Plain: if there are any, aks-preview makes the
+    pool, and azure-native if not."""
+    updatable_headers: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    """The headers that are sent again when they change. A change of others replaces the pool."""
 
 
 class GpuNodePool(pulumi.ComponentResource):
     """A Linux pool of GPU nodes, tainted so that only GPU workloads land on it."""
 
     id: pulumi.Output[str]
-    pool_name: str
+    """The pool's id in Azure."""
+    pool_name: pulumi.Output[str]
+    """The pool's name in AKS."""
     gpu_stack: str
-    node_taints: Sequence[str]
+    """Who brings driver and device plugin."""
     has_mig: bool
     """Whether its GPUs are partitioned by a MIG profile."""
-    # What a workload needs to land on this pool.
-    tolerations: list[Toleration]
-    node_selector: dict[str, str]
+    node_taints: pulumi.Output[list[str]]
+    """All taints of the nodes."""
+    tolerations: pulumi.Output[list[Toleration]]
+    """What a workload has to tolerate to land on the pool."""
+    node_selector: pulumi.Output[dict[str, str]]
+    """What binds a workload to the pool."""
 
     def __init__(
         self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
+        check(name, args, GPU_POOL)
         super().__init__("aks-gpu:components:GpuNodePool", name, None, opts)
-        self.pool_name = args.pool_name
+        self.pool_name = pulumi.Output.from_input(args.pool_name)
         self.gpu_stack = args.gpu_stack
         self.has_mig = args.mig_profile is not None
         self.node_taints = _taints(args)
-        self.tolerations = tolerations(self.node_taints)
-        self.node_selector = node_selector(args.pool_name)
-        self.id = self._pool(name, args).id
+        self.tolerations = self.node_taints.apply(tolerations)
+        self.node_selector = self.pool_name.apply(node_selector)
+        self.agent_pool = self._agent_pool(name, args)
+        self.id = self.agent_pool.id
         self.register_outputs({"poolName": self.pool_name, **self.placement()})
 
-    def placement(self) -> dict[str, pulumi.Input[Any]]:
+    def placement(self) -> dict[str, pulumi.Output[Any]]:
         """The pool, and what a workload needs to land on it, ready to paste."""
         return {
             "id": self.id,
@@ -79,28 +112,29 @@ class GpuNodePool(pulumi.ComponentResource):
             "nodeSelector": self.node_selector,
         }
 
-    def _pool(self, name: str, args: GpuNodePoolArgs) -> aks.AgentPool | AgentPool:
-        # AKS moves the number of nodes of an autoscaled pool by itself.
-        ignored = ["count"] if args.max_count else []
-        opts = either_provider(
+    def _agent_pool(self, name: str, args: GpuNodePoolArgs) -> aks.AgentPool | AgentPool:
+        pool = _pool_args(args, self.node_taints)
+        opts = provider_change(
             self,
             "containerservice:AgentPool",
             has_headers=bool(args.custom_headers),
-            ignore_changes=ignored,
+            # AKS moves the number of nodes of an autoscaled pool by itself.
+            ignore_changes=[] if args.max_count is None else ["count"],
         )
         if args.custom_headers:
             return AgentPool(
                 name,
-                _pool_args(args),
+                pool,
                 opts,
                 custom_headers=args.custom_headers,
-                updatable_headers=list(args.updatable_headers) or None,
+                updatable_headers=args.updatable_headers or None,
             )
-        return azure_child(aks.AgentPool, name, _pool_args(args), opts)
+        return azure_child(aks.AgentPool, name, pool, opts)
 
 
-def _pool_args(args: GpuNodePoolArgs) -> aks.AgentPoolArgs:
+def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> aks.AgentPoolArgs:
     """The pool's properties, of the same names with azure-native and with aks-preview."""
+    spot = pulumi.Output.from_input(args.spot)
     return aks.AgentPoolArgs(
         resource_group_name=args.resource_group_name,
         resource_name=args.cluster_name,
@@ -113,41 +147,37 @@ def _pool_args(args: GpuNodePoolArgs) -> aks.AgentPoolArgs:
         type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
         vm_size=args.vm_size,
         count=args.count,
-        enable_auto_scaling=True if args.max_count else None,
+        enable_auto_scaling=None if args.max_count is None else True,
         min_count=args.min_count,
         max_count=args.max_count,
-        availability_zones=list(args.zones) or None,
-        node_taints=_taints(args) or None,
-        node_labels=_labels(args) or None,
+        availability_zones=args.zones or None,
+        node_taints=node_taints.apply(lambda taints: taints or None),
+        node_labels=pulumi.Output.all(args.labels, args.spot).apply(
+            lambda given: {**given[0], **dict([SPOT_LABEL] * given[1])} or None
+        ),
         # Always sent: left out, the server fills it in, and readers take that for drift.
         gpu_profile=aks.GPUProfileArgs(driver=DRIVERS[args.gpu_stack]),
         gpu_instance_profile=args.mig_profile,
-        upgrade_settings=_upgrade(args),
-        vnet_subnet_id=args.subnet_id or None,
+        upgrade_settings=(
+            aks.AgentPoolUpgradeSettingsArgs(max_surge=args.max_surge) if args.max_surge else None
+        ),
+        vnet_subnet_id=args.subnet_id,
         tags=args.tags or None,
-        **_spot(args),
+        scale_set_priority=spot.apply(lambda on: aks.ScaleSetPriority.SPOT if on else None),
+        scale_set_eviction_policy=spot.apply(
+            lambda on: aks.ScaleSetEvictionPolicy.DELETE if on else None
+        ),
+        spot_max_price=pulumi.Output.all(args.spot, args.spot_max_price).apply(
+            lambda given: given[1] if given[0] else None
+        ),
     )
 
 
-def _taints(args: GpuNodePoolArgs) -> list[str]:
-    # AKS adds the spot taint by itself; unsaid, it would be a difference at every update.
-    conventional = [GPU_TAINT] * args.tainted + [SPOT_TAINT] * args.spot
-    return conventional + [taint for taint in args.taints if taint not in conventional]
+def _taints(args: GpuNodePoolArgs) -> pulumi.Output[list[str]]:
+    def taints(given: list[Any]) -> list[str]:
+        tainted, spot, own = given
+        # AKS adds the spot taint by itself; unsaid, it would be a difference at every update.
+        conventional = [GPU_TAINT] * tainted + [SPOT_TAINT] * spot
+        return conventional + [taint for taint in own if taint not in conventional]
 
-
-def _labels(args: GpuNodePoolArgs) -> dict[str, str]:
-    return {**args.labels, **dict([SPOT_LABEL] * args.spot)}
-
-
-def _spot(args: GpuNodePoolArgs) -> dict[str, Any]:
-    if not args.spot:
-        return {}
-    return {
-        "scale_set_priority": aks.ScaleSetPriority.SPOT,
-        "scale_set_eviction_policy": aks.ScaleSetEvictionPolicy.DELETE,
-        "spot_max_price": args.spot_max_price,
-    }
-
-
-def _upgrade(args: GpuNodePoolArgs) -> aks.AgentPoolUpgradeSettingsArgs | None:
-    return aks.AgentPoolUpgradeSettingsArgs(max_surge=args.max_surge) if args.max_surge else None
+    return pulumi.Output.all(args.tainted, args.spot, args.taints).apply(taints)

@@ -1,6 +1,6 @@
 """NVIDIA's device plugin on the nodes of GPU pools: it makes their GPUs schedulable."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -8,15 +8,23 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
+from catalogue import valid_clusters
 from catalogue.device_plugin import GPU
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
+from catalogue.mistakes import Mistake
 from catalogue.nodes import POOL_LABEL
+from catalogue.valid import mistakes
+from components.arguments import known, refuse
 from components.gpu_node_pool import GpuNodePool
-from components.placement import tolerations
+from components.placement import Toleration, toleration_args
 
 _NAME = "nvidia-device-plugin-daemonset"
 _LABEL = "nvidia-device-plugin-ds"
 _SOCKETS = "/var/lib/kubelet/device-plugins"
+_TOLERATIONS: Sequence[Toleration] = (
+    {"key": "CriticalAddonsOnly", "operator": "Exists"},
+    {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,6 @@ class Edition:
 
     image: str
     annotations: Mapping[str, str]
-    supports_mig: bool
     priority_class: str | None = None
     resources: Mapping[str, Mapping[str, str]] | None = None
 
@@ -36,12 +43,10 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
             image=ARTICLE_DEVICE_PLUGIN,
             # What the priority class was before there were priority classes.
             annotations={"scheduler.alpha.kubernetes.io/critical-pod": ""},
-            supports_mig=False,
         ),
         "today": Edition(
             image=DEVICE_PLUGIN,
             annotations={},
-            supports_mig=True,
             priority_class="system-node-critical",
             resources={
                 "requests": {"cpu": "50m", "memory": "64Mi"},
@@ -87,14 +92,27 @@ NEEDS: Mapping[bool, Need] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class PluginPoolArgs:
-    """A pool that is no GpuNodePool of this program, and whose nodes need the plugin."""
+    """A pool whose nodes may need the plugin."""
 
-    pool_name: str
+    pool_name: pulumi.Input[str]
     """The pool's name in AKS."""
-    node_taints: Sequence[str] = ()
+    gpu_stack: str = "device-plugin"
+    """Who brings driver and device plugin. Pools with another GPU stack are left out. Plain: it
+    decides which DaemonSets exist."""
+    node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
     """The pool's taints, as AKS writes them: the plugin tolerates them."""
     has_mig: bool = False
-    """Whether the pool has a MIG profile."""
+    """Whether the pool has a MIG profile. Plain: it decides which DaemonSets exist."""
+
+    @classmethod
+    def of(cls, pool: GpuNodePool) -> "PluginPoolArgs":
+        """Returns what the plugin has to know of a pool of the same program."""
+        return cls(
+            pool_name=pool.pool_name,
+            gpu_stack=pool.gpu_stack,
+            node_taints=pool.node_taints,
+            has_mig=pool.has_mig,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,18 +120,17 @@ class NvidiaDevicePluginArgs:
     """Where NVIDIA's device plugin runs, and which one."""
 
     edition: str = "today"
-    """`today`, or `article` for the DaemonSet of the article."""
+    """`today`, or `article` for the DaemonSet of the article. Plain: it decides the shape of the
+    DaemonSets."""
     image: pulumi.Input[str] | None = None
     """The plugin's image. Default: that of the edition."""
     namespace: pulumi.Input[str] = "gpu-resources"
     """The namespace of the DaemonSets."""
     create_namespace: bool = True
     """Whether to create the namespace, and to delete it again with this component. With False it
-    has to exist."""
-    pools: Sequence[GpuNodePool] = ()
-    """The pools of this program. The plugin runs on those whose GPU stack is `device-plugin`."""
-    other_pools: Sequence[PluginPoolArgs] = ()
-    """Further pools that the plugin runs on, such as a system pool with GPUs."""
+    has to exist. Plain: it decides whether the Namespace is one of the component's resources."""
+    pools: Sequence[PluginPoolArgs] = ()
+    """The pools that the plugin runs on: those whose GPU stack is `device-plugin`."""
 
 
 class NvidiaDevicePlugin(pulumi.ComponentResource):
@@ -130,55 +147,42 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: NvidiaDevicePluginArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
+        pools = [pool for pool in args.pools if pool.gpu_stack == "device-plugin"]
+        refuse(
+            name,
+            [*mistakes(valid_clusters.DEVICE_PLUGIN, known(args)), *_pool_mistakes(args, pools)],
+        )
         super().__init__("aks-gpu:components:NvidiaDevicePlugin", name, None, opts)
-        pools = _pools(args)
-        if mistakes := _mistakes(args, pools):
-            raise ValueError("\n".join(f"{name}: {mistake}" for mistake in mistakes))
         child = pulumi.ResourceOptions(parent=self)
         self.namespace = _namespace(name, args, child)
-        daemon_sets: list[apps.v1.DaemonSet] = []
+        self.daemon_sets: list[apps.v1.DaemonSet] = []
         for has_mig, need in NEEDS.items():
             if alike := [pool for pool in pools if pool.has_mig == has_mig]:
                 # A pool whose need changes loses the one plugin before it gets the other.
                 after = pulumi.ResourceOptions.merge(
-                    child, pulumi.ResourceOptions(depends_on=daemon_sets)
+                    child, pulumi.ResourceOptions(depends_on=[*self.daemon_sets])
                 )
-                daemon_sets.append(_daemon_set(name, need, args, alike, self.namespace, after))
-        names = [daemon_set.metadata["name"] for daemon_set in daemon_sets]
+                daemon_set = _daemon_set(name, need, args, alike, self.namespace, after)
+                self.daemon_sets.append(daemon_set)
+        names = [daemon_set.metadata["name"] for daemon_set in self.daemon_sets]
         self.daemon_set_names = pulumi.Output.all(*names).apply(list)
         self.register_outputs(
             {"namespace": self.namespace, "daemonSetNames": self.daemon_set_names}
         )
 
 
-def _pools(args: NvidiaDevicePluginArgs) -> list[PluginPoolArgs]:
-    """All pools that the plugin runs on."""
-    own = [
-        PluginPoolArgs(pool_name=pool.pool_name, node_taints=pool.node_taints, has_mig=pool.has_mig)
-        for pool in args.pools
-        if pool.gpu_stack == "device-plugin"
-    ]
-    return [*own, *args.other_pools]
-
-
-def _mistakes(args: NvidiaDevicePluginArgs, pools: Sequence[PluginPoolArgs]) -> list[str]:
-    mistakes = []
-    edition = EDITIONS.get(args.edition)
-    if edition is None:
-        known = " or ".join(map(repr, EDITIONS))
-        mistakes.append(f"edition: {args.edition!r} is not an edition; use {known}")
+def _pool_mistakes(
+    args: NvidiaDevicePluginArgs, pools: Sequence[PluginPoolArgs]
+) -> Iterator[Mistake]:
     if not pools:
-        mistakes.append(
-            "pools: none of them has the GPU stack 'device-plugin', and other_pools is empty, so "
-            "no node needs the plugin; pass the pools that do, or leave the component out"
+        yield Mistake(
+            "pools",
+            "none of them has the GPU stack 'device-plugin', so no node needs the plugin; pass the "
+            "pools that do, or leave the component out",
         )
-    partitioned = [pool.pool_name for pool in pools if pool.has_mig]
-    if edition and partitioned and not (edition.supports_mig or args.image):
-        mistakes.append(
-            f"edition: the plugin of {args.edition!r} does not know MIG, which these pools use: "
-            f"{', '.join(partitioned)}; use 'today'"
-        )
-    return mistakes
+    partitioned = [str(known(pool).get("poolName", "?")) for pool in pools if pool.has_mig]
+    if reason := valid_clusters.edition_without_mig(args.edition, args.image, partitioned):
+        yield Mistake("edition", reason)
 
 
 def _namespace(
@@ -214,7 +218,7 @@ def _daemon_set(
                 ),
                 spec=core.v1.PodSpecArgs(
                     priority_class_name=edition.priority_class,
-                    tolerations=_tolerations(pools),
+                    tolerations=toleration_args([pool.node_taints for pool in pools], _TOLERATIONS),
                     affinity=_affinity(pools),
                     containers=[_container(edition, need, args.image)],
                     volumes=[
@@ -250,16 +254,6 @@ def _container(
         resources=core.v1.ResourceRequirementsArgs(**resources) if resources else None,
         volume_mounts=[core.v1.VolumeMountArgs(name="device-plugin", mount_path=_SOCKETS)],
     )
-
-
-def _tolerations(pools: Sequence[PluginPoolArgs]) -> list[core.v1.TolerationArgs]:
-    conventional = [
-        {"key": "CriticalAddonsOnly", "operator": "Exists"},
-        {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
-    ]
-    taints = [taint for pool in pools for taint in pool.node_taints]
-    derived = [wanted for wanted in tolerations(taints) if wanted not in conventional]
-    return [core.v1.TolerationArgs(**wanted) for wanted in [*conventional, *derived]]
 
 
 def _affinity(pools: Sequence[PluginPoolArgs]) -> core.v1.AffinityArgs:

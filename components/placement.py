@@ -1,7 +1,11 @@
 """Where pods land: tolerations out of taints, and selectors out of pools."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
+
+import pulumi
+from pulumi_kubernetes import core
 
 from catalogue.nodes import POOL_LABEL
 from catalogue.scheduling import Taint
@@ -9,8 +13,22 @@ from catalogue.scheduling import Taint
 Toleration = dict[str, Any]
 
 
+def toleration_args(
+    taints: Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]],
+    conventional: Sequence[Toleration] = (),
+) -> pulumi.Output[list[core.v1.TolerationArgs]]:
+    """Returns the conventional tolerations, and those for the taints of several pools."""
+
+    def args(taints_of_pools: list[list[str]]) -> list[core.v1.TolerationArgs]:
+        derived = tolerations(chain(*taints_of_pools))
+        more = [toleration for toleration in derived if toleration not in conventional]
+        return [core.v1.TolerationArgs(**toleration) for toleration in [*conventional, *more]]
+
+    return pulumi.Output.all(*taints).apply(args)
+
+
 def tolerations(taints: Iterable[str]) -> list[Toleration]:
-    """What a pod has to tolerate to land on nodes with these taints, each said once."""
+    """Returns what a pod has to tolerate to land on nodes with these taints, each once."""
     return [taint.toleration for taint in dict.fromkeys(map(Taint.parse, taints))]
 
 

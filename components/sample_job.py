@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_kubernetes import batch, core, meta
 
+from catalogue import valid_clusters
 from catalogue.device_plugin import GPU
 from catalogue.images import SAMPLE_JOB
-from components.gpu_node_pool import GpuNodePool
-from components.placement import tolerations
+from components.arguments import check
+from components.placement import toleration_args
 
 _NAME = "samples-tf-mnist-demo"
 _LABELS = {"app": _NAME}
@@ -17,32 +18,36 @@ _LABELS = {"app": _NAME}
 
 @dataclass(frozen=True, kw_only=True)
 class SampleJobArgs:
+    """What the job runs, and where it may land."""
+
     image: pulumi.Input[str] = SAMPLE_JOB
-    # The pools that the job may land on, whatever they are tainted with.
-    pools: Sequence[GpuNodePool] = ()
+    """The job's image."""
+    node_taints: Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]] = ()
+    """The taints of the pools that the job may land on, pool by pool."""
 
 
 class SampleJob(pulumi.ComponentResource):
     """A job that asks for one GPU."""
 
     job_name: pulumi.Output[str]
+    """The job's name in Kubernetes."""
 
     def __init__(
         self, name: str, args: SampleJobArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
+        check(name, args, valid_clusters.SAMPLE_JOB)
         super().__init__("aks-gpu:components:SampleJob", name, None, opts)
-        job = batch.v1.Job(
+        self.job = batch.v1.Job(
             name,
             metadata=meta.v1.ObjectMetaArgs(name=_NAME, labels=_LABELS),
             spec=batch.v1.JobSpecArgs(template=_pod(args)),
             opts=pulumi.ResourceOptions(parent=self),
         )
-        self.job_name = job.metadata["name"]
+        self.job_name = self.job.metadata["name"]
         self.register_outputs({"jobName": self.job_name})
 
 
 def _pod(args: SampleJobArgs) -> core.v1.PodTemplateSpecArgs:
-    taints = [taint for pool in args.pools for taint in pool.node_taints]
     return core.v1.PodTemplateSpecArgs(
         metadata=meta.v1.ObjectMetaArgs(labels=_LABELS),
         spec=core.v1.PodSpecArgs(
@@ -56,7 +61,6 @@ def _pod(args: SampleJobArgs) -> core.v1.PodTemplateSpecArgs:
                 )
             ],
             restart_policy="OnFailure",
-            tolerations=[core.v1.TolerationArgs(**wanted) for wanted in tolerations(taints)]
-            or None,
+            tolerations=toleration_args(args.node_taints).apply(lambda found: found or None),
         ),
     )

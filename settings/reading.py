@@ -3,15 +3,18 @@
 import difflib
 import json
 import typing
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
+from catalogue.mistakes import Mistake, property_path
 from settings.model import Settings
-from settings.section import Context, Section
+from settings.pools import SystemPool
+from settings.section import Context, RefusedError, Section
 
 PROJECT = "aks-gpu"
 
@@ -19,12 +22,15 @@ PROJECT = "aks-gpu"
 class SettingsError(Exception):
     """A stack file that cannot be used; its text has one line a mistake."""
 
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__("\n".join(map(str, mistakes)))
+        self.mistakes = mistakes
+
 
 def load(config: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
-    """The settings in a stack's configuration, whose structured values are JSON texts.
+    """Returns the settings in a stack's configuration, whose structured values are JSON texts.
 
-    Raises SettingsError with one line for each mistake. What can be had but should not is told to
-    `warn`.
+    Raises SettingsError with all mistakes. What can be had but should not is told to `warn`.
     """
     prefix = f"{PROJECT}:"
     values = {
@@ -32,11 +38,12 @@ def load(config: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
         for key, text in config.items()
         if key.startswith(prefix)
     }
-    context = Context.of(values)
+    context = Context(pool_names=Counter(_pool_names(values)))
     try:
         settings = Settings.model_validate(values, context=context)
     except ValidationError as error:
-        raise SettingsError("\n".join(_lines(error))) from None
+        details = error.errors(include_url=False)
+        raise SettingsError([mistake for each in details for mistake in _mistakes(each)]) from None
     for warning in dict.fromkeys(context.warnings):
         warn(warning)
     return settings
@@ -49,43 +56,44 @@ def _value(text: str) -> object:
         return text
 
 
-def _lines(error: ValidationError) -> list[str]:
-    mistakes = error.errors(include_url=False, include_context=False)
-    return [_line(_key(mistake["loc"]), mistake) for mistake in mistakes]
+def _pool_names(values: Mapping[str, Any]) -> list[str]:
+    """The names of all pools, those with mistakes too."""
+    pools, system = values.get("gpuPools"), values.get("systemPool")
+    default = {"name": SystemPool.model_fields["name"].default}
+    everything = [default | system if isinstance(system, dict) else default]
+    everything += pools if isinstance(pools, list) else []
+    names = [pool.get("name") for pool in everything if isinstance(pool, dict)]
+    return [name for name in names if isinstance(name, str)]
 
 
-def _line(key: str, mistake: ErrorDetails) -> str:
-    match mistake["type"]:
-        case "missing":
-            return f"{key}: is required"
-        case "extra_forbidden":
-            known = _known_keys(mistake["loc"][:-1])
-            near = difflib.get_close_matches(str(mistake["loc"][-1]), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-            return f"{key}: is not a key of a stack file; {hint}"
-        case "value_error":
-            message = mistake["msg"].removeprefix("Value error, ")
-            return f"{key}: {message}" if key else message
-        case _:
-            said = mistake["msg"][0].lower() + mistake["msg"][1:]
-            return f"{key}: {said}, not {mistake['input']!r}"
-
-
-def _key(location: tuple[int | str, ...]) -> str:
-    """A location as people write it: gpuPools[1].vmSize."""
-    key = ""
-    for part in map(_written, location):
-        key += f"[{part}]" if isinstance(part, int) else f".{part}" if key else part
-    return key
-
-
-def _written(part: int | str) -> int | str:
-    if isinstance(part, int):
-        return part
-    if not part.isidentifier():
-        return repr(part)
+def _mistakes(error: ErrorDetails) -> list[Mistake]:
     # A key that is left out is told by the name that it has in the model.
-    return to_camel(part) if "_" in part else part
+    location = [
+        to_camel(part) if isinstance(part, str) and "_" in part else part for part in error["loc"]
+    ]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, RefusedError):
+        whole = property_path("", *location[:-1])
+        return [
+            Mistake(f"{whole}.{path}" if whole else path, reason) for path, reason in cause.mistakes
+        ]
+    return [Mistake(property_path("", *location), _reason(error))]
+
+
+def _reason(error: ErrorDetails) -> str:
+    match error["type"]:
+        case "missing":
+            return "is required"
+        case "extra_forbidden":
+            known = _known_keys(error["loc"][:-1])
+            near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+            return f"is not a key of a stack file; {hint}"
+        case "value_error":
+            return error["msg"].removeprefix("Value error, ")
+        case _:
+            reason = error["msg"][0].lower() + error["msg"][1:]
+            return f"{reason}, not {error['input']!r}"
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
@@ -97,7 +105,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _sections(section: type[Section]) -> dict[str, type[Section]]:
-    """The parts of a part, or what its lists are made of, by their keys."""
+    """Returns the sections in a section, or in its lists, by key."""
     types: dict[str, Any] = {
         str(field.alias): (typing.get_args(field.annotation) or [field.annotation])[0]
         for field in section.model_fields.values()

@@ -1,61 +1,70 @@
 """What all parts of a stack file have in common."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-# The name of the system pool where the stack gives it none.
-SYSTEM_POOL = "system"
+from catalogue.mistakes import Mistake
+from catalogue.valid import Rules, property_mistakes
 
-GpuStack = Literal["device-plugin", "specialised-image", "none"]
-
-
-class Section(BaseModel):
-    """A part of a stack file. Its keys are written as JSON has them: gpuPools."""
-
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", frozen=True, populate_by_name=True
-    )
+Value = TypeVar("Value")
 
 
-@dataclass(frozen=True)
+class RefusedError(ValueError):
+    """A key that holds mistakes; their paths begin with that key."""
+
+    def __init__(self, mistakes: Sequence[Mistake]) -> None:
+        super().__init__("; ".join(map(str, mistakes)))
+        self.mistakes = mistakes
+
+
+@dataclass
 class Context:
-    """What a part has to know of the others to judge itself.
+    """What one part has to know of the others, from when those have been read."""
 
-    It is read off the raw configuration, so that a mistake in one part hides none in another.
-    """
-
+    pool_names: Counter[str] = field(default_factory=Counter)
     allow_retired: bool = False
     gpu_stack: str = "device-plugin"
-    pool_names: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "Context":
-        return cls(
-            allow_retired=values.get("allowRetired") in (True, "true"),
-            gpu_stack=str(values.get("gpuStack", cls.gpu_stack)),
-            pool_names=Counter(_names(values)),
-        )
-
-    def refuse_unless_allowed(self, retired: str) -> None:
-        """What is retired is a mistake, or a warning where the stack allows it."""
-        if not self.allow_retired:
-            raise ValueError(f"{retired} To have it all the same, say allowRetired: true")
-        self.warnings.append(retired)
 
 
 def context_of(info: ValidationInfo) -> Context:
     return info.context if isinstance(info.context, Context) else Context()
 
 
-def _names(values: Mapping[str, Any]) -> list[str]:
-    pools, system = values.get("gpuPools"), values.get("systemPool")
-    said = [*pools] if isinstance(pools, list) else []
-    said.append({"name": SYSTEM_POOL, **(system if isinstance(system, Mapping) else {})})
-    names = [pool.get("name") for pool in said if isinstance(pool, Mapping)]
-    return [name for name in names if isinstance(name, str)]
+class Section(BaseModel):
+    """A part of a stack file. Its keys are written as JSON has them: gpuPools."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel,
+        extra="forbid",
+        frozen=True,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+        validate_default=True,
+    )
+    # What is valid here, and what has been retired; both by key.
+    _rules: ClassVar[Rules] = {}
+    _retired: ClassVar[Rules] = {}
+
+    @field_validator("*")
+    @classmethod
+    def _is_valid(cls, value: Value, info: ValidationInfo) -> Value:
+        """Judges a value by those of the keys before it. A key with a mistake is not known."""
+        known: dict[str, Any] = {to_camel(name): other for name, other in info.data.items()}
+        key, context = to_camel(str(info.field_name)), context_of(info)
+        known[key] = value
+        mistakes = [*property_mistakes(cls._rules, key, known)]
+        for path, reason in property_mistakes(cls._retired, key, known):
+            if context.allow_retired:
+                context.warnings.append(reason)
+            else:
+                remedy = "To have it all the same, say allowRetired: true"
+                mistakes.append(Mistake(path, f"{reason} {remedy}"))
+        if mistakes:
+            raise RefusedError(mistakes)
+        return value

@@ -2,40 +2,38 @@
 
 import pulumi
 
-from components import AksCluster, ExistingAksClusterArgs, GpuNodePool, GpuNodePoolArgs
+from components import ExistingAksCluster, ExistingAksClusterArgs, GpuNodePool, GpuNodePoolArgs
 
 config = pulumi.Config()
-cluster = AksCluster.existing(
+cluster = ExistingAksCluster(
     "platform",
     ExistingAksClusterArgs(
         resource_group_name=config.require("platformGroup"),
         cluster_name=config.require("platformCluster"),
     ),
 )
-pools = [
-    GpuNodePool(
-        "batch",
-        GpuNodePoolArgs(
-            resource_group_name=cluster.resource_group_name,
-            cluster_name=cluster.cluster_name,
-            pool_name="batch",
-            vm_size="Standard_NC24ads_A100_v4",
-            count=0,
-            min_count=0,
-            max_count=4,
-            spot=True,
-            labels={"team": "batch"},
-        ),
+batch = GpuNodePool(
+    "batch",
+    GpuNodePoolArgs(
+        resource_group_name=cluster.resource_group_name,
+        cluster_name=cluster.cluster_name,
+        pool_name="batch",
+        vm_size="Standard_NC24ads_A100_v4",
+        count=0,
+        min_count=0,
+        max_count=4,
+        spot=True,
+        labels={"team": "batch"},
     ),
-    GpuNodePool(
-        "debug",
-        GpuNodePoolArgs(
-            resource_group_name=cluster.resource_group_name,
-            cluster_name=cluster.cluster_name,
-            pool_name="debug",
-            vm_size="Standard_NC8as_T4_v3",
-        ),
+)
+debug = GpuNodePool(
+    "debug",
+    GpuNodePoolArgs(
+        resource_group_name=cluster.resource_group_name,
+        cluster_name=cluster.cluster_name,
+        pool_name="debug",
+        vm_size="Standard_NC8as_T4_v3",
     ),
-]
+)
 
-pulumi.export("landing", {pool.pool_name: pool.placement() for pool in pools})
+pulumi.export("landing", {"batch": batch.placement(), "debug": debug.placement()})

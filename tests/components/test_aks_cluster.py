@@ -7,6 +7,7 @@ import pytest
 from components import (
     AksCluster,
     AksClusterArgs,
+    ExistingAksCluster,
     ExistingAksClusterArgs,
     NetworkArgs,
     SystemPoolArgs,
@@ -121,12 +122,12 @@ def test_a_system_pool_with_gpus_names_its_driver(deploy: Deploy, owner: str, dr
 
 
 def test_headers_go_through_aks_preview(deploy: Deploy) -> None:
-    pool = replace(SYSTEM_POOL, custom_headers={"UseGPUDedicatedVHD": "true"})
+    pool = replace(SYSTEM_POOL, custom_headers={"Name": "a value"})
     graph = deploy(lambda: AksCluster("cluster", replace(ARGS, system_pool=pool)))
 
     cluster = graph.only("ManagedCluster")
     assert cluster.type == "aks-preview:containerservice:ManagedCluster"
-    assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
+    assert cluster.inputs["customHeaders"] == {"Name": "a value"}
     assert cluster.inputs["agentPoolProfiles"][0]["vmSize"] == "Standard_D4ds_v5"
     # Both ways say the same, by the names on the wire.
     rest = {key: said for key, said in cluster.inputs.items() if key != "customHeaders"}
@@ -147,7 +148,7 @@ def test_has_no_alias_but_the_other_providers(deploy: Deploy) -> None:
 
 def test_an_existing_cluster_is_only_read(deploy: Deploy) -> None:
     args = ExistingAksClusterArgs(resource_group_name="theirs", cluster_name="prod")
-    graph = deploy(lambda: AksCluster.existing("cluster", args))
+    graph = deploy(lambda: ExistingAksCluster("cluster", args))
 
     assert [found.type for found in graph.registered] == ["aks-gpu:components:AksCluster"]
     (outputs,) = graph.outputs.values()

@@ -50,7 +50,10 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
         ({"gpu_stack": "none"}, {"gpuProfile": {"driver": "None"}}),
         ({"gpu_stack": "specialised-image"}, {"gpuProfile": {"driver": "Install"}}),
         ({"zones": ["1", "3"]}, {"availabilityZones": ["1", "3"]}),
-        ({"mig_profile": "MIG1g"}, {"gpuInstanceProfile": "MIG1g"}),
+        (
+            {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
+            {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"},
+        ),
         ({"max_surge": "2"}, {"upgradeSettings": {"maxSurge": "2"}}),
         ({"os_sku": "AzureLinux"}, {"osSKU": "AzureLinux"}),
         (
@@ -103,7 +106,12 @@ def test_autoscaled_sends_the_count_at_first_and_then_leaves_it_to_aks(deploy: D
 
 def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy) -> None:
     headers = {"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}
-    pool = pool_of(deploy, custom_headers=headers, updatable_headers=["usegen2vm"])
+    pool = pool_of(
+        deploy,
+        gpu_stack="specialised-image",
+        custom_headers=headers,
+        updatable_headers=["usegen2vm"],
+    )
 
     assert pool.type == "aks-preview:containerservice:AgentPool"
     assert pool.inputs == {

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import pulumi
 import pytest
 
 from components import (
@@ -76,7 +77,7 @@ def pool(name: str, **more: Any) -> GpuNodePool:
             resource_group_name="g",
             cluster_name="c",
             pool_name=name,
-            vm_size="Standard_NC8as_T4_v3",
+            vm_size=f"Standard_{'NC24ads_A100_v4' if 'mig_profile' in more else 'NC8as_T4_v3'}",
             **more,
         ),
     )
@@ -85,9 +86,12 @@ def pool(name: str, **more: Any) -> GpuNodePool:
 NODEPOOL = PluginPoolArgs(pool_name="nodepool1")
 
 
-def plugin(**args: Any) -> NvidiaDevicePlugin:
-    pools = {} if "pools" in args else {"other_pools": [NODEPOOL]}
-    return NvidiaDevicePlugin("device-plugin", NvidiaDevicePluginArgs(**pools | args))
+def plugin(*pools: GpuNodePool | PluginPoolArgs, **args: Any) -> NvidiaDevicePlugin:
+    every = [
+        PluginPoolArgs.of(pool) if isinstance(pool, GpuNodePool) else pool
+        for pool in pools or [NODEPOOL]
+    ]
+    return NvidiaDevicePlugin("device-plugin", NvidiaDevicePluginArgs(**{"pools": every, **args}))
 
 
 def pod(deploy: Deploy, program: Callable[[], object]) -> dict[str, Any]:
@@ -131,7 +135,7 @@ def test_takes_another_image(deploy: Deploy) -> None:
 
 def test_tolerates_what_its_pools_are_tainted_with_each_once(deploy: Deploy) -> None:
     def program() -> None:
-        plugin(pools=[pool("a"), pool("b", spot=True, taints=["nvidia.com/gpu:NoSchedule"])])
+        plugin(pool("a"), pool("b", spot=True, taints=["nvidia.com/gpu:NoSchedule"]))
 
     conventional = ARTICLE["spec"]["template"]["spec"]["tolerations"]
     assert pod(deploy, program)["tolerations"] == [
@@ -159,7 +163,7 @@ def test_runs_on_the_pools_that_need_it_and_nowhere_else(deploy: Deploy) -> None
             pool("image", gpu_stack="specialised-image", taints=["theirs:NoSchedule"]),
             pool("operator", gpu_stack="none"),
         ]
-        plugin(pools=pools, other_pools=[NODEPOOL])
+        plugin(*pools, NODEPOOL)
 
     spec = pod(deploy, program)
     assert spec["affinity"] == on_pools("own", "nodepool1")
@@ -170,7 +174,7 @@ def test_pools_with_a_mig_profile_get_a_daemon_set_that_sees_partitions(deploy: 
     """Without a strategy the plugin offers an A100 cut into seven as one GPU."""
 
     def program() -> None:
-        plugin(pools=[pool("whole"), pool("parts", mig_profile="MIG1g", taints=["a=b:NoSchedule"])])
+        plugin(pool("whole"), pool("parts", mig_profile="MIG1g", taints=["a=b:NoSchedule"]))
 
     whole, parts = deploy(program).all("DaemonSet")
     assert (whole.name, parts.name) == ("device-plugin", "device-plugin-mig")
@@ -195,7 +199,7 @@ def test_pools_with_a_mig_profile_get_a_daemon_set_that_sees_partitions(deploy: 
 
 
 def test_pools_that_all_have_a_mig_profile_need_one_daemon_set(deploy: Deploy) -> None:
-    graph = deploy(lambda: plugin(pools=[pool("parts", mig_profile="MIG1g")]))
+    graph = deploy(lambda: plugin(pool("parts", mig_profile="MIG1g")))
 
     assert graph.only("DaemonSet").name == "device-plugin-mig"
 
@@ -210,25 +214,31 @@ def test_the_namespace_can_be_one_that_exists(deploy: Deploy) -> None:
 @pytest.mark.parametrize(
     ("args", "mistakes"),
     [
-        ({"edition": "yesterday"}, ["edition: 'yesterday' is not an edition"]),
+        (
+            {"edition": "yesterday"},
+            ["edition: input should be 'today' or 'article', not 'yesterday'"],
+        ),
         ({"pools": []}, ["pools: none of them has the GPU stack 'device-plugin'"]),
         (
-            {"edition": "x", "pools": [], "other_pools": []},
-            ["edition: 'x' is not an edition", "pools: none of them"],
+            {"edition": "x", "pools": []},
+            ["edition: input should be 'today' or 'article', not 'x'", "pools: none of them"],
         ),
         (
             {
                 "edition": "article",
-                "other_pools": [PluginPoolArgs(pool_name="parts", has_mig=True)],
+                "pools": [PluginPoolArgs(pool_name="parts", has_mig=True)],
             },
-            ["edition: the plugin of 'article' does not know MIG, which these pools use: parts"],
+            [
+                "edition: the plugin of edition: article does not know MIG, which these pools "
+                "use: parts"
+            ],
         ),
     ],
 )
 def test_mistakes_are_told_all_at_once(
     deploy: Deploy, args: dict[str, Any], mistakes: list[str]
 ) -> None:
-    with pytest.raises(ValueError, match="device-plugin: ") as refused:
+    with pytest.raises(pulumi.InputPropertiesError, match="device-plugin: ") as refused:
         deploy(lambda: plugin(**args))
 
     lines = str(refused.value).splitlines()
@@ -240,7 +250,8 @@ def test_mistakes_are_told_all_at_once(
 def test_tells_its_outputs(deploy: Deploy) -> None:
     def program() -> None:
         plugin(
-            other_pools=[NODEPOOL, PluginPoolArgs(pool_name="parts", has_mig=True)],
+            NODEPOOL,
+            PluginPoolArgs(pool_name="parts", has_mig=True),
             namespace="there",
             create_namespace=False,
         )

@@ -1,4 +1,9 @@
-from components import ExistingResourceGroupArgs, ResourceGroup, ResourceGroupArgs
+from components import (
+    ExistingResourceGroup,
+    ExistingResourceGroupArgs,
+    ResourceGroup,
+    ResourceGroupArgs,
+)
 from tests.conftest import Deploy
 
 ARGS = ResourceGroupArgs(
@@ -22,7 +27,7 @@ def test_makes_the_group_as_its_child(deploy: Deploy) -> None:
 
 def test_an_existing_group_is_only_read(deploy: Deploy) -> None:
     args = ExistingResourceGroupArgs(resource_group_name="theirs")
-    graph = deploy(lambda: ResourceGroup.existing("group", args))
+    graph = deploy(lambda: ExistingResourceGroup("group", args))
 
     assert [found.type for found in graph.registered] == ["aks-gpu:components:ResourceGroup"]
     assert list(graph.outputs.values()) == [

@@ -43,7 +43,8 @@ def test_may_land_on_any_of_its_pools(deploy: Deploy) -> None:
         args = GpuNodePoolArgs(
             resource_group_name="g", cluster_name="c", pool_name="gpu", vm_size="Standard_NC6"
         )
-        SampleJob("sample-job", SampleJobArgs(pools=[GpuNodePool("gpu", args)]))
+        pool = GpuNodePool("gpu", args)
+        SampleJob("sample-job", SampleJobArgs(node_taints=[pool.node_taints]))
 
     spec = deploy(program).only("Job").inputs["spec"]["template"]["spec"]
     assert spec["tolerations"] == [

@@ -23,7 +23,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 from components import (
     AksCluster, AksClusterArgs, GpuNodePool, GpuNodePoolArgs, NvidiaDevicePlugin,
-    NvidiaDevicePluginArgs, ResourceGroup, ResourceGroupArgs, SystemPoolArgs,
+    NvidiaDevicePluginArgs, PluginPoolArgs, ResourceGroup, ResourceGroupArgs, SystemPoolArgs,
 )
 
 group = ResourceGroup(
@@ -96,7 +96,8 @@ k8s.apps.v1.DaemonSet(
 )
 """
 NEW = """
-NvidiaDevicePlugin("device-plugin", NvidiaDevicePluginArgs(pools=pools), opts)
+plugin_pools = [PluginPoolArgs.of(pool) for pool in pools]
+NvidiaDevicePlugin("device-plugin", NvidiaDevicePluginArgs(pools=plugin_pools), opts)
 """
 THEIRS = "theirs"
 

@@ -5,15 +5,29 @@ import string
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from aks_preview.aks_type import HEADERS
 from aks_preview.headers import header_mistakes as provider_header_mistakes
 from catalogue.headers import CLIENTS_OWN, parse
-from settings.headers import CustomHeaders
+from catalogue.valid_pools import GPU_POOL
+from settings.pools import CustomHeaders
+from settings.section import Section
 
-READ = TypeAdapter(CustomHeaders)
 TOKENS = "!#$%&'*+.^_`|~-" + string.digits + string.ascii_letters
+
+
+class Pool(Section):
+    """No more of a pool than its headers."""
+
+    _rules = GPU_POOL
+
+    custom_headers: CustomHeaders
+
+
+def read(headers: object) -> dict[str, str]:
+    return Pool.model_validate({"customHeaders": headers}).custom_headers
+
 
 names = st.text(TOKENS, min_size=1, max_size=20).filter(
     lambda name: name.lower() not in CLIENTS_OWN
@@ -34,7 +48,7 @@ headers = st.dictionaries(names, values, max_size=5).filter(_told_apart)
 def test_both_forms_say_the_same(said: dict[str, str]) -> None:
     text = ",".join(f"{name}={value}" for name, value in said.items())
 
-    assert READ.validate_python(text) == READ.validate_python(said) == said
+    assert read(text) == read(said) == said
 
 
 @given(names, st.lists(values, min_size=2, max_size=4))
@@ -60,13 +74,13 @@ def test_an_item_without_a_value_is_refused(end: str, name: str) -> None:
 @given(st.text(min_size=1).filter(lambda name: not set(name) <= set(TOKENS)))
 def test_an_illegal_name_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match="is no name of a header"):
-        READ.validate_python({name: "x"})
+        read({name: "x"})
 
 
 @given(st.sampled_from(sorted(CLIENTS_OWN)), st.booleans())
 def test_the_clients_own_names_are_refused(name: str, loud: bool) -> None:
     with pytest.raises(ValidationError, match="is written by the client itself"):
-        READ.validate_python({name.upper() if loud else name: "x"})
+        read({name.upper() if loud else name: "x"})
 
 
 REFUSED_BY_BOTH = [
@@ -90,16 +104,16 @@ def test_a_stack_file_and_the_provider_refuse_the_same(headers: dict[str, str]) 
     (mistake,) = provider_header_mistakes({HEADERS: headers})
 
     with pytest.raises(ValidationError) as refused:
-        READ.validate_python(headers)
+        read(headers)
     assert mistake.reason in str(refused.value)
 
 
 @given(st.text(max_size=5), st.sampled_from("\r\n\0\t"), st.text(max_size=5))
 def test_a_value_in_more_than_a_line_is_refused(before: str, control: str, after: str) -> None:
     with pytest.raises(ValidationError, match="has to be printable text in one line"):
-        READ.validate_python({"name": before + control + after})
+        read({"name": before + control + after})
 
 
 def test_a_name_in_two_cases_is_refused() -> None:
     with pytest.raises(ValidationError, match="stands twice"):
-        READ.validate_python({"Name": "a", "name": "b"})
+        read({"Name": "a", "name": "b"})

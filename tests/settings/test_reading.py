@@ -316,7 +316,7 @@ def test_each_pool_has_one_owner_of_its_gpu_stack(
     values = {**stack, "allowRetired": True, "gpuPools": [{**POOL, **pool}]}
     read_stack = load(configuration(**values), lambda _: None)
 
-    assert [pool.name for pool in read_stack.pools_of(owner)] == ["gpu"]  # type: ignore[arg-type]
+    assert [pool.name for pool in read_stack.pools_of(owner)] == ["gpu"]
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in ROOT.glob("Pulumi.*.yaml")))

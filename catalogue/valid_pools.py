@@ -1,0 +1,226 @@
+"""What is valid for node pools on AKS: system pools and GPU pools."""
+
+import difflib
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import Any
+
+from catalogue import mig, retirement
+from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes
+from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.nodes import (
+    ACCELERATOR_LABEL,
+    DRIVERS,
+    LINUX_POOL_NAME,
+    LINUX_POOL_NAME_RULE,
+    RESERVED_LABEL_PREFIXES,
+    TAINT,
+    TAINT_RULE,
+)
+from catalogue.sizes import find, gpu_sizes, is_gpu_size
+from catalogue.valid import Rules, Values, between, one_of
+
+_SMALLEST_WHOLE_GPU = "Standard_NC8as_T4_v3"
+
+GPU_STACK = one_of(*DRIVERS)
+
+
+def _is_a_pool_name(name: str, _: Values) -> str | None:
+    if LINUX_POOL_NAME.fullmatch(name):
+        return None
+    return f"{name!r} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}"
+
+
+def _has_one_owner(gpu_stack: str, pool: Values) -> str | None:
+    image, specialised = pool.get("image"), gpu_stack == "specialised-image"
+    if image == "specialised" and not specialised:
+        return (
+            f"is {gpu_stack!r}, but image: specialised brings driver and device plugin itself: "
+            "they would be there twice, or be nobody's; leave one of both out"
+        )
+    if image == "regular" and specialised:
+        return (
+            "is specialised-image, but image: regular brings neither driver nor device plugin; "
+            "say gpuStack: device-plugin for this pool, or image: specialised"
+        )
+    return None
+
+
+def _is_a_gpu_size(vm_size: str, pool: Values) -> str | None:
+    size = find(vm_size)
+    if not is_gpu_size(vm_size):
+        return f"{vm_size!r} is no GPU size: take one such as {_SMALLEST_WHOLE_GPU}"
+    if size is None:
+        return f"{vm_size!r} is not known: {_nearest(vm_size)}"
+    if size.gpu_vendor != "NVIDIA" and pool.get("gpuStack", "none") != "none":
+        return (
+            f"{size.name} has {size.gpu_vendor} GPUs, which NVIDIA's driver and plugin cannot "
+            f"serve: {_nearest(vm_size)}, or say gpuStack: none"
+        )
+    return None
+
+
+def _nearest(vm_size: str) -> str:
+    """The sizes that are written most like this one and can be had."""
+    names = [
+        size.name
+        for size in gpu_sizes().values()
+        if size.gpu_vendor == "NVIDIA" and size.retired_on is None
+    ]
+    near = difflib.get_close_matches(vm_size, names, n=3, cutoff=0)
+    return f"take one such as {', '.join(near)}"
+
+
+def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
+    if "minCount" not in pool:
+        return None
+    smallest: int | None = pool["minCount"]
+    if (smallest is None) != (largest is None):
+        return "minCount and maxCount go together: say both, or neither"
+    if smallest is not None and largest is not None and smallest > largest:
+        return f"is {largest}, below minCount, which is {smallest}"
+    return None
+
+
+def _are_legal(headers: Mapping[str, Any], _: Values) -> str | None:
+    return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers or {}))
+
+
+def _ask_for_one_image(headers: Mapping[str, Any], pool: Values) -> str | None:
+    if pool.get("gpuStack", "specialised-image") == "specialised-image":
+        return None
+    if not _is_set(headers, SPECIALISED_IMAGE):
+        return None
+    # Only a stack file has the key `image`.
+    remedy = (
+        "say image: specialised, which sends the header by itself"
+        if "image" in pool
+        else "say gpuStack: specialised-image"
+    )
+    return (
+        f"{SPECIALISED_IMAGE}=true asks for the specialised image, which this pool has not: "
+        f"{remedy}"
+    )
+
+
+def _ask_for_the_generation(headers: Mapping[str, Any], pool: Values) -> str | None:
+    size = find(pool.get("vmSize", ""))
+    if pool.get("gpuStack") != "specialised-image" or size is None:
+        return None
+    if size.generations != {"Gen2"} or _is_set(headers, GENERATION_2):
+        return None
+    return (
+        f"{size.name} is of generation 2 only, which the specialised image has to be asked for: "
+        f"add {GENERATION_2}=true"
+    )
+
+
+def _is_set(headers: Mapping[str, Any], switch: str) -> bool:
+    """Whether a switch among the headers is on; their names have no case."""
+    return any(
+        name.lower() == switch.lower() and value.lower() == "true"
+        for name, value in headers.items()
+    )
+
+
+def _runs_linux(os_type: str, _: Values) -> str | None:
+    return None if os_type == "Linux" else f"is {os_type!r}: GPU pools are for Linux only"
+
+
+def _pays_for_spot_alone(price: float, pool: Values) -> str | None:
+    if price != -1 and not pool.get("spot", True):
+        return "has a meaning for spot pools alone: say spot: true as well"
+    if price != -1 and price <= 0:
+        return f"is {price}: say a price above 0, or -1 for that on demand"
+    return None
+
+
+def _has_no_surge_on_spot(surge: str | None, pool: Values) -> str | None:
+    if surge is None or not pool.get("spot"):
+        return None
+    return "AKS upgrades spot pools without a surge: leave it out, or spot"
+
+
+def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | None:
+    if profile is None:
+        return None
+    if profile not in mig.PROFILES:
+        return f"{profile!r} is no profile: take one of {', '.join(mig.PROFILES)}"
+    size = find(pool.get("vmSize", ""))
+    if size is None or size.mig is not False:
+        return None
+    return (
+        f"{size.name} cannot be divided: MIG is for A100, H100 and H200, such as "
+        "Standard_NC24ads_A100_v4"
+    )
+
+
+def _is_a_taint(taint: str, _: Values) -> str | None:
+    return None if TAINT.fullmatch(taint) else f"{taint!r} is no taint: write {TAINT_RULE}"
+
+
+def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | None:
+    reserved = sorted(
+        name
+        for name in labels
+        if name.startswith(RESERVED_LABEL_PREFIXES) or name == ACCELERATOR_LABEL[0]
+    )
+    if not reserved:
+        return None
+    return f"{', '.join(reserved)}: set by AKS and Kubernetes themselves; take a name of your own"
+
+
+_EVERY_POOL: Rules = {
+    # A stack file's key, and a component's property.
+    "name": (_is_a_pool_name,),
+    "poolName": (_is_a_pool_name,),
+    "image": (one_of("regular", "specialised"),),
+    "gpuStack": (GPU_STACK, _has_one_owner),
+    "count": (between(0, 1000),),
+    "minCount": (between(0, 1000),),
+    "maxCount": (between(1, 1000), _lies_above_the_smallest),
+    "zones[]": (one_of("1", "2", "3"),),
+    "osSku": (one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3"),),
+    "customHeaders": (_are_legal, _ask_for_one_image, _ask_for_the_generation),
+}
+
+SYSTEM_POOL: Rules = MappingProxyType({**_EVERY_POOL, "count": (between(1, 1000),)})
+
+GPU_POOL: Rules = MappingProxyType(
+    {
+        **_EVERY_POOL,
+        "vmSize": (_is_a_gpu_size,),
+        "osType": (_runs_linux,),
+        "spotMaxPrice": (_pays_for_spot_alone,),
+        "maxSurge": (_has_no_surge_on_spot,),
+        "migProfile": (_divides_what_can_be_divided,),
+        "osDiskSizeGb": (between(30, 2048),),
+        "osDiskType": (one_of("Managed", "Ephemeral"),),
+        "taints[]": (_is_a_taint,),
+        "labels": (_leave_reserved_names_alone,),
+    }
+)
+
+
+def _is_of_today(vm_size: str, _: Values) -> str | None:
+    size = find(vm_size)
+    if size is None or size.retired_on is None or size.retired_on > datetime.now(UTC).date():
+        return None
+    successor = retirement.SUCCESSORS[size.family]
+    return f"{size.name} was retired on {size.retired_on}; {successor} takes its place."
+
+
+def _has_an_image_of_today(_: Mapping[str, Any], pool: Values) -> str | None:
+    if pool.get("gpuStack") != "specialised-image":
+        return None
+    return (
+        f"The specialised GPU image was retired on {SPECIALISED_IMAGE_RETIRED_ON}; the regular "
+        "image, with gpuStack: device-plugin, takes its place."
+    )
+
+
+# What Azure has retired. A stack may allow it, so components do not refuse it.
+RETIRED: Rules = MappingProxyType(
+    {"vmSize": (_is_of_today,), "customHeaders": (_has_an_image_of_today,)}
+)

@@ -1,0 +1,56 @@
+"""Judges the arguments of components, before anything is registered."""
+
+from collections.abc import Awaitable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import pulumi
+
+from catalogue.mistakes import Mistake
+from catalogue.valid import Rules, mistakes
+
+
+def check(
+    component: str, args: Any, rules: Rules, parts: Mapping[str, Rules] | None = None
+) -> None:
+    """Raises InputPropertiesError with all mistakes in a component's arguments.
+
+    `parts` has the rules for properties that are arguments themselves.
+    """
+    found = mistakes(rules, known(args))
+    for name, rules_of_part in (parts or {}).items():
+        part = getattr(args, name)
+        found += mistakes(rules_of_part, known(part), camel_case(name))
+    refuse(component, found)
+
+
+def refuse(component: str, found: list[Mistake]) -> None:
+    """Raises InputPropertiesError if there are mistakes."""
+    if found:
+        raise pulumi.InputPropertiesError(
+            "\n".join(f"{component}: {mistake}" for mistake in found),
+            [{"property_path": path, "reason": reason} for path, reason in found],
+        )
+
+
+def known(args: Any) -> dict[str, Any]:
+    """Returns the arguments by property, without those that hold an Output: these come later."""
+    values = {camel_case(field.name): getattr(args, field.name) for field in fields(args)}
+    return {name: value for name, value in values.items() if _is_known(value)}
+
+
+def camel_case(name: str) -> str:
+    """Returns a property's name in a schema: vmSize."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.title, rest))
+
+
+def _is_known(value: object) -> bool:
+    match value:
+        case pulumi.Output() | Awaitable():
+            return False
+        case Mapping():
+            return all(map(_is_known, value.values()))
+        case list() | tuple():
+            return all(map(_is_known, value))
+    return True
