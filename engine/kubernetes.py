@@ -6,7 +6,6 @@ from pathlib import Path
 from engine.cache import Say, machine, user_cache
 from engine.errors import EngineUnavailableError, WayClosedError
 from engine.kubernetes_build import build_folder, built_folder
-from engine.kubernetes_on_path import folder_from_path
 from engine.kubernetes_release import (
     ETCD_VARIABLE,
     KUBERNETES_VARIABLE,
@@ -15,7 +14,7 @@ from engine.kubernetes_release import (
     fetched_folder,
 )
 from engine.progress import to_stderr
-from engine.versions import ETCD, KUBERNETES, KWOK
+from engine.versions import KUBERNETES
 
 
 @dataclass(frozen=True)
@@ -31,20 +30,16 @@ class KubernetesBinaries:
 
 
 def ensure_kubernetes(say: Say = to_stderr) -> KubernetesBinaries:
-    """The Kubernetes of this machine: the user's, the official one, or one built here.
+    """The Kubernetes of this machine: the official one, or one built here.
 
     What is fetched or built is kept for the user. `say` gets a line for each thing worth knowing.
-    Raises EngineUnavailableError where none of the three ways leads to one.
+    Raises EngineUnavailableError where neither way leads to one.
     """
     closed: list[str] = []
     try:
         cache = user_cache() / "kubernetes" / machine()
     except WayClosedError as reason:
-        raise _unavailable([str(reason)] * 3) from reason
-    try:
-        return _binaries(folder_from_path(cache, say))
-    except WayClosedError as reason:
-        closed.append(str(reason))
+        raise _unavailable([str(reason)] * 2) from reason
     if kept := fetched_folder(cache) or built_folder(cache):
         return _binaries(kept)
     try:
@@ -64,16 +59,12 @@ def _binaries(folder: Path) -> KubernetesBinaries:
 
 
 def _unavailable(closed: list[str]) -> EngineUnavailableError:
-    on_path, release, build = closed
-    minor = KUBERNETES.rpartition(".")[0]
+    release, build = closed
     return EngineUnavailableError(
-        "No Kubernetes could be had in any of the three ways.\n"
-        f"1. on PATH: {on_path}\n"
-        f"2. the official binaries: {release}\n"
-        f"3. a build from Go modules: {build}\n"
+        "No Kubernetes could be had in either of the two ways.\n"
+        f"1. the official binaries: {release}\n"
+        f"2. a build from Go modules: {build}\n"
         "Do one of these and try again:\n"
-        f"- put kube-apiserver, kube-controller-manager, kube-scheduler and kubectl {minor}, etcd "
-        f"{ETCD.rpartition('.')[0]} and kwok {KWOK.rpartition('.')[0]} on PATH\n"
         "- make the official sites reachable, or name mirrors of them in "
         f"{KUBERNETES_VARIABLE}, {ETCD_VARIABLE} and {KWOK_VARIABLE}\n"
         "- install Go 1.26 or newer (https://go.dev/dl/), with a module proxy it can reach"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aksgpu.ci.github import GitHub, GitHubError
+from aksgpu.outcome import NOT_KNOWN
 
 # What `aksgpu review` begins its Markdown with; our comment is known by it.
 MARKER = "<!-- aks-gpu review -->"
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         _publish(github, pull, run, report, is_fork=is_fork)
     except GitHubError as error:
         sys.stderr.write(f"{error}\n")
-        return 1
+        return NOT_KNOWN
     # What there is to be uploaded, for the next job.
     sarif = report.parent.name if report and _is_sarif(report.with_name("review.sarif")) else ""
     with Path(environment["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as outputs:

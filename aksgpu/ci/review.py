@@ -9,10 +9,12 @@ Arguments are handed on to `aksgpu review`.
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from aksgpu.outcome import NOT_KNOWN, STOPPED, WRONG_USAGE
+from aksgpu.running import Program, ProgramError, terminated_as_interrupted
 
 _LABEL = "replace:"
 _FORMATS = {"--markdown": "review.md", "--sarif": "review.sarif", "--json": "review.json"}
@@ -24,24 +26,31 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     labels: list[str] = json.loads(environment.get("LABELS") or "[]")
     if not stacks:
         sys.stderr.write("STACKS names no stack.\n")
-        return 2
+        return WRONG_USAGE
     # Nothing else lies there: all of it is handed on.
     place = Path("build") / "report"
     place.mkdir(parents=True, exist_ok=True)
-    command = [str(Path(".venv") / "bin" / "aksgpu"), "review", *arguments]
-    command += [f"--stack={stack}" for stack in stacks]
+    command = ["review", *arguments, *(f"--stack={stack}" for stack in stacks)]
     command += [
         f"--allow-replace={label.removeprefix(_LABEL)}"
         for label in labels
         if label.startswith(_LABEL)
     ]
     command += [f"{option}={place / name}" for option, name in _FORMATS.items()]
-    ended = subprocess.run(command, check=False)
+    aksgpu = Program((Path.cwd() / ".venv" / "bin" / "aksgpu",), Path.cwd())
+    try:
+        with terminated_as_interrupted():
+            code = aksgpu.watch(*command)
+    except ProgramError as error:
+        sys.stderr.write(f"{error}\n")
+        code = NOT_KNOWN
+    except KeyboardInterrupt:
+        code = STOPPED
     report = place / _FORMATS["--markdown"]
     if report.exists() and (summary := environment.get("GITHUB_STEP_SUMMARY")):
         with Path(summary).open("a", encoding="utf-8") as written:
             written.write(report.read_text(encoding="utf-8"))
-    return ended.returncode
+    return code
 
 
 if __name__ == "__main__":

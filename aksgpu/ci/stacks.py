@@ -11,10 +11,13 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
+
+from aksgpu.outcome import NOT_KNOWN, WRONG_USAGE
+from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
+from aksgpu.stack_names import stack_of, stacks_in
 
 # What no deployment is made of. Whatever is not listed touches every stack: a file that nobody has
 # thought of is better reviewed once too often.
@@ -32,8 +35,6 @@ TOUCHES_NONE = (
     "Makefile",
     "requirements-dev.txt",
 )
-_STACK_FILE = re.compile(r"(?s)Pulumi\.(?P<stack>.+)\.yaml")
-_OF_ONE_STACK = re.compile(r"(?s)Pulumi\.(?P<stack>.+)\.(yaml|policies\.json)")
 # Names go into the arguments of commands, and come from files that a pull request may bring.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -48,8 +49,8 @@ def touched(changed: Iterable[str] | None, stacks: Sequence[str]) -> list[str]:
         return list(stacks)
     found: set[str] = set()
     for path in changed:
-        if named := _OF_ONE_STACK.fullmatch(path):
-            found.add(named["stack"])
+        if stack := stack_of(path):
+            found.add(stack)
         elif not _touches_none(path):
             return list(stacks)
     return [stack for stack in stacks if stack in found]
@@ -57,9 +58,7 @@ def touched(changed: Iterable[str] | None, stacks: Sequence[str]) -> list[str]:
 
 def stacks_of(folder: Path) -> list[str]:
     """The stacks that have a file."""
-    found = sorted(
-        match["stack"] for file in folder.iterdir() if (match := _STACK_FILE.fullmatch(file.name))
-    )
+    found = stacks_in(folder)
     if odd := [stack for stack in found if not _NAME.fullmatch(stack)]:
         raise StacksError(
             f"These are no names of stacks: {', '.join(map(repr, odd))}. A name begins with a "
@@ -85,14 +84,12 @@ def changed_files(folder: Path, since: str) -> list[str] | None:
     if not since:
         return None
     commit = _git(folder, "rev-parse", "--verify", "--quiet", f"{since}^{{commit}}")
-    if commit is None:
+    if commit.code:
         sys.stderr.write(f"The commit {since} is not known here, so every stack counts.\n")
         return None
     # A renamed file is told by both of its names.
-    listed = _git(folder, "diff", "--name-only", "--no-renames", "-z", commit.strip(), "HEAD")
-    if listed is None:
-        raise StacksError(f"`git diff` from {since} failed; its words are above.")
-    return [path for path in listed.split("\0") if path]
+    listed = _git(folder, "diff", "--name-only", "--no-renames", "-z", commit.out.strip(), "HEAD")
+    return [path for path in listed.succeeded().split("\0") if path]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,7 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         told = touched(changed_files(here, since), stacks)
     except StacksError as error:
         sys.stderr.write(f"{error}\n")
-        return 2
+        return WRONG_USAGE
+    except ProgramError as error:
+        sys.stderr.write(f"{error}\n")
+        return NOT_KNOWN
     for name, value in {
         "touched": told,
         "deployed": [stack for stack in live if stack in told],
@@ -126,16 +126,8 @@ def _touches_none(path: str) -> bool:
     )
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    ended = subprocess.run(
-        ["git", *arguments],  # noqa: S607 (whichever git is on PATH)
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        text=True,
-        errors="surrogateescape",
-        check=False,
-    )
-    return ended.stdout if ended.returncode == 0 else None
+def _git(folder: Path, *arguments: str) -> Ended:
+    return Program(("git",), folder).attempt(*arguments, seconds=READ_SECONDS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Getting the binaries of Kubernetes: from PATH, from those who publish them, or by a build."""
+"""Getting the binaries of Kubernetes: from those who publish them, or by a build."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ import pytest
 from engine import EngineUnavailableError, ensure_kubernetes, kubernetes, kubernetes_release
 from engine.errors import WayClosedError
 from engine.kubernetes_build import SOURCE
-from engine.kubernetes_on_path import folder_from_path
 from engine.kubernetes_release import (
     ETCD_VARIABLE,
     KUBERNETES_VARIABLE,
@@ -47,66 +46,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
     return folder
-
-
-def add(folder: Path, name: str, prints: str) -> Path:
-    script = folder / name
-    script.write_text(f"#!/bin/sh\necho '{prints}'\n")
-    script.chmod(0o755)
-    return script
-
-
-def add_all(folder: Path, kubernetes: str = f"v{KUBERNETES}") -> None:
-    for name in OF_KUBERNETES[:3]:
-        add(folder, name, f"Kubernetes {kubernetes}")
-    add(folder, "kubectl", f"Client Version: {kubernetes}\nKustomize Version: v5.8.1")
-    add(folder, "etcd", f"etcd Version: {ETCD}\nGo Version: go1.99.9")
-    add(folder, "kwok", f"kwok version v{KWOK} go1.99.9 (linux/amd64)")
-
-
-# -- on PATH
-
-
-def test_what_is_on_path_is_taken_if_all_of_it_is_there(
-    folder: Path, cache: Path, said: list[str]
-) -> None:
-    minor = KUBERNETES.rpartition(".")[0]
-    add_all(folder, f"v{minor}.99")
-    place = folder_from_path(cache, said.append)
-    assert {link.name: link.resolve() for link in place.iterdir()} == {
-        name: folder / name for name in ALL
-    }
-    # Found again, at another place.
-    (folder / "kwok").rename(folder.parent / "kwok")
-    (folder / "kwok").symlink_to(folder.parent / "kwok")
-    assert folder_from_path(cache, said.append) == place
-    assert (place / "kwok").resolve() == folder.parent / "kwok"
-
-
-@pytest.mark.parametrize(
-    ("name", "prints", "reason"),
-    [
-        ("kube-scheduler", "Kubernetes v1.29.3", r"kube-scheduler is version 1.29.3"),
-        ("kubectl", "Client Version: v1.32.4-dispatcher", "kubectl is version 1.32.4"),
-        ("etcd", "etcd Version: 3.5.1", "etcd is version 3.5.1"),
-        ("kwok", "no idea", "answers 'no idea'"),
-    ],
-)
-def test_another_minor_version_is_not_taken(
-    folder: Path, cache: Path, said: list[str], name: str, prints: str, reason: str
-) -> None:
-    add_all(folder)
-    add(folder, name, prints)
-    with pytest.raises(WayClosedError, match=reason):
-        folder_from_path(cache, said.append)
-
-
-def test_all_but_one_is_not_enough(folder: Path, cache: Path, said: list[str]) -> None:
-    add_all(folder)
-    (folder / "etcd").unlink()
-    with pytest.raises(WayClosedError, match="no `etcd` on PATH"):
-        folder_from_path(cache, said.append)
-    assert not cache.exists()
 
 
 # -- the official binaries
@@ -224,9 +163,8 @@ def test_where_no_way_leads_anywhere_all_of_them_are_named(
     with pytest.raises(EngineUnavailableError) as refused:
         ensure_kubernetes(said.append)
     for word in (
-        "1. on PATH: there is no `kube-apiserver`",
-        "2. the official binaries: http://127.0.0.1:1/",
-        "3. a build from Go modules: there is no `go` on PATH",
+        "1. the official binaries: http://127.0.0.1:1/",
+        "2. a build from Go modules: there is no `go` on PATH",
         KUBERNETES_VARIABLE,
     ):
         assert word in str(refused.value)
@@ -260,5 +198,4 @@ def test_this_machines_binaries_say_their_versions(name: str) -> None:
         [found.folder / name, *words], capture_output=True, text=True, check=True, timeout=60
     )
     version = {"etcd": ETCD, "kwok": KWOK}.get(name, KUBERNETES)
-    # A minor version is what is asked of those on PATH.
-    assert version.rpartition(".")[0] in answer.stdout
+    assert version in answer.stdout

@@ -38,6 +38,8 @@ class Checkout:
         self.summary = folder / "summary"
         shutil.copytree(ROOT / ".ci", folder / ".ci")
         shutil.copytree(ROOT / "aksgpu" / "ci", folder / "aksgpu" / "ci")
+        for shared in ("outcome.py", "running.py", "stack_names.py"):
+            shutil.copy(ROOT / "aksgpu" / shared, folder / "aksgpu")
         for command in (folder / ".venv" / "bin" / "aksgpu", folder / "bin" / "pulumi"):
             command.parent.mkdir(parents=True)
             command.write_text(STAND_IN.format(python=sys.executable))

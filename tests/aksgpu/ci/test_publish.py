@@ -348,7 +348,7 @@ def test_a_refusal_is_told_without_the_token(
     github.fails_with = code
     run.artifact("review-offline", "new")
 
-    assert run.publish()[0] == 1
+    assert run.publish()[0] == 3
 
     written = capsys.readouterr()
     assert f"was answered {code}" in written.err
