@@ -1,4 +1,4 @@
-"""The rehearsal cloud as the rest of the project holds it: start it, find it, stop it."""
+"""The rehearsal cloud from outside: start it, find it, stop it."""
 
 import contextlib
 import http.client
@@ -21,7 +21,7 @@ from rehearsal.control_planes.processes import end_leftovers, records
 from rehearsal.files import read_json, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 
-# Clusters that there were come back before the server answers.
+# Existing clusters come back before the server answers.
 START_SECONDS = 150.0
 STOP_SECONDS = 10.0
 ANSWER_SECONDS = 3.0
@@ -30,12 +30,12 @@ TAIL_LINES = 20
 
 
 class CloudError(Exception):
-    """The rehearsal cloud does not do as it is told."""
+    """The rehearsal cloud does not start or stop."""
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """A rehearsal cloud that runs, and what a client needs to sign in to it."""
+    """A running rehearsal cloud, and what a client needs to sign in to it."""
 
     home: Path
     url: str
@@ -49,7 +49,7 @@ class Cloud:
     time_scale: float
 
     def environment(self) -> dict[str, str]:
-        """What azure-native, azure-identity, the Azure SDKs and plain tools read."""
+        """Returns the variables that azure-native, the Azure SDKs and other tools read."""
         return {
             "ARM_METADATA_HOSTNAME": self.url.removeprefix("https://"),
             "ARM_SUBSCRIPTION_ID": self.subscription,
@@ -66,9 +66,9 @@ class Cloud:
         }
 
     def offer(self, script: Mapping[str, Any]) -> None:
-        """From the next request on, what `script` says is what this cloud does not offer.
+        """Sets what this cloud does not offer, from the next request on.
 
-        What it can say: see rehearsal/arm/offer_script.py. An empty one takes all of it back.
+        For the keys see rehearsal/arm/offer_script.py. An empty script offers everything again.
         """
         write_json(Home(self.home).offers, dict(script))
 
@@ -79,7 +79,7 @@ def start(
     era: Literal["article", "today"] = "today",
     kubernetes: Path | None = None,
 ) -> Cloud:
-    """The cloud of this home: the one that runs, or else a new one, once it answers.
+    """Returns the cloud of this home: the running one, or a new one once it answers.
 
     `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it clusters have
     control planes, and those that the home holds are back when this returns. A cloud that runs is
@@ -100,7 +100,7 @@ def _running(files: Home, era: str) -> Cloud | None:
 
 
 def find(home: Path) -> Cloud | None:
-    """The cloud of this home, if it runs and answers."""
+    """Returns the cloud of this home, if it runs and answers."""
     files = Home(home.resolve())
     record, principal = read_json(files.server), read_json(files.principal)
     if record is None or principal is None or not _answers(files, record):
@@ -120,7 +120,7 @@ def find(home: Path) -> Cloud | None:
 
 
 def stop(home: Path) -> bool:
-    """Ends the cloud of this home and waits until it is gone; False if none was running."""
+    """Ends the cloud of this home and waits for its end; returns False if none was running."""
     files = Home(home.resolve())
     cloud = find(home)
     if cloud is None:
@@ -145,7 +145,7 @@ def _launch(files: Home, time_scale: float, era: str, kubernetes: Path | None) -
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            # It shall outlive the terminal that started it.
+            # It outlives the terminal that started it.
             start_new_session=True,
         )
     deadline = time.monotonic() + START_SECONDS
@@ -161,7 +161,7 @@ def _launch(files: Home, time_scale: float, era: str, kubernetes: Path | None) -
 
 
 def _answers(files: Home, record: dict[str, Any]) -> bool:
-    """Whether the process that the record names is that server, and not one that has its number.
+    """Returns whether the process in the record is that server, not another with its number.
 
     The certificate authority is this home's own, and the instance is the record's: nothing else
     can answer so.
@@ -193,7 +193,7 @@ def _end_clusters(files: Home) -> None:
 
 
 def _wait_until_gone(files: Home) -> bool:
-    """Whether the server has let go of its home: a lock does not outlive its process."""
+    """Waits for the end of the server; returns whether it has released its lock."""
     try:
         with FileLock(files.server_lock, timeout=STOP_SECONDS, poll_interval=POLL_SECONDS):
             return True

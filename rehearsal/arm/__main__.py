@@ -1,4 +1,4 @@
-"""Runs the ARM server of one rehearsal cloud until it is told to end."""
+"""Runs the ARM server of one rehearsal cloud until a signal ends it."""
 
 import argparse
 import asyncio

@@ -1,7 +1,7 @@
-"""Every error this server answers with: its status, its code, its words, and its shape.
+"""Every error that this server answers with: status, code, message and shape.
 
-Two shapes occur on AKS. What Resource Manager itself refuses comes nested under `error`; what the
-AKS resource provider behind it refuses comes flat, with `subcode` and `details` beside the code.
+There are two shapes. Errors of Resource Manager are nested under `error`; errors of the AKS
+resource provider behind it are flat, with `subcode` and `details` beside the code.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True)
-class Fault:
+class Refusal:
     status: int
     code: str
     message: str
@@ -24,12 +24,12 @@ class Fault:
     subcode: str = ""
 
 
-def _front(status: int, code: str, message: str) -> Fault:
-    return Fault(status, code, message)
+def _front(status: int, code: str, message: str) -> Refusal:
+    return Refusal(status, code, message)
 
 
-def _provider(status: int, code: str, message: str, subcode: str = "") -> Fault:
-    return Fault(status, code, message, Shape.FLAT, subcode)
+def _provider(status: int, code: str, message: str, subcode: str = "") -> Refusal:
+    return Refusal(status, code, message, Shape.FLAT, subcode)
 
 
 NO_AUTHORIZATION = _front(
@@ -93,14 +93,14 @@ BAD_GROUP_NAME = _front(
 GROUP_MOVED = _front(
     409,
     "InvalidResourceGroupLocation",
-    "Invalid resource group location '{wanted}'. The Resource group already exists in location "
+    "Invalid resource group location '{requested}'. The Resource group already exists in location "
     "'{present}'.",
 )
 RESOURCE_MOVED = _front(
     409,
     "InvalidResourceLocation",
     "The resource '{name}' already exists in location '{present}'. A resource with the same name "
-    "cannot be created in location '{wanted}'.",
+    "cannot be created in location '{requested}'.",
 )
 GROUP_GOING = _front(
     409,
@@ -261,7 +261,7 @@ NO_LONG_TERM = _provider(
     "Managed cluster {cluster} is on version {version}, which has no Long-Term Support (LTS). "
     + _VERSIONS,
 )
-# The wording of these is what terraform logs in public show, as is that AKS answers so at once.
+# From public terraform logs: the wording, and that AKS answers at once.
 SIZE_NOT_ALLOWED = _provider(
     400,
     "BadRequest",
@@ -288,16 +288,16 @@ _QUOTA_ADVICE = (
 NO_FAMILY_QUOTA = _provider(
     400,
     "ErrCode_InsufficientVCPUQuota",
-    "Insufficient vcpu quota requested {wanted}, remaining {left} for family {family} for region "
-    "{location}. " + _QUOTA_ADVICE,
+    "Insufficient vcpu quota requested {requested}, remaining {left} for family {family} for "
+    "region {location}. " + _QUOTA_ADVICE,
 )
 NO_REGIONAL_QUOTA = _provider(
     400,
     "ErrCode_InsufficientVCPUQuota",
     "Insufficient regional vcpu quota left for location {location}. left regional vcpu quota "
-    "{left}, requested quota {wanted}. " + _QUOTA_ADVICE,
+    "{left}, requested quota {requested}. " + _QUOTA_ADVICE,
 )
-# What Microsoft.Compute says while an operation of AKS runs.
+# Messages of Microsoft.Compute that end an operation of AKS.
 SOLD_OUT = (
     "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: "
     "{size}' is currently not available in location '{location}'. Please try another size or "
@@ -307,34 +307,35 @@ SOLD_OUT = (
 QUOTA_EXCEEDED = (
     "Operation could not be completed as it results in exceeding approved {name} quota. Additional "
     "details - Deployment Model: Resource Manager, Location: {location}, Current Limit: {limit}, "
-    "Current Usage: {used}, Additional Required: {wanted}, (Minimum) New Limit Required: {needed}."
+    "Current Usage: {used}, Additional Required: {requested}, (Minimum) New Limit Required: "
+    "{needed}."
 )
 
 
 class ArmError(Exception):
     """A request is refused."""
 
-    def __init__(self, fault: Fault, target: str | None = None, **words: object) -> None:
-        self.fault = fault
+    def __init__(self, refusal: Refusal, target: str | None = None, **words: object) -> None:
+        self.refusal = refusal
         self.target = target
-        self.message = fault.message.format_map(words)
-        super().__init__(f"{fault.code}: {self.message}")
+        self.message = refusal.message.format_map(words)
+        super().__init__(f"{refusal.code}: {self.message}")
 
     def body(self) -> Mapping[str, Any]:
         named = {"target": self.target} if self.target else {}
-        if self.fault.shape is Shape.FLAT:
+        if self.refusal.shape is Shape.FLAT:
             return {
-                "code": self.fault.code,
+                "code": self.refusal.code,
                 "details": None,
                 "message": self.message,
-                "subcode": self.fault.subcode,
+                "subcode": self.refusal.subcode,
                 **named,
             }
-        return {"error": {"code": self.fault.code, "message": self.message, **named}}
+        return {"error": {"code": self.refusal.code, "message": self.message, **named}}
 
 
 def of_compute(code: str, inner: str, message: str) -> dict[str, Any]:
-    """An error of Microsoft.Compute as an operation of AKS passes it on.
+    """Returns an error of Microsoft.Compute as an operation of AKS passes it on.
 
     In the shape that karpenter-provider-azure keeps of such operations for its own tests.
     """

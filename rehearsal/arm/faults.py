@@ -1,15 +1,15 @@
 """A script of faults: what goes wrong, where, and how often.
 
-It lies in the cloud's home as `faults.json`, a list of objects, and counts from the next request
-on whenever it is written anew. Without the file nothing goes wrong. Each object says
+It is `faults.json` in the cloud's home, a list of objects, and takes effect at the next request
+whenever it changes. Without the file nothing goes wrong. The keys of each object:
 
-- `method` and `path`, a regular expression that is looked for in the path: which requests it meets;
-- `times`: how many of them, all if it is not said;
+- `method` and `path`, a regular expression to search for in the path: which requests are affected;
+- `times`: how many of them, by default all;
 - `status`, `headers` and `body`: the answer, instead of the one that ARM would give;
 - `delay`: how many seconds the answer is late;
-- `drop`: `before` or `after` ARM has done what was asked, the connection ends without an answer;
-- `operation`: `"stuck"`, and the operation that the request starts goes on until the script
-  changes; or an error of a code and a message, and it ends Failed with that.
+- `drop`: the connection ends without an answer, `before` or `after` ARM has served the request;
+- `operation`: `"stuck"` keeps the operation that the request starts under way until the script
+  changes; an error with a code and a message makes the operation fail with it.
 """
 
 import re
@@ -49,13 +49,13 @@ class Fault:
         )
 
     def answer(self) -> web.Response | None:
-        """What is answered instead; None if ARM itself shall answer."""
+        """Returns the scripted answer; None if ARM is to answer."""
         if self.status is None:
             return None
         return web.json_response(self.body, status=self.status, headers=self.headers)
 
     def steer(self, store: Store, answer: web.StreamResponse) -> None:
-        """Lets the operation that an answer names go wrong."""
+        """Makes the operation that an answer names fail or hang, if the script says so."""
         started = _OPERATION.search(answer.headers.get("Azure-AsyncOperation", ""))
         if self.operation is None or started is None:
             return
@@ -63,7 +63,7 @@ class Fault:
             if self.operation == "stuck":
                 operations.hold(store, started[1])
             else:
-                operations.doom(store, started[1], self.operation)
+                operations.fail_when_due(store, started[1], self.operation)
 
 
 NO_FAULT = Fault()

@@ -1,4 +1,4 @@
-"""Resource Manager's front: who may ask, for what, and how the answer goes out."""
+"""Resource Manager's front: checks a request, and passes it to the service that answers it."""
 
 import json
 import re
@@ -45,14 +45,14 @@ class Front:
     time_scale: float
 
     async def answer(self, http_request: web.Request) -> web.Response:
-        """One request from beginning to end."""
+        """Serves one request from beginning to end."""
         origin = f"https://{http_request.host}"
         try:
             self.issuer.check(http_request.headers.get("Authorization"), self.audience)
             content = await http_request.read()
             answer = self._served(http_request, origin, content)
         except errors.ArmError as error:
-            return refusal(error, origin)
+            return error_response(error, origin)
         return web.Response(
             status=answer.status,
             headers=answer.headers,
@@ -88,9 +88,9 @@ class Front:
             headers=http_request.headers,
             content=_parsed(content),
         )
-        # What time has done stays done, whatever becomes of the request.
+        # Separate from the request, so that a refusal does not undo it.
         with self.store.transaction():
-            operations.settle(self.store, now, self.control_planes.ended)
+            operations.complete_due(self.store, now, self.control_planes.ended)
         with self.store.transaction():
             registrations.refuse_unregistered(self.store, below, now)
             answer = route.handler(request)
@@ -117,12 +117,12 @@ def _parsed(content: bytes) -> object:
         raise errors.ArmError(errors.BAD_CONTENT, reason=error) from None
 
 
-def refusal(error: errors.ArmError, origin: str) -> web.Response:
+def error_response(error: errors.ArmError, origin: str) -> web.Response:
     headers = {}
-    if error.fault.status == 401:
+    if error.refusal.status == 401:
         headers["WWW-Authenticate"] = (
             f'Bearer authorization_uri="{origin}/adfs", error="invalid_token", '
             f'error_description="{error.message}"'
         )
     body: Json = dict(error.body())
-    return web.json_response(body, status=error.fault.status, headers=headers)
+    return web.json_response(body, status=error.refusal.status, headers=headers)

@@ -8,16 +8,15 @@ from pathlib import Path
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import read_json, write_json, write_whole
 
-# Where a server says which one it is, so that whoever holds its home knows it by more than its
-# process number.
+# The path at which a server identifies itself: a process number alone proves nothing.
 PRESENCE = "/rehearsal"
-# Clients take the tenant name `adfs` for a directory that is not Microsoft's, and so ask this
-# server, not login.microsoftonline.com, who issues its tokens.
+# With the tenant name `adfs`, clients discover the token issuer at this server and not at
+# login.microsoftonline.com.
 TENANT = "adfs"
 
 
 class Home:
-    """The files of one state folder, by what they are."""
+    """The files of one state folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

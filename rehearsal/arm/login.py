@@ -1,4 +1,4 @@
-"""How a client finds this cloud, and signs in to it: discovery, keys and tokens."""
+"""How clients find this cloud and sign in: discovery, keys and tokens."""
 
 import datetime
 import re
@@ -14,14 +14,14 @@ from rehearsal.arm.request import Json
 from rehearsal.arm.tokens import LIFETIME, Issuer
 
 CLOUD_NAME = "rehearsal"
-# Newer versions describe the one cloud that is asked; these list all that it knows of.
+# These API versions return a list of clouds; newer ones return the one that is asked.
 VERSIONS_THAT_LIST = ("2019-05-01", "2020-06-01")
 # Clients compose the authority from the login endpoint and the tenant, and the login endpoint
 # ends in `adfs` already: some ask below /adfs, some below /adfs/adfs, some add their v2.0.
 DISCOVERY = re.compile(r"/adfs(/adfs)?(/v2\.0)?/\.well-known/openid-configuration")
 TOKEN = re.compile(r"/adfs(/adfs)?/oauth2(/v2\.0)?/token/?")
 
-# Each refusal of the token endpoint: status, OAuth error, AADSTS number, words.
+# Refusals of the token endpoint: status, OAuth error, AADSTS number, message.
 WRONG_GRANT = (400, "unsupported_grant_type", 70003, "The grant type is not supported here.")
 UNKNOWN_CLIENT = (400, "unauthorized_client", 700016, "The application was not found.")
 WRONG_SECRET = (401, "invalid_client", 7000215, "Invalid client secret provided.")
@@ -35,7 +35,7 @@ class Login:
     audience: str
 
     async def answer(self, request: web.Request) -> web.Response | None:
-        """The answer to a request that needs no token; None when it is not one."""
+        """Answers a request that needs no token; returns None for any other."""
         origin = f"https://{request.host}"
         path, method = request.path, request.method
         if method == "POST" and TOKEN.fullmatch(path):
@@ -54,14 +54,14 @@ class Login:
 
     def _token(self, form: Mapping[str, object], issuer: str) -> web.Response:
         secret = str(form.get("client_secret", ""))
-        wanted = str(form.get("scope") or form.get("resource") or "").split(" ")[0]
+        requested = str(form.get("scope") or form.get("resource") or "").split(" ")[0]
         if form.get("grant_type") != "client_credentials":
             return _refused(*WRONG_GRANT)
         if form.get("client_id") != self.principal.client_id:
             return _refused(*UNKNOWN_CLIENT)
         if not secrets.compare_digest(secret.encode(), self.principal.client_secret.encode()):
             return _refused(*WRONG_SECRET)
-        if wanted.removesuffix("/.default").rstrip("/") != self.audience:
+        if requested.removesuffix("/.default").rstrip("/") != self.audience:
             return _refused(*UNKNOWN_RESOURCE)
         token = self.issuer.issue(self.principal, self.audience, issuer)
         body = {"token_type": "Bearer", "expires_in": LIFETIME, "access_token": token}
@@ -69,10 +69,9 @@ class Login:
 
 
 def cloud(origin: str) -> Json:
-    """The description of this cloud, as clients read it at api-version 2022-09-01.
+    """Returns the description of this cloud, in the form of api-version 2022-09-01.
 
-    The suffixes name services that a rehearsal does not have; under `.invalid` nobody can reach
-    anything by them.
+    The suffixes name services that a rehearsal does not have; `.invalid` never resolves.
     """
     return {
         "name": CLOUD_NAME,

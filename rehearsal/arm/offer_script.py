@@ -1,14 +1,12 @@
 """A script of what the subscription is not offered: sizes, quota, versions.
 
-It lies in the cloud's home as `offers.json`, and counts from the next request on whenever it is
-written anew. Without the file, or without a key of it, everything that the tables have is on offer.
-An object with the keys
+It is `offers.json` in the cloud's home, and takes effect at the next request whenever it changes.
+Without the file, or without a key, everything in the tables is on offer. Its keys:
 
 - `sizes`: a list of `{size, location, is, zones, reason}`. `is` says what is wrong with the size:
   `absent` (not offered there at all), `restricted` (listed, but not for this subscription; in
   `zones` only, if some are named) or `soldOut` (no list tells: the operation of a PUT fails).
-  `reason` of a restriction: `NotAvailableForSubscription`, which it is if it is not said, or
-  `QuotaId`;
+  `reason` of a restriction: `NotAvailableForSubscription`, the default, or `QuotaId`;
 - `limits`: a list of `{name, location, limit}`: the limit of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
@@ -17,8 +15,8 @@ An object with the keys
   `scale` (the pool gets the count; the default) or `refuse` (400). No recording shows which of them
   AKS does.
 
-`size`, `name` and `location` are compared without case and white space, and `*` in them stands for
-anything; `location` is `*` where it is not said. Where several lines meet, the first one counts.
+`size`, `name` and `location` are compared without case and white space, and `*` in them matches
+anything; the default of `location` is `*`. Of several lines that match, the first one counts.
 """
 
 import fnmatch
@@ -32,7 +30,7 @@ _REFUSES = {"scale": False, "refuse": True}
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """What all lines of the script have."""
+    """What every line of the script has."""
 
     location: str = "*"
 
@@ -66,11 +64,11 @@ class OfferScript:
 
 
 class ScriptError(ValueError):
-    """The script says what no script can say."""
+    """The script is not valid."""
 
 
 def parse(content: dict[str, Any]) -> OfferScript:
-    """Returns the script that an object says."""
+    """Returns the script in a JSON object."""
     content = dict(content)
     try:
         return OfferScript(
@@ -110,5 +108,5 @@ def meets(pattern: str, name: str) -> bool:
 
 
 def plain(name: str) -> str:
-    """A name as Azure compares names: without case and white space."""
+    """Returns a name as Azure compares names: without case and white space."""
     return "".join(name.split()).lower()

@@ -1,7 +1,7 @@
-"""Long-running operations: each has a time at which it is over, and takes effect then.
+"""Long-running operations: each is due at a set time, and takes effect then.
 
-Nothing waits in memory. What is due takes effect before the next request is looked at, so an
-operation in flight when the server stops is over when its time has passed, whoever looks first.
+Nothing waits in memory. Operations that are due take effect before the next request is served, so
+they also end on time when the server was stopped in between.
 """
 
 import datetime
@@ -15,7 +15,7 @@ from rehearsal.arm import errors
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource, Store
 
-# How long each takes, in seconds at time scale 1: long enough to watch, short enough to wait for.
+# Seconds at time scale 1: long enough to watch, short enough to wait for.
 DURATIONS = {
     "group delete": 4.0,
     "cluster create": 8.0,
@@ -28,10 +28,10 @@ DURATIONS = {
 STATE_MEANWHILE = {"create": "Creating", "update": "Updating", "delete": "Deleting"}
 POLLS_PER_OPERATION = 4
 
-# Under way like any other, as far as a client can see.
+# To clients, a held operation looks like any other that is under way.
 HELD = "Held"
 
-# When an operation that is due is over; None while it is not.
+# Returns when a due operation ended; None while there is still work for it.
 Ended = Callable[[sqlite3.Row, float], float | None]
 
 CONTAINER_SERVICE = "providers/Microsoft.ContainerService/locations/{location}"
@@ -41,17 +41,23 @@ PREEMPTED = {
 }
 
 
-def begin(request: Request, kind: str, resources: Iterable[Resource]) -> str:
-    """Starts an operation on resources that are already as they shall become; returns its id."""
+def begin(
+    request: Request, kind: str, resources: Iterable[Resource], failure: Json | None = None
+) -> str:
+    """Starts an operation that ends in success or in the given failure; returns its id.
+
+    The resources already hold their target state.
+    """
     operation = str(uuid.uuid4())
     due = request.due(DURATIONS[kind])
     request.store.rows(
-        "INSERT INTO operations (id, kind, started, due, status) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO operations (id, kind, started, due, status, error) VALUES (?, ?, ?, ?, ?, ?)",
         operation,
         kind,
         request.now,
         due,
         "InProgress",
+        json.dumps(failure) if failure else None,
     )
     for resource in resources:
         resource.operation = operation
@@ -60,17 +66,17 @@ def begin(request: Request, kind: str, resources: Iterable[Resource]) -> str:
     return operation
 
 
-def settle(store: Store, now: float, ended: Ended) -> None:
-    """Lets take effect what is due, and over."""
+def complete_due(store: Store, now: float, ended: Ended) -> None:
+    """Completes the operations that are due and have no work left."""
     statement = "SELECT * FROM operations WHERE status = 'InProgress' AND due <= ? ORDER BY due"
     for row in store.rows(statement, now):
-        # An earlier one of this round may have cancelled it.
+        # An earlier operation of this round may have cancelled it.
         if _row(store, row["id"])["status"] != "InProgress":
             continue
         end = ended(row, now)
         if end is None:
             continue
-        row = _row(store, row["id"])  # noqa: PLW2901 (it may have been doomed just now)
+        row = _row(store, row["id"])  # noqa: PLW2901 (`ended` may have set its error)
         error = json.loads(row["error"]) if row["error"] else None
         status = "Failed" if error else "Succeeded"
         _end(store, row["id"], end, status, error)
@@ -83,17 +89,17 @@ def settle(store: Store, now: float, ended: Ended) -> None:
                 store.keep(resource)
 
 
-def doom(store: Store, operation: str, error: Json) -> None:
-    """Lets an operation under way end in failure, when it is due."""
+def fail_when_due(store: Store, operation: str, error: Json) -> None:
+    """Makes an operation that is under way fail when it is due."""
     store.rows("UPDATE operations SET error = ? WHERE id = ?", json.dumps(error), operation)
 
 
 def hold(store: Store, operation: str) -> None:
-    """Lets an operation under way go on, due or not, until it is let go."""
+    """Keeps an operation under way, due or not, until held operations are released."""
     store.rows("UPDATE operations SET status = ? WHERE id = ?", HELD, operation)
 
 
-def let_go(store: Store) -> None:
+def release_held(store: Store) -> None:
     store.rows("UPDATE operations SET status = 'InProgress' WHERE status = ?", HELD)
 
 
@@ -114,12 +120,11 @@ def _end(store: Store, operation: str, now: float, status: str, error: Json | No
     )
 
 
-def pace(request: Request, operation: str) -> dict[str, str]:
-    """How soon to ask again.
+def retry_headers(request: Request, operation: str) -> dict[str, str]:
+    """Returns the header that says how soon to ask again.
 
-    Below a second there is no whole number to say it with, and the SDK for Python takes
-    `Retry-After: 0` for silence and falls back to its own thirty seconds; the header in
-    milliseconds is one that it knows as well.
+    `Retry-After` has whole seconds only, and the SDK for Python ignores `Retry-After: 0` and waits
+    its default of thirty seconds. It also knows the header in milliseconds.
     """
     row = _row(request.store, operation)
     wait = (row["due"] - row["started"]) / POLLS_PER_OPERATION
@@ -129,20 +134,20 @@ def pace(request: Request, operation: str) -> dict[str, str]:
 
 
 def accepted(request: Request, status: int, operation: str, location: str, body: object) -> Answer:
-    """The answer to a request to AKS that goes on in the background."""
+    """Returns the answer to a request to AKS that goes on in the background."""
     place = f"{request.origin}{request.subscription}/{CONTAINER_SERVICE.format(location=location)}"
     version = f"?api-version={request.api_version}"
     headers = {"Azure-AsyncOperation": f"{place}/operations/{operation}{version}"}
     if status == 202:
         headers["Location"] = f"{place}/operationresults/{operation}{version}"
-    return Answer(status, body, headers | pace(request, operation))
+    return Answer(status, body, headers | retry_headers(request, operation))
 
 
 def accepted_by_front(request: Request, operation: str) -> Answer:
-    """The answer to a request to Resource Manager itself that goes on in the background."""
+    """Returns the answer to a request to Resource Manager that goes on in the background."""
     place = f"{request.origin}{request.subscription}/operationresults/{operation}"
     headers = {"Location": f"{place}?api-version={request.api_version}"}
-    return Answer(202, None, headers | pace(request, operation))
+    return Answer(202, None, headers | retry_headers(request, operation))
 
 
 def show(request: Request) -> Answer:
@@ -156,11 +161,11 @@ def show(request: Request) -> Answer:
         body["endTime"] = _time(row["ended"])
         if row["error"] is not None:
             body["error"] = json.loads(row["error"])
-    return Answer(200, body, pace(request, row["id"]) if _is_under_way(row) else {})
+    return Answer(200, body, retry_headers(request, row["id"]) if _is_under_way(row) else {})
 
 
 def show_result(request: Request) -> Answer:
-    """The address in `Location`: 202 while the deletion goes on, then an empty success."""
+    """Answers at the address in `Location`: 202 during the deletion, then an empty success."""
     row = _row(request.store, request.names["operation"])
     if not _is_under_way(row):
         return Answer(204 if "location" in request.names else 200)

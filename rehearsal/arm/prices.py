@@ -1,7 +1,7 @@
-"""The price list: of Azure's Retail Prices API, the one query that `aksgpu preflight` sends.
+"""The price list: Azure's Retail Prices API, for the one query that `aksgpu preflight` sends.
 
-On Azure it has a host of its own, prices.azure.com, and asks nobody who they are. The prices here
-are made up, by a plain formula, and say so.
+On Azure it has a host of its own, prices.azure.com, and needs no token. The prices here are made
+up, by a simple formula, and say so.
 """
 
 import re

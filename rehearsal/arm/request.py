@@ -16,7 +16,7 @@ from rehearsal.control_planes.desired_state import Era
 Json = dict[str, Any]
 Item = TypeVar("Item")
 
-# Azure calls the place to go on from a token, and lets nobody read it; here it is a number.
+# An opaque token on Azure; here it is the index of the next item.
 PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
 
 
@@ -71,7 +71,7 @@ class Request:
         return f"{self.subscription}/resourceGroups/{self.names['group']}"
 
     def due(self, seconds: float) -> float:
-        """Returns when something is over that takes so many seconds at time scale 1."""
+        """Returns when something ends that takes so many seconds at time scale 1."""
         return self.now + seconds * self.time_scale
 
     def check_etag(self, present: Resource | None) -> None:

@@ -1,4 +1,4 @@
-"""Every request, one JSON line each, without what would let its reader sign in."""
+"""A log of all requests, one JSON line each, without credentials."""
 
 import datetime
 import json
@@ -40,7 +40,7 @@ class RequestLog:
             "path": request.path,
             "query": _without_secrets(dict(request.query)),
             "headers": _headers(request),
-            # That there were such, and not what was in them.
+            # Only the names.
             "withheld": sorted(SECRET_HEADERS & set(map(str.lower, request.headers))),
             "body": _body(request.content_type, content),
             "status": status,
@@ -49,7 +49,7 @@ class RequestLog:
 
 
 def _headers(request: web.Request) -> dict[str, str]:
-    """The headers as they came over the wire, case and all."""
+    """Returns the headers as they came over the wire, in their own case."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in request.raw_headers:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
@@ -67,7 +67,7 @@ def _body(content_type: str, content: bytes) -> Any:
     try:
         return _without_secrets(json.loads(text))
     except ValueError:
-        # Nobody can say what is secret in a body that cannot be read.
+        # A body that cannot be parsed may hold a secret anywhere.
         return f"({len(content)} bytes that are not JSON)"
 
 

@@ -1,4 +1,4 @@
-"""The web server: what every request passes, and the one address it listens on."""
+"""The web server: what every request passes through, and the address it listens on."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ from rehearsal.arm import errors, offer_script, operations, prices, tokens
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.faults import FaultScript
-from rehearsal.arm.front import Front, refusal
+from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
 from rehearsal.arm.request_log import RequestLog
@@ -26,9 +26,9 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
 from rehearsal.files import WatchedFile
 
-# Whoever reaches the loopback address of this machine may send what they like.
+# Only this machine can send requests, so their size needs no limit.
 NO_LIMIT = 0
-# What the log has in place of a status where there was no answer.
+# The logged status of a request that got no answer.
 NO_ANSWER = 0
 
 
@@ -43,7 +43,7 @@ class Options:
 
 
 def listen(preferred: int) -> socket.socket:
-    """A socket on the loopback address: at the preferred port, or at a free one if it is taken."""
+    """Returns a loopback socket, at the preferred port or, if that is taken, at a free one."""
     for port in (preferred, 0):
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -65,7 +65,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     store, log = Store(home.database), RequestLog(home.request_log)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, offer_script.parse, offer_script.OfferScript())
-    faults = FaultScript(home.faults, lambda: operations.let_go(store))
+    faults = FaultScript(home.faults, lambda: operations.release_held(store))
 
     def offers() -> Offers:
         return Offers(options.era, script.read())
@@ -86,9 +86,9 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
             response = response or prices.answer(request, offers()) or await front.answer(request)
             fault.steer(store, response)
         except Exception:
-            # A fault of the rehearsal itself: its log says where, the client that it was one.
+            # A fault of the rehearsal itself: the log says where.
             traceback.print_exc()
-            response = refusal(errors.ArmError(errors.BROKEN), f"https://{request.host}")
+            response = error_response(errors.ArmError(errors.BROKEN), f"https://{request.host}")
         correlation = request.headers.get("x-ms-correlation-request-id", str(uuid.uuid4()))
         response.headers["x-ms-request-id"] = str(uuid.uuid4())
         response.headers["x-ms-correlation-request-id"] = correlation
@@ -126,7 +126,7 @@ def _fleet_settings(home: Home, options: Options) -> Settings | None:
 async def serve(
     app: web.Application, listener: socket.socket, tls: ssl.SSLContext
 ) -> web.AppRunner:
-    # A client that keeps its connection open must not hold up the end of the server.
+    # A client that keeps its connection open must not delay the end of the server.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     await web.SockSite(runner, listener, ssl_context=tls).start()

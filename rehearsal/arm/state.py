@@ -1,4 +1,4 @@
-"""What the rehearsal cloud remembers, in one SQLite file that survives a restart."""
+"""The state of the rehearsal cloud, in one SQLite file that survives a restart."""
 
 import json
 import sqlite3
@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# `key` is the resource id in lower case: Resource Manager finds an id whatever its case, and gives
-# it back in the case of its first creation. `operation` names the operation that is at work on the
-# resource; none is the sign that the resource is free.
+# `key` is the resource id in lower case: Resource Manager finds ids in any case, and returns them
+# in the case of their creation. `operation` is the operation under way on the resource, if any.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,7 +47,7 @@ CREATE TABLE IF NOT EXISTS registrations (
 
 @dataclass
 class Resource:
-    """One resource: `body` is what its owner set or the server filled in, `state` how it is."""
+    """One resource: `body` is what clients set and the server filled in."""
 
     id: str
     type: str
@@ -125,12 +124,12 @@ class Store:
         return [_resource(row) for row in self.rows(statement, *values)]
 
     def write(self, resource: Resource) -> None:
-        """Stores what a request changed: the resource gets a new etag."""
+        """Stores a change by a request: the resource gets a new etag."""
         resource.etag = str(uuid.uuid4())
         self.keep(resource)
 
     def keep(self, resource: Resource) -> None:
-        """Stores what time changed: the etag that the last writer knows stays good."""
+        """Stores a change by the server itself: the etag stays."""
         self._database.execute(
             "INSERT INTO resources (key, id, type, parent, location, body, state, operation, etag)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"

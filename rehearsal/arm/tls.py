@@ -46,7 +46,7 @@ def _expires_soon(path: Path) -> bool:
 def _write_bundle(home: Home) -> None:
     """Joins the roots in force with ours: a tool pointed here still reaches the internet."""
     roots, ours = _roots_in_force(), home.ca_certificate.read_bytes()
-    # A shell that looks at the rehearsal already names this very bundle, and ours is in it.
+    # A shell set up for this rehearsal already names this very bundle, with ours in it.
     write_whole(home.ca_bundle, roots if ours in roots else roots.rstrip() + b"\n" + ours)
 
 

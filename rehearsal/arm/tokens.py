@@ -46,7 +46,7 @@ class Issuer:
         return jwt.encode(claims, self._key, ALGORITHM, headers={"kid": self.key_id})
 
     def check(self, authorization: str | None, audience: str) -> None:
-        """Refuses a request whose Authorization header holds no valid token of ours."""
+        """Refuses a request whose Authorization header has no valid token of this cloud."""
         if not authorization:
             raise errors.ArmError(errors.NO_AUTHORIZATION)
         scheme, _, token = authorization.partition(" ")
@@ -68,7 +68,7 @@ class Issuer:
             raise errors.ArmError(errors.INVALID_TOKEN) from None
 
     def public_keys(self) -> dict[str, Any]:
-        """The JSON Web Key Set that a client checks our tokens with."""
+        """Returns the JSON Web Key Set that clients check tokens with."""
         numbers = self._public.public_numbers()
         key = {
             "kty": "RSA",
@@ -82,7 +82,7 @@ class Issuer:
 
 
 def load(home: Home) -> Issuer:
-    """The issuer of this home; its key is made at the first start."""
+    """Returns the issuer of this home; its key is made at the first start."""
     if not home.token_key.exists():
         made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         pem = made.private_bytes(

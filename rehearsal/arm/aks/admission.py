@@ -1,12 +1,12 @@
-"""Whether Azure has room for the pools of a PUT: their sizes, zones, versions, and quota.
+"""Whether Azure has room for the pools of a PUT: sizes, zones, versions and quota.
 
-AKS judges a request by what the subscription may use, and refuses it at once. Whether a data centre
-has the machines, and spot quota for them, shows only while the operation runs.
+AKS refuses at once what the subscription may not use. A lack of machines or of spot quota shows
+only while the operation runs.
 """
 
 from collections.abc import Iterable
 
-from rehearsal.arm import errors, operations
+from rehearsal.arm import errors
 from rehearsal.arm.aks import versions
 from rehearsal.arm.compute.offers import Offer, Offers
 from rehearsal.arm.compute.quota import Account, surge
@@ -20,8 +20,8 @@ def admit(
 ) -> Json | None:
     """Refuses what the subscription has no room for.
 
-    Each pool comes with the version that it had before, if it was there. Returned is the error that
-    the operation is going to end with, if it is.
+    Each pool comes with its version before the PUT, or None if it is new. Returns the error that
+    the operation will end with, or None.
     """
     offers = Offers.of(request)
     account = Account(request.store, offers, cluster.location)
@@ -45,7 +45,7 @@ def admit(
 
 
 def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
-    """Whether the autoscaler gets the nodes that it wants: if not, it goes on without them."""
+    """Returns whether the autoscaler gets the nodes it asks for."""
     account = Account(store, offers, pool.location)
     growth = count - (account.nodes(pool) or 0)
     offer = offers.find(str(pool.properties["vmSize"]), pool.location)
@@ -57,19 +57,13 @@ def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
         return False
 
 
-def settle(request: Request, operation: str, failure: Json | None) -> None:
-    """Lets an operation that has begun end with what `admit` foresaw."""
-    if failure is not None:
-        operations.doom(request.store, operation, failure)
-
-
 def _version(request: Request, cluster: Resource, pool: Resource, before: str | None) -> None:
-    """A pool may go on with the version it has, and begin with its cluster's."""
-    wanted = pool.properties["currentOrchestratorVersion"]
-    if wanted in (before, cluster.properties["currentKubernetesVersion"]):
+    """Accepts the version that the pool has, its cluster's, or one on offer."""
+    requested = pool.properties["currentOrchestratorVersion"]
+    if requested in (before, cluster.properties["currentKubernetesVersion"]):
         return
     plan = cluster.properties["supportPlan"]
-    versions.admit(Offers.of(request), cluster.location, cluster.name, wanted, plan)
+    versions.admit(Offers.of(request), cluster.location, cluster.name, requested, plan)
 
 
 def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
@@ -86,12 +80,12 @@ def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
 
 
 def _zones(pool: Resource, offer: Offer) -> None:
-    wanted = [str(zone) for zone in pool.properties.get("availabilityZones") or ()]
+    requested = [str(zone) for zone in pool.properties.get("availabilityZones") or ()]
     target = "agentPoolProfile.availabilityZones"
-    if wanted and not offer.zones:
+    if requested and not offer.zones:
         raise errors.ArmError(errors.NO_ZONES_HERE, target)
     usable = [zone for zone in offer.zones if zone not in offer.restricted_zones]
-    missing = [zone for zone in wanted if zone not in usable]
+    missing = [zone for zone in requested if zone not in usable]
     if missing:
         raise errors.ArmError(
             errors.ZONE_NOT_SUPPORTED,

@@ -11,7 +11,7 @@ from rehearsal.arm.state import Resource, Store
 
 NAMESPACE = "Microsoft.ContainerService"
 TYPE = f"{NAMESPACE}/managedClusters"
-# As AKS's answers call it; the ids have the other one.
+# The type as AKS spells it in answers; ids have the other spelling.
 SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
 
 
@@ -51,8 +51,7 @@ def put(request: Request) -> Answer:
     after.setdefault("identityProfile", _kubelet_identity(request, cluster))
     inline, failure = _inline_pools(request, cluster, properties, is_new=present is None)
     kind = "cluster update" if present else "cluster create"
-    operation = operations.begin(request, kind, [cluster, *inline])
-    admission.settle(request, operation, failure)
+    operation = operations.begin(request, kind, [cluster, *inline], failure)
     status = 200 if present else 201
     return operations.accepted(request, status, operation, location, shown(request.store, cluster))
 
@@ -60,9 +59,9 @@ def put(request: Request) -> Answer:
 def _inline_pools(
     request: Request, cluster: Resource, properties: Json, *, is_new: bool
 ) -> tuple[list[Resource], Json | None]:
-    """The pools named in the cluster's own body, as they shall be, and what they will fail with.
+    """Returns the pools in the cluster's own body after the PUT, and the error that awaits them.
 
-    An existing pool that the body does not name is left as it is: AKS removes pools through their
+    An existing pool that the body does not name stays as it is: AKS removes pools through their
     own address only.
     """
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
@@ -73,9 +72,9 @@ def _inline_pools(
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
         before.append(pools.version_of(present.get(name)))
-        pools.refuse_count(request, profile, present.get(name))
-        pool = pools.changed(name, profile, present.get(name), cluster, "agentPoolProfile.")
-        pools.settle_image(request, pool, is_new=is_new)
+        pools.refuse_autoscaled_count(request, profile, present.get(name))
+        pool = pools.after_put(name, profile, present.get(name), cluster, "agentPoolProfile.")
+        pools.choose_image(request, pool, is_new=is_new)
         inline.append(pool)
     pools.require_system_pool(present.values(), inline)
     failure = admission.admit(request, cluster, zip(inline, before, strict=True))
@@ -85,9 +84,9 @@ def _inline_pools(
 def _admit_version(
     request: Request, name: str, location: str, before: Json | None, after: Json
 ) -> None:
-    """A cluster may go on with the version and the plan it has, on offer or not."""
-    asked = ("currentKubernetesVersion", "supportPlan")
-    if before is None or any(before[key] != after[key] for key in asked):
+    """Accepts the version and the plan that the cluster has, or those on offer."""
+    decisive = ("currentKubernetesVersion", "supportPlan")
+    if before is None or any(before[key] != after[key] for key in decisive):
         version, plan = after["kubernetesVersion"], after["supportPlan"]
         versions.admit(Offers.of(request), location, name, version, plan)
 
@@ -163,7 +162,7 @@ def shown(store: Store, cluster: Resource) -> Json:
 
 
 def _aks_group(request: Request, name: str) -> str:
-    """A group's id as AKS writes it in its own ids; Resource Manager has `resourceGroups`."""
+    """Returns a group's id as AKS spells it; Resource Manager has `resourceGroups`."""
     return f"{request.subscription}/resourcegroups/{name}"
 
 
@@ -183,7 +182,7 @@ def _existing(request: Request) -> Resource:
 def _refuse_while_busy(store: Store, cluster: Resource) -> None:
     if cluster.operation is not None:
         raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
-    pools.refuse_while_worked_on(pools.cluster_pools(store, cluster))
+    pools.refuse_while_busy(pools.cluster_pools(store, cluster))
 
 
 def _location(body: Json, present: Resource | None) -> str:
@@ -194,29 +193,29 @@ def _location(body: Json, present: Resource | None) -> str:
             "location",
             name=present.name,
             present=present.location,
-            wanted=location,
+            requested=location,
         )
     return location
 
 
 def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
-    """The identity with the ids that the directory gave it, the same for as long as it lives."""
+    """Returns the identity with its ids from the directory, which never change."""
     before = cluster.body.get("identity")
-    wanted = body.get("identity") or before
-    if not wanted:
+    requested = body.get("identity") or before
+    if not requested:
         return None
-    identity: Json = {"type": wanted["type"]}
-    if wanted["type"] == "SystemAssigned":
+    identity: Json = {"type": requested["type"]}
+    if requested["type"] == "SystemAssigned":
         known = (before or {}).get("principalId")
         identity["principalId"] = known or str(uuid.uuid4())
         identity["tenantId"] = request.principal.directory
-    elif wanted.get("userAssignedIdentities"):
+    elif requested.get("userAssignedIdentities"):
         identity["userAssignedIdentities"] = {
             name: {
                 "clientId": _made_from(name, "client"),
                 "principalId": _made_from(name, "object"),
             }
-            for name in wanted["userAssignedIdentities"]
+            for name in requested["userAssignedIdentities"]
         }
     return identity
 

@@ -1,4 +1,4 @@
-"""What stands behind the clusters: a fleet of real control planes, or, without one, nothing."""
+"""What stands behind the clusters: a fleet of real control planes, or nothing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ UNFINISHED = {"code": "ControlPlaneFailed"}
 
 
 class StoreSource:
-    """The fleet's wishes, read from what Resource Manager has."""
+    """Tells the fleet which clusters and pools there should be, from the store."""
 
     def __init__(self, store: Store, offers: Callable[[], Offers]) -> None:
         self._store = store
@@ -89,7 +89,7 @@ def _pool(pool: Resource) -> WantedPool:
 
 
 class FleetControlPlanes:
-    """The control planes, as Resource Manager's services see them."""
+    """The control planes as Resource Manager's services see them; without a fleet, none."""
 
     def __init__(
         self, store: Store, offers: Callable[[], Offers], settings: Settings | None
@@ -106,7 +106,7 @@ class FleetControlPlanes:
             await self.fleet.stop()
 
     def changed(self) -> None:
-        """A request may have changed what is wanted."""
+        """Makes the fleet look at once: a request may have changed something."""
         if self.fleet:
             self.fleet.wake()
 
@@ -116,7 +116,7 @@ class FleetControlPlanes:
             raise errors.ArmError(errors.NO_MEMORY, reason=reason)
 
     def ended(self, row: Any, now: float) -> float | None:
-        """When an operation that is due is over: None while there is still work for it."""
+        """Returns when a due operation ended; None while there is still work for it."""
         if self.fleet is None or row["error"]:
             due: float = row["due"]
             return due
@@ -130,7 +130,7 @@ class FleetControlPlanes:
         uids = {_uid(found) for resource in resources if (found := self._cluster_of(resource))}
         for uid in filter(None, uids):
             if failure := fleet.failure(uid):
-                operations.doom(self._store, operation, UNFINISHED | {"message": failure})
+                operations.fail_when_due(self._store, operation, UNFINISHED | {"message": failure})
                 return False
             if not fleet.is_settled(uid, operation):
                 return True

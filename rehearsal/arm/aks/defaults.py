@@ -1,4 +1,4 @@
-"""What AKS fills in where a request is silent, and what it keeps from before."""
+"""What AKS fills in for what a request leaves out, and what it keeps from before."""
 
 import uuid
 from collections.abc import Iterable
@@ -67,19 +67,19 @@ CLUSTER: Json = {
     },
     "supportPlan": "KubernetesOfficial",
 }
-# The plug-ins that give pods addresses of their own range, not of the subnet.
+# For network plug-ins that give pods addresses outside the subnet.
 POD_NETWORK: Json = {"podCidr": "10.244.0.0/16", "podCidrs": ["10.244.0.0/16"]}
 SKU = {"name": "Base", "tier": "Free"}
 
 SERVER_MADE = ("azurePortalFQDN", "fqdn", "identityProfile", "resourceUID")
 
-# Written by the client, never given back.
+# Secrets: written by clients, never given back.
 WRITE_ONLY = (("servicePrincipalProfile", "secret"), ("windowsProfile", "adminPassword"))
 
 
-def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
-    """The properties of an agent pool after a PUT of `wanted`."""
-    given = _without(wanted, fields.names(fields.INLINE_POOL, SERVERS))
+def pool(requested: Json, present: Json | None, cluster: Json) -> Json:
+    """Returns the properties of an agent pool after a PUT."""
+    given = _without(requested, fields.names(fields.INLINE_POOL, SERVERS))
     if given.get("osDiskSizeGB") == 0:
         del given["osDiskSizeGB"]  # documented: zero asks for the default
     given = _filled(_kept(present, fields.names(fields.POOL, KEPT, FIXED)), given)
@@ -93,7 +93,7 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
         | {"orchestratorVersion": cluster["kubernetesVersion"]}
         | {"maxPods": MAX_PODS.get(plugin, MAX_PODS_OTHERWISE)}
         | ({"count": given["minCount"]} if given.get("enableAutoScaling") else {})
-        # Azure names all its NVIDIA sizes so.
+        # All NVIDIA sizes are named so.
         | (NVIDIA_POOL if size.startswith("standard_n") else {})
         | (SPOT_POOL if is_spot else {}),
         given,
@@ -108,9 +108,9 @@ def pool(wanted: Json, present: Json | None, cluster: Json) -> Json:
     return filled
 
 
-def cluster(wanted: Json, present: Json | None, name: str, group: str, location: str) -> Json:
-    """The properties of a cluster after a PUT of `wanted`."""
-    given = _without(wanted, fields.names(fields.CLUSTER, SERVERS))
+def cluster(requested: Json, present: Json | None, name: str, group: str, location: str) -> Json:
+    """Returns the properties of a cluster after a PUT."""
+    given = _without(requested, fields.names(fields.CLUSTER, SERVERS))
     given = _filled(_kept(present, fields.names(fields.CLUSTER, KEPT, FIXED)), given)
     filled = _filled(CLUSTER, given)
     network = filled["networkProfile"]
@@ -137,7 +137,7 @@ def _first_made(properties: Json, location: str) -> Json:
 
 
 def _spelled_as_known(given: Json) -> Json:
-    """The same, its choices in AKS's own case, which requests need not keep to."""
+    """Returns the properties with choices in AKS's own case; requests may use any case."""
     known = {
         name: value
         for name, values in fields.POOL_CHOICES.items()
@@ -152,10 +152,10 @@ def _kept(present: Json | None, names: Iterable[str]) -> Json:
 
 
 def _without(values: Json, names: Iterable[str]) -> Json:
-    """The values under other names.
+    """Returns the values under all other names.
 
-    A null says no more than an absent name does, nor does the empty text that `az` sends for a
-    version it was not told.
+    A null counts as absent, and so does the empty text that `az` sends for a version that its user
+    left out.
     """
     dropped = set(names)
     return {

@@ -1,4 +1,4 @@
-"""What the Azure of each era takes for a new pool: sizes, and the specialised GPU image."""
+"""What Azure accepts for a new pool in each era: sizes, and the specialised GPU image."""
 
 import datetime
 from collections.abc import Mapping
@@ -8,17 +8,17 @@ from rehearsal.arm import errors
 from rehearsal.arm.request import Json
 from rehearsal.control_planes.desired_state import Era
 
-# Azure drives NVIDIA's GPUs on AKS, and no others.
+# AKS supports no other GPUs.
 SUPPORTED_VENDOR = "NVIDIA"
 
 
 def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
-    """Whether a request has the header that asks for the image with driver and plugin in it."""
+    """Returns whether a request's header asks for the image with driver and plugin in it."""
     return sent.get(headers.SPECIALISED_IMAGE, "").strip().lower() == "true"
 
 
 def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
-    """Refuses a new pool that Azure, in this era, does not have any more."""
+    """Refuses a new pool that Azure does not offer in this era."""
     if era is Era.ARTICLE:
         _admit_system(pool)
         return
@@ -33,7 +33,7 @@ def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
 
 
 def _admit_system(pool: Json) -> None:
-    """In the article's days there were GPU pools for Linux alone."""
+    """Refuses GPU pools for Windows: in the article's days there were none."""
     if pool["osType"] != "Linux" and sizes.is_gpu_size(str(pool["vmSize"])):
         parameter = "agentPoolProfile.osType"
         raise errors.ArmError(

@@ -1,4 +1,4 @@
-"""The fields AKS knows, at the newest stable API version this server has heard of: 2026-08-01."""
+"""The fields that AKS knows, as of API version 2026-08-01."""
 
 from collections.abc import Mapping
 from enum import Enum, auto
@@ -11,11 +11,11 @@ class Change(Enum):
 
     # The property gets the value of the PUT, or the default.
     FREE = auto()
-    # It stays as it was where the PUT leaves it out: a silent change would move running nodes.
+    # It stays as it was if the PUT leaves it out: a silent change would move running nodes.
     KEPT = auto()
-    # It stays too, and another value is refused: it is fixed at creation.
+    # It stays as well, and another value is refused: it is fixed at creation.
     FIXED = auto()
-    # Its value is the server's; what a client sends back is left aside.
+    # The server sets its value, and ignores what a client sends back.
     SERVERS = auto()
 
 
@@ -152,7 +152,7 @@ POOL = {
 }
 INLINE_POOL = POOL | {"name": SERVERS}
 
-# What kind of value a field holds, wherever it stands.
+# What kind of value a field holds, at any level.
 KINDS = {
     "agentPoolProfiles": list,
     "availabilityZones": list,
@@ -175,7 +175,7 @@ KINDS = {
     "windowsProfile": dict,
 }
 
-# What a pool's property may be, if it is set.
+# The values that a pool's property may have.
 POOL_CHOICES = {
     "gpuInstanceProfile": mig.PROFILES,
     "kubeletDiskType": ("OS", "Temporary"),
@@ -189,11 +189,11 @@ POOL_CHOICES = {
     "gpuProfile.driver": ("Install", "None"),
 }
 
-# What an absent property means, where no default is filled in for it: to say so is no change.
+# What an absent property without a default means: setting it to this is no change.
 IMPLIED = {"scaleSetPriority": "Regular"}
 
-# Older stable versions let an unknown field pass in silence; a preview version may know fields
-# that the list above, of a stable one, does not have.
+# Older stable versions ignore unknown fields; a preview version may know fields that are not in
+# the tables above.
 STRICT_SINCE = "2024-01-01"
 
 

@@ -11,7 +11,7 @@ from rehearsal.arm.resources import groups, registrations
 from rehearsal.arm.state import Resource, Store
 
 TYPE = usages.POOL_TYPE
-# The value of the mark `image` of a pool whose image brings driver and device plugin.
+# The hidden `image` of a pool whose node image has driver and device plugin in it.
 SPECIALISED = "specialised"
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
@@ -22,18 +22,17 @@ def put(request: Request) -> Answer:
     present = request.store.find(_id(request, cluster))
     request.check_etag(present)
     rules.well_formed(request.body, fields.POOL_FIELDS, request.api_version)
-    wanted = request.body.get("properties") or {}
-    rules.well_formed(wanted, fields.POOL, request.api_version)
+    requested = request.body.get("properties") or {}
+    rules.well_formed(requested, fields.POOL, request.api_version)
     name, version = request.names["pool"], version_of(present)
-    refuse_count(request, wanted, present)
-    pool = changed(name, wanted, present, cluster, "properties.")
-    settle_image(request, pool, is_new=present is None)
-    _refuse_while_busy(cluster, present)
+    refuse_autoscaled_count(request, requested, present)
+    pool = after_put(name, requested, present, cluster, "properties.")
+    choose_image(request, pool, is_new=present is None)
+    _refuse_if_either_busy(cluster, present)
     require_system_pool(cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
     kind = "pool update" if present else "pool create"
-    operation = operations.begin(request, kind, [pool])
-    admission.settle(request, operation, failure)
+    operation = operations.begin(request, kind, [pool], failure)
     status = 200 if present else 201
     return operations.accepted(request, status, operation, cluster.location, shown(pool))
 
@@ -55,7 +54,7 @@ def delete(request: Request) -> Answer:
     request.check_etag(pool)
     if pool is None:
         return Answer(204)
-    _refuse_while_busy(cluster, pool)
+    _refuse_if_either_busy(cluster, pool)
     others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
     if _is_system(pool) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
@@ -63,13 +62,13 @@ def delete(request: Request) -> Answer:
     return operations.accepted(request, 202, operation, cluster.location, None)
 
 
-def changed(
-    name: str, wanted: Json, present: Resource | None, cluster: Resource, prefix: str
+def after_put(
+    name: str, requested: Json, present: Resource | None, cluster: Resource, prefix: str
 ) -> Resource:
-    """The pool as a PUT of `wanted` makes it; `prefix` is how the caller's errors name a field."""
-    rules.pool_before_defaults(name, wanted, is_new=present is None)
+    """Returns the pool after a PUT; errors name its fields with the prefix."""
+    rules.pool_before_defaults(name, requested, is_new=present is None)
     before = present.properties if present else None
-    after = defaults.pool(wanted, before, cluster.properties)
+    after = defaults.pool(requested, before, cluster.properties)
     rules.pool_after_defaults(after)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix)
@@ -80,23 +79,23 @@ def changed(
     return pool
 
 
-def refuse_count(request: Request, wanted: Json, present: Resource | None) -> None:
-    """Refuses another count for a pool that scales itself and goes on so, if the cloud does."""
+def refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
+    """Refuses a new count for a pool that stays autoscaled, if the script says so."""
     if present is None or not request.offer_script.refuses_autoscaled_counts:
         return
     before = present.properties
-    stays = before["enableAutoScaling"] and wanted.get("enableAutoScaling")
-    if stays and wanted.get("count") not in (None, before["count"]):
+    stays = before["enableAutoScaling"] and requested.get("enableAutoScaling")
+    if stays and requested.get("count") not in (None, before["count"]):
         raise errors.ArmError(errors.AUTOSCALED_COUNT)
 
 
 def version_of(pool: Resource | None) -> str | None:
-    """The version of Kubernetes that a pool has; None where there is no pool."""
+    """Returns the version of Kubernetes that a pool has; None without a pool."""
     return pool.properties["currentOrchestratorVersion"] if pool else None
 
 
-def settle_image(request: Request, pool: Resource, *, is_new: bool) -> None:
-    """What a new pool's nodes start from, for as long as it lives; no GET ever shows it."""
+def choose_image(request: Request, pool: Resource, *, is_new: bool) -> None:
+    """Sets the node image of a new pool: it never changes, and no GET shows it."""
     if not is_new:
         return
     eras.admit(request.era, pool.properties, request.headers, pool.location)
@@ -110,7 +109,7 @@ def settle_image(request: Request, pool: Resource, *, is_new: bool) -> None:
 
 
 def is_specialised(pool: Resource) -> bool:
-    """Whether its nodes have the specialised GPU image."""
+    """Returns whether the nodes have the specialised GPU image."""
     return pool.body.get("image") == SPECIALISED
 
 
@@ -119,13 +118,13 @@ def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:
 
 
 def require_system_pool(before: Iterable[Resource], after: Iterable[Resource]) -> None:
-    """A cluster has a System pool, once what is written is what it has."""
+    """Refuses a change that would leave the cluster without a System pool."""
     pools = {pool.id: pool for pool in before} | {pool.id: pool for pool in after}
     if not any(map(_is_system, pools.values())):
         raise errors.ArmError(errors.NO_SYSTEM_POOL)
 
 
-def refuse_while_worked_on(pools: Iterable[Resource]) -> None:
+def refuse_while_busy(pools: Iterable[Resource]) -> None:
     for pool in pools:
         if pool.operation is not None:
             raise errors.ArmError(errors.BUSY_POOL, name=pool.name, state=pool.state)
@@ -145,7 +144,7 @@ def shown(pool: Resource) -> Json:
 
 
 def shown_inline(pool: Resource) -> Json:
-    """The pool as the `agentPoolProfiles` of its cluster list it."""
+    """Returns the pool as the `agentPoolProfiles` of its cluster list it."""
     return {"name": pool.name, **shown(pool)["properties"]}
 
 
@@ -169,14 +168,14 @@ def _existing(request: Request, action: str) -> Resource:
     return pool
 
 
-def _refuse_while_busy(cluster: Resource, pool: Resource | None) -> None:
+def _refuse_if_either_busy(cluster: Resource, pool: Resource | None) -> None:
     if cluster.operation is not None:
         raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
-    refuse_while_worked_on([pool] if pool else [])
+    refuse_while_busy([pool] if pool else [])
 
 
 def _is_system(pool: Resource) -> bool:
-    """Whether the cluster can count on it: one that is going counts no more."""
+    """Returns whether this is a System pool that stays."""
     return bool(pool.properties["mode"] == "System" and pool.state != "Deleting")
 
 

@@ -32,7 +32,7 @@ def well_formed(body: Any, known: Collection[str], api_version: str) -> None:
 
 
 def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
-    """What a cluster's PUT must say itself."""
+    """Refuses a cluster whose PUT leaves out what has no default."""
     properties = body.get("properties") or {}
     if not CLUSTER_NAME.fullmatch(name):
         raise _invalid("resourceName", "1 to 63 letters, digits, '_' or '-'")
@@ -52,7 +52,7 @@ def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
 
 
 def pool_before_defaults(name: str, properties: Json, *, is_new: bool) -> None:
-    """What a pool's PUT must say itself."""
+    """Refuses a pool whose PUT leaves out what has no default, or holds what is not valid."""
     if not nodes.LINUX_POOL_NAME.fullmatch(name):
         raise _invalid("agentPoolProfile.name", nodes.LINUX_POOL_NAME_RULE)
     if is_new and not properties.get("vmSize"):
@@ -87,7 +87,7 @@ def _scaling_limits(properties: Json) -> None:
 
 
 def pool_after_defaults(properties: Json) -> None:
-    """What holds for a pool as a whole."""
+    """Refuses a pool whose properties do not go together."""
     fewest = FEWEST_NODES.get(properties["mode"], 0)
     for name in ("count", "minCount", "maxCount"):
         number = properties.get(name)

@@ -1,4 +1,4 @@
-"""The versions of Kubernetes on AKS: the list of them, and what is refused for not being in it."""
+"""The list of Kubernetes versions on AKS, and the refusal of versions that are not in it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from rehearsal.arm.offer_script import at, plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.desired_state import Era
 
-# Today's versions are in the article's days as well, since today's programs ask for them.
+# The article's era has today's versions as well, since today's programs ask for them.
 ARTICLE: Mapping[str, MinorVersion] = {
     **ON_AKS_THEN,
     **{minor: replace(version, plans=(OFFICIAL,)) for minor, version in ON_AKS.items()},
@@ -27,7 +27,7 @@ OF_ERA = {Era.TODAY: ON_AKS, Era.ARTICLE: ARTICLE}
 
 
 def offered(offers: Offers, location: str) -> Mapping[str, MinorVersion]:
-    """The minor versions on offer in a location."""
+    """Returns the minor versions on offer in a location."""
     known = OF_ERA[offers.era]
     lines = at(offers.script.versions, location)
     if not lines:
@@ -42,8 +42,8 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
     if known is None or version not in (minor, *known.patches):
         raise errors.ArmError(errors.NO_SUCH_KUBERNETES, cluster=cluster, version=version)
     if plan not in known.plans:
-        fault = errors.LONG_TERM_ONLY if plan == OFFICIAL else errors.NO_LONG_TERM
-        raise errors.ArmError(fault, cluster=cluster, version=full_version(version))
+        refusal = errors.LONG_TERM_ONLY if plan == OFFICIAL else errors.NO_LONG_TERM
+        raise errors.ArmError(refusal, cluster=cluster, version=full_version(version))
 
 
 def list_all(request: Request) -> Answer:
@@ -68,7 +68,7 @@ def _shown(known: Mapping[str, MinorVersion], minor: str) -> Json:
 
 
 def _upgrades(known: Mapping[str, MinorVersion], minor: str, patch: str) -> Sequence[str]:
-    """Newer patches of the same minor version, and those of the next one."""
+    """Returns newer patches of the same minor version, and those of the next one."""
     major, _, number = minor.partition(".")
     here = known[minor].patches
     after = known.get(f"{major}.{int(number) + 1}")

@@ -1,4 +1,4 @@
-"""What the subscription is offered: which sizes where, in which zones, and how many cores."""
+"""What the subscription may use: which sizes in which regions and zones, and how many cores."""
 
 import datetime
 import re
@@ -12,14 +12,14 @@ from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets, plain
 from rehearsal.arm.request import Request
 from rehearsal.control_planes.desired_state import Era
 
-# Generous: what is rehearsed shall fail for its own sake, not for the quota of a new subscription.
+# Generous: a rehearsal should not fail for the low quota of a new subscription.
 FAMILY_LIMIT = 100_000
 LIMITS = {"cores": 1_000_000, "lowPriorityCores": 100_000}
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A size in one location: `zones` that it can be had in, and what the script says of it."""
+    """A size in one location: its zones there, and the script's line about it, if any."""
 
     size: Size
     location: str
@@ -28,14 +28,14 @@ class Offer:
 
     @property
     def restricted_zones(self) -> tuple[str, ...]:
-        """The zones that this subscription may not use; empty if the whole location is meant."""
+        """Returns the zones that are closed to this subscription; none if the location is."""
         if self.line is None or self.line.is_ != "restricted":
             return ()
         return tuple(zone for zone in self.zones if zone in self.line.zones)
 
     @property
     def is_restricted(self) -> bool:
-        """Whether this subscription may not use the size in this location at all."""
+        """Returns whether the size is closed to this subscription in the whole location."""
         return self.line is not None and self.line.is_ == "restricted" and not self.line.zones
 
     @property
@@ -55,7 +55,7 @@ class Offers:
         return cls(request.era, request.offer_script)
 
     def find(self, vm_size: str, location: str) -> Offer | None:
-        """The offer of a size in a location; None where there is none."""
+        """Returns the offer of a size in a location; None if there is none."""
         size = known_sizes().get(vm_size.lower())
         return next(self._of([size], location), None) if size else None
 
@@ -72,13 +72,13 @@ class Offers:
                 yield Offer(size, location, region.zones, line)
 
     def limit(self, name: str, location: str) -> int:
-        """The quota of a family, of all cores or of low-priority cores."""
+        """Returns the quota of a family, of all cores or of low-priority cores."""
         lines = at(self.script.limits, location)
         scripted = (line.limit for line in lines if meets(line.name, name))
         return next(scripted, LIMITS.get(name, FAMILY_LIMIT))
 
     def _has(self, size: Size) -> bool:
-        """Whether the era has the size: in the article's days nothing was retired yet."""
+        """Returns whether the era has the size: in the article's, nothing is retired yet."""
         retired_on = size.retired_on if isinstance(size, GpuSize) else None
         if self.era is Era.ARTICLE or retired_on is None:
             return True
@@ -93,7 +93,7 @@ def known_sizes() -> Mapping[str, Size]:
 
 @cache
 def families() -> tuple[str, ...]:
-    """The quota families of all sizes, each once."""
+    """Returns the quota families of all sizes, each once."""
     names = [size.quota_family for size in known_sizes().values() if size.quota_family]
     return tuple({plain(name): name for name in names}.values())
 
@@ -105,5 +105,5 @@ def listed_gpus(size: Size) -> int | None:
 
 
 def family_stem(family: str) -> str:
-    """What is a family's own in its name: DSv3 of `standardDSv3Family`."""
+    """Returns the distinctive part of a family's name: DSv3 of `standardDSv3Family`."""
     return re.sub(r"^standard[\s_]*|\s*family$", "", family, flags=re.IGNORECASE)

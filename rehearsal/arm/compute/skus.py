@@ -1,4 +1,4 @@
-"""The list of what Microsoft.Compute sells: sizes by location, and some of the other things."""
+"""The list of SKUs of Microsoft.Compute: sizes by location, and some other things."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from rehearsal.arm.request import Answer, Json, Request, Route
 
 LOCATION_FILTER = re.compile(r"\s*location\s+eq\s+'([^']*)'\s*", re.IGNORECASE)
 GENERATIONS = {"Gen1": "V1", "Gen2": "V2"}
-# The list has more than sizes, and a client has to tell them apart by `resourceType`.
+# The list has more than sizes; clients tell them apart by `resourceType`.
 OTHERS: tuple[Json, ...] = (
     {"resourceType": "availabilitySets", "name": "Classic"},
     {"resourceType": "availabilitySets", "name": "Aligned"},
@@ -30,13 +30,13 @@ def list_all(request: Request) -> Answer:
 
 
 def _locations(request: Request) -> Iterable[str]:
-    wanted = request.query.get("$filter")
-    if not wanted:
+    requested = request.query.get("$filter")
+    if not requested:
         return list(regions.regions())
-    found = LOCATION_FILTER.fullmatch(wanted)
+    found = LOCATION_FILTER.fullmatch(requested)
     if found is None:
-        raise errors.ArmError(errors.BAD_PARAMETER, "$filter", name="$filter", value=wanted)
-    # A location that is none has no sizes; the list is empty then, and no error.
+        raise errors.ArmError(errors.BAD_PARAMETER, "$filter", name="$filter", value=requested)
+    # For an unknown location the list is empty; that is no error.
     return [name for name in regions.regions() if name == plain(found[1])]
 
 
@@ -73,7 +73,7 @@ def _sku(offer: Offer) -> Json:
         "restrictions": _restrictions(offer),
     }
     if size.quota_family:
-        # Without the white space that the list of usages may write in the same name.
+        # Without white space, which the same name may have in the list of usages.
         sku["family"] = "".join(size.quota_family.split())
     return sku
 
@@ -86,7 +86,7 @@ def _capabilities(size: Size) -> dict[str, str]:
         "vCPUsAvailable": str(size.vcpus),
         "CpuArchitectureType": "Arm64" if is_arm else "x64",
         "PremiumIO": str(can_premium),
-        # Burstable sizes cannot be had as spot machines.
+        # There are no spot machines of burstable sizes.
         "LowPriorityCapable": str(not size.name.startswith("Standard_B")),
         "EncryptionAtHostSupported": str(can_premium),
         "AcceleratedNetworkingEnabled": str(size.vcpus > 1),

@@ -1,7 +1,4 @@
-"""Quota: how many cores of each family a subscription may use in a location, and how many it does.
-
-What is counted is what the agent pools of this cloud have.
-"""
+"""How many cores of each family the agent pools of a location use, and how many they may."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -19,11 +16,11 @@ NAMES = {
     "virtualMachines": "Virtual Machines",
     "virtualMachineScaleSets": "Virtual Machine Scale Sets",
 }
-# What uses machines; and how many nodes a pool was given, where that is not its `count`.
+# What uses machines, and the hidden number of nodes of a pool that got fewer than its `count`.
 POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 ALLOCATED = "allocated"
 COUNTS = {"virtualMachines": 25_000, "virtualMachineScaleSets": 2_500}
-# In C, and not by reading every pool: this is asked at every PUT.
+# In SQL, without reading every pool: this runs at every PUT.
 STATEMENT = (
     "SELECT key, json_extract(body, '$.properties.vmSize') AS size,"
     " json_extract(body, '$.properties.scaleSetPriority') AS priority,"
@@ -35,7 +32,7 @@ STATEMENT = (
 
 @dataclass
 class Usage:
-    """What the pools of one location use: of each name the cores, and of each pool the nodes."""
+    """What the pools of one location use: cores by quota, and nodes by pool."""
 
     cores: Counter[str] = field(default_factory=Counter)
     nodes: dict[str, int] = field(default_factory=dict)
@@ -52,7 +49,7 @@ def in_use(store: Store, location: str) -> Usage:
 
 
 def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
-    """What the cores of a size count against. Spot machines have a quota of their own."""
+    """Returns the quotas that a size counts against. Spot machines have their own."""
     if is_spot:
         return ("lowPriorityCores",)
     size = known_sizes().get(vm_size.lower())
@@ -82,7 +79,7 @@ def list_all(request: Request) -> Answer:
 
 
 def _localized(family: str) -> str:
-    """`standardDSv3Family` as people read it: Standard DSv3 Family vCPUs."""
+    """Returns the name for people: Standard DSv3 Family vCPUs for `standardDSv3Family`."""
     return f"Standard {family_stem(family)} Family vCPUs"
 
 

@@ -11,7 +11,7 @@ NAME = re.compile(r"[\w().-]{0,89}[\w()-]")
 
 
 def existing(request: Request) -> Resource:
-    """The resource group that the path names."""
+    """Returns the resource group in the path."""
     group = request.store.find(request.group)
     if group is None:
         raise errors.ArmError(errors.NO_GROUP, name=request.names["group"])
@@ -19,7 +19,7 @@ def existing(request: Request) -> Resource:
 
 
 def open_to_change(request: Request) -> Resource:
-    """The resource group that the path names, unless it is being deleted."""
+    """Returns the resource group in the path; refuses one that is being deleted."""
     group = existing(request)
     if group.operation is not None:
         raise errors.ArmError(errors.GROUP_GOING, name=group.name)
@@ -35,7 +35,7 @@ def put(request: Request) -> Answer:
         open_to_change(request)
         if present.location != location:
             raise errors.ArmError(
-                errors.GROUP_MOVED, "location", wanted=location, present=present.location
+                errors.GROUP_MOVED, "location", requested=location, present=present.location
             )
     group = present or Resource(
         request.group, TYPE, request.subscription, location, {}, "Succeeded"
@@ -85,7 +85,7 @@ def shown(group: Resource) -> Json:
 
 
 def required_location(body: Json) -> str:
-    """The location a body names; `East US` and `eastus` are one."""
+    """Returns the location in a body; `East US` and `eastus` are the same."""
     location = body.get("location")
     if not isinstance(location, str) or not location:
         raise errors.ArmError(errors.NO_LOCATION)

@@ -1,8 +1,7 @@
 """Preview features and resource providers: registering either takes a while.
 
-Both remember when they were registered last. A preview feature reaches a resource provider only
-when the provider is registered again after the feature has become Registered, so the two times
-are comparable: `asked` of the provider, `due` of the feature.
+Both keep the times of their last registration. A preview feature reaches a resource provider only
+if the provider is registered again (`asked`) after the feature has become Registered (`due`).
 """
 
 import re
@@ -19,7 +18,7 @@ FEATURE_TYPE = "Microsoft.Features/providers/features"
 FEATURES: dict[str, tuple[str, ...]] = {
     "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
 }
-# The subscription of a rehearsal is one in use: its providers are registered from the start.
+# As in a subscription that is in use, providers are registered from the start.
 PROVIDERS: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute": (),
     "Microsoft.ContainerService": ("managedClusters", "managedClusters/agentPools"),
@@ -45,7 +44,7 @@ def set_feature(request: Request, *, registered: bool) -> Answer:
     namespace, name = _feature_named(request)
     key = f"{namespace}/{name}"
     present = request.store.registration(key)
-    # Asking again for what is under way, or done, does not start it anew.
+    # A repeated request does not start it again.
     if (present is not None and present.registered) != registered:
         due = request.due(FEATURE_SECONDS)
         request.store.register(key, Registration(registered, request.now, due))
@@ -64,15 +63,15 @@ def _feature(request: Request, namespace: str, name: str) -> Json:
 
 
 def _feature_named(request: Request) -> tuple[str, str]:
-    namespace, wanted = _namespace(request, FEATURES), request.names["feature"]
+    namespace, requested = _namespace(request, FEATURES), request.names["feature"]
     for name in FEATURES[namespace]:
-        if name.lower() == wanted.lower():
+        if name.lower() == requested.lower():
             return namespace, name
-    raise errors.ArmError(errors.NO_FEATURE, name=wanted)
+    raise errors.ArmError(errors.NO_FEATURE, name=requested)
 
 
 def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bool:
-    """Whether a provider knows a feature: it was registered again since the feature is."""
+    """Returns whether the provider was registered again after the feature."""
     known, again = store.registration(f"{namespace}/{feature}"), store.registration(namespace)
     if known is None or again is None or not (known.registered and again.registered):
         return False
@@ -95,7 +94,7 @@ def set_provider(request: Request, *, registered: bool) -> Answer:
 
 
 def refuse_unregistered(store: Store, path: str, now: float) -> None:
-    """Refuses what a provider is asked for that the subscription has not registered."""
+    """Refuses a request to a provider that the subscription has not registered."""
     found = OF_SOME_PROVIDER.search(path)
     registration = store.registration(found[1]) if found else None
     if found is None or registration is None or registration.registered:
@@ -122,11 +121,11 @@ def _provider(request: Request, namespace: str) -> Json:
 
 
 def _namespace(request: Request, known: dict[str, tuple[str, ...]]) -> str:
-    wanted = request.names["namespace"]
+    requested = request.names["namespace"]
     for namespace in known:
-        if namespace.lower() == wanted.lower():
+        if namespace.lower() == requested.lower():
             return namespace
-    raise errors.ArmError(errors.NO_NAMESPACE, name=wanted)
+    raise errors.ArmError(errors.NO_NAMESPACE, name=requested)
 
 
 def _state(registration: Registration | None, now: float, at_first: str) -> str:
@@ -136,9 +135,9 @@ def _state(registration: Registration | None, now: float, at_first: str) -> str:
     return f"{stem}ed" if now >= registration.due else f"{stem}ing"
 
 
-# What a provider itself is asked for, and not Resource Manager about it.
+# A request to a provider, and not to Resource Manager about it.
 OF_SOME_PROVIDER = re.compile(r"/providers/([^/]+)/(?!(un)?register$)", re.IGNORECASE)
-# These are Resource Manager's own, and work without being registered.
+# Resource Manager's own; they need no registration.
 ALWAYS_THERE = frozenset(["Microsoft.Features", "Microsoft.Resources"])
 OF_A_PROVIDER = "/providers/Microsoft.Features/providers/{namespace}/features"
 ROUTES = (
