@@ -1,15 +1,27 @@
-"""What a change of the inputs of a pool or a cluster does to it."""
+"""What a change of the inputs of a pool or a cluster does to it, and what means the same to Azure.
 
-from collections.abc import Mapping
+Order, case, silence, and what AKS adds by itself: without this every refresh would show changes
+that nobody made.
+"""
+
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview import arm_form
-from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
-from aks_preview.sameness import settled, supplemented
+from aks_preview.aks_types import HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.configuration import CREDENTIALS
 from catalogue.mistakes import property_path
 from provider_kit.diff import diff
+from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+
+# Labels and taints under this prefix are AKS's own; a user cannot set them, but may repeat them.
+_OF_AKS = "kubernetes.azure.com/"
+# Texts that Azure compares without regard to case, beside ids and those with a choice of words.
+_IN_ANY_CASE = frozenset({"location", "vmSize"})
+_ID_ENDINGS = ("ID", "Id")
+
+_Unordered = Collection[str]
 
 
 def aks_diff(
@@ -19,7 +31,7 @@ def aks_diff(
     new_inputs: Mapping[str, Any],
 ) -> DiffResponse:
     """What changes, and whether in place; neither order nor Azure's own defaults are changes."""
-    actual = arm_form.inputs(aks_type, old_state)
+    actual = aks_type.inputs_of(old_state)
     old = supplemented(aks_type.inputs, old_inputs, actual, new_inputs)
     if HEADERS not in old_state and HEADERS not in old and HEADERS in new_inputs:
         # Imported: nobody can say which headers made it, so the program is taken at its word.
@@ -54,14 +66,139 @@ def _replaces(aks_type: AksType, old: Mapping[str, Any], new: Mapping[str, Any])
     updatable = {str(name).lower() for name in new.get(UPDATABLE_HEADERS) or ()}
     headers = {*_names(old.get(HEADERS)), *_names(new.get(HEADERS))}
     fixed = {property_path(HEADERS, name) for name in headers if name.lower() not in updatable}
-    if not (_is_map(old.get(HEADERS, {})) and _is_map(new.get(HEADERS, {}))):
+    if not (_are_maps(old.get(HEADERS, {})) and _are_maps(new.get(HEADERS, {}))):
         fixed.add(HEADERS)  # not known yet, as a whole
     return {path for path in aks_type.replaces if path != HEADERS} | fixed
 
 
 def _names(headers: Any) -> list[str]:
-    return list(headers) if _is_map(headers) else []
+    return list(headers) if _are_maps(headers) else []
 
 
-def _is_map(value: Any) -> bool:
-    return isinstance(value, Mapping)
+def is_autoscaled(pool: Any) -> bool:
+    """Whether the number of nodes is the autoscaler's affair."""
+    return isinstance(pool, Mapping) and pool.get("enableAutoScaling") is True
+
+
+def settled(shape: ObjectOf, old: Any, new: Any, unordered: _Unordered) -> dict[str, Any]:
+    """The new properties; what means the same as the old ones, in the words of the old ones."""
+    return _settled_object(shape, old, new, unordered, "")
+
+
+def projected(shape: ObjectOf, said: Any, actual: Any, unordered: _Unordered) -> dict[str, Any]:
+    """The actual values of what was said, in the words in which it was said.
+
+    What was not said is Azure's affair: its defaults are no drift.
+    """
+    return settled(shape, said, _selected(shape, said, actual), unordered)
+
+
+def supplemented(shape: Shape, said: Any, actual: Any, new: Any) -> Any:
+    """What was said, and what is actually there where only the new properties say anything.
+
+    So to say what Azure has chosen by itself is no change.
+    """
+    if not (isinstance(shape, ObjectOf) and _are_maps(said, actual, new)):
+        return said
+    result = dict(said)
+    for name in new.keys() & actual.keys() & shape.fields.keys():
+        if name in said:
+            result[name] = supplemented(shape.fields[name], said[name], actual[name], new[name])
+        else:
+            result[name] = _selected(shape.fields[name], new[name], actual[name])
+    return result
+
+
+def _settled_object(
+    shape: ObjectOf, old: Any, new: Any, unordered: _Unordered, path: str
+) -> dict[str, Any]:
+    result = {}
+    for name in (*old, *(name for name in new if name not in old)):
+        before, after = old.get(name), new.get(name)
+        if _is_nothing(before) and _is_nothing(after):
+            if name in old:
+                result[name] = before
+        elif name in new:
+            inner = f"{path}.{name}" if path else name
+            result[name] = _settled(shape.fields.get(name), before, after, unordered, inner)
+    if is_autoscaled(old) and is_autoscaled(new) and "count" in old:
+        result["count"] = old["count"]
+    return result
+
+
+def _settled(shape: Shape | None, old: Any, new: Any, unordered: _Unordered, path: str) -> Any:
+    match shape:
+        case Scalar() if _is_same_text(shape, path.rpartition(".")[2], old, new):
+            return old
+        case ObjectOf() if _are_maps(old, new):
+            return _settled_object(shape, old, new, unordered, path)
+        case ListOf(ObjectOf() as item) if _are_named(old) and _are_named(new):
+            before = {member["name"]: member for member in old}
+            return [
+                _settled_object(item, before.get(member["name"], {}), member, unordered, path)
+                for member in new
+            ]
+        case ListOf() if path in unordered and _are_lists(old, new):
+            kept = [item for item in old if item in new]
+            return kept + [item for item in new if item not in old]
+    return new
+
+
+def _selected(shape: Shape, said: Any, actual: Any) -> Any:
+    match shape:
+        case ObjectOf(fields=fields) if _are_maps(said, actual):
+            selected = {
+                name: _selected(fields.get(name, Anything()), value, actual[name])
+                for name, value in said.items()
+                if name in actual
+            }
+            # Azure keeps a password to itself.
+            selected |= {name: said[name] for name in said if name in CREDENTIALS}
+            # How many nodes there are is then the autoscaler's affair.
+            counted = is_autoscaled(actual) and "count" in said
+            return selected | ({"count": said["count"]} if counted else {})
+        case MapOf() if _are_maps(said, actual):
+            return {
+                name: value
+                for name, value in actual.items()
+                if name in said or not name.startswith(_OF_AKS)
+            }
+        case ListOf(ObjectOf() as item) if _are_named(said) and _are_named(actual):
+            there = {member["name"]: member for member in actual}
+            return [
+                _selected(item, member, there[member["name"]])
+                for member in said
+                if member["name"] in there
+            ]
+        case ListOf() if _are_lists(said, actual):
+            return [item for item in actual if item in said or not str(item).startswith(_OF_AKS)]
+    return actual
+
+
+def _is_same_text(shape: Scalar, name: str, old: Any, new: Any) -> bool:
+    if not (isinstance(old, str) and isinstance(new, str)):
+        return False
+    if shape.is_choice or name in _IN_ANY_CASE or name.endswith(_ID_ENDINGS):
+        old, new = old.casefold(), new.casefold()
+    if name == "location":
+        old, new = old.replace(" ", ""), new.replace(" ", "")
+    return bool(old == new)
+
+
+def _is_nothing(value: Any) -> bool:
+    """Whether a value says no more than its absence would."""
+    return value is None or value in ([], {})
+
+
+def _are_maps(*values: Any) -> bool:
+    return all(isinstance(value, Mapping) for value in values)
+
+
+def _are_lists(*values: Any) -> bool:
+    return all(isinstance(value, list) for value in values)
+
+
+def _are_named(items: Any) -> bool:
+    return isinstance(items, list) and all(
+        isinstance(item, Mapping) and isinstance(item.get("name"), str) for item in items
+    )

@@ -1,179 +1,221 @@
-"""Makes, reads, changes and deletes pools and clusters, through Azure's own client."""
+"""Makes, reads, changes and deletes pools and clusters."""
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
-from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
 from azure.core.polling import AsyncLROPoller
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview import arm_form
-from aks_preview.aks_diff import aks_diff
-from aks_preview.aks_type import HEADERS, AksType
-from aks_preview.autoscaling import is_scaled_by_aks, with_counts
-from aks_preview.sameness import projected
+from aks_preview.aks_diff import aks_diff, is_autoscaled, projected
+from aks_preview.aks_types import HEADERS, UPDATABLE_HEADERS, AksType, of_inputs_alone
+from catalogue import headers
+from catalogue.mistakes import Mistake, property_path
 from provider_kit import errors
+from provider_kit.arm import Arm, Method
 from provider_kit.cancellation import Cancellation
-from provider_kit.conflicts import wait_out_conflicts
-from provider_kit.connection import Clients, Connection
-from provider_kit.handler import Found, Task, Values
+from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
-from provider_kit.shapes import ObjectOf
+from provider_kit.shapes import mistakes
 from provider_kit.values import property_map
 
+Result = TypeVar("Result")
+
 _FAILURES = (AzureError, ProviderError, TimeoutError)
+# How AKS says that another operation runs on the resource, and how often to ask again.
+_RUNNING_OPERATION = frozenset({"OperationNotAllowed", "AnotherOperationInProgress", "Conflict"})
+_SECONDS_BETWEEN_TRIES = 2.0
 _SECONDS_OF_A_READ = 600.0
 _SECONDS_OF_A_LOOK = 30.0
 
 
-class AksResource:
+class AksResource(Handler):
     """The handler of one of AKS's types."""
 
-    def __init__(
-        self, aks_type: AksType, connection: Connection, cancellation: Cancellation
-    ) -> None:
+    def __init__(self, aks_type: AksType, arm: Arm, cancellation: Cancellation) -> None:
         self._type = aks_type
-        self._connection = connection
+        self._arm = arm
         self._cancellation = cancellation
 
-    @property
-    def inputs(self) -> ObjectOf:
-        return self._type.inputs
+    def mistakes(self, inputs: Values) -> Iterator[Mistake]:
+        yield from mistakes(self._type.inputs, inputs)
+        yield from header_mistakes(inputs)
 
-    def diff(self, old_inputs: Values, old_state: Values, new_inputs: Values) -> DiffResponse:
-        return aks_diff(self._type, old_inputs, old_state, new_inputs)
+    def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
+        return aks_diff(self._type, old.inputs, old.outputs, inputs)
 
-    async def create(self, task: Task, inputs: Values) -> tuple[str, dict[str, Any]]:
-        until = _time() + task.seconds
-        clients = await self._connection.clients()
-        resource_id = self._type.resource_id(clients.subscription, inputs)
-        if await self._get(resource_id, task.seconds) is not None:
+    async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
+        resource_id = self._type.resource_id(self._arm.subscription, inputs)
+        if await self._get(resource_id, task.until) is not None:
             raise ProviderError(
                 f"{resource_id} exists already, but is not in this stack's state. Take it over "
                 f"with `pulumi import {self._type.token} {task.name} {resource_id}`, or delete it."
             )
         try:
-            poller = await self._put(clients, inputs, until)
-            return resource_id, await self._finished(poller, inputs, until)
+            accepted = await self._put(task, resource_id, inputs)
+            return resource_id, await self._finished(task, accepted, inputs)
         except _FAILURES as error:
-            if await self._may_be_there(clients, resource_id):
+            if await self._may_be_there(resource_id):
                 raise _unfinished(resource_id, inputs, error) from error
             raise ProviderError(errors.said(error)) from error
 
-    async def update(
-        self,
-        task: Task,
-        resource_id: str,
-        old_state: Values,  # noqa: ARG002 (a PUT says everything)
-        inputs: Values,
-    ) -> dict[str, Any]:
-        until = _time() + task.seconds
-        clients = await self._connection.clients()
-        clients.require(resource_id)
+    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (a PUT says everything)
+        resource_id = self._own(resource_id)
         body = inputs
         if is_scaled_by_aks(inputs):
-            body = with_counts(inputs, await self._get(resource_id, task.seconds) or {})
+            body = with_counts(inputs, await self._get(resource_id, task.until) or {})
         try:
-            poller = await self._put(clients, body, until)
+            accepted = await self._put(task, resource_id, body)
         except _FAILURES as error:
             raise ProviderError(errors.said(error)) from error
         try:
-            return await self._finished(poller, inputs, until)
+            return await self._finished(task, accepted, inputs)
         except _FAILURES as error:
             raise _unfinished(resource_id, inputs, error) from error
 
-    async def read(self, resource_id: str, said: Values, state: Values) -> Found | None:
-        outputs = await self._get(resource_id, _SECONDS_OF_A_READ)
+    async def read(self, resource_id: str, old: Recorded) -> Found | None:
+        outputs = await self._get(self._own(resource_id), _time() + _SECONDS_OF_A_READ)
         if outputs is None:
             return None
-        actual = arm_form.inputs(self._type, outputs)
-        if said:
-            kept = {name: said[name] for name in arm_form.OF_NO_BODY if name in said}
-            now = projected(self._type.inputs, said, actual, self._type.unordered) | kept
+        actual = self._type.inputs_of(outputs)
+        if old.inputs:
+            said, unordered = old.inputs, self._type.unordered
+            now = projected(self._type.inputs, said, actual, unordered) | of_inputs_alone(said)
         else:
             now = {
                 name: value
                 for name, value in actual.items()
                 if not self._type.is_filled_in(name, value)
             }
-        kept = {name: state[name] for name in arm_form.OF_NO_BODY if name in state}
-        return Found(resource_id, outputs | kept, now)
+        return Found(resource_id, outputs | of_inputs_alone(old.outputs), now)
 
-    async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
-        names = self._type.names_in(resource_id).values()
-        clients = await self._connection.clients()
-        clients.require(resource_id)
+    async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
+        resource_id = self._own(resource_id)
         try:
-            async with asyncio.timeout(task.seconds):
-                poller: AsyncLROPoller[None] = await wait_out_conflicts(
-                    lambda: self._operations(clients).begin_delete(*names), self._cancellation
-                )
-                await self._cancellation.watch(poller.result())
+            accepted = await self._begin("DELETE", task, resource_id)
+            async with asyncio.timeout_at(task.until):
+                await self._arm.finish(accepted)
         except ResourceNotFoundError:
             return
         except (AzureError, TimeoutError) as error:
             raise ProviderError(errors.said(error)) from error
 
-    async def _get(self, resource_id: str, seconds: float) -> dict[str, Any] | None:
+    def _own(self, resource_id: str) -> str:
+        """The id as we write it; refuses one of another type or of another subscription."""
+        names = self._type.names_in(resource_id)
+        self._arm.require(resource_id)
+        return self._type.resource_id(self._arm.subscription, names)
+
+    @property
+    def _api_version(self) -> str:
+        return self._arm.configuration.text("apiVersion")
+
+    async def _get(self, resource_id: str, until: float | None) -> dict[str, Any] | None:
         """The outputs of a resource as it is; None if there is none."""
-        names = self._type.names_in(resource_id).values()
-        clients = await self._connection.clients()
-        clients.require(resource_id)
         try:
-            async with asyncio.timeout(seconds):
-                answer = await self._cancellation.watch(self._operations(clients).get(*names))
+            async with asyncio.timeout_at(until):
+                answer = await self._cancellation.watch(
+                    self._arm.get(resource_id, self._api_version)
+                )
         except ResourceNotFoundError:
             return None
         except (AzureError, TimeoutError) as error:
             raise ProviderError(errors.said(error)) from error
-        return arm_form.outputs(self._type, answer.as_dict(), clients.api_version)
+        return self._type.outputs_of(answer, self._api_version)
 
-    async def _put(self, clients: Clients, inputs: Values, until: float) -> AsyncLROPoller[Any]:
+    async def _put(self, task: Task, resource_id: str, inputs: Values) -> AsyncLROPoller[Any]:
         """Has Azure accept a resource as the inputs say."""
-        names = [inputs[name] for name in self._type.path_names]
-        body = arm_form.body(self._type, inputs)
-        headers = inputs.get(HEADERS) or {}
-        async with asyncio.timeout_at(until):
-            accepted: AsyncLROPoller[Any] = await wait_out_conflicts(
-                lambda: self._operations(clients).begin_create_or_update(
-                    *names, body, headers=dict(headers)
-                ),
+        body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
+        return await self._begin("PUT", task, resource_id, body, sent)
+
+    async def _begin(
+        self, method: Method, task: Task, resource_id: str, *content: Mapping[str, Any]
+    ) -> AsyncLROPoller[Any]:
+        async with asyncio.timeout_at(task.until):
+            return await wait_out_conflicts(
+                lambda: self._arm.begin(method, resource_id, self._api_version, *content),
                 self._cancellation,
             )
-        return accepted
 
     async def _finished(
-        self, poller: AsyncLROPoller[Any], inputs: Values, until: float
+        self, task: Task, accepted: AsyncLROPoller[Any], inputs: Values
     ) -> dict[str, Any]:
         """The outputs of a resource, once what Azure accepted is done."""
-        clients = await self._connection.clients()
-        async with asyncio.timeout_at(until):
-            answer = await self._cancellation.watch(poller.result())
-        told = arm_form.outputs(self._type, answer.as_dict(), clients.api_version)
-        return told | arm_form.unseen(inputs)
+        async with asyncio.timeout_at(task.until):
+            answer = await self._arm.finish(accepted)
+        return self._type.outputs_of(answer, self._api_version) | _unseen(inputs)
 
-    async def _may_be_there(self, clients: Clients, resource_id: str) -> bool:
+    async def _may_be_there(self, resource_id: str) -> bool:
         """Whether a PUT that failed has left something; also if nobody can say.
 
         It may have arrived while its answer was lost. An update that is being cancelled still
         looks: what Azure has, the state must not forget.
         """
-        names = self._type.names_in(resource_id).values()
         try:
             async with asyncio.timeout(_SECONDS_OF_A_LOOK):
-                await self._operations(clients).get(*names)
+                await self._arm.get(resource_id, self._api_version)
         except ResourceNotFoundError:
             return False
         except _FAILURES:
             return True
         return True
 
-    def _operations(self, clients: Clients) -> Any:
-        return getattr(clients.aks, self._type.operations)
+
+def header_mistakes(inputs: Values) -> Iterator[Mistake]:
+    """Everything that is wrong with the headers themselves, and with what names them."""
+    sent, updatable = inputs.get(HEADERS), inputs.get(UPDATABLE_HEADERS)
+    if not isinstance(sent, Mapping):
+        return
+    yield from headers.header_mistakes(sent, HEADERS)
+    known = {name.lower() for name in sent}
+    for index, name in enumerate(updatable if isinstance(updatable, Sequence) else ()):
+        if isinstance(name, str) and name.lower() not in known:
+            yield Mistake(property_path(UPDATABLE_HEADERS, index), f"is not one of the {HEADERS}")
+
+
+async def wait_out_conflicts(
+    call: Callable[[], Awaitable[Result]], cancellation: Cancellation
+) -> Result:
+    """The call's result, once no other operation is in its way; the caller bounds the time.
+
+    A cancellation ends the waiting, never a call under way: Azure may have accepted that.
+    """
+    while True:
+        try:
+            return await call()
+        except HttpResponseError as error:
+            code = error.error.code if error.error else None
+            if error.status_code != 409 or code not in _RUNNING_OPERATION:
+                raise
+        await cancellation.watch(asyncio.sleep(_SECONDS_BETWEEN_TRIES))
+
+
+def is_scaled_by_aks(inputs: Values) -> bool:
+    """Whether a pool, or one of those in a cluster, is autoscaled."""
+    return any(map(is_autoscaled, (inputs, *(inputs.get("agentPoolProfiles") or ()))))
+
+
+def with_counts(inputs: Values, actual: Values) -> dict[str, Any]:
+    """The inputs, with the node counts that the autoscaler has chosen: a PUT must not undo it."""
+    result = dict(inputs)
+    if is_autoscaled(inputs) and "count" in actual:
+        result["count"] = actual["count"]
+    if "agentPoolProfiles" in inputs:
+        there = {pool["name"]: pool for pool in actual.get("agentPoolProfiles") or ()}
+        result["agentPoolProfiles"] = [
+            with_counts(pool, there.get(pool["name"], {})) for pool in inputs["agentPoolProfiles"]
+        ]
+    return result
 
 
 def _time() -> float:
     return asyncio.get_running_loop().time()
+
+
+def _unseen(inputs: Values) -> dict[str, Any]:
+    """What Azure never gives back. A state without it is of an import: nobody knows its headers."""
+    return {HEADERS: {}} | of_inputs_alone(inputs)
 
 
 def _unfinished(resource_id: str, inputs: Values, error: BaseException) -> ResourceInitError:
@@ -181,5 +223,5 @@ def _unfinished(resource_id: str, inputs: Values, error: BaseException) -> Resou
         f"{resource_id} is there, but not as it should be: {errors.said(error)}\n"
         "It stays in the state; the next `pulumi up` goes on with it.",
         resource_id=resource_id,
-        properties=property_map({**inputs, **arm_form.unseen(inputs)}),
+        properties=property_map({**inputs, **_unseen(inputs)}),
     )

@@ -2,22 +2,25 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
 from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.mgmt.resource.features.aio import FeatureClient
+from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from pulumi.provider.experimental.provider import DiffResponse
 
+from catalogue.mistakes import Mistake
 from provider_kit import errors
+from provider_kit.arm import Arm
 from provider_kit.cancellation import Cancellation
-from provider_kit.connection import Connection
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
-from provider_kit.handler import Found, Task, Values
+from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
-from provider_kit.shapes import BOOLEAN, STRING, ObjectOf
+from provider_kit.shapes import BOOLEAN, STRING, ObjectOf, mistakes
 from provider_kit.values import property_map
 
 NAMESPACE: Final = "providerNamespace"
@@ -48,43 +51,36 @@ _REPEATABLE: Mapping[str, Any] = MappingProxyType({"retry_on_methods": frozenset
 _FAILURES = (AzureError, ProviderError, TimeoutError)
 
 
-class FeatureRegistration:
+class FeatureRegistration(Handler):
     """The handler of registrations."""
 
-    def __init__(self, connection: Connection, cancellation: Cancellation, log: EngineLog) -> None:
-        self._connection = connection
+    def __init__(self, arm: Arm, cancellation: Cancellation, log: EngineLog) -> None:
+        self._arm = arm
         self._cancellation = cancellation
         self._log = log
 
-    @property
-    def inputs(self) -> ObjectOf:
-        return FEATURE_INPUTS
+    def mistakes(self, inputs: Values) -> Iterator[Mistake]:
+        return mistakes(FEATURE_INPUTS, inputs)
 
-    def diff(self, old_inputs: Values, old_state: Values, new_inputs: Values) -> DiffResponse:  # noqa: ARG002
-        return diff(old_inputs, new_inputs, replaces=FEATURE_REPLACES)
+    def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
+        return diff(old.inputs, inputs, replaces=FEATURE_REPLACES)
 
-    async def create(self, task: Task, inputs: Values) -> tuple[str, dict[str, Any]]:
+    async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which takes it over."""
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
-        clients = await self._connection.clients()
-        until = asyncio.get_running_loop().time() + task.seconds
-        features, providers = clients.features.features, clients.resources.providers
+        features = (await self._arm.client(FeatureClient)).features
+        providers = (await self._arm.client(ResourceManagementClient)).providers
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(task.until):
                 answer = await features.register(namespace, feature, **_REPEATABLE)
         except _FAILURES as error:
             raise ProviderError(errors.said(error)) from error
         try:
-            await self._wait(
-                lambda: features.get(namespace, feature),
-                f"{feature} of {namespace}",
-                task.urn,
-                until,
-            )
-            async with asyncio.timeout_at(until):
+            look = partial(features.get, namespace, feature)
+            await self._wait(look, f"{feature} of {namespace}", task)
+            async with asyncio.timeout_at(task.until):
                 await providers.register(namespace, **_REPEATABLE)
-            look = partial(providers.get, namespace)
-            await self._wait(look, f"The provider {namespace}", task.urn, until)
+            await self._wait(partial(providers.get, namespace), f"The provider {namespace}", task)
         except _FAILURES as error:
             raise ResourceInitError(
                 f"{errors.said(error)}\nThe next `pulumi up` goes on with it.",
@@ -93,19 +89,13 @@ class FeatureRegistration:
             ) from error
         return str(answer.id), {**inputs, STATE: _REGISTERED}
 
-    async def update(
-        self,
-        task: Task,
-        resource_id: str,  # noqa: ARG002 (it is made of the inputs)
-        old_state: Values,
-        inputs: Values,
-    ) -> dict[str, Any]:
+    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
         """Goes on with what was not finished; else there is nothing that Azure need know."""
-        if old_state.get(STATE) == _REGISTERED:
+        if old.outputs.get(STATE) == _REGISTERED:
             return {**inputs, STATE: _REGISTERED}
         return (await self.create(task, inputs))[1]
 
-    async def read(self, resource_id: str, said: Values, state: Values) -> Found | None:  # noqa: ARG002
+    async def read(self, resource_id: str, old: Recorded) -> Found | None:
         found = _ID.fullmatch(resource_id)
         if found is None:
             raise ProviderError(
@@ -113,12 +103,10 @@ class FeatureRegistration:
                 "/SUBSCRIPTION/providers/Microsoft.Features/providers/NAMESPACE/features/FEATURE"
             )
         namespace, feature = found.groups()
-        clients = await self._connection.clients()
-        clients.require(resource_id)
+        self._arm.require(resource_id)
+        features = (await self._arm.client(FeatureClient)).features
         try:
-            answer = await self._cancellation.watch(
-                clients.features.features.get(namespace, feature)
-            )
+            answer = await self._cancellation.watch(features.get(namespace, feature))
         except ResourceNotFoundError:
             return None
         except AzureError as error:
@@ -126,13 +114,13 @@ class FeatureRegistration:
         now = _state(answer)
         if now not in _UNDER_WAY:
             return None
-        inputs = {**said, NAMESPACE: namespace, FEATURE: feature}
+        inputs = {**old.inputs, NAMESPACE: namespace, FEATURE: feature}
         return Found(resource_id, {**inputs, STATE: now}, inputs)
 
-    async def delete(self, task: Task, resource_id: str, state: Values) -> None:
+    async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
         """Says that the feature stays; unless it is told to go."""
-        namespace, feature = state[NAMESPACE], state[FEATURE]
-        if not state.get(UNREGISTER):
+        namespace, feature = outputs[NAMESPACE], outputs[FEATURE]
+        if not outputs.get(UNREGISTER):
             await self._log.warning(
                 task.urn,
                 f"{feature} of {namespace} stays registered: others in the subscription may use "
@@ -140,30 +128,28 @@ class FeatureRegistration:
                 f"{namespace} --name {feature}` does.",
             )
             return
-        clients = await self._connection.clients()
-        clients.require(resource_id)
+        self._arm.require(resource_id)
+        features = (await self._arm.client(FeatureClient)).features
         try:
-            async with asyncio.timeout(task.seconds):
-                await clients.features.features.unregister(namespace, feature, **_REPEATABLE)
+            async with asyncio.timeout_at(task.until):
+                await features.unregister(namespace, feature, **_REPEATABLE)
         except ResourceNotFoundError:
             return
         except (AzureError, TimeoutError) as error:
             raise ProviderError(errors.said(error)) from error
 
-    async def _wait(
-        self, look: Callable[[], Awaitable[Any]], what: str, urn: str, until: float
-    ) -> None:
+    async def _wait(self, look: Callable[[], Awaitable[Any]], what: str, task: Task) -> None:
         """Returns once what is looked at is Registered; tells every state on the way."""
         state, pause = "", _SHORTEST_PAUSE
         try:
-            async with asyncio.timeout_at(until):
+            async with asyncio.timeout_at(task.until):
                 while state != _REGISTERED:
                     if state:
                         await self._cancellation.watch(asyncio.sleep(pause))
                         pause = min(pause * 1.5, _LONGEST_PAUSE)
                     before, state = state, _state(await self._cancellation.watch(look()))
                     if state != before:
-                        await self._log.info(urn, f"{what} is {state}.")
+                        await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:
             raise ProviderError(
                 f"{what} is still {state or 'not answered for'}, and customTimeouts allow no more "

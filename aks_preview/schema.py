@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
-from aks_preview.aks_types import AKS_TYPES
+from aks_preview.aks_types import AKS_TYPES, HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.configuration import CREDENTIALS, PACKAGE, SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
-from provider_kit.configuration import SETTINGS, Setting
-from provider_kit.secrecy import is_credential
+from provider_kit.configuration import Setting
 from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 VERSION: Final = "0.1.0"
@@ -28,7 +27,7 @@ def schema() -> str:
     resources[FEATURE_TYPE] = _feature(types)
     return json.dumps(
         {
-            "name": "aks-preview",
+            "name": PACKAGE,
             "version": VERSION,
             "description": "What azure-native cannot say to AKS: node pools and clusters with HTTP "
             "headers of one's choice, and preview features.",
@@ -77,7 +76,7 @@ def _property(name: str, shape: Shape, types: _Json, replaces: str | None = None
         said["description"] = _DESCRIPTIONS[name]
     if replaces:
         said["willReplaceOnChanges"] = True
-    if is_credential(name):
+    if name in CREDENTIALS:
         said["secret"] = True
     return said
 
@@ -97,7 +96,7 @@ def _type(shape: Shape, types: _Json) -> _Json:
 
 
 def _object(shape: ObjectOf, types: _Json) -> str:
-    token = f"aks-preview:containerservice:{shape.name}"
+    token = f"{PACKAGE}:containerservice:{shape.name}"
     if token not in types:
         types[token] = {
             "type": "object",

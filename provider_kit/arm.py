@@ -1,18 +1,12 @@
-"""The clients of Azure's SDK that the provider works with, made once and shared by all resources.
-
-Azure's own pipeline retries what is worth it: throttling, with the wait that Azure asks for, 5xx
-and dropped connections. How long that may go on, the caller's time limit says, not a number here.
-"""
+"""Azure Resource Manager: resources by their ids, through Azure's own clients."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from azure.core.pipeline.transport import AioHttpTransport
-from azure.mgmt.containerservice.aio import ContainerServiceClient
-from azure.mgmt.resource.features.aio import FeatureClient
+from azure.core.polling import AsyncLROPoller
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
 from provider_kit.azure_cloud import azure_cloud, azure_credential
@@ -20,18 +14,8 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 
-_ALWAYS = 1_000_000
-_RETRIES: Mapping[str, Any] = MappingProxyType(
-    {
-        "retry_total": _ALWAYS,
-        "retry_status": _ALWAYS,
-        "retry_read": _ALWAYS,
-        # Whether there is an Azure to reach at all is known after half a minute.
-        "retry_connect": 6,
-        "retry_backoff_factor": 0.5,
-        "retry_backoff_max": 15,
-    }
-)
+Client = TypeVar("Client")
+Method = Literal["PUT", "PATCH", "DELETE"]
 
 
 class _Transport(AioHttpTransport):  # type: ignore[misc]
@@ -45,66 +29,82 @@ class _Transport(AioHttpTransport):  # type: ignore[misc]
         await self._cancellation.watch(asyncio.sleep(duration))
 
 
-@dataclass(frozen=True)
-class Clients:
-    """Azure's clients for one subscription."""
+class Arm:
+    """One subscription. Failures are Azure's own exceptions: each provider has words of its own.
 
-    subscription: str
-    api_version: str
-    aks: ContainerServiceClient
-    features: FeatureClient
-    resources: ResourceManagementClient
+    It signs in when it is first needed: a preview of new resources needs no credentials. `retries`
+    are the settings of Azure's own pipeline.
+    """
+
+    def __init__(
+        self, cancellation: Cancellation, retries: Mapping[str, Any] = MappingProxyType({})
+    ) -> None:
+        self.configuration = Configuration(MappingProxyType({}))
+        self._cancellation = cancellation
+        self._retries = retries
+        self._signing_in = asyncio.Lock()
+        self._access: Mapping[str, Any] | None = None
+        self._clients: dict[Any, Any] = {}
+
+    @property
+    def subscription(self) -> str:
+        return self.configuration.required("subscriptionId")
 
     def require(self, resource_id: str) -> None:
         """Refuses a resource of another subscription, which would seem to be gone from here."""
-        own = f"/subscriptions/{self.subscription}/"
-        if not resource_id.lower().startswith(own.lower()):
+        if not resource_id.lower().startswith(f"/subscriptions/{self.subscription}/".lower()):
             raise ProviderError(
                 f"{resource_id} lies in another subscription than the one that is configured, "
                 f"{self.subscription}. Set subscriptionId, or ARM_SUBSCRIPTION_ID, to its own."
             )
 
+    async def client(self, kind: Callable[..., Client]) -> Client:
+        """Returns one of Azure's clients, made once and shared by all resources."""
+        async with self._signing_in:
+            if self._access is None:
+                subscription = self.subscription
+                cloud = await azure_cloud(self.configuration)
+                self._access = {
+                    "credential": azure_credential(cloud, self.configuration),
+                    "subscription_id": subscription,
+                    "base_url": cloud.resource_manager,
+                    "credential_scopes": [cloud.scope],
+                    **self._retries,
+                }
+            if kind not in self._clients:
+                transport = _Transport(self._cancellation)
+                self._clients[kind] = kind(transport=transport, **self._access)
+            client: Client = self._clients[kind]
+            return client
 
-class Connection:
-    """Connects when it is first needed: a preview of new resources needs no credentials."""
+    async def get(self, resource_id: str, api_version: str) -> dict[str, Any]:
+        """Returns a resource as ARM answers it."""
+        resources = (await self.client(ResourceManagementClient)).resources
+        answer = await resources.get_by_id(resource_id, api_version=api_version)
+        return dict(answer.as_dict())
 
-    def __init__(self, cancellation: Cancellation) -> None:
-        self.configuration = Configuration(MappingProxyType({}))
-        self._cancellation = cancellation
-        self._connecting = asyncio.Lock()
-        self._clients: Clients | None = None
+    async def begin(
+        self,
+        method: Method,
+        resource_id: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+    ) -> AsyncLROPoller[Any]:
+        """Returns once ARM has accepted a request; `finish` waits for what it does."""
+        resources = (await self.client(ResourceManagementClient)).resources
+        more: dict[str, Any] = {"api_version": api_version, "headers": dict(headers)}
+        if method == "DELETE":
+            deleting: AsyncLROPoller[Any] = await resources.begin_delete_by_id(resource_id, **more)
+            return deleting
+        begin = {
+            "PUT": resources.begin_create_or_update_by_id,
+            "PATCH": resources.begin_update_by_id,
+        }[method]
+        accepted: AsyncLROPoller[Any] = await begin(resource_id, dict(body or {}), **more)
+        return accepted
 
-    async def clients(self) -> Clients:
-        async with self._connecting:
-            if self._clients is None:
-                self._clients = await self._connect()
-            return self._clients
-
-    async def _connect(self) -> Clients:
-        subscription = self.configuration.required("subscriptionId")
-        cloud = await azure_cloud(self.configuration)
-        credential = azure_credential(cloud, self.configuration)
-        place = {
-            "base_url": cloud.resource_manager,
-            "credential_scopes": [cloud.scope],
-            **_RETRIES,
-        }
-        version = self.configuration.text("apiVersion")
-        aks = ContainerServiceClient(
-            credential,
-            subscription,
-            api_version=version,
-            transport=_Transport(self._cancellation),
-            **place,
-        )
-        return Clients(
-            subscription=subscription,
-            api_version=version,
-            aks=aks,
-            features=FeatureClient(
-                credential, subscription, transport=_Transport(self._cancellation), **place
-            ),
-            resources=ResourceManagementClient(
-                credential, subscription, transport=_Transport(self._cancellation), **place
-            ),
-        )
+    async def finish(self, accepted: AsyncLROPoller[Any]) -> dict[str, Any]:
+        """Returns the answer to a request that is done; it is empty where ARM says nothing."""
+        answer = await self._cancellation.watch(accepted.result())
+        return dict(answer.as_dict()) if answer is not None else {}

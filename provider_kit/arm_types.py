@@ -1,87 +1,42 @@
-"""One of AKS's resource types as this provider has it: its properties, and where ARM has it."""
+"""A resource type of Azure Resource Manager, and the form its properties have there.
+
+In a program all properties stand on one level. ARM has most of them in `properties`.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any
 
-from provider_kit.sdk_shapes import object_shape
 from provider_kit.serving import ProviderError
-from provider_kit.shapes import STRING, STRING_MAP, STRINGS, ObjectOf, Shape
-
-# Stands for whatever value Azure chooses.
-ANY_VALUE: Final = object()
-HEADERS: Final = "customHeaders"
-UPDATABLE_HEADERS: Final = "updatableHeaders"
-# How the headers are sent is ours: Azure has no property for it.
-_OURS: Mapping[str, Shape] = MappingProxyType({HEADERS: STRING_MAP, UPDATABLE_HEADERS: STRINGS})
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class AksType:
-    """One of AKS's types: where ARM has it, what it takes, and what AKS does not let change."""
+class ArmType:
+    """Where ARM has the resources of a type, and which of their properties stand where."""
 
     name: str
-    description: str
     path: str
-    # What the SDK's client calls the operations on it.
-    operations: str
-    # The name of what stands in ARM's `properties`, in the SDK.
-    properties: str
     # What stands beside `properties` in ARM's form.
-    envelope: Mapping[str, Shape]
-    required: frozenset[str]
-    # Of the SDK's properties, those that Azure alone writes.
-    read_only: frozenset[str]
-    # What cannot change, by its path, and why: a change of it replaces the resource.
-    replaces: Mapping[str, str]
-    # Lists whose order says nothing.
-    unordered: frozenset[str]
-    # What AKS fills in by itself, and with which value: no input of an imported resource.
-    filled_in: Mapping[str, Any]
-
-    @property
-    def token(self) -> str:
-        return f"aks-preview:containerservice:{self.name}"
+    envelope: Collection[str]
+    # Inputs that are no property in ARM, beside the names in the path.
+    not_sent: frozenset[str] = frozenset()
+    # Lists of ids that are maps in ARM, as the object and the list in it.
+    id_lists: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def path_names(self) -> tuple[str, ...]:
+        """The inputs that an id is made of."""
         return tuple(_PLACEHOLDER.findall(self.path))
-
-    @cached_property
-    def inputs(self) -> ObjectOf:
-        own = object_shape(self.properties).fields
-        fields = {
-            **dict.fromkeys(self.path_names, STRING),
-            **{name: shape for name, shape in own.items() if name not in self.read_only},
-            **self.envelope,
-            **_OURS,
-        }
-        required = self.required.union(self.path_names)
-        return ObjectOf(self.name, MappingProxyType(fields), required)
-
-    @cached_property
-    def outputs(self) -> Mapping[str, Shape]:
-        """What Azure tells of the resource, beside its inputs."""
-        own = object_shape(self.properties).fields
-        return {name: own[name] for name in sorted(self.read_only & own.keys())} | {
-            "name": STRING,
-            "azureApiVersion": STRING,
-        }
-
-    def is_filled_in(self, name: str, value: Any) -> bool:
-        """Whether AKS has this value unasked."""
-        return name in self.filled_in and self.filled_in[name] in (ANY_VALUE, value)
 
     def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
         return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"
 
     def names_in(self, resource_id: str) -> dict[str, str]:
-        """The names that an id is made of."""
+        """Returns the inputs that an id is made of."""
         pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
         match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
         if match is None:
@@ -90,3 +45,21 @@ class AksType:
                 f"/subscriptions/SUBSCRIPTION{self.path}"
             )
         return match.groupdict()
+
+    def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Returns the body of the PUT that makes a resource as the inputs say."""
+        aside = self.not_sent.union(self.path_names)
+        sent = {name: value for name, value in inputs.items() if name not in aside}
+        for owner, name in self.id_lists:
+            ids = (sent.get(owner) or {}).get(name)
+            if ids is not None:
+                sent[owner] = {**sent[owner], name: {resource_id: {} for resource_id in ids}}
+        outside = {name: value for name, value in sent.items() if name in self.envelope}
+        inside = {name: value for name, value in sent.items() if name not in self.envelope}
+        return outside | {"properties": inside} if inside else outside
+
+
+def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ARM's answer on one level; what stands beside `properties` goes first."""
+    beside = {name: value for name, value in answer.items() if name != "properties"}
+    return {**(answer.get("properties") or {}), **beside}

@@ -1,15 +1,18 @@
 """Which Azure a provider speaks to, and as whom."""
 
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import aiohttp
+from azure.core import PipelineClient
 from azure.core.credentials_async import AsyncTokenCredential
+from azure.core.exceptions import AzureError
+from azure.core.rest import HttpRequest, HttpResponse
 from azure.identity.aio import (
     AzureCliCredential,
     CertificateCredential,
@@ -19,7 +22,6 @@ from azure.identity.aio import (
 )
 
 from provider_kit.configuration import Configuration
-from provider_kit.oidc import assertion
 from provider_kit.serving import ProviderError
 
 _METADATA_API_VERSION = "2022-09-01"
@@ -29,8 +31,8 @@ _METADATA_HOSTS: Mapping[str, str] = MappingProxyType(
         "usgovernment": "management.usgovcloudapi.net",
     }
 )
-# What the environment alone says: nothing is configured.
-_ENVIRONMENT = Configuration(MappingProxyType({}))
+# Entra ID takes only tokens that were made for this audience.
+_AUDIENCE = "api://AzureADTokenExchange"
 
 
 @dataclass(frozen=True)
@@ -53,9 +55,7 @@ PUBLIC_CLOUD = AzureCloud(
 )
 
 
-async def azure_cloud(
-    configuration: Configuration = _ENVIRONMENT, authorities: Path | None = None
-) -> AzureCloud:
+async def azure_cloud(configuration: Configuration, authorities: Path | None = None) -> AzureCloud:
     """The cloud that was configured, by its metadata host or its name; else the public one.
 
     `authorities` is a file of certificates to trust in place of the machine's own.
@@ -109,14 +109,9 @@ def _encrypted(url: str) -> str:
     return url
 
 
-def setting(name: str) -> str:
-    """A required setting, by the environment variable that azure-native reads it from."""
-    return _ENVIRONMENT.required_from(name)
-
-
 def azure_credential(
     cloud: AzureCloud,
-    configuration: Configuration = _ENVIRONMENT,
+    configuration: Configuration,
     authorities: Path | None = None,
 ) -> AsyncTokenCredential:
     """Who signs in, in the first of azure-native's ways that is configured; else Azure's CLI."""
@@ -151,3 +146,47 @@ def _content(path: str) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise ProviderError(f"clientCertificatePath cannot be read: {error}") from error
+
+
+def assertion(configuration: Configuration) -> Callable[[], str]:
+    """Gives the token of another issuer that stands for a secret, wherever it is to be had.
+
+    It lives shorter than an update, so it is read anew at every call.
+    """
+    if token := configuration.text("oidcToken"):
+        return lambda: token
+    if path := configuration.text("oidcTokenFilePath"):
+        return lambda: _from_file(Path(path))
+    if url := configuration.text("oidcRequestUrl"):
+        bearer = configuration.required("oidcRequestToken")
+        return lambda: _requested(url, bearer)
+    raise ProviderError(
+        "useOidc is on, but there is no token: set oidcToken (ARM_OIDC_TOKEN), oidcTokenFilePath "
+        "(ARM_OIDC_TOKEN_FILE_PATH), or oidcRequestUrl (ARM_OIDC_REQUEST_URL)."
+    )
+
+
+def _from_file(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError as error:
+        raise ProviderError(f"oidcTokenFilePath cannot be read: {error}") from error
+
+
+def _requested(url: str, bearer: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme != "https":
+        raise ProviderError("oidcRequestUrl is not https: a token is only ever sent to https.")
+    asked = parts._replace(query=urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)]))
+    request = HttpRequest("GET", asked.geturl(), headers={"Authorization": f"Bearer {bearer}"})
+    try:
+        with PipelineClient[HttpRequest, HttpResponse](
+            f"{parts.scheme}://{parts.netloc}"
+        ) as client:
+            answer = client.send_request(request)
+            answer.raise_for_status()
+            return str(answer.json()["value"])
+    except (AzureError, LookupError, TypeError, ValueError) as error:
+        raise ProviderError(
+            f"{parts.netloc} gave no OIDC token ({type(error).__name__})."
+        ) from error

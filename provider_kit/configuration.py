@@ -1,8 +1,11 @@
-"""The settings: the provider's own configuration, else the environment, as azure-native has it."""
+"""The settings of a provider for Azure: its own configuration, else the environment.
+
+The names are azure-native's, and so are the variables.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -78,12 +81,6 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             "`public`, `usgovernment` or `china`; metadataHost goes before it.",
             default="public",
         ),
-        "apiVersion": Setting(
-            (),
-            "The version of AKS's API that is spoken, such as `2026-08-02-preview`.",
-            # The one that the SDK's own description of the properties belongs to.
-            default="2026-08-01",
-        ),
     }
 )
 # The engine's own, which it hands over with the settings.
@@ -98,38 +95,39 @@ class Configuration:
     """What was configured; the environment answers for the rest."""
 
     given: Mapping[str, Any]
+    provider: str = "azure-native"
+    settings: Mapping[str, Setting] = field(default_factory=lambda: SETTINGS)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def text(self, name: str) -> str:
         """A setting, or '' if it is not set."""
         if value := self.given.get(name):
             return str(value)
-        found = (os.environ.get(variable) for variable in SETTINGS[name].variables)
-        return next((value for value in found if value), SETTINGS[name].default)
+        setting = self.settings[name]
+        found = (self.environment.get(variable) for variable in setting.variables)
+        return next((value for value in found if value), setting.default)
 
     def required(self, name: str) -> str:
         if value := self.text(name):
             return value
-        variable = SETTINGS[name].variables[0]
+        setting = self.settings[name]
         raise ProviderError(
-            f"Azure cannot be reached without {name}: run `pulumi config set aks-preview:{name}"
-            f"{' --secret' if SETTINGS[name].is_secret else ''}`, or set {variable}."
-        )
-
-    def required_from(self, variable: str) -> str:
-        """A required setting, by its environment variable."""
-        return self.required(
-            next(name for name, known in SETTINGS.items() if variable in known.variables)
+            f"Azure cannot be reached without {name}: run `pulumi config set "
+            f"{self.provider}:{name}{' --secret' if setting.is_secret else ''}`, or set "
+            f"{setting.variables[0]}."
         )
 
     def is_on(self, name: str) -> bool:
         return _SWITCHES.get(self.text(name).lower(), False)
 
 
-def setting_mistakes(given: Mapping[str, Any]) -> Iterator[Mistake]:
+def setting_mistakes(
+    given: Mapping[str, Any], settings: Mapping[str, Setting]
+) -> Iterator[Mistake]:
     """Everything that is wrong with a configuration. The engine hands over texts alone."""
     for name in sorted(given.keys() - _OF_THE_ENGINE):
-        value, setting = given[name], SETTINGS.get(name)
+        value, setting = given[name], settings.get(name)
         if setting is None:
-            yield Mistake(name, f"is not a setting; there are {', '.join(SETTINGS)}")
+            yield Mistake(name, f"is not a setting; there are {', '.join(settings)}")
         elif isinstance(value, str) and setting.is_switch and value.lower() not in _SWITCHES:
             yield Mistake(name, "has to be `true` or `false`")

@@ -1,53 +1,167 @@
-"""What the provider asks of whoever handles one type of resource; all values are plain ones."""
+"""A provider as a table of handlers: what the engine asks goes to whoever handles the type."""
 
-from collections.abc import Mapping
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from pulumi.provider.experimental.provider import DiffResponse
+from pulumi.provider.experimental import provider as sdk
+from pulumi.provider.experimental.property_value import PropertyValue
 
-from provider_kit.shapes import ObjectOf
+from catalogue.mistakes import Mistake
+from provider_kit.cancellation import Cancellation
+from provider_kit.diff import diff
+from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest
+from provider_kit.values import plain_map, property_map, with_secrets
 
 Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Task:
-    """One resource to work on, and how many seconds that may take."""
+    """One resource to work on."""
 
     urn: str
     name: str
-    seconds: float
+    # When it has to be done, by the clock of the event loop; None if it may take any time.
+    until: float | None
+
+
+class Recorded(NamedTuple):
+    """A resource as the state has it."""
+
+    inputs: Values
+    outputs: Values
 
 
 class Found(NamedTuple):
     """A resource as it is now."""
 
     resource_id: str
-    outputs: dict[str, Any]
-    inputs: dict[str, Any]
+    outputs: Values
+    inputs: Values
 
 
-class Handler(Protocol):
-    """One type of resource."""
+class Handler(ABC):
+    """What a provider does for one type of resource. All values are plain ones."""
 
-    @property
-    def inputs(self) -> ObjectOf:
-        """What the inputs may look like."""
+    @abstractmethod
+    def mistakes(self, inputs: Values) -> Iterable[Mistake]:
+        """Returns everything that is wrong with inputs."""
 
-    def diff(self, old_inputs: Values, old_state: Values, new_inputs: Values) -> DiffResponse:
-        """What a change of the inputs does."""
+    @abstractmethod
+    def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
+        """Returns what a change of the inputs does."""
 
-    async def create(self, task: Task, inputs: Values) -> tuple[str, dict[str, Any]]:
-        """The id and the outputs of a new resource."""
+    def preview(self, inputs: Values, outputs: Values) -> Values:
+        """Returns what is known of the outputs of a resource before it is made as inputs say."""
+        return {**outputs, **inputs}
 
-    async def update(
-        self, task: Task, resource_id: str, old_state: Values, inputs: Values
-    ) -> dict[str, Any]:
-        """The outputs of a resource that is made as the inputs say."""
+    @abstractmethod
+    async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
+        """Returns the id and the outputs of a new resource."""
 
-    async def read(self, resource_id: str, said: Values, state: Values) -> Found | None:
-        """A resource as it is now, its inputs in the words in which they were said."""
+    @abstractmethod
+    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
+        """Returns the outputs of a resource that is made as the inputs say."""
 
-    async def delete(self, task: Task, resource_id: str, state: Values) -> None:
+    @abstractmethod
+    async def read(self, resource_id: str, old: Recorded) -> Found | None:
+        """Returns a resource as it is now, its inputs in the words of the old ones."""
+
+    @abstractmethod
+    async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
         """Takes a resource away; one that is gone already is no failure."""
+
+
+class HandlerProvider(sdk.Provider):
+    """Hands each request to the handler of its type."""
+
+    name: str
+    # What is a secret in checked inputs and in what is read, by its name.
+    credentials: Collection[str] = ()
+    # How long an operation may take where its resource does not say it; 0 is any time.
+    seconds = 0.0
+
+    def __init__(self, handlers: Mapping[str, Handler], cancellation: Cancellation) -> None:
+        self._handlers = handlers
+        self._cancellation = cancellation
+
+    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
+        # A resource lies where its id says: other settings only change how one gets there.
+        return diff(plain_map(request.old_state), plain_map(request.new_inputs), replaces=())
+
+    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
+        return sdk.ConfigureResponse(supports_preview=True)
+
+    async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
+        found = self.handler(request.type).mistakes(self.plain(request.new_inputs))
+        return self.checked(request, found)
+
+    async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
+        assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
+        old = Recorded(self.plain(request.old_inputs), self.plain(request.old_state))
+        return self.handler(request.type).diff(old, self.plain(request.new_inputs))
+
+    async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
+        handler, inputs = self.handler(request.type), self.plain(request.properties)
+        if request.preview:
+            return sdk.CreateResponse(properties=property_map(handler.preview(inputs, {})))
+        resource_id, outputs = await handler.create(self._task(request, request.timeout), inputs)
+        return sdk.CreateResponse(resource_id, property_map(outputs))
+
+    async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
+        assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
+        handler, inputs = self.handler(request.type), self.plain(request.news)
+        old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
+        if request.preview:
+            return sdk.UpdateResponse(property_map(handler.preview(inputs, old.outputs)))
+        task = self._task(request, request.timeout)
+        outputs = await handler.update(task, request.resource_id, old, inputs)
+        return sdk.UpdateResponse(property_map(outputs))
+
+    async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
+        old = Recorded(self.plain(request.inputs), self.plain(request.properties))
+        found = await self.handler(request.type).read(request.resource_id, old)
+        if found is None:
+            return sdk.ReadResponse()
+        return sdk.ReadResponse(
+            found.resource_id,
+            with_secrets(property_map(found.outputs), self.credentials),
+            with_secrets(property_map(found.inputs), self.credentials),
+        )
+
+    async def delete(self, request: sdk.DeleteRequest) -> None:
+        task, outputs = self._task(request, request.timeout), self.plain(request.properties)
+        await self.handler(request.type).delete(task, request.resource_id, outputs)
+
+    async def cancel(self) -> None:
+        self._cancellation.ask()
+
+    def handler(self, request_type: str) -> Handler:
+        # The SDK hands over the types of the resource's parents with its own.
+        token = request_type.rpartition("$")[2]
+        if token not in self._handlers:
+            raise self.unknown(f"the type {token}")
+        return self._handlers[token]
+
+    def unknown(self, what: str) -> ProviderError:
+        """Returns the refusal of what the provider does not have."""
+        known = ", ".join(self._handlers)
+        return ProviderError(f"{self.name} does not have {what}; it has {known}.")
+
+    def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
+        return plain_map(values)
+
+    def checked(self, request: sdk.CheckRequest, found: Iterable[Mistake]) -> sdk.CheckResponse:
+        failures = [sdk.CheckFailure(*mistake) for mistake in found]
+        inputs = with_secrets(request.new_inputs, self.credentials)
+        return sdk.CheckResponse(inputs=inputs, failures=failures)
+
+    def _task(
+        self, request: sdk.CreateRequest | sdk.UpdateRequest | sdk.DeleteRequest, timeout: float
+    ) -> Task:
+        seconds = timeout or self.seconds
+        until = asyncio.get_running_loop().time() + seconds if seconds else None
+        return Task(request.urn, request.name, until)

@@ -1,8 +1,13 @@
-"""What the inputs of a resource may look like, and what is wrong with inputs that do not."""
+"""What the properties of a resource look like, and what is wrong with inputs that do not.
 
-from collections.abc import Iterator, Mapping
+Shapes are read off the classes of an SDK, so that no property is written down twice.
+"""
+
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from enum import EnumMeta
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
@@ -51,6 +56,12 @@ CHOICE = Scalar("string", is_choice=True)
 INTEGER, NUMBER = Scalar("integer"), Scalar("number")
 STRINGS, STRING_MAP = ListOf(STRING), MapOf(STRING)
 
+# The type hints of the members of an SDK's class, and which are required; None for what is none.
+Members = tuple[Mapping[str, Any], frozenset[str]] | None
+_SCALARS: Mapping[Any, Shape] = MappingProxyType(
+    {bool: BOOLEAN, float: NUMBER, int: INTEGER, str: STRING}
+)
+
 _TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
     {"string": (str,), "boolean": (bool,), "integer": (int,), "number": (int, float)}
 )
@@ -64,6 +75,39 @@ _WORDS: Mapping[type, str] = MappingProxyType(
         str: "a string",
     }
 )
+
+
+def shape_of(
+    hint: Any, members_of: Callable[[Any], Members], around: tuple[Any, ...] = ()
+) -> Shape:
+    """Returns the shape that a type hint of an SDK describes.
+
+    `members_of` knows the SDK's own classes. Where one stands inside itself, it is Anything.
+    """
+    arguments, container = typing.get_args(hint), typing.get_origin(hint)
+    if container in (typing.Union, UnionType):
+        return _union_shape(arguments, members_of, around)
+    if container in (list, Sequence):
+        return ListOf(shape_of(arguments[0], members_of, around))
+    if container in (dict, Mapping):
+        return MapOf(shape_of(arguments[1], members_of, around))
+    members = None if hint in around else members_of(hint)
+    if members is None:
+        return CHOICE if isinstance(hint, EnumMeta) else _SCALARS.get(hint, Anything())
+    hints, required = members
+    inside = (*around, hint)
+    fields = {name: shape_of(inner, members_of, inside) for name, inner in hints.items()}
+    return ObjectOf(hint.__name__, MappingProxyType(fields), required)
+
+
+def _union_shape(
+    kinds: tuple[Any, ...], members_of: Callable[[Any], Members], around: tuple[Any, ...]
+) -> Shape:
+    if str in kinds:  # with an enumeration, Azure lets its words grow
+        return CHOICE if any(isinstance(kind, EnumMeta) for kind in kinds) else STRING
+    # The type itself stands beside outputs that may be given in its place.
+    shapes = (shape_of(kind, members_of, around) for kind in kinds)
+    return next((shape for shape in shapes if shape != Anything()), Anything())
 
 
 def mistakes(shape: ObjectOf, values: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:

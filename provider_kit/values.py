@@ -1,6 +1,6 @@
 """Property values, between the engine's form and plain JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 from pulumi.provider.experimental.property_value import PropertyValue
@@ -68,3 +68,34 @@ def holds_unknown(value: Any) -> bool:
             return any(holds_unknown(item) for item in value)
         case _:
             return value is UNKNOWN
+
+
+def without_nulls(value: Any) -> Any:
+    """Returns a plain value without the members of its objects that are null."""
+    match value:
+        case Mapping():
+            return {name: without_nulls(held) for name, held in value.items() if held is not None}
+        case list():
+            return [without_nulls(item) for item in value]
+        case _:
+            return value
+
+
+def with_secrets(
+    values: Mapping[str, PropertyValue], credentials: Collection[str]
+) -> dict[str, PropertyValue]:
+    """Returns the same, with whatever has the name of a credential marked as a secret."""
+    return {name: _hidden(name, value, credentials) for name, value in values.items()}
+
+
+def _hidden(name: str, value: PropertyValue, credentials: Collection[str]) -> PropertyValue:
+    if name in credentials:
+        return PropertyValue(value.value, is_secret=True)
+    match value.value:
+        case Mapping() as members:
+            inner: Any = with_secrets(members, credentials)
+        case list() | tuple() as items:
+            inner = [_hidden("", item, credentials) for item in items]
+        case _:
+            return value
+    return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)

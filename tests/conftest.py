@@ -17,6 +17,7 @@ from engine import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import Bench
+from tests.faults import Faults
 
 # Where the tests run in the background of a shell, interrupts are ignored, by what they start too;
 # and some of it is to be interrupted.
@@ -147,6 +148,14 @@ def engine_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     home = tmp_path_factory.mktemp("engine-cloud")
     yield cloud.start(home, time_scale=0.005)
     cloud.stop(home)
+
+
+@pytest.fixture
+def faults(engine_cloud: Cloud) -> Iterator[Faults]:
+    """The fault script of that cloud; it is lifted after the test."""
+    made = Faults(engine_cloud.home)
+    yield made
+    made.lift()
 
 
 @pytest.fixture(scope="session")

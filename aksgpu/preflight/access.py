@@ -22,8 +22,9 @@ from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
+from aks_preview.configuration import PACKAGE, SETTINGS
 from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
-from provider_kit.configuration import SETTINGS, Configuration
+from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.arm.home import Home
 from rehearsal.cloud import Cloud
@@ -53,13 +54,6 @@ class UnreachableError(ProviderError):
     """The cloud does not tell where its parts are."""
 
 
-class _Sealed(Configuration):
-    """What is given, and nothing of the environment: a rehearsal never signs in elsewhere."""
-
-    def text(self, name: str) -> str:
-        return str(self.given.get(name) or SETTINGS[name].default)
-
-
 @dataclass(frozen=True)
 class Access:
     """Which Azure is asked; the environment says what the configuration does not."""
@@ -80,7 +74,9 @@ def of_rehearsal(cloud: Cloud) -> Access:
         "clientSecret": cloud.client_secret,
     }
     authority = Home(cloud.home).ca_certificate
-    return Access(_Sealed(given), authority, f"{cloud.url}/api/retail/prices")
+    # Nothing of the environment: a rehearsal never signs in elsewhere.
+    sealed = Configuration(given, PACKAGE, SETTINGS, environment={})
+    return Access(sealed, authority, f"{cloud.url}/api/retail/prices")
 
 
 @dataclass(frozen=True)

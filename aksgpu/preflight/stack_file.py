@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.stack_names import stack_file
-from provider_kit.configuration import SETTINGS, Configuration
+from provider_kit.configuration import Configuration
 from settings import Settings, SettingsError, load
 from settings.reading import PROJECT
 from settings.stack_file import StackFile, as_the_engine_hands_it_over
@@ -48,7 +49,7 @@ def read(folder: Path, stack: str) -> StackConfiguration:
         raise StoppedError(*(_finding(file, mistake) for mistake in mistakes)) from None
     if mistakes:
         raise StoppedError(*(_finding(file, mistake) for mistake in mistakes))
-    return StackConfiguration(settings, Configuration(_azure(texts)), warnings)
+    return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
 
 
 def _hidden(file: StackFile) -> Iterator[str]:

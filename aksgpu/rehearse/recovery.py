@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from aks_preview.aks_type import AksType
 from aks_preview.aks_types import AKS_TYPES
 from aksgpu.running import Program
 from engine.cache import Say
-from rehearsal.stand_ins.azure_native.types import TYPES, ArmType
+from provider_kit.arm_types import ArmType
+from rehearsal.stand_ins.azure_native.types import TYPES
 
 
 def recover(pulumi: Program, stack: str, state: Path, subscription: str, say: Say) -> None:
@@ -49,7 +49,7 @@ def _is_alive(pid: int) -> bool:
 
 def _begun(pending: list[dict[str, Any]], subscription: str) -> list[dict[str, Any]]:
     """The resources whose creation was begun, under the ids that they then have."""
-    known: dict[str, ArmType | AksType] = {**TYPES, **AKS_TYPES}
+    known: dict[str, ArmType] = {**TYPES, **AKS_TYPES}
     return [
         resource | {"id": known[resource["type"]].resource_id(subscription, resource["inputs"])}
         for operation in pending

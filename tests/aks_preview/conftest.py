@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.cloud import Cloud
 from tests.bench import ROOT, SECONDS, Bench
-from tests.faults import Faults
 from tests.names import unique
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.waiting import until
@@ -139,14 +137,6 @@ def preview_bench(bench: Bench) -> PreviewBench:
     own = PreviewBench(bench.engine, bench.cloud, bench.folder)
     own.add_plugin()
     return own
-
-
-@pytest.fixture
-def faults(engine_cloud: Cloud) -> Iterator[Faults]:
-    """The fault script of the cloud of the benches; it is lifted after the test."""
-    made = Faults(engine_cloud.home)
-    yield made
-    made.lift()
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from aks_preview.aks_type import HEADERS, UPDATABLE_HEADERS, AksType
-from aks_preview.aks_types import AKS_TYPES
+from aks_preview.aks_types import AKS_TYPES, HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
-from provider_kit.configuration import SETTINGS
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
 from tests.bench import ROOT
 

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from aks_preview.aks_diff import projected
 from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
-from aks_preview.sameness import projected
 
 SPOT = "kubernetes.azure.com/scalesetpriority"
 

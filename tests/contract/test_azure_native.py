@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
-from rehearsal.stand_ins.azure_native.shapes import args_shape
-from rehearsal.stand_ins.azure_native.types import TYPES
+from rehearsal.stand_ins.azure_native.types import TYPES, args_shape
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table
@@ -153,7 +152,7 @@ def test_a_refresh_finds_each_property_that_changed_and_no_other(
     token, resource_id = TABLE.types[name], TABLE.ids[name]
     arm_type = TYPES[token]
     # ARM's own type hides the pool's in the state; the autoscaler's names are others on the wire.
-    aside = {*arm_type.path_properties, *arm_type.dashed, "type"}
+    aside = {*arm_type.path_names, *arm_type.dashed, "type"}
     before: Values = {}
     after: Values = {}
     for top, shape in args_shape(arm_type.args).fields.items():

@@ -75,13 +75,6 @@ def name() -> str:
 
 
 @pytest.fixture
-def faults(engine_cloud: Cloud) -> Iterator[Faults]:
-    made = Faults(engine_cloud.home)
-    yield made
-    made.lift()
-
-
-@pytest.fixture
 def refuse_counts(engine_cloud: Cloud) -> Iterator[Callable[[], None]]:
     """Makes the cloud one where nobody but the autoscaler counts, to the end of the test."""
     yield lambda: engine_cloud.offer({"autoscaledCounts": "refuse"})

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from aks_preview.aks_type import HEADERS
-from aks_preview.headers import header_mistakes as provider_header_mistakes
+from aks_preview.aks_resource import header_mistakes as provider_header_mistakes
+from aks_preview.aks_types import HEADERS
 from catalogue.headers import CLIENTS_OWN, parse
 from catalogue.valid_pools import GPU_POOL
 from settings.pools import CustomHeaders

@@ -10,7 +10,7 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse, PropertyDiff, PropertyDiffKind
 
-from rehearsal.stand_ins.azure_native.types import ArmType
+from rehearsal.stand_ins.azure_native.types import API_VERSION, NativeType
 
 ADD, ADD_REPLACE = PropertyDiffKind.ADD, PropertyDiffKind.ADD_REPLACE
 UPDATE, UPDATE_REPLACE = PropertyDiffKind.UPDATE, PropertyDiffKind.UPDATE_REPLACE
@@ -19,7 +19,6 @@ DELETE = PropertyDiffKind.DELETE
 Kinds = dict[str, PropertyDiffKind]
 _REPLACING = MappingProxyType({ADD: ADD_REPLACE, UPDATE: UPDATE_REPLACE})
 
-API_VERSION = "azureApiVersion"
 # In an id of Azure, this much is compared without case.
 _START_OF_ID = re.compile(
     r"/subscriptions/[^/]+/resourcegroups/[^/]+/providers/microsoft\.[^/]+/", re.IGNORECASE
@@ -27,12 +26,15 @@ _START_OF_ID = re.compile(
 
 
 def difference(
-    arm_type: ArmType, old: Mapping[str, Any], state: Mapping[str, Any], new: Mapping[str, Any]
+    native_type: NativeType,
+    old: Mapping[str, Any],
+    state: Mapping[str, Any],
+    new: Mapping[str, Any],
 ) -> DiffResponse:
     """Compares the old inputs with the new ones; the state only settles what was added."""
     comes_from_state = API_VERSION not in old and API_VERSION in state
     before = {**old, API_VERSION: state[API_VERSION]} if comes_from_state else old
-    kinds = _Comparison(arm_type).members(before, _in_old_words(before, new), "", "")
+    kinds = _Comparison(native_type).members(before, _in_old_words(before, new), "", "")
     kinds |= {
         path: ADD
         for path, kind in kinds.items()
@@ -54,8 +56,8 @@ def difference(
 class _Comparison:
     """Compares values of one type. A `rule` is a path without the places in its lists."""
 
-    def __init__(self, arm_type: ArmType) -> None:
-        self._type = arm_type
+    def __init__(self, native_type: NativeType) -> None:
+        self._type = native_type
 
     def members(
         self, old: Mapping[str, Any], new: Mapping[str, Any], path: str, rule: str

@@ -1,90 +1,157 @@
-"""What azure-native's state has of ARM's answers: all on one level, and what its SDK knows."""
+"""Between the properties of azure-native and ARM: what it sends, and what it makes of answers."""
 
 import re
-import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pulumi import _types as sdk_types
-
+from provider_kit.arm import Method
+from provider_kit.arm_types import flat
+from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.types import ArmType
+from rehearsal.stand_ins.azure_native.types import API_VERSION, NativeType
 
-Hints = Mapping[str, Any]
+Fields = Mapping[str, Shape]
+Values = Mapping[str, Any]
 
 # What no update changes, as far as a preview of azure-native goes.
 _STABLE = ("location", "name")
-_DASH = re.compile(r"-(\w)")
+_CAPITAL, _DASH = re.compile(r"[A-Z]"), re.compile(r"-(\w)")
 
 
-def outputs(arm_type: ArmType, answer: Mapping[str, Any]) -> dict[str, Any]:
-    hints = _hints(arm_type)
-    flat = dict(answer)
-    if "properties" not in hints:
-        flat = (flat.pop("properties", None) or {}) | flat
-    for name in arm_type.dashed.intersection(flat):
-        flat[name] = {_camel_case(key): value for key, value in flat[name].items()}
+def write(native_type: NativeType, inputs: Values, before: Values) -> tuple[Method, dict[str, Any]]:
+    """The request that turns a resource with the inputs `before` into one with these inputs."""
+    dashed = {
+        name: {_dashed(key): value for key, value in inputs[name].items()}
+        for name in native_type.dashed.intersection(inputs)
+    }
+    body = native_type.body({**inputs, **dashed})
+    has_removals = False
+    for owner, name in native_type.id_lists:
+        ids, old = ((values.get(owner) or {}).get(name) for values in (inputs, before))
+        removed = set(old or ()).difference(ids) if ids is not None else ()
+        if removed:
+            has_removals = True
+            body[owner][name] |= dict.fromkeys(sorted(removed))
+    # What azure-native removes from a set it names with a null, which takes a PATCH.
+    return "PATCH" if has_removals else "PUT", body
+
+
+def outputs(native_type: NativeType, answer: Values) -> dict[str, Any]:
+    """The state of a resource: all of ARM's answer that the SDK knows, on one level."""
+    whole = dict(answer) if "properties" in native_type.outputs else flat(answer)
+    for name in native_type.dashed.intersection(whole):
+        whole[name] = {_camel_case(key): value for key, value in whole[name].items()}
     own = {"id": answer["id"]} if "id" in answer else {}
-    return _known_members(hints, flat) | own | {"azureApiVersion": arm_type.api_version}
+    return _known(native_type.outputs, whole) | own | {API_VERSION: native_type.api_version}
 
 
-def preview(
-    arm_type: ArmType, inputs: Mapping[str, Any], state: Mapping[str, Any]
-) -> dict[str, Any]:
+def preview(native_type: NativeType, inputs: Values, state: Values) -> dict[str, Any]:
     """What is known of the outputs before Azure has answered: little beside the inputs."""
     stable = {name: state[name] for name in _STABLE if name in state}
-    return _expected_members(_hints(arm_type), inputs) | stable
+    return _expected(native_type.outputs, inputs) | stable
 
 
-def _hints(arm_type: ArmType) -> Hints:
-    hints: Hints = sdk_types.resource_types(arm_type.resource)
-    return hints
+def imported(native_type: NativeType, resource_id: str, answer: Values) -> dict[str, Any]:
+    """The inputs of a resource that has none yet: all that Azure filled in, beside its names."""
+    state = outputs(native_type, answer)
+    # In the outputs ARM's own `type` hides the pool's, which stands under `properties`.
+    inside = (answer.get("properties") or {}).items()
+    state |= {name: value for name, value in inside if name not in native_type.dashed}
+    found = {name: value for name, value in projection(native_type, state).items() if name != "id"}
+    filled: dict[str, Any] = _without_empty(found)
+    return filled | native_type.names_in(resource_id)
 
 
-def _known_members(hints: Hints, values: Mapping[str, Any]) -> dict[str, Any]:
+def refreshed(
+    native_type: NativeType, inputs: Values, old_state: Values, new_state: Values
+) -> dict[str, Any]:
+    """The inputs, with whatever has changed in Azure since the state was written."""
+    old, new = projection(native_type, old_state), projection(native_type, new_state)
+    return _members(inputs, old, new)
+
+
+def projection(native_type: NativeType, state: Values) -> dict[str, Any]:
+    """The outputs of a state in the form of inputs, without what only Azure sets."""
+    fields = native_type.inputs.items()
+    return _projected(
+        {name: shape for name, shape in fields if name not in native_type.path_names}, state
+    )
+
+
+def _through(shape: Shape, value: Any, members: Callable[[Fields, Values], Any]) -> Any:
+    """The value, with `members` of each object in it."""
+    match shape:
+        case ObjectOf(fields=fields) if isinstance(value, Mapping):
+            return members(fields, value)
+        case MapOf(member) if isinstance(value, Mapping):
+            return {key: _through(member, inner, members) for key, inner in value.items()}
+        case ListOf(item) if isinstance(value, list):
+            return [_through(item, inner, members) for inner in value]
+        case _:
+            return value
+
+
+def _known(fields: Fields, values: Values) -> dict[str, Any]:
     return {
-        name: _known(hints[name], value)
+        name: _through(fields[name], value, _known)
         for name, value in values.items()
-        if name in hints and value is not None
+        if name in fields and value is not None
     }
 
 
-def _known(hint: Any, value: Any) -> Any:
-    kind, inner = _container(hint)
-    if sdk_types.is_output_type(hint) and isinstance(value, Mapping):
-        return _known_members(sdk_types.output_type_types(hint), value)
-    if kind is Sequence and isinstance(value, list):
-        return [_known(inner, item) for item in value]
-    if kind is Mapping and isinstance(value, Mapping):
-        return {key: _known(inner, member) for key, member in value.items()}
+def _expected(fields: Fields, inputs: Values) -> dict[str, Any]:
+    def expected(shape: Shape, value: Any) -> Any:
+        # Of ids in a list Azure will say more than their names.
+        are_ids = isinstance(shape, MapOf) and isinstance(value, list)
+        return UNKNOWN if value is None or are_ids else _through(shape, value, _expected)
+
+    return {name: expected(shape, inputs.get(name)) for name, shape in fields.items()}
+
+
+def _projected(fields: Fields, values: Values) -> dict[str, Any]:
+    def projected(shape: Shape, value: Any) -> Any:
+        # Ids, which a program lists and Azure says more of.
+        are_ids = isinstance(shape, ListOf) and isinstance(value, Mapping)
+        return sorted(value) if are_ids else _through(shape, value, _projected)
+
+    return {name: projected(fields[name], values[name]) for name in fields if name in values}
+
+
+def _members(
+    base: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]
+) -> dict[str, Any]:
+    """`base`, changed as `old` has changed to `new`."""
+    changed = {name: value for name, value in base.items() if name in new or name not in old}
+    for name, value in new.items():
+        if name not in old:
+            changed[name] = value
+        elif old[name] != value:
+            changed[name] = _value(base[name], old[name], value) if name in base else value
+    return changed
+
+
+def _value(base: Any, old: Any, new: Any) -> Any:
+    values = (base, old, new)
+    if all(isinstance(value, Mapping) for value in values):
+        return _members(base, old, new)
+    if all(isinstance(value, list) for value in values):
+        # By place: an item that was not there before pushes the others on.
+        known = min(len(base), len(old))
+        return [_value(*found) for found in zip(base, old, new, strict=False)] + new[known:]
+    return new
+
+
+def _without_empty(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        members = {name: _without_empty(member) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member not in ({}, [], None)}
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value]
     return value
 
 
-def _expected_members(hints: Hints, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: UNKNOWN if inputs.get(name) is None else _expected(hint, inputs[name])
-        for name, hint in hints.items()
-    }
-
-
-def _expected(hint: Any, value: Any) -> Any:
-    kind, inner = _container(hint)
-    if sdk_types.is_output_type(hint) and isinstance(value, Mapping):
-        return _expected_members(sdk_types.output_type_types(hint), value)
-    if kind is Sequence and isinstance(value, list):
-        return [_expected(inner, item) for item in value]
-    if kind is Mapping and isinstance(value, Mapping):
-        return {key: _expected(inner, member) for key, member in value.items()}
-    if kind is Mapping and isinstance(value, list):
-        # Ids that Azure will give more than their names.
-        return UNKNOWN
-    return value
-
-
-def _container(hint: Any) -> tuple[Any, Any]:
-    """A list or a map, and what it holds."""
-    arguments = typing.get_args(hint)
-    return typing.get_origin(hint), arguments[-1] if arguments else None
+def _dashed(name: str) -> str:
+    return _CAPITAL.sub(lambda match: f"-{match[0].lower()}", name)
 
 
 def _camel_case(dashed: str) -> str:

@@ -1,194 +1,146 @@
 """The stand-in itself: what the engine asks of azure-native, as requests to the rehearsal's ARM."""
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pulumi.provider.experimental import provider as sdk
+from pulumi.provider.experimental.property_value import PropertyValue
 
-from provider_kit import diff as plain_diff
-from provider_kit.azure_cloud import setting
+from catalogue.mistakes import Mistake
 from provider_kit.cancellation import Cancellation
-from provider_kit.serving import DiffRequest, ProviderError, ResourceInitError, UpdateRequest
+from provider_kit.provider import Found, Handler, HandlerProvider, Recorded, Task, Values
+from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
-from provider_kit.values import plain_map, property_map
-from rehearsal.stand_ins.azure_native.arm import AcceptedError, Arm
-from rehearsal.stand_ins.azure_native.diff import API_VERSION, difference
-from rehearsal.stand_ins.azure_native.functions import FUNCTIONS
-from rehearsal.stand_ins.azure_native.inputs import imported, refreshed
-from rehearsal.stand_ins.azure_native.outputs import outputs, preview
-from rehearsal.stand_ins.azure_native.shapes import args_shape
-from rehearsal.stand_ins.azure_native.types import TYPES, ArmType
-from rehearsal.stand_ins.azure_native.writes import write
+from provider_kit.values import plain_map, property_map, without_nulls
+from rehearsal.stand_ins.azure_native.arm import FUNCTIONS, AcceptedError, NativeArm
+from rehearsal.stand_ins.azure_native.diff import difference
+from rehearsal.stand_ins.azure_native.properties import (
+    imported,
+    outputs,
+    preview,
+    refreshed,
+    write,
+)
+from rehearsal.stand_ins.azure_native.types import API_VERSION, TYPES, NativeType, args_shape
 
 
-class AzureNative(sdk.Provider):
+class AzureNative(HandlerProvider):
     """Turns the resource types of a table into ARM's requests."""
 
-    def __init__(self) -> None:
-        self._cancellation = Cancellation()
-        self._arm = Arm(self._cancellation)
+    name = "azure-native"
 
-    async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
-        return sdk.ConfigureResponse(supports_preview=True)
+    def __init__(self) -> None:
+        cancellation = Cancellation()
+        self._arm = NativeArm(cancellation)
+        handlers = {token: NativeResource(known, self._arm) for token, known in TYPES.items()}
+        super().__init__(handlers, cancellation)
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
-        return sdk.CheckResponse(inputs=request.new_inputs)
-
-    async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        old, new = plain_map(request.old_state), plain_map(request.new_inputs)
-        return plain_diff.diff(old, new, replaces=())
+        return self.checked(request, ())
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
-        arm_type = _arm_type(request.type)
-        inputs = _given(request.new_inputs)
-        api_version = inputs.pop(API_VERSION, arm_type.api_version)
-        shape = args_shape(arm_type.args)
-        failures = [sdk.CheckFailure(*mistake) for mistake in mistakes(shape, inputs)]
-        named = {failure.property for failure in failures}
-        failures += [
-            sdk.CheckFailure(name, "is required: the rehearsal makes up no names")
-            for name in arm_type.path_properties
-            if name not in inputs and name not in named
-        ]
-        checked = property_map(inputs | {API_VERSION: api_version})
-        return sdk.CheckResponse(inputs=checked, failures=failures)
-
-    async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
-        return difference(
-            _arm_type(request.type),
-            _given(request.old_inputs),
-            _given(request.old_state),
-            _given(request.new_inputs),
-        )
-
-    async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
-        arm_type, inputs = _arm_type(request.type), _given(request.properties)
-        if request.preview:
-            return sdk.CreateResponse(properties=property_map(preview(arm_type, inputs, {})))
-        resource_id = arm_type.resource_id(setting("ARM_SUBSCRIPTION_ID"), inputs)
-        until = _deadline(request.timeout)
-        if await self._arm.get(resource_id, arm_type.api_version, until) is not None:
-            raise ProviderError(f"cannot create already existing resource '{resource_id}'")
-        answer = await self._write(arm_type, resource_id, inputs, {}, until)
-        return sdk.CreateResponse(answer.get("id") or resource_id, property_map(answer))
-
-    async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
-        assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
-        arm_type, inputs = _arm_type(request.type), _given(request.news)
-        if request.preview:
-            expected = preview(arm_type, inputs, _given(request.olds))
-            return sdk.UpdateResponse(property_map(expected))
-        resource_id = arm_type.resource_id(setting("ARM_SUBSCRIPTION_ID"), inputs)
-        before, until = _given(request.old_inputs), _deadline(request.timeout)
-        answer = await self._write(arm_type, resource_id, inputs, before, until)
-        return sdk.UpdateResponse(property_map(answer))
-
-    async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
-        arm_type, inputs = _arm_type(request.type), _given(request.inputs)
-        answer = await self._arm.get(request.resource_id, arm_type.api_version)
-        if answer is None:
-            return sdk.ReadResponse()
-        state = outputs(arm_type, answer)
-        now = (
-            refreshed(arm_type, inputs, _given(request.properties), state)
-            if inputs
-            else imported(arm_type, request.resource_id, answer)
-        )
-        return sdk.ReadResponse(request.resource_id, property_map(state), property_map(now))
-
-    async def delete(self, request: sdk.DeleteRequest) -> None:
-        api_version = _arm_type(request.type).api_version
-        await self._arm.delete(request.resource_id, api_version, _deadline(request.timeout))
+        answer = await super().check(request)
+        api_version = TYPES[request.type.rpartition("$")[2]].api_version
+        inputs = {API_VERSION: api_version} | self.plain(request.new_inputs)
+        return sdk.CheckResponse(inputs=property_map(inputs), failures=answer.failures)
 
     async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
         if request.tok not in FUNCTIONS:
-            raise ProviderError(_OUT_OF_COVER.format(f"the function {request.tok}"))
-        answer = await self._arm.call(FUNCTIONS[request.tok], plain_map(request.args))
+            raise self.unknown(f"the function {request.tok}")
+        answer = await self._arm.call(request.tok, plain_map(request.args))
         return sdk.InvokeResponse(property_map(answer))
 
-    async def cancel(self) -> None:
-        self._cancellation.ask()
+    def unknown(self, what: str) -> ProviderError:
+        return ProviderError(
+            f"The rehearsal's stand-in for azure-native does not know {what}: docs/rehearsal.md "
+            "lists what it covers."
+        )
 
-    async def _write(
-        self,
-        arm_type: ArmType,
-        resource_id: str,
-        inputs: dict[str, Any],
-        before: Mapping[str, Any],
-        until: float | None,
-    ) -> dict[str, Any]:
+    def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
+        """Plain values, without the nulls that azure-native drops before it looks."""
+        plain: dict[str, Any] = without_nulls(plain_map(values or {}))
+        return plain
+
+
+class NativeResource(Handler):
+    """The handler of one of azure-native's types."""
+
+    def __init__(self, native_type: NativeType, arm: NativeArm) -> None:
+        self._type = native_type
+        self._arm = arm
+
+    def mistakes(self, inputs: Values) -> Iterator[Mistake]:
+        said = {name: value for name, value in inputs.items() if name != API_VERSION}
+        found = list(mistakes(args_shape(self._type.args), said))
+        yield from found
+        for name in self._type.path_names:
+            if name not in said and name not in (mistake.path for mistake in found):
+                yield Mistake(name, "is required: the rehearsal makes up no names")
+
+    def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
+        return difference(self._type, old.inputs, old.outputs, inputs)
+
+    def preview(self, inputs: Values, state: Values) -> Values:
+        return preview(self._type, inputs, state)
+
+    async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
+        resource_id = self._id(inputs)
+        if await self._arm.get(resource_id, self._type.api_version, task.until) is not None:
+            raise ProviderError(f"cannot create already existing resource '{resource_id}'")
+        state = await self._written(task, inputs, {})
+        return state.get("id") or resource_id, state
+
+    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
+        return await self._written(task, inputs, old.inputs)
+
+    async def read(self, resource_id: str, old: Recorded) -> Found | None:
+        answer = await self._arm.get(resource_id, self._type.api_version)
+        if answer is None:
+            return None
+        state = outputs(self._type, answer)
+        if old.inputs:
+            return Found(resource_id, state, refreshed(self._type, old.inputs, old.outputs, state))
+        return Found(resource_id, state, imported(self._type, resource_id, answer))
+
+    async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
+        await self._arm.delete(resource_id, self._type.api_version, task.until)
+
+    def _id(self, inputs: Values) -> str:
+        return self._type.resource_id(self._arm.arm.subscription, inputs)
+
+    async def _written(self, task: Task, inputs: Values, before: Values) -> dict[str, Any]:
         """The outputs of a resource that has been written, and read again."""
-        request = write(arm_type, inputs, before)
+        version, resource_id = self._type.api_version, self._id(inputs)
+        request = write(self._type, inputs, before)
         try:
-            answer = await self._arm.write(resource_id, request, arm_type.api_version, until)
+            answer = await self._arm.write(request, resource_id, version, task.until)
         except AcceptedError as error:
-            raise await self._kept(arm_type, resource_id, inputs, error, until) from error
+            raise await self._kept(task, inputs, error) from error
         try:
-            read = await self._arm.get(answer["id"], arm_type.api_version, until)
+            read = await self._arm.get(answer["id"], version, task.until)
         except ProviderError:
             # azure-native goes on with what the write has answered, and warns.
             read = None
-        return outputs(arm_type, read or answer)
+        return outputs(self._type, read or answer)
 
-    async def _kept(
-        self,
-        arm_type: ArmType,
-        resource_id: str,
-        inputs: dict[str, Any],
-        error: AcceptedError,
-        until: float | None,
-    ) -> ProviderError:
+    async def _kept(self, task: Task, inputs: Values, error: AcceptedError) -> ProviderError:
         """What the engine keeps of a write that Azure accepted: nothing, if Azure has nothing.
 
         Where Azure does not answer, it keeps the resource without any outputs.
         """
         state: dict[str, Any] = {}
+        resource_id = self._id(inputs)
         try:
-            answer = await self._arm.get(resource_id, arm_type.api_version, until)
+            answer = await self._arm.get(resource_id, self._type.api_version, task.until)
         except ProviderError:
             pass
         else:
             if answer is None:
                 return ProviderError(str(error))
-            state = outputs(arm_type, answer)
+            state = outputs(self._type, answer)
         return ResourceInitError(
             str(error),
             resource_id=resource_id,
             properties=property_map(state),
             inputs=property_map(inputs),
         )
-
-
-_OUT_OF_COVER = (
-    "The rehearsal's stand-in for azure-native does not know {}: docs/rehearsal.md lists "
-    "what it covers."
-)
-
-
-def _given(values: Any) -> dict[str, Any]:
-    """Plain values, without the nulls that azure-native drops before it looks."""
-    plain: dict[str, Any] = _without_nulls(plain_map(values or {}))
-    return plain
-
-
-def _without_nulls(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _without_nulls(held) for name, held in value.items() if held is not None}
-    if isinstance(value, list):
-        return [_without_nulls(item) for item in value]
-    return value
-
-
-def _deadline(seconds: float) -> float | None:
-    return asyncio.get_running_loop().time() + seconds if seconds else None
-
-
-def _arm_type(request_type: str) -> ArmType:
-    # The SDK hands over the types of a resource's parents with its own.
-    token = request_type.rpartition("$")[2]
-    try:
-        return TYPES[token]
-    except KeyError:
-        raise ProviderError(_OUT_OF_COVER.format(f"the type {token}")) from None

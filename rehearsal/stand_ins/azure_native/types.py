@@ -1,64 +1,82 @@
-"""The resource types that the stand-in knows, each in ARM's terms.
+"""The resource types that the stand-in knows.
 
 To add a type, add a line to TYPES; its properties come from azure-native's own SDK.
 """
 
-import re
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
+from pulumi import _types as sdk_types
 from pulumi_azure_native import containerservice, resources
 
-from provider_kit.shapes import ListOf, ObjectOf, Shape
-from rehearsal.stand_ins.azure_native.shapes import args_shape
+from provider_kit.arm_types import ArmType
+from provider_kit.shapes import ListOf, Members, ObjectOf, Shape, shape_of
 
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+API_VERSION = "azureApiVersion"
+
+
+def _members_of(hint: Any) -> Members:
+    """The members of one of the SDK's classes, by their names on the wire."""
+    if sdk_types.is_input_type(hint):
+        return sdk_types.input_type_types(hint), _required(hint)
+    if sdk_types.is_output_type(hint):
+        return sdk_types.output_type_types(hint), frozenset()
+    return None
+
+
+def _required(args: type) -> frozenset[str]:
+    names = sdk_types.input_type_py_to_pulumi_names(args)
+    parameters = inspect.signature(args.__init__).parameters.values()  # type: ignore[misc]
+    return frozenset(
+        names[parameter.name]
+        for parameter in parameters
+        if parameter.name in names and parameter.default is inspect.Parameter.empty
+    )
+
+
+@cache
+def args_shape(args: type) -> ObjectOf:
+    """The shape of an argument class."""
+    shape = shape_of(args, _members_of)
+    assert isinstance(shape, ObjectOf)  # noqa: S101 (an argument class is an object)
+    return shape
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArmType:
-    """One type of azure-native, in ARM's terms."""
+class NativeType(ArmType):
+    """One type of azure-native."""
 
+    not_sent: frozenset[str] = frozenset({API_VERSION})
     args: type
     resource: type
-    path: str
     api_version: str
-    # What stands beside `properties` in ARM's form; azure-native has all on one level.
-    envelope: frozenset[str] = frozenset()
+    envelope: Collection[str] = ()
     # The names that azure-native's table of replacements has for the type. They count for
     # properties at the top and one level down, whatever object they stand in.
     force_new: frozenset[str] = frozenset()
     # Where azure-native compares text without case, by path.
     any_case: frozenset[str] = frozenset()
-    # Lists of ids that are maps in ARM, as the object and the list in it.
-    string_sets: frozenset[tuple[str, str]] = frozenset()
     # Objects whose names ARM writes with dashes.
     dashed: frozenset[str] = frozenset()
 
     @property
-    def path_properties(self) -> tuple[str, ...]:
-        return tuple(_PLACEHOLDER.findall(self.path))
+    def inputs(self) -> Mapping[str, Shape]:
+        return args_shape(self.args).fields
+
+    @cached_property
+    def outputs(self) -> Mapping[str, Shape]:
+        hints = sdk_types.resource_types(self.resource)
+        return {name: shape_of(hint, _members_of) for name, hint in hints.items()}
 
     @cached_property
     def replacing(self) -> frozenset[str]:
         """The paths whose change replaces the resource; `[]` stands for any item of a list."""
-        paths = _two_levels(args_shape(self.args).fields)
-        forced = (path for name, path in paths if name in self.force_new)
-        return frozenset(self.path_properties).union(forced)
-
-    def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
-        return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"
-
-    def path_values(self, resource_id: str) -> dict[str, str]:
-        """The inputs that an id is made of."""
-        pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
-        match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
-        if match is None:
-            raise ValueError(f"{resource_id} is not of the form /subscriptions/ID{self.path}")
-        return match.groupdict()
+        forced = (path for name, path in _two_levels(self.inputs) if name in self.force_new)
+        return frozenset(self.path_names).union(forced)
 
 
 def _two_levels(fields: Mapping[str, Shape]) -> Iterator[tuple[str, str]]:
@@ -75,9 +93,10 @@ _CONTAINER_SERVICE = "2025-09-01"
 _GROUP = "/resourceGroups/{resourceGroupName}"
 _CLUSTER = f"{_GROUP}/providers/Microsoft.ContainerService/managedClusters/{{resourceName}}"
 
-TYPES: Mapping[str, ArmType] = MappingProxyType(
+TYPES: Mapping[str, NativeType] = MappingProxyType(
     {
-        "azure-native:resources:ResourceGroup": ArmType(
+        "azure-native:resources:ResourceGroup": NativeType(
+            name="ResourceGroup",
             args=resources.ResourceGroupArgs,
             resource=resources.ResourceGroup,
             path=_GROUP,
@@ -85,7 +104,8 @@ TYPES: Mapping[str, ArmType] = MappingProxyType(
             envelope=frozenset({"location", "managedBy", "tags"}),
             force_new=frozenset({"location"}),
         ),
-        "azure-native:containerservice:ManagedCluster": ArmType(
+        "azure-native:containerservice:ManagedCluster": NativeType(
+            name="ManagedCluster",
             args=containerservice.ManagedClusterArgs,
             resource=containerservice.ManagedCluster,
             path=_CLUSTER,
@@ -116,10 +136,11 @@ TYPES: Mapping[str, ArmType] = MappingProxyType(
                 }
             ),
             any_case=frozenset({"networkProfile.loadBalancerProfile.backendPoolType"}),
-            string_sets=frozenset({("identity", "userAssignedIdentities")}),
+            id_lists=frozenset({("identity", "userAssignedIdentities")}),
             dashed=frozenset({"autoScalerProfile"}),
         ),
-        "azure-native:containerservice:AgentPool": ArmType(
+        "azure-native:containerservice:AgentPool": NativeType(
+            name="AgentPool",
             args=containerservice.AgentPoolArgs,
             resource=containerservice.AgentPool,
             path=f"{_CLUSTER}/agentPools/{{agentPoolName}}",

@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -24,8 +25,8 @@ def told(result: Preflight) -> str:
 
 def access_with(place: Place, **given: str) -> Access:
     known = place.access
-    configuration = type(known.configuration)(
-        MappingProxyType({**known.configuration.given, **given})
+    configuration = replace(
+        known.configuration, given=MappingProxyType({**known.configuration.given, **given})
     )
     return Access(configuration, known.authorities, known.prices)
 

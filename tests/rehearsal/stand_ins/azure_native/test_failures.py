@@ -1,10 +1,7 @@
 """What becomes of resources whose requests go wrong, through the real engine."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from rehearsal.cloud import Cloud
 from tests.bench import Bench
 from tests.faults import Faults
 from tests.names import unique
@@ -34,13 +31,6 @@ cluster = aks.ManagedCluster(
 OF_THE_SYSTEM = '{"type": "SystemAssigned"}'
 QUOTA = {"code": "QuotaExceeded", "message": "No cores are left."}
 BUSY = {"code": "OperationNotAllowed", "details": None, "message": "Another operation runs."}
-
-
-@pytest.fixture
-def faults(engine_cloud: Cloud) -> Iterator[Faults]:
-    made = Faults(engine_cloud.home)
-    yield made
-    made.lift()
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from rehearsal.stand_ins.azure_native.inputs import refreshed
+from rehearsal.stand_ins.azure_native.properties import refreshed
 from rehearsal.stand_ins.azure_native.types import TYPES
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
+from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.inputs import imported
-from rehearsal.stand_ins.azure_native.outputs import outputs, preview
+from rehearsal.stand_ins.azure_native.properties import imported, outputs, preview, write
 from rehearsal.stand_ins.azure_native.types import TYPES
-from rehearsal.stand_ins.azure_native.writes import Write, write
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
 CLUSTER = TYPES["azure-native:containerservice:ManagedCluster"]
@@ -49,7 +48,7 @@ def test_an_id_is_made_of_the_names() -> None:
 
 @pytest.mark.parametrize("resource_id", [ID, ID.lower().replace("/g/", "/G/")])
 def test_the_names_are_read_from_an_id_of_any_case(resource_id: str) -> None:
-    names = POOL.path_values(resource_id)
+    names = POOL.names_in(resource_id)
     assert {name: text.lower() for name, text in names.items()} == {
         "resourceGroupName": "g",
         "resourceName": "c",
@@ -58,8 +57,8 @@ def test_the_names_are_read_from_an_id_of_any_case(resource_id: str) -> None:
 
 
 def test_an_id_of_another_form_is_refused() -> None:
-    with pytest.raises(ValueError, match="is not of the form"):
-        POOL.path_values("/subscriptions/s/resourceGroups/g")
+    with pytest.raises(ProviderError, match="that has the form"):
+        POOL.names_in("/subscriptions/s/resourceGroups/g")
 
 
 def test_a_body_has_what_is_not_in_the_path_under_properties_or_beside() -> None:
@@ -68,9 +67,9 @@ def test_a_body_has_what_is_not_in_the_path_under_properties_or_beside() -> None
         "type": "VirtualMachineScaleSets",
         "tags": {"a": "b"},
     }
-    assert write(POOL, INPUTS, {}) == Write("PUT", {"properties": properties})
+    assert write(POOL, INPUTS, {}) == ("PUT", {"properties": properties})
     group = {"resourceGroupName": "g", "location": "eastus", "tags": {"a": "b"}}
-    assert write(GROUP, group, {}) == Write("PUT", {"location": "eastus", "tags": {"a": "b"}})
+    assert write(GROUP, group, {}) == ("PUT", {"location": "eastus", "tags": {"a": "b"}})
 
 
 def identity(*ids: str) -> dict[str, Any]:
@@ -79,21 +78,21 @@ def identity(*ids: str) -> dict[str, Any]:
 
 def test_identities_go_as_a_map() -> None:
     sent = {"type": "UserAssigned", "userAssignedIdentities": {ONE: {}, OTHER: {}}}
-    assert write(CLUSTER, identity(ONE, OTHER), {}) == Write("PUT", {"identity": sent})
-    assert write(CLUSTER, identity(ONE, OTHER), identity(ONE)).method == "PUT"
+    assert write(CLUSTER, identity(ONE, OTHER), {}) == ("PUT", {"identity": sent})
+    assert write(CLUSTER, identity(ONE, OTHER), identity(ONE))[0] == "PUT"
 
 
 def test_an_identity_that_is_taken_away_makes_the_request_a_patch() -> None:
     sent = {"type": "UserAssigned", "userAssignedIdentities": {OTHER: {}, ONE: None}}
     changed = write(CLUSTER, identity(OTHER), identity(ONE, OTHER))
-    assert changed == Write("PATCH", {"identity": sent})
+    assert changed == ("PATCH", {"identity": sent})
 
 
 def test_the_autoscalers_names_are_dashed_on_the_wire() -> None:
     profile = {"scaleDownDelayAfterAdd": "10m", "expander": "random"}
     sent = {"scale-down-delay-after-add": "10m", "expander": "random"}
     body = {"properties": {"autoScalerProfile": sent}}
-    assert write(CLUSTER, {"autoScalerProfile": profile}, {}).body == body
+    assert write(CLUSTER, {"autoScalerProfile": profile}, {})[1] == body
     answer = {"id": ID, **body}
     assert outputs(CLUSTER, answer)["autoScalerProfile"] == profile
     cluster_id = ID.partition("/agentPools/")[0]
