@@ -3,6 +3,10 @@
 The SDK's servicer lacks three things that a provider for a cloud cannot do without: the old inputs
 in a diff and an update, failures without a Python traceback, and a way to say that a resource was
 accepted but did not finish. They are added here.
+
+That servicer is in `pulumi.provider.experimental`: it may change with any version of the SDK. This
+is the one module that subclasses it and reads what it keeps to itself (`_provider`), so a new
+version of the SDK is tried here first.
 """
 
 import asyncio
@@ -118,6 +122,18 @@ def _detail(error: ResourceInitError) -> bytes:
     return status.SerializeToString()
 
 
+def _diff_request(request: Any) -> DiffRequest:
+    asked = DiffRequest(
+        request.urn,
+        request.id,
+        PropertyValue.unmarshal_map(request.olds),
+        PropertyValue.unmarshal_map(request.news),
+        list(request.ignoreChanges),
+    )
+    asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
+    return asked
+
+
 def _diff_response(answer: sdk.DiffResponse) -> Any:
     kinds = proto.PropertyDiff
     return proto.DiffResponse(
@@ -146,26 +162,11 @@ class _Servicer(ProviderServicer):
 
     @_tells_failures
     async def Diff(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
-        asked = DiffRequest(
-            request.urn,
-            request.id,
-            PropertyValue.unmarshal_map(request.olds),
-            PropertyValue.unmarshal_map(request.news),
-            list(request.ignoreChanges),
-        )
-        asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
-        return _diff_response(await self._provider.diff(asked))
+        return _diff_response(await self._provider.diff(_diff_request(request)))
 
     @_tells_failures
     async def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's)
-        asked = sdk.DiffRequest(
-            request.urn,
-            request.id,
-            PropertyValue.unmarshal_map(request.olds),
-            PropertyValue.unmarshal_map(request.news),
-            list(request.ignoreChanges),
-        )
-        return _diff_response(await self._provider.diff_config(asked))
+        return _diff_response(await self._provider.diff_config(_diff_request(request)))
 
     @_tells_failures
     async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
