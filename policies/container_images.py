@@ -28,13 +28,15 @@ def images_of(
     resource_type: str, properties: Mapping[str, Any], unknowns: Unknowns
 ) -> Iterator[Image]:
     """Each container's image; an unknown one hides none of the others."""
-    with unknowns.put_off():
+
+    def image_of(place: tuple[str, int]) -> Iterator[Image]:
+        container = pods[place[0]][place[1]]
+        if text := str(container.get("image") or ""):
+            yield _image(str(container.get("name") or place[1]), text)
+
+    with unknowns.deferred():
         pods = pods_of(resource_type, properties) or {}
-        for where, index in containers_of(pods):
-            with unknowns.put_off():
-                container = pods[where][index]
-                if text := str(container.get("image") or ""):
-                    yield _image(str(container.get("name") or index), text)
+        yield from unknowns.each(containers_of(pods), image_of)
 
 
 def _image(container: str, text: str) -> Image:

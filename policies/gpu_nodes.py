@@ -15,8 +15,8 @@ _PLUGIN, _DRIVER = "nvidia.com/gpu.deploy.device-plugin", "nvidia.com/gpu.deploy
 
 
 @dataclass(frozen=True)
-class GpuPool:
-    """One GPU pool of the stack."""
+class StackPool:
+    """One agent pool of the stack."""
 
     member: Member
     pool: Pool
@@ -29,44 +29,50 @@ class GpuPool:
         return (self.pool.get("osType") or "Linux").lower() == "linux"
 
 
-def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[GpuPool]:
+def pools_in(members: Iterable[Member], unknowns: Unknowns) -> Iterator[StackPool]:
+    """All agent pools of a stack."""
+    return unknowns.each(
+        members,
+        lambda member: (
+            StackPool(member, pool) for pool in pools_of(member.type, member.properties)
+        ),
+    )
+
+
+def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[StackPool]:
     """Each pool with NVIDIA's GPUs: others have drivers and plugins of their own."""
-    for member in members:
-        with unknowns.put_off():
-            for pool in pools_of(member.type, member.properties):
-                with unknowns.put_off():
-                    if has_nvidia_gpus(pool):
-                        yield GpuPool(member, pool)
+    pools = pools_in(members, unknowns)
+    return unknowns.each(pools, lambda found: [found] if has_nvidia_gpus(found.pool) else [])
 
 
-def brings_plugin(found: GpuPool, software: Software) -> bool:
+def brings_plugin(found: StackPool, software: Software) -> bool:
     """Whether the software has the device plugin for the pool, if it lands there."""
     return software.plugin and not _is_switched_off(found, software, _PLUGIN)
 
 
-def brings_driver(found: GpuPool, software: Software) -> bool:
+def brings_driver(found: StackPool, software: Software) -> bool:
     """Whether the software has the driver for the pool, if it lands there."""
     return software.driver and not _is_switched_off(found, software, _DRIVER)
 
 
-def can_be_for(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
+def can_be_for(found: StackPool, software: Software, members: Iterable[Member]) -> bool:
     """Whether the software's cluster can be the pool's, and its selectors choose the pool."""
     return _is_in_cluster(found, software, members) and is_selected(found.pool, software.pods)
 
 
-def can_land(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
+def can_land(found: StackPool, software: Software, members: Iterable[Member]) -> bool:
     """Whether the software is for the pool, and tolerates its taints."""
     return can_be_for(found, software, members) and not untolerated(found.pool, software.pods)
 
 
-def _is_switched_off(found: GpuPool, software: Software, part: str) -> bool:
+def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
     if not software.is_operator:
         return False
     labels = found.pool.part("nodeLabels")
     return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
 
 
-def _is_in_cluster(found: GpuPool, software: Software, members: Iterable[Member]) -> bool:
+def _is_in_cluster(found: StackPool, software: Software, members: Iterable[Member]) -> bool:
     clusters = {member.urn for member in members if is_cluster(member.type)}
     if len(clusters) < 2 or not (own := found.clusters()):
         return True

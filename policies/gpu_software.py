@@ -36,10 +36,7 @@ class Software:
 
 def software_in(members: Iterable[Member], unknowns: Unknowns) -> list[Software]:
     """All that the stack has of it; an unknown value hides only that of which it is."""
-    found: list[Software] = []
-    for member in members:
-        with unknowns.put_off():
-            found.extend(_software(member))
+    found = list(unknowns.each(members, _software))
     # A chart of the operator is told by the operator's resource in it, where that is known.
     exact = [one for one in found if one.member.type == _OPERATORS_SETTINGS]
     return [one for one in found if not (exact and kind_of(one.member.type) == "Chart")]

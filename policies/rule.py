@@ -1,6 +1,6 @@
 """How a rule is made: what all rules have in common, and the settings that a pack can give them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -34,8 +34,8 @@ _REASON: Mapping[str, Any] = MappingProxyType(
 
 
 @dataclass(frozen=True, kw_only=True)
-class About:
-    """What a rule says of itself. Settings are JSON schemas, by name, with their defaults."""
+class PolicyInfo:
+    """A rule's description. Settings are JSON schemas, by name, with their defaults."""
 
     name: str
     title: str
@@ -64,7 +64,7 @@ class About:
         }
 
     def judge_settings(self, args: ResourceValidationArgs, report: ReportViolation) -> None:
-        """Tells, once a run, of settings that the rule does not have: the engine lets them pass."""
+        """Reports, once a run, settings that the rule does not have: the engine accepts them."""
         if args.resource_type != _STACK:
             return
         known = [*self.settings, "reason"]
@@ -81,31 +81,31 @@ class About:
 
 
 def pool_rule(
-    about: About, judge: Callable[[Pool, Settings], Iterable[str]]
+    info: PolicyInfo, judge: Callable[[Pool, Settings], Iterable[str]]
 ) -> ResourceValidationPolicy:
-    """A rule on each agent pool by itself: `judge` says what is wrong with one."""
+    """A rule on each agent pool by itself: `judge` returns what is wrong with one."""
 
-    def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        about.judge_settings(args, report)
-        settings = about.settings_in(args.get_config())
-        unknowns = Unknowns()
-        for pool in pools_of(args.resource_type, args.props):
-            with unknowns.put_off():
-                for finding in judge(pool, settings):
-                    report(f"{pool.label} {finding}", None)
-        unknowns.raise_now()
+    def judge_pools(
+        args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
+    ) -> Iterator[str]:
+        def judge_pool(pool: Pool) -> Iterator[str]:
+            return (f"{pool.label} {finding}" for finding in judge(pool, settings))
 
-    return ResourceValidationPolicy(validate=validate, **about.arguments())
+        return unknowns.each(pools_of(args.resource_type, args.props), judge_pool)
+
+    return resource_rule(info, judge_pools)
 
 
 def resource_rule(
-    about: About, judge: Callable[[ResourceValidationArgs, Settings], Iterable[str]]
+    info: PolicyInfo, judge: Callable[[ResourceValidationArgs, Settings, Unknowns], Iterable[str]]
 ) -> ResourceValidationPolicy:
-    """A rule on each resource by itself: `judge` says what is wrong with one."""
+    """A rule on each resource by itself: `judge` returns what is wrong, and defers unknowns."""
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        about.judge_settings(args, report)
-        for finding in judge(args, about.settings_in(args.get_config())):
+        info.judge_settings(args, report)
+        unknowns = Unknowns()
+        for finding in judge(args, info.settings_in(args.get_config()), unknowns):
             report(finding, None)
+        unknowns.raise_now()
 
-    return ResourceValidationPolicy(validate=validate, **about.arguments())
+    return ResourceValidationPolicy(validate=validate, **info.arguments())

@@ -21,7 +21,7 @@ from pulumi_policy import (
 )
 
 from policies.pools import is_cluster
-from policies.rule import About, Settings
+from policies.rule import PolicyInfo, Settings
 from policies.unknowns import Unknowns
 
 
@@ -60,12 +60,12 @@ StackJudge = Callable[[Sequence[Member], Settings, Unknowns], Iterator[Finding]]
 
 
 class StackRule(ResourceValidationPolicy, StackValidationPolicy):
-    """A rule on the resources together: `judge` says what is wrong, and puts off unknown values."""
+    """A rule on the resources together: `judge` returns what is wrong, and defers unknowns."""
 
-    def __init__(self, about: About, judge: StackJudge) -> None:
+    def __init__(self, info: PolicyInfo, judge: StackJudge) -> None:
         # Either parent's own does no more than take functions, of which this one has none.
-        Policy.__init__(self, **about.arguments())
-        self._about = about
+        Policy.__init__(self, **info.arguments())
+        self._info = info
         self._judge = judge
         self._said: dict[str, Mapping[str, Any]] = {}
 
@@ -81,14 +81,14 @@ class StackRule(ResourceValidationPolicy, StackValidationPolicy):
         report_violation: ReportViolation,
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
-            self._about.judge_settings(args, report_violation)
+            self._info.judge_settings(args, report_violation)
             self._said[args.urn] = args.props
             return
         unknowns = Unknowns()
         members = [
             Member(found, self._said.get(found.urn, found.props)) for found in args.resources
         ]
-        settings = self._about.settings_in(args.get_config())
+        settings = self._info.settings_in(args.get_config())
         for message, urn in self._judge(members, settings, unknowns):
             report_violation(message, urn)
         unknowns.raise_now()

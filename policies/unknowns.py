@@ -1,20 +1,24 @@
 """Values that are not known before an update."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from pulumi_policy.proxy import UnknownValueError
 
+_Item = TypeVar("_Item")
+_Found = TypeVar("_Found")
+
 
 class Unknowns:
-    """Puts off what an unknown value raises, so that it hides nothing of what is known."""
+    """Defers what an unknown value raises, so that it hides nothing of what is known."""
 
     def __init__(self) -> None:
         self._first: UnknownValueError | None = None
 
     @contextmanager
-    def put_off(self, *, again: bool = False) -> Iterator[None]:
-        """Notes an unknown value, and with `again` leaves it to who else notes it."""
+    def deferred(self, *, again: bool = False) -> Iterator[None]:
+        """Notes an unknown value; with `again` it is raised all the same, for others to note."""
         try:
             yield
         except UnknownValueError as error:
@@ -22,9 +26,18 @@ class Unknowns:
             if again:
                 raise
 
+    def each(
+        self, items: Iterable[_Item], judge: Callable[[_Item], Iterable[_Found]]
+    ) -> Iterator[_Found]:
+        """What is found in each item; an unknown value hides only what is found in its own item."""
+        with self.deferred():
+            for item in items:
+                with self.deferred():
+                    yield from judge(item)
+
     @property
     def met(self) -> bool:
-        """Whether there were any, so that what was not found may be there all the same."""
+        """True if any value was unknown: then absence proves nothing."""
         return self._first is not None
 
     def raise_now(self) -> None:

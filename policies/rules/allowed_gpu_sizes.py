@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, settings: Settings) -> Iterator[str]:
@@ -19,7 +19,7 @@ def _judge(pool: Pool, settings: Settings) -> Iterator[str]:
 
 
 allowed_gpu_sizes = pool_rule(
-    About(
+    PolicyInfo(
         name="allowed-gpu-sizes",
         title="GPU sizes are allowed ones",
         description="GPU node pools have one of the sizes that are allowed.",

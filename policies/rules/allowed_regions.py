@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from policies.pools import is_cluster
-from policies.rule import About, Settings, resource_rule
+from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
+def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns) -> Iterator[str]:
     regions = settings.get("regions")
     if not regions or not is_cluster(args.resource_type):
         return
@@ -23,7 +24,7 @@ def _plain(region: str) -> str:
 
 
 allowed_regions = resource_rule(
-    About(
+    PolicyInfo(
         name="allowed-regions",
         title="Regions are allowed ones",
         description="Clusters are in one of the regions that are allowed.",

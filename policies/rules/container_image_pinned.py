@@ -5,16 +5,15 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
-from policies.images import images_of
-from policies.rule import About, Settings, resource_rule
+from policies.container_images import images_of
+from policies.rule import PolicyInfo, Settings, resource_rule
 from policies.unknowns import Unknowns
 
 # Two numbers of a version, the name of a commit, or a day: what does not move on by itself.
 _VERSION = re.compile(r"\d+\.\d+|\d{6,}|\b[0-9a-f]{7,}\b")
 
 
-def _judge(args: ResourceValidationArgs, _settings: Settings) -> Iterator[str]:
-    unknowns = Unknowns()
+def _judge(args: ResourceValidationArgs, _settings: Settings, unknowns: Unknowns) -> Iterator[str]:
     for image in images_of(args.resource_type, args.props, unknowns):
         if image.digest or _VERSION.search(image.tag):
             continue
@@ -23,11 +22,10 @@ def _judge(args: ResourceValidationArgs, _settings: Settings) -> Iterator[str]:
             f"The container {image.container} has {image.text}, with {said}: what runs changes "
             "when somebody pushes. Name a version, or a digest."
         )
-    unknowns.raise_now()
 
 
 container_image_pinned = resource_rule(
-    About(
+    PolicyInfo(
         name="container-image-pinned",
         title="Container images are pinned",
         description="Containers have images that are named by a version or a digest.",

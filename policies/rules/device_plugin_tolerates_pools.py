@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.asks import has_managed_gpus, has_specialised_image
 from policies.gpu_nodes import brings_plugin, can_be_for, nvidia_pools
+from policies.gpu_requests import has_managed_gpus, has_specialised_image
 from policies.gpu_software import software_in
-from policies.rule import About, Settings
+from policies.rule import PolicyInfo, Settings
 from policies.scheduling import untolerated
 from policies.stack_rule import Finding, Member, StackRule
 from policies.unknowns import Unknowns
@@ -17,7 +17,7 @@ def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -
     software = software_in(members, unknowns)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
-        with unknowns.put_off():
+        with unknowns.deferred():
             # Pools that have the plugin already do well without.
             if has_specialised_image(found.pool) or has_managed_gpus(found.pool):
                 continue
@@ -40,7 +40,7 @@ def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -
 
 
 device_plugin_tolerates_pools = StackRule(
-    About(
+    PolicyInfo(
         name="device-plugin-tolerates-pools",
         title="The device plugin tolerates the pools' taints",
         description="The device plugin lands on the GPU node pools that it is for.",

@@ -6,8 +6,9 @@ from fractions import Fraction
 from pulumi_policy import EnforcementLevel, Severity
 
 from catalogue.sizes import find
-from policies.pools import Pool, pools_of
-from policies.rule import About, Settings
+from policies.gpu_nodes import StackPool, pools_in
+from policies.pools import Pool
+from policies.rule import PolicyInfo, Settings
 from policies.stack_rule import Finding, Member, StackRule
 from policies.unknowns import Unknowns
 
@@ -17,18 +18,19 @@ def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) ->
         return
     cap = int(settings["gpus"])
     counts: list[tuple[str, Fraction]] = []
-    for member in members:
-        with unknowns.put_off():
-            for pool in pools_of(member.type, member.properties):
-                with unknowns.put_off():
-                    found, not_counted = _count(pool)
-                    counts += [(member.name, found)] if found else []
-                    for vm_size in not_counted:
-                        yield (
-                            f"{pool.label} has the GPU size {vm_size}, of which the pack's table "
-                            "does not know how many GPUs it has: they are not counted.",
-                            member.urn,
-                        )
+
+    def count(found: StackPool) -> Iterator[Finding]:
+        gpus, not_counted = _count(found.pool)
+        if gpus:
+            counts.append((found.member.name, gpus))
+        for vm_size in not_counted:
+            yield (
+                f"{found.pool.label} has the GPU size {vm_size}, of which the pack's table "
+                "does not know how many GPUs it has: they are not counted.",
+                found.member.urn,
+            )
+
+    yield from unknowns.each(pools_in(members, unknowns), count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
         said = ", ".join(f"{name} ({found})" for name, found in counts)
@@ -50,7 +52,7 @@ def _count(pool: Pool) -> tuple[Fraction, list[str]]:
 
 
 gpu_count_cap = StackRule(
-    About(
+    PolicyInfo(
         name="gpu-count-cap",
         title="The stack's GPUs have a cap",
         description="The stack can have no more GPUs than are allowed, all pools at their most.",

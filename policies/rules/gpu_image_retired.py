@@ -8,9 +8,9 @@ from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.retirement import TAGS
-from policies.asks import is_true, specialised_image_headers
-from policies.pools import is_cluster, is_pool, pools_of
-from policies.rule import About, Settings, resource_rule
+from policies.gpu_requests import is_true, specialised_image_headers
+from policies.pools import Pool, is_cluster, is_pool, pools_of
+from policies.rule import PolicyInfo, Settings, resource_rule
 from policies.unknowns import Unknowns
 
 _FEATURE = re.compile(
@@ -26,22 +26,21 @@ _INSTEAD = (
 )
 
 
-def _judge(args: ResourceValidationArgs, _settings: Settings) -> Iterator[str]:
+def _judge(args: ResourceValidationArgs, _settings: Settings, unknowns: Unknowns) -> Iterator[str]:
     if _FEATURE.fullmatch(args.resource_type):
         yield from _by_feature(args.props.get("featureName") or args.props.get("name"))
     elif _PROVIDER.fullmatch(args.resource_type):
-        yield from _by_provider(args.props)
+        features = args.props.get("features") or ()
+        indices = range(len(features))
+        yield from unknowns.each(indices, lambda index: _by_provider(features[index]))
     elif is_pool(args.resource_type) or is_cluster(args.resource_type):
-        unknowns = Unknowns()
-        with unknowns.put_off():
-            for header in specialised_image_headers(args.props):
-                yield f"The custom header {header} asks for it. {_INSTEAD}"
-        with unknowns.put_off():
-            for pool in pools_of(args.resource_type, args.props):
-                with unknowns.put_off():
-                    for finding in _by_tag(pool.part("tags")):
-                        yield f"{pool.label} {finding}"
-        unknowns.raise_now()
+        yield from unknowns.each([args.props], _by_header)
+        yield from unknowns.each(pools_of(args.resource_type, args.props), _by_tag)
+
+
+def _by_header(properties: Mapping[str, Any]) -> Iterator[str]:
+    for header in specialised_image_headers(properties):
+        yield f"The custom header {header} asks for it. {_INSTEAD}"
 
 
 def _by_feature(name: Any) -> Iterator[str]:
@@ -49,17 +48,11 @@ def _by_feature(name: Any) -> Iterator[str]:
         yield f"This registers the feature {name}. {_INSTEAD}"
 
 
-def _by_provider(properties: Mapping[str, Any]) -> Iterator[str]:
-    unknowns = Unknowns()
-    with unknowns.put_off():
-        features = properties.get("features") or ()
-        for index in range(len(features)):
-            with unknowns.put_off():
-                name = features[index].get("name")
-                # What is done with other features does not matter, and can be unknown.
-                if _is_the_feature(name) and not _is_taken_back(features[index]):
-                    yield from _by_feature(name)
-    unknowns.raise_now()
+def _by_provider(feature: Mapping[str, Any]) -> Iterator[str]:
+    name = feature.get("name")
+    # What is done with other features does not matter, and can be unknown.
+    if _is_the_feature(name) and not _is_taken_back(feature):
+        yield from _by_feature(name)
 
 
 def _is_the_feature(name: Any) -> bool:
@@ -70,14 +63,18 @@ def _is_taken_back(feature: Mapping[str, Any]) -> bool:
     return str(feature.get("registered")).lower() == "false"
 
 
-def _by_tag(tags: Mapping[str, Any]) -> Iterator[str]:
+def _by_tag(pool: Pool) -> Iterator[str]:
+    tags = pool.part("tags")
     for name, (since, instead) in TAGS.items():
         if name in tags and is_true(tags[name]):
-            yield f"has the tag {name}, which AKS ignores since {since}: say {instead} instead."
+            yield (
+                f"{pool.label} has the tag {name}, which AKS ignores since {since}: say {instead} "
+                "instead."
+            )
 
 
 gpu_image_retired = resource_rule(
-    About(
+    PolicyInfo(
         name="gpu-image-retired",
         title="The specialised GPU image is retired",
         description="Nothing asks for the retired specialised GPU image.",

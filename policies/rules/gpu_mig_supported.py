@@ -7,7 +7,7 @@ from pulumi_policy import EnforcementLevel, Severity
 from catalogue.mig import PROFILES
 from catalogue.sizes import find
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -33,7 +33,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 gpu_mig_supported = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-mig-supported",
         title="MIG is asked of GPUs that have it",
         description="Node pools with a MIG profile have a size whose GPUs can be divided.",

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.asks import has_managed_gpus
+from policies.gpu_requests import has_managed_gpus
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -29,7 +29,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 gpu_pool_autoscaling = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-pool-autoscaling",
         title="GPU pools are autoscaled",
         description="GPU node pools are autoscaled, between a least and a most of nodes.",

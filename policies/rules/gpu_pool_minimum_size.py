@@ -7,7 +7,7 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 _Amount = float | Fraction | None
 
@@ -50,7 +50,7 @@ def _compared(size: GpuSize, floor: GpuSize) -> Iterator[str]:
 
 
 gpu_pool_minimum_size = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-pool-minimum-size",
         title="GPU pools have a minimum size",
         description="The sizes of GPU node pools are at least Standard_NC6, or another floor.",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -26,7 +26,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 gpu_pool_separate = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-pool-separate",
         title="GPU pools stand by themselves",
         description="GPU node pools are resources of their own, in mode User.",

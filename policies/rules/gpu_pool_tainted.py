@@ -6,7 +6,7 @@ from pulumi_policy import EnforcementLevel, Severity
 
 from catalogue.nodes import GPU_TAINT, SPOT_TAINT
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 # PreferNoSchedule keeps nothing away where there is no other place.
 _KEEPING_AWAY = (":NoSchedule", ":NoExecute")
@@ -29,7 +29,7 @@ def _keeps_away(taint: str) -> bool:
 
 
 gpu_pool_tainted = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-pool-tainted",
         title="GPU pools are tainted",
         description="GPU node pools have a taint that keeps away pods without need of a GPU.",

@@ -8,7 +8,7 @@ from pulumi_policy import EnforcementLevel, Severity
 from catalogue.retirement import SUCCESSORS
 from catalogue.sizes import find
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -22,7 +22,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 gpu_size_retired = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-size-retired",
         title="GPU sizes can still be had",
         description="GPU node pools have sizes that Azure has not retired.",

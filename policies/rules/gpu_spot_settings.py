@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -26,7 +26,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 gpu_spot_settings = pool_rule(
-    About(
+    PolicyInfo(
         name="gpu-spot-settings",
         title="Spot GPU pools have settings that work",
         description="Spot GPU node pools have no surge, and evicted nodes are deleted.",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -18,7 +18,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 host_encryption = pool_rule(
-    About(
+    PolicyInfo(
         name="host-encryption",
         title="GPU nodes encrypt at the host",
         description="GPU node pools have encryption at the host.",

@@ -19,7 +19,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.kubeconfig_text import has_credentials
 from policies.pods import containers_of, kind_of, pods_of
-from policies.rule import About
+from policies.rule import PolicyInfo
 from policies.unknowns import Unknowns
 
 _PROVIDER = "pulumi:providers:kubernetes"
@@ -27,7 +27,7 @@ _OPEN = "anybody who may read it gets into the cluster. Put it into a Secret."
 
 
 def _validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-    _about.judge_settings(args, report)
+    _info.judge_settings(args, report)
     unknowns = Unknowns()
     for place in _places(args, unknowns):
         report(f"{place} has a kubeconfig with credentials in it: {_OPEN}", None)
@@ -37,20 +37,24 @@ def _validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
 def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
     """The places that are no place for credentials, and have some."""
     if kind_of(args.resource_type) == "ConfigMap":
-        for part in ("data", "binaryData"):
-            with unknowns.put_off():
-                said = args.props.get(part) or {}
-                for key in said:
-                    with unknowns.put_off():
-                        if has_credentials(said[key]):
-                            yield f"The ConfigMap's {part}, under {key},"
-    with unknowns.put_off():
+        yield from unknowns.each(
+            ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)
+        )
+    with unknowns.deferred():
         pods = pods_of(args.resource_type, args.props) or {}
-        for where, index in containers_of(pods):
-            with unknowns.put_off():
-                for variable in pods[where][index].get("env") or ():
-                    if has_credentials(variable.get("value")):
-                        yield f"The environment variable {variable.get('name')} of {where}[{index}]"
+        yield from unknowns.each(containers_of(pods), lambda place: _in_container(pods, *place))
+
+
+def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
+    data = args.props.get(part) or {}
+    keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
+    return (f"The ConfigMap's {part}, under {key}," for key in keys)
+
+
+def _in_container(pods: Mapping[str, Any], kind: str, index: int) -> Iterator[str]:
+    for variable in pods[kind][index].get("env") or ():
+        if has_credentials(variable.get("value")):
+            yield f"The environment variable {variable.get('name')} of {kind}[{index}]"
 
 
 async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
@@ -80,7 +84,7 @@ def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:
     return bare
 
 
-_about = About(
+_info = PolicyInfo(
     name="kubeconfig-secret",
     title="A kubeconfig is a secret",
     description="Kubeconfigs with credentials are secrets, and do not lie where all can read them.",
@@ -91,5 +95,5 @@ _about = About(
     tags=("kubernetes", "security"),
 )
 kubeconfig_secret = ResourceValidationPolicy(
-    validate=_validate, remediate=_remediate, **_about.arguments()
+    validate=_validate, remediate=_remediate, **_info.arguments()
 )

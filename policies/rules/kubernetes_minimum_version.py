@@ -6,21 +6,19 @@ from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from catalogue.kubernetes import LOWEST, minor_version, written
 from policies.pools import is_cluster, pools_of
-from policies.rule import About, Settings, resource_rule
+from policies.rule import PolicyInfo, Settings, resource_rule
 from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
-    unknowns = Unknowns()
+def _judge(args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns) -> Iterator[str]:
     if is_cluster(args.resource_type):
-        with unknowns.put_off():
+        with unknowns.deferred():
             version = str(args.props.get("kubernetesVersion") or "")
             yield from _compared("This cluster", version, settings)
-    with unknowns.put_off():
-        for pool in pools_of(args.resource_type, args.props):
-            with unknowns.put_off():
-                yield from _compared(pool.label, pool.get("orchestratorVersion"), settings)
-    unknowns.raise_now()
+    yield from unknowns.each(
+        pools_of(args.resource_type, args.props),
+        lambda pool: _compared(pool.label, pool.get("orchestratorVersion"), settings),
+    )
 
 
 def _compared(label: str, version: str, settings: Settings) -> Iterator[str]:
@@ -35,7 +33,7 @@ def _compared(label: str, version: str, settings: Settings) -> Iterator[str]:
 
 
 kubernetes_minimum_version = resource_rule(
-    About(
+    PolicyInfo(
         name="kubernetes-minimum-version",
         title="Kubernetes has a minimum version",
         description="Clusters and pools run a version of Kubernetes that can schedule GPUs.",

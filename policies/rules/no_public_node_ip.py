@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
-from policies.rule import About, Settings, pool_rule
+from policies.rule import PolicyInfo, Settings, pool_rule
 
 
 def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
@@ -17,7 +17,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 
 
 no_public_node_ip = pool_rule(
-    About(
+    PolicyInfo(
         name="no-public-node-ip",
         title="GPU nodes have no public addresses",
         description="Nodes of GPU pools have no public addresses of their own.",

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 
 from pulumi_policy import EnforcementLevel, Severity
 
-from policies.asks import driver_is_left_out, has_managed_gpus, has_specialised_image
-from policies.gpu_nodes import GpuPool, brings_driver, brings_plugin, can_land, nvidia_pools
+from policies.gpu_nodes import StackPool, brings_driver, brings_plugin, can_land, nvidia_pools
+from policies.gpu_requests import driver_is_left_out, has_managed_gpus, has_specialised_image
 from policies.gpu_software import Software, software_in
 from policies.pools import Pool
-from policies.rule import About, Settings
+from policies.rule import PolicyInfo, Settings
 from policies.stack_rule import Finding, Member, StackRule
 from policies.unknowns import Unknowns
 
@@ -17,12 +17,12 @@ def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) ->
     software = software_in(members, unknowns)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
-        with unknowns.put_off():
+        with unknowns.deferred():
             plugins, drivers, ways = [], [], Unknowns()
             for one in software:
-                with unknowns.put_off():
+                with unknowns.deferred():
                     plugins += _label(one, brings_plugin(found, one), found, members)
-                with unknowns.put_off(), ways.put_off(again=True):
+                with unknowns.deferred(), ways.deferred(again=True):
                     drivers += _label(one, brings_driver(found, one), found, members)
             for finding in _twice(found.pool, plugins, drivers):
                 yield f"{found.pool.label} {finding}", found.member.urn
@@ -39,7 +39,7 @@ def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) ->
 
 
 def _label(
-    software: Software, brings: bool, found: GpuPool, members: Sequence[Member]
+    software: Software, brings: bool, found: StackPool, members: Sequence[Member]
 ) -> list[str]:
     """The software's name, where it brings what is asked for and lands on the pool."""
     return [software.label] if brings and can_land(found, software, members) else []
@@ -74,7 +74,7 @@ def _is_without_driver(pool: Pool) -> bool:
 
 
 one_gpu_stack_owner = StackRule(
-    About(
+    PolicyInfo(
         name="one-gpu-stack-owner",
         title="Driver and device plugin have one owner",
         description="Each GPU node pool has its driver and its device plugin from one source.",

@@ -6,10 +6,11 @@ from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from policies.pools import is_pool, pools_of
 from policies.production import PRODUCTION_STACKS, is_production
-from policies.rule import About, Settings, resource_rule
+from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
+def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns) -> Iterator[str]:
     if args.opts.protect or not is_pool(args.resource_type):
         return
     if not is_production(args.urn, settings["productionStacks"]):
@@ -23,7 +24,7 @@ def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
 
 
 protect_production_pools = resource_rule(
-    About(
+    PolicyInfo(
         name="protect-production-pools",
         title="GPU pools in production are protected",
         description="GPU node pools of production stacks have Pulumi's option protect.",

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from policies.pools import is_cluster, is_pool
-from policies.rule import About, Settings, resource_rule
+from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
+def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns) -> Iterator[str]:
     required = settings.get("tags")
     if not required or not (is_cluster(args.resource_type) or is_pool(args.resource_type)):
         return
@@ -20,7 +21,7 @@ def _judge(args: ResourceValidationArgs, settings: Settings) -> Iterator[str]:
 
 
 required_tags = resource_rule(
-    About(
+    PolicyInfo(
         name="required-tags",
         title="Required tags are there",
         description="Clusters and node pools have the tags that are required.",

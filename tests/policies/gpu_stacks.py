@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.policies.forms import AGENT_POOL, changed
-from tests.policies.handing_over import Resource
+from tests.policies.policy_harness import Resource
+from tests.policies.pool_variants import AGENT_POOL, changed
 
 PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
 POOL_LABEL = "kubernetes.azure.com/agentpool"

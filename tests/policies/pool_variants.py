@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.policies.handing_over import Resource
+from tests.policies.policy_harness import Resource
 
 # A pool that no rule has anything against.
 VALID: Mapping[str, Any] = {

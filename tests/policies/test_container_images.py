@@ -8,7 +8,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.container_image_pinned import container_image_pinned
 from policies.rules.container_image_registry import container_image_registry
-from tests.policies.handing_over import Resource, findings
+from tests.policies.policy_harness import Resource, findings
 
 MCR = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"
 DIGEST = f"sha256:{'0' * 64}"

@@ -8,7 +8,7 @@ from pulumi_policy import policy as sdk
 
 from policies.conversions import Kept, convert_once
 from policies.rules import RULES
-from tests.policies.handing_over import Resource, analyzed, findings, remediated, secret
+from tests.policies.policy_harness import Resource, analyzed, findings, remediated, secret
 from tests.policies.rules.test_kubeconfig_secret import KUBECONFIG
 
 POOL: dict[str, Any] = {"vmSize": "Standard_NC6", "osType": "Windows", "nodeTaints": []}

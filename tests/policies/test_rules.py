@@ -12,7 +12,8 @@ from pulumi_policy import Policy
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules import RULES
-from tests.policies.forms import (
+from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
+from tests.policies.pool_variants import (
     AGENT_POOL,
     FORMS,
     INLINE_FORMS,
@@ -21,7 +22,6 @@ from tests.policies.forms import (
     Form,
     every_form,
 )
-from tests.policies.handing_over import CANNOT_RUN, Resource, findings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "policies.md").read_text()

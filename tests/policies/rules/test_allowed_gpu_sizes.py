@@ -1,8 +1,8 @@
 from typing import Any
 
 from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
-from tests.policies.forms import AGENT_POOL, CPU, VALID, Form, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import AGENT_POOL, CPU, VALID, Form, pool_cases
 
 SIZES = ["Standard_NC24ads_A100_v4", "Standard_NC16as_T4_v3"]
 

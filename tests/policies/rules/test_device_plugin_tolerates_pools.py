@@ -4,7 +4,6 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
-from tests.policies.forms import CLUSTER, FORMS, Form, changed, every_form
 from tests.policies.gpu_stacks import (
     MANAGED,
     POOL_LABEL,
@@ -16,7 +15,8 @@ from tests.policies.gpu_stacks import (
     release,
     required,
 )
-from tests.policies.handing_over import Resource, findings, findings_by_name
+from tests.policies.policy_harness import Resource, findings, findings_by_name
+from tests.policies.pool_variants import CLUSTER, FORMS, Form, changed, every_form
 
 
 def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:

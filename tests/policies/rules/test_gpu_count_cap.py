@@ -4,8 +4,8 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_NUMBER_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules.gpu_count_cap import gpu_count_cap
-from tests.policies.forms import AGENT_POOL, CPU, FORMS, Form, changed, every_form
-from tests.policies.handing_over import Resource, findings
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import AGENT_POOL, CPU, FORMS, Form, changed, every_form
 
 A100X4 = "Standard_NC96ads_A100_v4"
 

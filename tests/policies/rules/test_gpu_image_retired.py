@@ -8,8 +8,8 @@ from pulumi_policy.proxy import (
 )
 
 from policies.rules.gpu_image_retired import gpu_image_retired
-from tests.policies.forms import AGENT_POOL, VALID, Form, changed, pool_cases
-from tests.policies.handing_over import Resource, findings
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import AGENT_POOL, VALID, Form, changed, pool_cases
 
 POOL = "aks-preview:containerservice:AgentPool"
 CLUSTER = "aks-preview:containerservice:ManagedCluster"

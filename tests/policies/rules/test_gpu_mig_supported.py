@@ -1,8 +1,8 @@
 from typing import Any
 
 from policies.rules.gpu_mig_supported import gpu_mig_supported
-from tests.policies.forms import Form, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import Form, pool_cases
 
 A100 = "Standard_NC24ads_A100_v4"
 

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
-from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import AGENT_POOL, CPU, Form, changed, pool_cases
 
 T4 = "Standard_NC8as_T4_v3"
 NOT_SCALED = (

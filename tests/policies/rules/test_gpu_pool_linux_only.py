@@ -4,8 +4,8 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
-from tests.policies.forms import AGENT_POOL, CLUSTER, CPU, VALID, Form, changed, pool_cases
-from tests.policies.handing_over import Resource, findings
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import AGENT_POOL, CLUSTER, CPU, VALID, Form, changed, pool_cases
 
 T4 = "Standard_NC8as_T4_v3"
 NOT_KNOWN_YET = "can't run: string value at {} can't be known during preview"

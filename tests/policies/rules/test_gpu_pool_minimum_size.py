@@ -4,8 +4,8 @@ import pytest
 
 from catalogue.sizes import gpu_sizes
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
-from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import AGENT_POOL, CPU, Form, changed, pool_cases
 
 
 def below(said: str, of: str = "Standard_NC6") -> str:

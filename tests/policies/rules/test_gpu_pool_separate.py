@@ -1,8 +1,8 @@
 from typing import Any
 
 from policies.rules.gpu_pool_separate import gpu_pool_separate
-from tests.policies.forms import CPU, INLINE_FORMS, OWN_FORMS, Form, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import CPU, INLINE_FORMS, OWN_FORMS, Form, pool_cases
 
 SYSTEM = (
     "has the GPU size Standard_NC8as_T4_v3 and is a system pool: the cluster's own pods take up "

@@ -4,8 +4,8 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE
 
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
-from tests.policies.forms import AGENT_POOL, CPU, INLINE_FORMS, Form, changed, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import AGENT_POOL, CPU, INLINE_FORMS, Form, changed, pool_cases
 
 SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 REFUSED = (

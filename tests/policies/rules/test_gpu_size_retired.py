@@ -5,8 +5,8 @@ import pytest
 
 from catalogue.sizes import GpuSize, gpu_sizes
 from policies.rules.gpu_size_retired import gpu_size_retired
-from tests.policies.forms import AGENT_POOL, CPU, Form, changed, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import AGENT_POOL, CPU, Form, changed, pool_cases
 
 
 @pool_cases(

@@ -1,8 +1,8 @@
 from typing import Any
 
 from policies.rules.gpu_spot_settings import gpu_spot_settings
-from tests.policies.forms import CPU, Form, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import CPU, Form, pool_cases
 
 SPOT = {"scaleSetPriority": "Spot", "scaleSetEvictionPolicy": "Delete"}
 SURGE = {"upgradeSettings": {"maxSurge": "33%"}}

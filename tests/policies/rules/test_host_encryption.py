@@ -1,8 +1,8 @@
 from typing import Any
 
 from policies.rules.host_encryption import host_encryption
-from tests.policies.forms import CPU, Form, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import CPU, Form, pool_cases
 
 FOUND = (
     "has GPUs and no encryption at the host: temporary disks and caches, where models and data lie "

@@ -6,7 +6,7 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.kubeconfig_secret import kubeconfig_secret
-from tests.policies.handing_over import Resource, findings, remediated, secret
+from tests.policies.policy_harness import Resource, findings, remediated, secret
 
 KEY = "bm90IGEga2V5IGF0IGFsbA=="
 KUBECONFIG = f"""apiVersion: v1

@@ -4,8 +4,8 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
-from tests.policies.forms import CLUSTER, CPU, INLINE_FORMS, Form, every_form, pool_cases
-from tests.policies.handing_over import Resource, findings
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import CLUSTER, CPU, INLINE_FORMS, Form, every_form, pool_cases
 
 
 @pool_cases(

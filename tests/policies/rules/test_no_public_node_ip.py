@@ -1,8 +1,8 @@
 from typing import Any
 
 from policies.rules.no_public_node_ip import no_public_node_ip
-from tests.policies.forms import CPU, Form, pool_cases
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import CPU, Form, pool_cases
 
 
 @pool_cases(

@@ -4,7 +4,6 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
-from tests.policies.forms import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
 from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
@@ -17,7 +16,8 @@ from tests.policies.gpu_stacks import (
     release,
     required,
 )
-from tests.policies.handing_over import Resource, findings, findings_by_name
+from tests.policies.policy_harness import Resource, findings, findings_by_name
+from tests.policies.pool_variants import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
 
 TWICE = (
     "two of them on a node make its GPUs disappear. Keep all but one away from it, by node "

@@ -1,8 +1,8 @@
 import pytest
 
 from policies.rules.protect_production_pools import protect_production_pools
-from tests.policies.forms import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
-from tests.policies.handing_over import findings
+from tests.policies.policy_harness import findings
+from tests.policies.pool_variants import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
 
 FOUND = (
     "This pool has GPUs, is production's, and is not protected: one deletion gives back GPUs that "

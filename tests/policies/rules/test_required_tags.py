@@ -2,8 +2,8 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.required_tags import required_tags
-from tests.policies.forms import AGENT_POOL, FORMS, VALID, Form, every_form
-from tests.policies.handing_over import Resource, findings
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import AGENT_POOL, FORMS, VALID, Form, every_form
 
 CONFIG = {"tags": ["owner", "costCenter"]}
 
