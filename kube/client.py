@@ -21,7 +21,8 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 
 NO_ANSWER = 0
-REFUSED = (401, 403)
+UNAUTHORIZED = 401
+FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 EXPIRED = 410

@@ -57,9 +57,7 @@ def parse(text: str) -> Kubeconfig:
         )
         raise KubeconfigError(f"yaml: {where}") from None
     if not isinstance(config, dict):
-        raise KubeconfigError(
-            "couldn't get version/kind; it is neither a kubeconfig nor the path of one"
-        )
+        raise KubeconfigError("couldn't get version/kind: it is no kubeconfig")
     return config
 
 
@@ -78,17 +76,15 @@ def read(file: Path) -> Kubeconfig:
     return config
 
 
-def choose(
-    config: Kubeconfig, *, context: str = "", cluster: str = "", namespace: str = ""
-) -> Chosen:
-    """The current context, or the named one, with the cluster and namespace that override it."""
-    context = context or config.get("current-context") or ""
+def choose(config: Kubeconfig, namespace: str = "") -> Chosen:
+    """The current context, in another namespace if there is one given."""
+    context = config.get("current-context") or ""
     if not context:
         raise KubeconfigError("invalid configuration: no configuration has been provided")
     found = _named(config, "context", context)
     if found is None:
         raise KubeconfigError(f'context "{context}" does not exist')
-    cluster = cluster or found.get("cluster", "")
+    cluster = found.get("cluster", "")
     server = _named(config, "cluster", cluster)
     if server is None:
         raise KubeconfigError(f'cluster "{cluster}" does not exist')

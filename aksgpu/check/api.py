@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 from aksgpu.outcome import Cause, stopped
-from kube.client import REFUSED, ApiError, Client, NoAnswerError
+from kube.client import FORBIDDEN, UNAUTHORIZED, ApiError, Client, NoAnswerError
 from kube.kubeconfig import Kubeconfig, KubeconfigError, choose, connect
 
 
@@ -23,7 +23,7 @@ class Api(Client):
                 "private)?",
             ) from None
         except ApiError as error:
-            if error.status not in REFUSED:
+            if error.status not in (UNAUTHORIZED, FORBIDDEN):
                 raise
             raise stopped(
                 Cause.CREDENTIALS_REFUSED,

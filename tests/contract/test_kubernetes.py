@@ -118,12 +118,9 @@ def test_a_change_of_the_providers_arguments(case: Values, kubernetes: Running) 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster without a node, so that no DaemonSet there has to wait for pods."""
-    found = control_plane.start(tmp_path_factory.mktemp("contract-cluster"))
-    try:
+    with control_plane.running(tmp_path_factory.mktemp("contract-cluster")) as found:
         found.kubectl("create", "namespace", "gpu-resources")
         yield found
-    finally:
-        control_plane.remove(found)
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +137,9 @@ def test_a_read(case: Values, on_cluster: Running, plane: ControlPlane) -> None:
     if not case.get("gone"):
         live = json.dumps(changed(inputs, case["live"]))
         plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", given=live)
+        if inputs["kind"] == "DaemonSet":
+            # Until its controller has seen it, it is not ready.
+            plane.kubectl("rollout", "status", f"ds/{named['name']}", "-n", named["namespace"])
     try:
         resource_id = f"{named['namespace']}/{named['name']}"
         found = on_cluster.read(token(inputs), resource_id, inputs, state(inputs))

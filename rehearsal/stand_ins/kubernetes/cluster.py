@@ -1,45 +1,31 @@
-"""The API server of one cluster, through the official Python client's asynchronous half.
+"""What is asked of a cluster: its kinds, and the objects in it, which are applied by its server."""
 
-Its dynamic client is not used: that keeps what it discovers in a file in /tmp, by the server's
-address, and clusters on loopback take each other's addresses.
-"""
-
-import asyncio
-import base64
-import binascii
-import json
-import os
-import tempfile
-from collections.abc import Mapping
+import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
 
-import aiohttp
-from kubernetes.aio.client import ApiClient
-from kubernetes.aio.config import ConfigException, new_client_from_config_dict
-
+from kube.client import APPLY, CONFLICT, NOT_FOUND, ApiError, Client
 from provider_kit.serving import ProviderError
-from rehearsal.stand_ins.kubernetes.kubeconfig import Chosen, KubeconfigError
-from rehearsal.stand_ins.kubernetes.objects import Object, name_of, namespace_of
+from rehearsal.stand_ins.kubernetes.objects import (
+    PATCH_FORCE,
+    Object,
+    name_of,
+    namespace_of,
+    says_yes,
+    wired,
+)
 
-_SECONDS_FOR_A_REQUEST = 60
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+# A namespace or a kind may be made by a resource beside the one that needs it.
+_SECONDS_BEFORE_TRIES = (0.25, 0.5, 1.0, 2.0)
 
+# Whose fields are taken over without a word: those of people at kubectl, and Pulumi's own.
+_ADOPTED = ("before-first-apply", "kubectl", "pulumi-kubernetes", "pulumi-resource-kubernetes")
+_MANAGER = re.compile(r'conflict with "(?P<name>[^"]+)"')
 
-class ApiError(ProviderError):
-    """A refusal, in the API server's own words."""
-
-    def __init__(self, code: int, status: Mapping[str, Any]) -> None:
-        super().__init__(status.get("message") or f"the server answered {code}")
-        self.code = code
-        self.reason: str = status.get("reason") or ""
-        self.details: Mapping[str, Any] = status.get("details") or {}
-
-    @property
-    def is_missing_namespace(self) -> bool:
-        return self.code == 404 and self.details.get("kind") == "namespaces"
+_CONFLICTS_EXPLAINED = (
+    "https://www.pulumi.com/registry/packages/kubernetes/how-to-guides/"
+    "managing-resources-with-server-side-apply/#handle-field-conflicts-on-existing-resources"
+)
 
 
 class NoMatchError(ProviderError):
@@ -47,10 +33,6 @@ class NoMatchError(ProviderError):
 
     def __init__(self, api_version: str, kind: str) -> None:
         super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
-
-
-class ConnectionFailedError(ProviderError):
-    """The server did not answer."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +51,15 @@ class Kind:
 
 
 class Cluster:
-    """A reachable cluster."""
+    """A reachable cluster; ApiError has the server's refusals."""
 
-    def __init__(self, client: ApiClient, namespace: str) -> None:
+    def __init__(self, client: Client, namespace: str) -> None:
         self._client = client
         self.namespace = namespace
         self._kinds: dict[tuple[str, str], Kind] = {}
+
+    async def close(self) -> None:
+        await self._client.close()
 
     async def kind_of(self, asked: Object) -> Kind:
         """The kind of an object; what is not found is asked for again the next time."""
@@ -86,65 +71,84 @@ class Cluster:
         except KeyError:
             raise NoMatchError(api_version, kind) from None
 
-    async def path_of(self, asked: Object, *, collection: bool = False) -> str:
-        """Where an object is, or the collection that it is in."""
+    async def get(self, asked: Object) -> Object | None:
+        """The object as it is now; None if it is not there."""
+        try:
+            return await self._client.get(await self._path(asked))
+        except ApiError as error:
+            if error.status == NOT_FOUND:
+                return None
+            raise
+
+    async def list_beside(self, live: Object, kind: str, **query: str) -> list[Object]:
+        """Objects of the core in the namespace of another one."""
+        namespace = namespace_of(live) or "default"
+        return await self._client.list(f"/api/v1/namespaces/{namespace}/{kind}", **query)
+
+    async def create(
+        self, asked: Object, manager: str, rest: Callable[[float], Awaitable[None]]
+    ) -> Object:
+        for seconds in _SECONDS_BEFORE_TRIES:
+            try:
+                return await self._create(asked, manager)
+            except NoMatchError:
+                pass
+            except ApiError as error:
+                if not is_missing_namespace(error):
+                    raise
+            await rest(seconds)
+        return await self._create(asked, manager)
+
+    async def update(self, asked: Object, manager: str, *, is_preview: bool) -> Object:
+        # What is gone is not made anew by the way.
+        await self._client.get(await self._path(asked))
+        return await self.apply(asked, manager, is_preview=is_preview)
+
+    async def apply(self, asked: Object, manager: str, *, is_preview: bool = False) -> Object:
+        """The object as the server makes it; in a preview, as it would make it."""
+        force = says_yes(asked, PATCH_FORCE)
+        try:
+            return await self._send(asked, manager, is_preview=is_preview, force=force)
+        except ApiError as error:
+            if error.status != CONFLICT:
+                raise
+            if not force and _are_adopted(error):
+                return await self._send(asked, manager, is_preview=is_preview, force=True)
+            raise ProviderError(
+                f"Server-Side Apply field conflict detected. See {_CONFLICTS_EXPLAINED} for "
+                "troubleshooting help.\nThe resource managed by field manager "
+                f'"{manager}" had an apply conflict: {error}\nThe annotation '
+                f'{PATCH_FORCE}: "true" takes the fields over.'
+            ) from error
+
+    async def delete(self, asked: Object) -> None:
+        """Asks for the deletion; an object waits for those that depend on it."""
+        await self._client.delete(await self._path(asked), propagationPolicy="Foreground")
+
+    async def _create(self, asked: Object, manager: str) -> Object:
+        # To apply is to update what is there, which would take it away from whoever has it.
+        if await self.get(asked) is not None:
+            kind = await self.kind_of(asked)
+            raise ProviderError(f'{kind.qualified} "{name_of(asked)}" already exists')
+        return await self.apply(asked, manager)
+
+    async def _send(self, asked: Object, manager: str, *, is_preview: bool, force: bool) -> Object:
+        query = {"fieldManager": manager, "force": str(force).lower()}
+        query |= {"dryRun": "All"} if is_preview else {}
+        return await self._client.patch(await self._path(asked), wired(asked), APPLY, **query)
+
+    async def _path(self, asked: Object) -> str:
         kind = await self.kind_of(asked)
         namespace = (
             f"/namespaces/{namespace_of(asked) or self.namespace}" if kind.is_namespaced else ""
         )
-        path = f"{_root(kind.api_version)}{namespace}/{kind.plural}"
-        return path if collection else f"{path}/{name_of(asked)}"
-
-    async def get(self, asked: Object) -> Object:
-        return await self.request("GET", await self.path_of(asked))
-
-    async def get_if_there(self, asked: Object) -> Object | None:
-        try:
-            return await self.get(asked)
-        except ApiError as error:
-            if error.code == 404:
-                return None
-            raise
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: Any = None,
-        content_type: str = "application/json",
-    ) -> Object:
-        """One request, and the object in its answer."""
-        serialized = await self._client.param_serialize(
-            method,
-            path,
-            query_params=list((query or {}).items()),
-            header_params={"Accept": "application/json", "Content-Type": content_type},
-            body=body,
-            auth_settings=["BearerToken"],
-        )
-        try:
-            answer = await self._client.call_api(
-                *serialized, _request_timeout=_SECONDS_FOR_A_REQUEST
-            )
-            content = await answer.read()  # type: ignore[no-untyped-call]
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            address = f"{self._client.configuration.host}{path}"
-            raise ConnectionFailedError(f'{method.title()} "{address}": {_cause(error)}') from error
-        told = _json(content)
-        if not 200 <= answer.status < 300:
-            raise ApiError(answer.status, told)
-        return told
-
-    async def close(self) -> None:
-        await self._client.close()  # type: ignore[no-untyped-call]
+        return f"{_root(kind.api_version)}{namespace}/{kind.plural}/{name_of(asked)}"
 
     async def _discover(self, api_version: str) -> None:
         try:
-            found = await self.request("GET", _root(api_version))
+            found = await self._client.get(_root(api_version))
         except ApiError as error:
-            if error.code == 404:
+            if error.status == NOT_FOUND:
                 return
             raise
         for resource in found.get("resources", []):
@@ -155,68 +159,16 @@ class Cluster:
                 )
 
 
-async def connect(chosen: Chosen) -> Cluster:
-    """A cluster that has answered; KubeconfigError and ProviderError say why there is none."""
-    # The client reads certificates and keys from files only. It has read them when it is made.
-    with tempfile.TemporaryDirectory(prefix="kubeconfig-") as folder:
-        config = {
-            "current-context": "chosen",
-            "contexts": [
-                {"name": "chosen", "context": {"cluster": "chosen", "user": "chosen"}},
-            ],
-            "clusters": [{"name": "chosen", "cluster": _on_disk(chosen.cluster, Path(folder))}],
-            "users": [{"name": "chosen", "user": _on_disk(chosen.user, Path(folder))}],
-        }
-        try:
-            client = await new_client_from_config_dict(config, temp_file_path=folder)  # type: ignore[no-untyped-call]
-        except (ConfigException, OSError) as error:
-            raise KubeconfigError(f"invalid configuration: {error}") from error
-    if urlsplit(chosen.cluster["server"]).hostname in _LOOPBACK:
-        # As kubectl does: never through a proxy to this machine itself.
-        client.configuration.client_session_kwargs = {"trust_env": False}
-    cluster = Cluster(client, chosen.namespace)
-    try:
-        await cluster.request("GET", "/version")
-    except ProviderError:
-        await cluster.close()
-        raise
-    return cluster
+def is_missing_namespace(error: ApiError) -> bool:
+    return error.status == NOT_FOUND and error.details.get("kind") == "namespaces"
 
 
 def _root(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def _on_disk(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A part of a kubeconfig, with files in place of the contents in it."""
-    result = dict(part)
-    for name in [name for name in part if name.endswith("-data")]:
-        file = folder / name
-        try:
-            file.write_bytes(base64.b64decode(result.pop(name), validate=False))
-        except (binascii.Error, TypeError, ValueError):
-            raise KubeconfigError(f"invalid configuration: {name} is not base64") from None
-        result[name.removesuffix("-data")] = str(file)
-    return result
-
-
-def _json(content: bytes) -> Object:
-    try:
-        told = json.loads(content)
-    except ValueError:
-        return {"message": content.decode("utf-8", "replace").strip()}
-    return told if isinstance(told, dict) else {}
-
-
-def _cause(error: BaseException) -> str:
-    if isinstance(error, TimeoutError | asyncio.TimeoutError):
-        return "context deadline exceeded"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return f"tls: failed to verify certificate: {error.certificate_error}"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return f"dial tcp {error.host}:{error.port}: connect: {_words_of(error.os_error)}"
-    return str(error) or type(error).__name__
-
-
-def _words_of(error: OSError) -> str:
-    return os.strerror(error.errno).lower() if error.errno else str(error)
+def _are_adopted(conflict: ApiError) -> bool:
+    """Whether the conflict is with nobody but those whose fields are taken over."""
+    causes = [cause.get("message", "") for cause in conflict.details.get("causes") or []]
+    managers = [match["name"] for match in map(_MANAGER.search, causes) if match]
+    return bool(managers) and all(name.startswith(_ADOPTED) for name in managers)

@@ -1,19 +1,71 @@
-"""The one cluster of a provider, or why there is none."""
+"""The provider's arguments, and the one cluster that they choose, or why there is none."""
 
 import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
 
+from pulumi.provider.experimental.provider import DiffResponse
+
+from kube.client import ApiError, Client
+from kube.kubeconfig import KubeconfigError, choose, connect, parse
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError
-from rehearsal.stand_ins.kubernetes.cluster import Cluster, connect
-from rehearsal.stand_ins.kubernetes.kubeconfig import KubeconfigError, ambient, choose, given
-from rehearsal.stand_ins.kubernetes.settings import Settings
+from provider_kit.values import holds_unknown
+from rehearsal.stand_ins.kubernetes.cluster import Cluster
+from rehearsal.stand_ins.kubernetes.objects import refused
 
+_PREFIX = "kubernetes:config:"
+_IDENTIFIER = "clusterIdentifier"
 _SECONDS_TO_CONNECT = 30
+
+# Arguments, each with the only value under which the stand-in does what the original does.
+_FIXED = {
+    "cluster": "",
+    "context": "",
+    "enableConfigMapMutable": "false",
+    "enablePatchForce": "false",
+    "enableSecretMutable": "false",
+    "enableServerSideApply": "true",
+    "renderYamlToDirectory": "",
+    "skipUpdateUnreachable": "false",
+    "strictMode": "false",
+    "upsertExistingObjects": "false",
+}
+_DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 
 _REMOVABLE = (
     "you can remove this resource from Pulumi state by rerunning the operation with the "
-    'PULUMI_K8S_DELETE_UNREACHABLE environment variable set to "true"'
+    f'{_DELETE_UNREACHABLE} environment variable set to "true"'
 )
+
+
+def check_arguments(arguments: Mapping[str, Any]) -> None:
+    """Refuses arguments under which another provider would do something else."""
+    for name, value in _FIXED.items():
+        if arguments.get(name) not in (None, "", value):
+            raise refused(f"the provider argument {name}: {arguments[name]}")
+
+
+def config_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> DiffResponse:
+    """What a change of the arguments comes to: another cluster makes everything anew."""
+    changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
+    is_identified = bool(old.get(_IDENTIFIER) and new.get(_IDENTIFIER))
+    decisive = _IDENTIFIER if is_identified else "kubeconfig"
+    replaces = decisive in changed and (is_identified or _is_another_cluster(old, new))
+    return DiffResponse(
+        changes=bool(changed), replaces=[decisive] if replaces else [], diffs=changed
+    )
+
+
+def _is_another_cluster(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    if holds_unknown(new.get("kubeconfig")):
+        return True
+    try:
+        before, after = (choose(parse(given.get("kubeconfig") or "")) for given in (old, new))
+    except KubeconfigError:
+        return False
+    return before.cluster != after.cluster
 
 
 class Connection:
@@ -25,36 +77,24 @@ class Connection:
         self._delete_unreachable = False
         self.cluster: Cluster | None = None
 
-    async def open(self, settings: Settings) -> None:
-        self._delete_unreachable = settings.delete_unreachable
+    async def open(self, variables: Mapping[str, str]) -> None:
+        arguments = {name.removeprefix(_PREFIX): value for name, value in variables.items()}
+        wish = arguments.get("deleteUnreachable") or os.environ.get(_DELETE_UNREACHABLE)
+        self._delete_unreachable = wish == "true"
         try:
-            config = given(settings.kubeconfig) if settings.kubeconfig else ambient()
-        except KubeconfigError as error:
-            self._reason = (
-                f"failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- {error}"
-            )
-            return
-        try:
-            chosen = choose(
-                config,
-                context=settings.context,
-                cluster=settings.cluster,
-                namespace=settings.namespace,
-            )
             async with asyncio.timeout(_SECONDS_TO_CONNECT):
-                self.cluster = await connect(chosen)
+                self.cluster = await connected(arguments)
         except KubeconfigError as error:
             self._reason = (
                 "unable to load Kubernetes client configuration from kubeconfig file. Make sure "
                 "you have set up the provider as per https://www.pulumi.com/registry/packages/"
                 f"kubernetes/installation-configuration/: {error}"
             )
+        except (ApiError, TimeoutError) as error:
+            reason = str(error) or "context deadline exceeded"
+            self._reason = f"unable to load schema information from the API server: {reason}"
         except ProviderError as error:
-            self._reason = f"unable to load schema information from the API server: {error}"
-        except TimeoutError:
-            self._reason = (
-                "unable to load schema information from the API server: context deadline exceeded"
-            )
+            self._reason = str(error)
 
     @property
     def reached(self) -> Cluster:
@@ -86,3 +126,25 @@ class Connection:
             else "failed to read resource state due to unreachable cluster"
         )
         raise ProviderError(f"{failed}. If the cluster was deleted, {_REMOVABLE}")
+
+
+async def connected(arguments: Mapping[str, str]) -> Cluster:
+    """A cluster that has answered."""
+    text = arguments.get("kubeconfig", "")
+    if not {"\n", "{"} & {*text}:
+        # Also the path of one, which may be that of a cluster that is no rehearsal's.
+        raise refused("a provider without the contents of a kubeconfig")
+    try:
+        config = parse(text)
+    except KubeconfigError as error:
+        raise ProviderError(
+            f"failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- {error}"
+        ) from None
+    chosen = choose(config, namespace=arguments.get("namespace", ""))
+    client = Client(await connect(chosen))
+    try:
+        await client.get("/version")
+    except BaseException:
+        await client.close()
+        raise
+    return Cluster(client, chosen.namespace)

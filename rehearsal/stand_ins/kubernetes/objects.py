@@ -1,4 +1,7 @@
-"""Kubernetes' objects as plain JSON: who they are, and what their annotations ask for."""
+"""Kubernetes' objects as plain JSON: what they are, and what their annotations ask for.
+
+What the stand-in does not know is refused here, by its name.
+"""
 
 import hashlib
 import re
@@ -6,18 +9,29 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
 
 Object = dict[str, Any]
 
 AUTONAMED = "pulumi.com/autonamed"
-DELETION_PROPAGATION = "pulumi.com/deletionPropagationPolicy"
-FIELD_MANAGER = "pulumi.com/patchFieldManager"
 PATCH_FORCE = "pulumi.com/patchForce"
 SKIP_AWAIT = "pulumi.com/skipAwait"
 TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
+_KNOWN = frozenset({AUTONAMED, PATCH_FORCE, SKIP_AWAIT, TIMEOUT_SECONDS})
 
 _TYPE = re.compile(r"kubernetes:(?P<group>[^/:]+)/(?P<version>[^/:]+):(?P<kind>\w+)")
+
+# Groups of the SDK that are none in Kubernetes: what is in them is worked out by the real plug-in.
+_NOT_OF_KUBERNETES = ("helm.sh/", "kustomize/", "yaml/")
+# How the SDK calls the resources that change a part of what others made.
+_PATCH = "Patch"
+# Kinds that the original waits for, or replaces, in ways of their own, by their groups.
+_OWN_WAYS = frozenset(
+    {("core", kind) for kind in ("PersistentVolumeClaim", "Pod", "ReplicationController")}
+    | {("core", "ResourceQuota"), ("apps", "StatefulSet"), ("networking.k8s.io", "Ingress")}
+    | {("storage.k8s.io", "StorageClass")}
+)
 
 # Properties cannot have dashes: how the SDK writes what Kubernetes calls `x-kubernetes-...`.
 _EXTENSIONS = {
@@ -42,13 +56,30 @@ class TypeName(NamedTuple):
     kind: str
 
 
-def type_name(token: str) -> TypeName | None:
-    """What a resource's type is in Kubernetes, as `v1` and `Namespace`; None if it is nothing."""
+def refused(what: str) -> ProviderError:
+    return ProviderError(
+        f"The rehearsal's stand-in for kubernetes does not know {what}: docs/rehearsal.md lists "
+        "what it covers."
+    )
+
+
+def typed(request_type: str, inputs: Object) -> TypeName:
+    """The kind of a resource; the SDK hands its type over with those of its parents."""
+    token = request_type.rpartition("$")[2]
     match = _TYPE.fullmatch(token)
     if match is None:
-        return None
+        raise refused(f"the type {token}")
     group, version, kind = match.groups()
-    return TypeName(version if group == "core" else f"{group}/{version}", kind)
+    found = TypeName(version if group == "core" else f"{group}/{version}", kind)
+    is_patch = kind == f"{inputs.get('kind')}{_PATCH}"
+    if is_patch or (group, kind) in _OWN_WAYS or found.api_version.startswith(_NOT_OF_KUBERNETES):
+        raise refused(f"the type {token}")
+    if kind == "Service" and (inputs.get("spec") or {}).get("type") == "LoadBalancer":
+        raise refused("a Service of the type LoadBalancer")
+    for name in metadata(inputs).get("annotations") or ():
+        if name.startswith("pulumi.com/") and name not in _KNOWN:
+            raise refused(f"the annotation {name}")
+    return found
 
 
 def metadata(asked: Object) -> Object:

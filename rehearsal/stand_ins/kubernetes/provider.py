@@ -10,10 +10,8 @@ from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest
 from provider_kit.values import holds_unknown, plain_map
 from rehearsal.stand_ins.kubernetes.cluster import Cluster, NoMatchError
-from rehearsal.stand_ins.kubernetes.config_diff import config_diff
-from rehearsal.stand_ins.kubernetes.connection import Connection
-from rehearsal.stand_ins.kubernetes.cover import check_arguments, refused, typed
-from rehearsal.stand_ins.kubernetes.immutable import object_diff
+from rehearsal.stand_ins.kubernetes.connection import Connection, check_arguments, config_diff
+from rehearsal.stand_ins.kubernetes.differences import object_diff
 from rehearsal.stand_ins.kubernetes.objects import (
     Object,
     identified,
@@ -21,11 +19,12 @@ from rehearsal.stand_ins.kubernetes.objects import (
     named,
     namespace_of,
     object_id,
+    refused,
+    typed,
     with_metadata,
     without_nulls,
 )
 from rehearsal.stand_ins.kubernetes.recorded import recorded, refreshed
-from rehearsal.stand_ins.kubernetes.settings import Settings
 from rehearsal.stand_ins.kubernetes.work import Work
 
 
@@ -36,7 +35,6 @@ class Kubernetes(sdk.Provider):
         self._log = log
         self._cancellation = Cancellation()
         self._connection = Connection(log)
-        self._settings = Settings.of({})
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         check_arguments(plain_map(request.new_inputs))
@@ -52,8 +50,7 @@ class Kubernetes(sdk.Provider):
         return config_diff(plain_map(request.old_state), plain_map(request.new_inputs))
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
-        self._settings = Settings.of(request.variables)
-        await self._connection.open(self._settings)
+        await self._connection.open(request.variables)
         return sdk.ConfigureResponse(supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
@@ -70,7 +67,7 @@ class Kubernetes(sdk.Provider):
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
         typed(request.type, new)
-        return object_diff(old, new, settings=self._settings, ignored=request.ignore_changes)
+        return object_diff(old, new, ignored=request.ignore_changes)
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         inputs = _inputs(request.properties)
@@ -87,17 +84,17 @@ class Kubernetes(sdk.Provider):
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
-        old, new = _inputs(request.old_inputs), _inputs(request.news)
+        new = _inputs(request.news)
         state = plain_map(request.olds)
         typed(request.type, new)
         if request.preview:
             cluster = self._connection.cluster
             if cluster is None:
                 return sdk.UpdateResponse(recorded(new))
-            planned = await self._work(request.urn, cluster).preview_update(old, new, state)
+            planned = await self._work(request.urn, cluster).preview_update(new, state)
             return sdk.UpdateResponse(recorded(planned))
         work = self._work(request.urn, self._connection.reached)
-        return sdk.UpdateResponse(recorded(await work.update(old, new, state, request.timeout)))
+        return sdk.UpdateResponse(recorded(await work.update(new, state, request.timeout)))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         inputs, state = _inputs(request.inputs), plain_map(request.properties)
@@ -127,7 +124,7 @@ class Kubernetes(sdk.Provider):
         self._cancellation.ask()
 
     def _work(self, urn: str, cluster: Cluster) -> Work:
-        return Work(urn, cluster, self._settings, self._log, self._cancellation)
+        return Work(urn, cluster, self._log, self._cancellation)
 
     async def _placed(self, inputs: Object) -> Object:
         """The inputs with the namespace that they are in, if they leave it to the provider."""

@@ -1,11 +1,21 @@
-"""When an object is ready: a rule for each kind that takes its time."""
+"""When an object is ready: a rule for each kind that takes its time.
 
-from collections.abc import Callable, Mapping
+What keeps its pods from being ready is told in the words of their conditions and containers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from rehearsal.stand_ins.kubernetes.objects import Object, displayed, metadata, name_of
+
+# Conditions in the order in which a pod goes through them: the first that fails tells most.
+_CONDITIONS = ("PodScheduled", "Initialized", "Ready")
+
+# Registries' messages begin and end with what nobody needs.
+_BEFORE = "rpc error: code = Unknown desc = Error response from daemon: "
+_AFTER = ": manifest unknown"
 
 
 @dataclass(frozen=True)
@@ -17,22 +27,12 @@ class Verdict:
     has_failed: bool = False
 
 
-@dataclass(frozen=True)
-class Rule:
-    judge: Callable[[Object], Verdict]
-    # How the pods of such an object are found: by its selector, or it is one itself.
-    has_pods: bool = False
-    is_pod: bool = False
-    # What is told of an object that is being deleted, beside that it is still there.
-    of_deletion: Callable[[Object], str] = lambda live: ""  # noqa: ARG005
-    # What is told when the time is up, with the object's name for the braces.
-    timed_out: str = "'{}' timed out waiting to be Ready"
+Judge = Callable[[Object], Verdict]
 
 
 def _daemon_set(live: Object) -> Verdict:
     status = _status(live)
-    unseen = _unseen(live)
-    if unseen:
+    if unseen := _unseen(live):
         return Verdict(unseen)
     wanted = status.get("desiredNumberScheduled")
     if wanted is None:
@@ -51,8 +51,7 @@ def _daemon_set(live: Object) -> Verdict:
 
 def _deployment(live: Object) -> Verdict:
     status = _status(live)
-    unseen = _unseen(live)
-    if unseen:
+    if unseen := _unseen(live):
         return Verdict(unseen)
     progressing = _condition(live, "Progressing")
     if progressing.get("status") == "False":
@@ -73,18 +72,6 @@ def _deployment(live: Object) -> Verdict:
     return Verdict("Deployment initialization complete", is_ready=True)
 
 
-def _stateful_set(live: Object) -> Verdict:
-    status = _status(live)
-    unseen = _unseen(live)
-    if unseen:
-        return Verdict(unseen)
-    wanted = _wanted(live)
-    for word, field in (("Updated", "updatedReplicas"), ("Ready", "readyReplicas")):
-        if status.get(field, 0) < wanted:
-            return Verdict(f"{word}: {status.get(field, 0)}/{wanted}")
-    return Verdict("StatefulSet initialization complete", is_ready=True)
-
-
 def _job(live: Object) -> Verdict:
     status = _status(live)
     failed = _condition(live, "Failed")
@@ -100,61 +87,73 @@ def _job(live: Object) -> Verdict:
     return Verdict(f'Waiting for Job "{displayed(live)}" to succeed ({counts})')
 
 
-def _pod(live: Object) -> Verdict:
-    if _status(live).get("phase") == "Succeeded":
-        return Verdict("Pod ready", is_ready=True)
-    steps = (("PodScheduled", "scheduled"), ("Initialized", "initialized"), ("Ready", "ready"))
-    for condition, word in steps:
-        if _condition(live, condition).get("status") != "True":
-            return Verdict(f'Waiting for Pod "{displayed(live)}" to be {word}')
-    return Verdict("Pod ready", is_ready=True)
-
-
-def _service(live: Object) -> Verdict:
-    is_balanced = (live.get("spec") or {}).get("type") == "LoadBalancer"
-    if is_balanced and not (_status(live).get("loadBalancer") or {}).get("ingress"):
-        return Verdict(f'Waiting for Service "{displayed(live)}" to be assigned an IP address')
-    return Verdict("Service initialization complete", is_ready=True)
-
-
 def _namespace(live: Object) -> Verdict:
     return Verdict(f'Namespace "{name_of(live)}" is there', is_ready=True)
 
 
 # By the group and the kind, whatever the version.
-_RULES: Mapping[tuple[str, str], Rule] = MappingProxyType(
+_JUDGES: Mapping[tuple[str, str], Judge] = MappingProxyType(
     {
-        ("", "Namespace"): Rule(
-            _namespace, of_deletion=lambda live: f"({_status(live).get('phase')})"
-        ),
-        ("", "Pod"): Rule(_pod, is_pod=True),
-        ("", "Service"): Rule(_service),
-        ("apps", "DaemonSet"): Rule(
-            _daemon_set,
-            has_pods=True,
-            of_deletion=lambda live: (
-                f"({_status(live).get('numberMisscheduled')} pods misscheduled)"
-            ),
-            timed_out="timed out waiting for the condition",
-        ),
-        ("apps", "Deployment"): Rule(
-            _deployment,
-            has_pods=True,
-            of_deletion=lambda live: f"({_status(live).get('replicas', 0)} replicas exist)",
-        ),
-        ("apps", "StatefulSet"): Rule(
-            _stateful_set,
-            has_pods=True,
-            of_deletion=lambda live: f"({_status(live).get('replicas', 0)} replicas exist)",
-        ),
-        ("batch", "Job"): Rule(_job, has_pods=True),
+        ("", "Namespace"): _namespace,
+        ("apps", "DaemonSet"): _daemon_set,
+        ("apps", "Deployment"): _deployment,
+        ("batch", "Job"): _job,
     }
 )
 
 
-def rule_of(asked: Object) -> Rule | None:
-    """The rule for such an object; without one it is ready as soon as it is there."""
-    return _RULES.get((asked["apiVersion"].rpartition("/")[0], asked["kind"]))
+def judge_of(asked: Object) -> Judge | None:
+    """The judge of such an object; without one it is ready as soon as it is there."""
+    return _JUDGES.get((asked["apiVersion"].rpartition("/")[0], asked["kind"]))
+
+
+def complaints(pod: Object) -> list[str]:
+    """Why this pod is not ready, line by line; nothing where it is, or has done its work."""
+    status = pod.get("status") or {}
+    if status.get("phase") == "Succeeded":
+        return []
+    conditions = {found["type"]: found for found in status.get("conditions") or []}
+    for name in _CONDITIONS:
+        condition = conditions.get(name, {})
+        if condition.get("status") == "False":
+            said = condition.get("message") if condition.get("reason") else ""
+            return [
+                f"[Pod {displayed(pod)}]: {reason}"
+                for reason in (said, *_of_containers(pod))
+                if reason
+            ]
+    return [f"[Pod {displayed(pod)}]: {reason}" for reason in _of_containers(pod)]
+
+
+def _of_containers(pod: Object) -> Iterator[str]:
+    status = pod.get("status") or {}
+    for kind in ("initContainerStatuses", "containerStatuses"):
+        for container in status.get(kind) or []:
+            if not container.get("ready"):
+                yield from _of_container(container)
+
+
+def _of_container(container: Object) -> Iterator[str]:
+    state = container.get("state") or {}
+    waiting, ended = state.get("waiting"), state.get("terminated")
+    if waiting and waiting.get("reason") not in (None, "ContainerCreating"):
+        yield f"[{waiting['reason']}] {_trimmed(waiting.get('message', ''))}".rstrip()
+    if ended and ended.get("reason"):
+        yield (
+            f"[{ended['reason']}] {_trimmed(ended['message'])}"
+            if ended.get("message")
+            else f'container "{container["name"]}" completed with exit code {ended["exitCode"]}'
+        )
+    before = (container.get("lastState") or {}).get("terminated")
+    if before:
+        yield (
+            f'container "{container["name"]}" terminated at {before.get("finishedAt")} '
+            f"({before.get('reason')}: exit code {before.get('exitCode')})"
+        )
+
+
+def _trimmed(message: str) -> str:
+    return message.removeprefix(_BEFORE).removesuffix(_AFTER)
 
 
 def _status(live: Object) -> Mapping[str, Any]:

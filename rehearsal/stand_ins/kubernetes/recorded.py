@@ -7,18 +7,11 @@ from typing import Any
 from pulumi.provider.experimental.property_value import PropertyValue
 
 from provider_kit.values import property_map
-from rehearsal.stand_ins.kubernetes.objects import (
-    FIELD_MANAGER,
-    Object,
-    annotation,
-    metadata,
-    unwired,
-)
-from rehearsal.stand_ins.kubernetes.sameness import drifted, secret_drifted
+from rehearsal.stand_ins.kubernetes.differences import drifted, secret_drifted
+from rehearsal.stand_ins.kubernetes.objects import Object, metadata, unwired
 
 _MANAGER = "__fieldManager"
 _API_VERSION = "__initialApiVersion"
-_WITHOUT_APPLY = "pulumi-kubernetes"
 
 # What the server alone writes.
 _OF_SERVER = frozenset(
@@ -51,12 +44,9 @@ def outputs(live: Object, manager: str) -> Object:
     return {**live, _MANAGER: manager, _API_VERSION: live["apiVersion"]}
 
 
-def manager_of(asked: Object, state: Mapping[str, Any], *, server_side_apply: bool) -> str:
+def manager_of(state: Mapping[str, Any]) -> str:
     """In whose name fields are set: the same for as long as the resource lives."""
-    if not server_side_apply:
-        return _WITHOUT_APPLY
-    said = annotation(asked, FIELD_MANAGER) or state.get(_MANAGER)
-    return str(said or f"pulumi-kubernetes-{secrets.token_hex(4)}")
+    return str(state.get(_MANAGER) or f"pulumi-kubernetes-{secrets.token_hex(4)}")
 
 
 def imported(live: Object) -> Object:
@@ -68,7 +58,9 @@ def imported(live: Object) -> Object:
         if key not in _ANNOTATIONS_OF_SERVER
     }
     own |= {"annotations": annotations} if annotations else {}
-    said = {key: value for key, value in live.items() if key != "status" and not _is_ours(key)}
+    said = {
+        key: value for key, value in live.items() if key not in ("status", _MANAGER, _API_VERSION)
+    }
     return {**said, "metadata": own}
 
 
@@ -80,7 +72,3 @@ def refreshed(inputs: Object, live: Object) -> Object:
     by_kind = secret_drifted if live.get("kind") == "Secret" else drifted
     result: Object = by_kind(inputs, live)
     return result
-
-
-def _is_ours(name: str) -> bool:
-    return name.startswith("__")

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
+from kube.client import ApiError
 from provider_kit.serving import ProviderError
 from rehearsal.pace import time_limit
-from rehearsal.stand_ins.kubernetes.cluster import ApiError, Cluster, ConnectionFailedError
+from rehearsal.stand_ins.kubernetes.cluster import Cluster
 from rehearsal.stand_ins.kubernetes.objects import (
     SKIP_AWAIT,
     TIMEOUT_SECONDS,
@@ -14,16 +15,17 @@ from rehearsal.stand_ins.kubernetes.objects import (
     annotation,
     metadata,
     name_of,
-    namespace_of,
     says_yes,
 )
-from rehearsal.stand_ins.kubernetes.pods import complaints
-from rehearsal.stand_ins.kubernetes.readiness import Rule, rule_of
+from rehearsal.stand_ins.kubernetes.readiness import Judge, complaints, judge_of
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0
 # pulumi-kubernetes gives every kind of object the same time, to be ready and to be gone.
 _SECONDS = 600.0
+# The original leaves a DaemonSet to a library, which has words of its own.
+_TIMED_OUT = {"DaemonSet": "timed out waiting for the condition"}
+_TIMED_OUT_USUALLY = "'{}' timed out waiting to be Ready"
 _FAILED = "Resource '{}' was created but failed to initialize"
 
 Tell = Callable[[str], Awaitable[None]]
@@ -44,7 +46,8 @@ class Waiting:
         self.live = live
         self._cluster = cluster
         self._asked = asked
-        self._tell = _without_repetitions(tell)
+        self._told = ""
+        self._send = tell
         self._pods: list[Object] = []
 
     @property
@@ -54,36 +57,37 @@ class Waiting:
 
     async def require_ready(self) -> None:
         """Looks once; NotReadyError says why the object is not ready now."""
-        rule = rule_of(self._asked)
-        if rule is None or says_yes(self._asked, SKIP_AWAIT):
+        judge = judge_of(self._asked)
+        if judge is None or says_yes(self._asked, SKIP_AWAIT):
             return
-        verdict = rule.judge(self.live)
+        verdict = judge(self.live)
         if not verdict.is_ready:
-            self._pods = await self._pods_of(rule)
+            self._pods = await self._find_pods()
             reasons = (verdict.message, *self.complaints)
             raise NotReadyError(_FAILED.format(name_of(self.live)), reasons)
 
     async def until_ready(self, within: float) -> None:
         """Ends when the object is ready; NotReadyError says why it will not be, or was not."""
-        rule = rule_of(self._asked)
-        if rule is None or says_yes(self._asked, SKIP_AWAIT):
+        judge = judge_of(self._asked)
+        if judge is None or says_yes(self._asked, SKIP_AWAIT):
             return
         try:
             async with asyncio.timeout(_time_limit(self._asked, within)):
-                await self._until_ready(rule)
+                await self._until_ready(judge)
         except TimeoutError:
             reasons = (*self.complaints, *await self._events())
-            raise NotReadyError(rule.timed_out.format(name_of(self.live)), reasons) from None
+            words = _TIMED_OUT.get(self.live["kind"], _TIMED_OUT_USUALLY)
+            raise NotReadyError(words.format(name_of(self.live)), reasons) from None
         await self._tell("")
 
     async def until_gone(self, within: float) -> None:
         """Ends when the object is gone, or another one has taken its name."""
-        rule = rule_of(self._asked)
-        if rule is not None and says_yes(self._asked, SKIP_AWAIT):
+        judge = judge_of(self._asked)
+        if judge is not None and says_yes(self._asked, SKIP_AWAIT):
             return
         try:
             async with asyncio.timeout(_time_limit(self._asked, within)):
-                await self._until_gone(rule)
+                await self._until_gone()
         except TimeoutError:
             finalizers = ", ".join(metadata(self.live).get("finalizers") or [])
             hint = f"; finalizers might be preventing deletion ({finalizers})" if finalizers else ""
@@ -93,15 +97,20 @@ class Waiting:
             ) from None
         await self._tell("")
 
-    async def _until_ready(self, rule: Rule) -> None:
+    async def _tell(self, message: str) -> None:
+        if message != self._told:
+            self._told = message
+            await self._send(message)
+
+    async def _until_ready(self, judge: Judge) -> None:
         async for live in self._looks():
             if live is None:
                 raise NotReadyError(f'{self.live["kind"]} "{name_of(self.live)}" was deleted')
             self.live = live
-            verdict = rule.judge(live)
+            verdict = judge(live)
             if verdict.is_ready:
                 return
-            self._pods = await self._pods_of(rule)
+            self._pods = await self._find_pods()
             if verdict.has_failed:
                 raise NotReadyError(
                     _FAILED.format(name_of(live)),
@@ -109,55 +118,47 @@ class Waiting:
                 )
             await self._tell("; ".join((verdict.message, *self.complaints[-1:])))
 
-    async def _until_gone(self, rule: Rule | None) -> None:
+    async def _until_gone(self) -> None:
         uid = metadata(self.live).get("uid")
         async for live in self._looks():
             if live is None or metadata(live).get("uid") != uid:
                 return
             self.live = live
-            more = rule.of_deletion(live) if rule else ""
-            await self._tell(f'{live["kind"]} "{name_of(live)}" still exists {more}'.rstrip())
+            await self._tell(f'{live["kind"]} "{name_of(live)}" still exists')
 
     async def _looks(self) -> Any:
         """The object again and again, None once it is not there; in between some rest."""
         rest = _SECONDS_BETWEEN_LOOKS
         while True:
             try:
-                yield await self._cluster.get_if_there(self.live)
-            except ConnectionFailedError as error:
+                yield await self._cluster.get(self.live)
+            except ApiError as error:
                 # An API server that goes away for a moment comes back.
+                if not error.is_temporary:
+                    raise
                 await self._tell(str(error))
             await asyncio.sleep(rest)
             rest = min(rest * 1.5, _SECONDS_BETWEEN_LOOKS_AT_MOST)
 
-    async def _pods_of(self, rule: Rule) -> list[Object]:
-        if rule.is_pod:
-            return [self.live]
+    async def _find_pods(self) -> list[Object]:
         labels = ((self.live.get("spec") or {}).get("selector") or {}).get("matchLabels")
-        if not rule.has_pods or not labels:
+        if not labels:
             return []
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
-        return await self._list("Pod", {"labelSelector": selector})
+        return await self._list("pods", labelSelector=selector)
 
     async def _events(self) -> list[str]:
         """Warnings about the object itself, as of a quota that keeps it from having pods."""
         uid = metadata(self.live).get("uid", "")
-        found = await self._list(
-            "Event", {"fieldSelector": f"type=Warning,involvedObject.uid={uid}"}
-        )
+        selector = f"type=Warning,involvedObject.uid={uid}"
+        found = await self._list("events", fieldSelector=selector)
         return [f"[{event.get('reason')}] {event.get('message')}" for event in found]
 
-    async def _list(self, kind: str, query: dict[str, str]) -> list[Object]:
+    async def _list(self, kind: str, **query: str) -> list[Object]:
         """Objects beside this one; to have none of them is no reason to fail."""
-        beside = {
-            "apiVersion": "v1",
-            "kind": kind,
-            "metadata": {"namespace": namespace_of(self.live) or "default"},
-        }
         try:
-            path = await self._cluster.path_of(beside, collection=True)
-            return list((await self._cluster.request("GET", path, query=query)).get("items") or [])
-        except (ApiError, ConnectionFailedError):
+            return await self._cluster.list_beside(self.live, kind, **query)
+        except ApiError:
             return []
 
 
@@ -165,15 +166,3 @@ def _time_limit(asked: Object, within: float) -> float:
     """How long to wait: as the custom timeout has it, or the annotation, or ten minutes."""
     annotated = annotation(asked, TIMEOUT_SECONDS)
     return time_limit(within or (float(annotated) if annotated.isdecimal() else 0) or _SECONDS)
-
-
-def _without_repetitions(tell: Tell) -> Tell:
-    last = ""
-
-    async def tell_news(message: str) -> None:
-        nonlocal last
-        if message != last:
-            last = message
-            await tell(message)
-
-    return tell_news

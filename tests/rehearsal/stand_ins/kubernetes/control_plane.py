@@ -1,49 +1,43 @@
-"""A control plane of the tests' own, on loopback, with nodes that kwok plays."""
+"""The rehearsal's control plane by itself, with nodes and pods that do what the tests need."""
 
-import base64
-import datetime
-import ipaddress
+import asyncio
 import json
-import shutil
-import signal
-import socket
-import ssl
 import subprocess
-import time
-import urllib.request
-from dataclasses import dataclass, field
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from engine import ensure_kubernetes
+from kube.client import Client
+from kube.kubeconfig import choose, connect, read, written
+from rehearsal.control_planes import control_plane
+from rehearsal.control_planes.processes import Processes, records
 
-SECONDS = 60
+SECONDS = 120
 # Pods with these images do not do what pods do.
 HANGING_IMAGE = "example.com/hangs:1"
 FAILING_IMAGE = "example.com/fails:1"
 
 
-@dataclass
+@dataclass(frozen=True)
 class ControlPlane:
     """What runs, by its kubeconfig; `kubectl` for what happens behind Pulumi's back."""
 
-    folder: Path
+    file: Path
     kubectl_path: Path
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def kubeconfig(self) -> str:
-        return (self.folder / "kubeconfig").read_text()
+        return self.file.read_text()
 
     def kubectl(self, *arguments: str, given: str = "") -> str:
         return subprocess.run(
-            [self.kubectl_path, "--kubeconfig", self.folder / "kubeconfig", *arguments],
+            [self.kubectl_path, "--kubeconfig", self.file, *arguments],
             input=given,
             capture_output=True,
             text=True,
@@ -57,156 +51,49 @@ class ControlPlane:
     def has(self, *arguments: str) -> bool:
         return bool(self.kubectl("get", *arguments, "--ignore-not-found", "-o", "name"))
 
-    def stop(self) -> None:
-        for process in reversed(self.processes):
-            process.send_signal(signal.SIGKILL)
-            process.wait(SECONDS)
+    def add_node(self, name: str) -> None:
+        labels = {"accelerator": "nvidia"}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+        self.kubectl("apply", "-f", "-", given=json.dumps(node))
+        self.kubectl("wait", "--for=condition=Ready", f"node/{name}", f"--timeout={SECONDS}s")
 
 
-def start(folder: Path) -> ControlPlane:
+@contextmanager
+def running(folder: Path) -> Iterator[ControlPlane]:
+    """A control plane that is ready; its processes belong to a thread until the end."""
     binaries = ensure_kubernetes()
-    plane = ControlPlane(folder, binaries.kubectl)
-    _write_certificates(folder)
-    etcd, server = _free_port(), _free_port()
-    _write_kubeconfig(folder, server)
+    place = control_plane.settle_in(folder, time_scale=1)
     (folder / "stages.yaml").write_text(_stages())
-    try:
-        for program, *arguments in _commands(folder, etcd, server):
-            with (folder / f"{program}.log").open("wb") as log:
-                command = [str(binaries.folder / program), *arguments]
-                plane.processes.append(subprocess.Popen(command, stdout=log, stderr=log))
-            if program == "kube-apiserver":
-                _wait_until_ready(folder, server, plane.processes[-1])
-    except BaseException:
-        plane.stop()
-        raise
-    return plane
+    files = place.certificates.files("user")
+    names = {"cluster": "tests", "user": "admin", "context": "tests"}
+    file = folder / "kubeconfig"
+    file.write_text(written(place.server, files, **names, is_whole=True))
+    plane = control_plane.ControlPlane(
+        place, binaries.folder, "10.0.0.0/24", Processes(records(folder))
+    )
 
-
-def _commands(folder: Path, etcd: int, server: int) -> list[list[str]]:
-    config = f"--kubeconfig={folder / 'kubeconfig'}"
-    url = f"http://127.0.0.1:{etcd}"
-    return [
-        [
-            "etcd",
-            f"--data-dir={folder / 'etcd'}",
-            f"--listen-client-urls={url}",
-            f"--advertise-client-urls={url}",
-            "--listen-peer-urls=http://127.0.0.1:0",
-            "--unsafe-no-fsync",
-        ],
-        [
-            "kube-apiserver",
-            f"--etcd-servers={url}",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            "--endpoint-reconciler-type=none",
-            f"--secure-port={server}",
-            f"--tls-cert-file={folder / 'server.pem'}",
-            f"--tls-private-key-file={folder / 'server.key'}",
-            f"--client-ca-file={folder / 'ca.pem'}",
-            "--service-cluster-ip-range=10.0.0.0/24",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            f"--service-account-key-file={folder / 'server.key'}",
-            f"--service-account-signing-key-file={folder / 'server.key'}",
-            "--authorization-mode=RBAC",
-        ],
-        [
-            "kube-controller-manager",
-            config,
-            "--leader-elect=false",
-            "--secure-port=0",
-            f"--service-account-private-key-file={folder / 'server.key'}",
-            f"--root-ca-file={folder / 'ca.pem'}",
-        ],
-        ["kube-scheduler", config, "--leader-elect=false", "--secure-port=0"],
-        [
-            "kwok",
-            config,
-            f"--config={folder / 'stages.yaml'}",
-            "--manage-all-nodes",
-            # Without a lease a node is taken for lost after 40 seconds.
-            "--node-lease-duration-seconds=40",
-        ],
-    ]
-
-
-def _wait_until_ready(folder: Path, server: int, process: subprocess.Popen[bytes]) -> None:
-    context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
-    context.load_cert_chain(folder / "admin.pem", folder / "admin.key")
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
+    async def start() -> None:
+        client = Client(await connect(choose(read(file))), pauses=())
         try:
-            urllib.request.urlopen(f"https://127.0.0.1:{server}/readyz", context=context).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError((folder / "kube-apiserver.log").read_text()[-2000:])
+            await plane.start(client)
+        finally:
+            await client.close()
 
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
 
-def _free_port() -> int:
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))
-        port: int = held.getsockname()[1]
-        return port
+    def run(work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, loop).result(SECONDS)
 
-
-def _write_certificates(folder: Path) -> None:
-    authority = ec.generate_private_key(ec.SECP256R1())
-    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tests")])
-    masters = x509.NameAttribute(NameOID.ORGANIZATION_NAME, "system:masters")
-    for name, subject in (
-        ("ca", issuer),
-        ("server", x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "server")])),
-        ("admin", x509.Name([masters, x509.NameAttribute(NameOID.COMMON_NAME, "admin")])),
-    ):
-        key = authority if name == "ca" else ec.generate_private_key(ec.SECP256R1())
-        now = datetime.datetime.now(datetime.UTC)
-        names = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(issuer)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1))
-            .not_valid_after(now + datetime.timedelta(days=1))
-            .add_extension(x509.BasicConstraints(ca=name == "ca", path_length=None), critical=True)
-            .add_extension(x509.SubjectAlternativeName(names), critical=False)
-            .sign(authority, hashes.SHA256())
-        )
-        (folder / f"{name}.pem").write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        (folder / f"{name}.key").write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.TraditionalOpenSSL,
-                serialization.NoEncryption(),
-            )
-        )
-
-
-def _write_kubeconfig(folder: Path, server: int) -> None:
-    def data(name: str) -> str:
-        return base64.b64encode((folder / name).read_bytes()).decode()
-
-    cluster = {
-        "server": f"https://127.0.0.1:{server}",
-        "certificate-authority-data": data("ca.pem"),
-    }
-    user = {
-        "client-certificate-data": data("admin.pem"),
-        "client-key-data": data("admin.key"),
-    }
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "tests",
-        "contexts": [{"name": "tests", "context": {"cluster": "tests", "user": "admin"}}],
-        "clusters": [{"name": "tests", "cluster": cluster}],
-        "users": [{"name": "admin", "user": user}],
-    }
-    (folder / "kubeconfig").write_text(yaml.safe_dump(config))
+    try:
+        run(start())
+        yield ControlPlane(file, binaries.kubectl)
+    finally:
+        run(plane.stop())
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 _READY_NODE = """
@@ -299,18 +186,3 @@ def _stage(
             "next": following,
         },
     }
-
-
-def add_node(plane: ControlPlane, name: str) -> None:
-    node = {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"accelerator": "nvidia"}},
-    }
-    plane.kubectl("apply", "-f", "-", given=json.dumps(node))
-    plane.kubectl("wait", "--for=condition=Ready", f"node/{name}", f"--timeout={SECONDS}s")
-
-
-def remove(plane: ControlPlane) -> None:
-    plane.stop()
-    shutil.rmtree(plane.folder / "etcd", ignore_errors=True)

@@ -1,16 +1,12 @@
 """What a change of inputs comes to."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from pulumi.provider.experimental.provider import DiffResponse
 
-from rehearsal.stand_ins.kubernetes.immutable import object_diff
+from rehearsal.stand_ins.kubernetes.differences import object_diff
 from rehearsal.stand_ins.kubernetes.objects import AUTONAMED, Object
-from rehearsal.stand_ins.kubernetes.settings import Settings
-
-SETTINGS = Settings.of({})
 
 
 def asked(api_version: str, kind: str, meta: dict[str, Any] | None = None, **more: Any) -> Object:
@@ -18,8 +14,8 @@ def asked(api_version: str, kind: str, meta: dict[str, Any] | None = None, **mor
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **more}
 
 
-def found(old: Object, new: Object, settings: Settings = SETTINGS) -> DiffResponse:
-    return object_diff(old, new, settings=settings, ignored=())
+def found(old: Object, new: Object) -> DiffResponse:
+    return object_diff(old, new, ignored=())
 
 
 @pytest.mark.parametrize(
@@ -27,12 +23,10 @@ def found(old: Object, new: Object, settings: Settings = SETTINGS) -> DiffRespon
     [
         ("apps/v1", "DaemonSet", ("spec", "selector", "matchLabels")),
         ("apps/v1", "Deployment", ("spec", "selector", "matchLabels")),
-        ("apps/v1", "StatefulSet", ("spec", "serviceName")),
         ("batch/v1", "Job", ("spec", "template", "spec")),
         ("batch/v1", "Job", ("spec", "completions")),
         ("v1", "ConfigMap", ("data", "a")),
         ("v1", "Secret", ("stringData", "a")),
-        ("v1", "Pod", ("spec", "containers")),
         ("v1", "ConfigMap", ("metadata", "name")),
         ("v1", "ConfigMap", ("metadata", "namespace")),
         ("rbac.authorization.k8s.io/v1", "RoleBinding", ("roleRef", "name")),
@@ -67,15 +61,6 @@ def test_what_cannot_change_replaces(api_version: str, kind: str, path: tuple[st
 def test_what_can_change_is_changed_in_place(old: Object, new: Object) -> None:
     assert found(old, new).changes
     assert found(old, new).replaces == []
-
-
-def test_who_lets_content_change_does_not_replace_it() -> None:
-    old, new = (asked("v1", "ConfigMap", data={"a": value}) for value in "12")
-    mutable = replace(SETTINGS, config_map_mutable=True)
-
-    assert found(old, new, mutable).replaces == []
-    fixed = new | {"immutable": True}
-    assert found(old | {"immutable": True}, fixed, mutable).replaces == ["data"]
 
 
 def test_the_old_object_goes_first_if_the_new_one_needs_its_name() -> None:

@@ -3,25 +3,24 @@
 import pytest
 
 from provider_kit.serving import ProviderError
-from rehearsal.stand_ins.kubernetes.cover import check_arguments, typed
+from rehearsal.stand_ins.kubernetes.connection import check_arguments
 from rehearsal.stand_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
     identified,
     named,
     object_id,
-    type_name,
+    typed,
     unwired,
     wired,
     without_nulls,
 )
-from rehearsal.stand_ins.kubernetes.writing import merge_patch
 
 
 def test_types_are_kinds_of_kubernetes() -> None:
-    assert type_name("kubernetes:core/v1:Namespace") == ("v1", "Namespace")
-    assert type_name("kubernetes:apps/v1:DaemonSet") == ("apps/v1", "DaemonSet")
-    assert type_name("kubernetes:yaml:ConfigGroup") is None
+    assert typed("kubernetes:core/v1:Namespace", {}) == ("v1", "Namespace")
+    assert typed("kubernetes:apps/v1:DaemonSet", {}) == ("apps/v1", "DaemonSet")
+    assert typed("kubernetes:example.com/v1:Ingress", {}) == ("example.com/v1", "Ingress")
 
 
 @pytest.mark.parametrize(
@@ -29,6 +28,11 @@ def test_types_are_kinds_of_kubernetes() -> None:
     [
         ("kubernetes:helm.sh/v3:Release", {}),
         ("kubernetes:yaml/v2:ConfigGroup", {}),
+        ("kubernetes:yaml:ConfigGroup", {}),
+        ("kubernetes:core/v1:Pod", {}),
+        ("kubernetes:core/v1:PersistentVolumeClaim", {}),
+        ("kubernetes:apps/v1:StatefulSet", {}),
+        ("kubernetes:networking.k8s.io/v1:Ingress", {}),
         ("kubernetes:core/v1:ConfigMapPatch", {"kind": "ConfigMap"}),
     ],
 )
@@ -38,17 +42,35 @@ def test_what_is_not_known_is_refused_by_its_name(token: str, inputs: Object) ->
 
 
 def test_a_parents_type_does_not_matter() -> None:
-    assert typed("my:Component$kubernetes:core/v1:Pod", {}) == ("v1", "Pod")
+    assert typed("my:Component$kubernetes:core/v1:Service", {}) == ("v1", "Service")
 
 
-def test_arguments_that_would_do_something_else_are_refused() -> None:
-    check_arguments({"kubeconfig": "k", "renderYamlToDirectory": ""})
-    with pytest.raises(ProviderError, match="the provider argument renderYamlToDirectory"):
-        check_arguments({"renderYamlToDirectory": "out"})
+def test_what_is_waited_for_in_ways_of_its_own_is_refused_by_its_name() -> None:
+    balanced = {"kind": "Service", "spec": {"type": "LoadBalancer"}}
+    with pytest.raises(ProviderError, match="not know a Service of the type LoadBalancer"):
+        typed("kubernetes:core/v1:Service", balanced)
+    annotated = {"metadata": {"annotations": {"a": "b", "pulumi.com/waitFor": "[]"}}}
+    with pytest.raises(ProviderError, match=r"not know the annotation pulumi\.com/waitFor"):
+        typed("kubernetes:batch/v1:Job", annotated)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [
+        ("renderYamlToDirectory", "out"),
+        ("enableServerSideApply", "false"),
+        ("upsertExistingObjects", "true"),
+        ("context", "other"),
+    ],
+)
+def test_arguments_that_would_do_something_else_are_refused(argument: str, value: str) -> None:
+    check_arguments({"kubeconfig": "k", argument: "", "enablePatchForce": "false"})
+    with pytest.raises(ProviderError, match=f"the provider argument {argument}"):
+        check_arguments({argument: value})
 
 
 def test_ids_name_the_namespace_where_there_is_one() -> None:
-    namespaced = identified("ns/x", typed("kubernetes:core/v1:Pod", {}))
+    namespaced = identified("ns/x", typed("kubernetes:core/v1:Secret", {}))
     assert namespaced["metadata"] == {"name": "x", "namespace": "ns"}
     assert object_id(namespaced) == "ns/x"
     assert object_id(identified("x", typed("kubernetes:core/v1:Namespace", {}))) == "x"
@@ -78,10 +100,3 @@ def test_extensions_are_named_as_the_server_names_them() -> None:
 
 def test_what_says_nothing_is_left_out() -> None:
     assert without_nulls({"a": None, "b": [{"c": None}]}) == {"b": [{}]}
-
-
-def test_a_merge_patch_takes_away_what_is_not_said_any_more() -> None:
-    old = {"data": {"a": "1", "b": "2"}, "kind": "ConfigMap"}
-    new = {"data": {"a": "1", "c": "3"}, "kind": "ConfigMap"}
-
-    assert merge_patch(old, new) == {"data": {"b": None, "c": "3"}}

@@ -2,20 +2,20 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
+import yaml
 
+from kube.client import ApiError
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.values import UNKNOWN, plain_map
-from rehearsal.stand_ins.kubernetes.cluster import connect
-from rehearsal.stand_ins.kubernetes.kubeconfig import choose, given
+from rehearsal.stand_ins.kubernetes.connection import connected
 from rehearsal.stand_ins.kubernetes.objects import Object, with_metadata
 from rehearsal.stand_ins.kubernetes.recorded import refreshed
-from rehearsal.stand_ins.kubernetes.settings import Settings
 from rehearsal.stand_ins.kubernetes.work import Work
 from tests.rehearsal.stand_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
 
@@ -40,13 +40,12 @@ class Site:
 
     plane: ControlPlane
     log: Told
-    settings: Settings
 
     def run(self, work: Callable[[Work], Awaitable[Any]]) -> Any:
         async def on_cluster() -> Any:
-            cluster = await connect(choose(given(self.plane.kubeconfig)))
+            cluster = await connected({"kubeconfig": self.plane.kubeconfig})
             try:
-                return await work(Work("urn", cluster, self.settings, self.log, Cancellation()))
+                return await work(Work("urn", cluster, self.log, Cancellation()))
             finally:
                 await cluster.close()
 
@@ -55,13 +54,13 @@ class Site:
     def create(self, asked: Object) -> Any:
         return self.run(lambda work: work.create(asked, 20))
 
-    def update(self, old: Object, new: Object, state: Object) -> Any:
-        return self.run(lambda work: work.update(old, new, state, 20))
+    def update(self, new: Object, state: Object) -> Any:
+        return self.run(lambda work: work.update(new, state, 20))
 
 
 @pytest.fixture
 def site(plane: ControlPlane) -> Site:
-    return Site(plane, Told(), Settings.of({}))
+    return Site(plane, Told())
 
 
 def config_map(name: str, **more: Any) -> Object:
@@ -92,12 +91,12 @@ def test_a_field_that_somebody_else_has_taken_is_a_conflict(site: Site) -> None:
     )  # fmt: skip
 
     with pytest.raises(ProviderError, match='conflict with "somebody"') as raised:
-        site.update(old, new, state)
+        site.update(new, state)
     assert "Server-Side Apply field conflict detected" in str(raised.value)
     assert state["__fieldManager"] in str(raised.value)
 
     forced = with_metadata(new, annotations={"pulumi.com/patchForce": "true"})
-    assert site.update(old, forced, state)["data"] == {"a": "3"}
+    assert site.update(forced, state)["data"] == {"a": "3"}
 
 
 def test_what_kubectl_changed_is_taken_over(site: Site) -> None:
@@ -107,37 +106,22 @@ def test_what_kubectl_changed_is_taken_over(site: Site) -> None:
         "patch", "configmap", "taken-over", "--type=merge", '-p={"data": {"a": "2"}}'
     )
 
-    assert site.update(old, old, state)["data"] == {"a": "1"}
+    assert site.update(old, state)["data"] == {"a": "1"}
 
 
 def test_what_is_not_said_any_more_goes(site: Site) -> None:
     old = config_map("gone", data={"a": "1", "b": "2"})
     state = site.create(old)
 
-    assert site.update(old, config_map("gone", data={"a": "1"}), state)["data"] == {"a": "1"}
+    assert site.update(config_map("gone", data={"a": "1"}), state)["data"] == {"a": "1"}
 
 
-def test_without_server_side_apply_changes_are_merged(site: Site) -> None:
-    site.settings = replace(site.settings, server_side_apply=False)
-    old = config_map("merged", data={"a": "1", "b": "2"})
-    state = site.create(old)
-    assert state["metadata"]["managedFields"][0]["operation"] == "Update"
-    site.plane.kubectl(
-        "patch", "configmap", "merged", "--type=merge", '-p={"data": {"other": "3"}}'
-    )
-
-    updated = site.update(old, config_map("merged", data={"a": "4"}), state)
-    assert updated["data"] == {"a": "4", "other": "3"}
-
-
-def test_what_exists_is_not_taken_over_unless_that_is_asked_for(site: Site) -> None:
+def test_what_exists_is_not_taken_over(site: Site) -> None:
     site.plane.kubectl("create", "configmap", "exists", "--from-literal=a=1")
     asked = config_map("exists", data={"b": "2"})
 
     with pytest.raises(ProviderError, match='configmaps "exists" already exists'):
         site.create(asked)
-    site.settings = replace(site.settings, upsert=True)
-    assert site.create(asked)["data"] == {"a": "1", "b": "2"}
 
 
 def test_a_namespace_may_come_a_moment_later(site: Site) -> None:
@@ -187,7 +171,7 @@ def test_the_preview_of_an_update_changes_nothing(site: Site) -> None:
     state = site.create(old)
 
     new = config_map("previewed", data={"a": "2"})
-    planned = site.run(lambda work: work.preview_update(old, new, state))
+    planned = site.run(lambda work: work.preview_update(new, state))
     assert planned["data"] == {"a": "2"}
     assert site.plane.get("configmap", "previewed")["data"] == {"a": "1"}
 
@@ -283,7 +267,7 @@ def test_a_loopback_is_never_looked_for_behind_a_proxy(
 
 
 def test_a_user_can_be_known_by_what_a_command_says(site: Site) -> None:
-    config = given(site.plane.kubeconfig)
+    config = yaml.safe_load(site.plane.kubeconfig)
     credential = (
         '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",'
         ' "status": {"token": "none"}}'
@@ -298,5 +282,5 @@ def test_a_user_can_be_known_by_what_a_command_says(site: Site) -> None:
     }
 
     # A token that the server does not know: it is the server that says so.
-    with pytest.raises(ProviderError, match="Unauthorized"):
-        asyncio.run(connect(choose(config)))
+    with pytest.raises(ApiError, match="Unauthorized"):
+        asyncio.run(connected({"kubeconfig": yaml.safe_dump(config)}))

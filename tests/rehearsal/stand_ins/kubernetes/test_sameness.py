@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from rehearsal.stand_ins.kubernetes.differences import drifted, in_the_words_of
 from rehearsal.stand_ins.kubernetes.recorded import imported, outputs, recorded, refreshed
-from rehearsal.stand_ins.kubernetes.sameness import drifted, in_the_words_of
 
 
 @pytest.mark.parametrize(

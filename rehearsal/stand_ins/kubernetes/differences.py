@@ -1,18 +1,91 @@
-"""When two ways to say something mean the same to Kubernetes, which writes it in its own way."""
+"""What changes of an object come to: those of its inputs, and those that others made to it.
+
+Kubernetes writes some of what it is given in its own way; the same in other words is no change.
+"""
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
+from pulumi.provider.experimental.provider import DiffResponse
+
 from catalogue import quantities
+from provider_kit.diff import diff
+from rehearsal.stand_ins.kubernetes.objects import (
+    AUTONAMED,
+    Object,
+    name_of,
+    namespace_of,
+    says_yes,
+    with_metadata,
+)
+
+# A change of these makes another object of any.
+_IDENTITY = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
+
+_SELECTOR = ("spec.selector",)
+_BINDING = ("roleRef",)
+
+# By the group and the kind, whatever the version.
+_FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        # Of a ConfigMap and a Secret, Kubernetes would change the content, and whoever reads it
+        # would not notice.
+        ("", "ConfigMap"): ("binaryData", "data"),
+        ("", "Secret"): ("data", "stringData", "type"),
+        ("", "Service"): ("spec.clusterIP",),
+        ("apps", "DaemonSet"): _SELECTOR,
+        ("apps", "Deployment"): _SELECTOR,
+        ("batch", "Job"): (
+            "spec.completions",
+            "spec.parallelism",
+            "spec.selector",
+            "spec.template",
+        ),
+        ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _BINDING,
+        ("rbac.authorization.k8s.io", "RoleBinding"): _BINDING,
+    }
+)
 
 # Names in whose reach values are quantities, as `1000m` for `1`.
 _OF_QUANTITIES = frozenset({"capacity", "hard", "limits", "requests", "sizeLimit"})
 
 # Lists that the server lengthens by itself, where nobody has changed anything.
 _LENGTHENED = frozenset({"tolerations"})
+
+
+def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffResponse:
+    """What the change from one set of inputs to another needs."""
+    new = in_the_words_of(old, _with_namespace_of(old, new))
+    # Without a word on the namespace, an object stays where it is.
+    old = _with_namespace_of(new, old)
+    found = diff(old, new, replaces=_fixed(new), ignored=ignored)
+    found.delete_before_replace = bool(found.replaces) and _takes_the_same_name(old, new)
+    return found
+
+
+def _fixed(asked: Object) -> tuple[str, ...]:
+    """The paths that cannot change."""
+    group = str(asked.get("apiVersion", "")).rpartition("/")[0]
+    return (*_IDENTITY, *_FIXED.get((group, str(asked.get("kind", ""))), ()))
+
+
+def _with_namespace_of(other: Object, asked: Object) -> Object:
+    namespace = namespace_of(other)
+    if not namespace or not isinstance(asked.get("metadata"), dict):
+        return asked
+    if asked["metadata"].get("namespace"):
+        return asked
+    return with_metadata(asked, namespace=namespace)
+
+
+def _takes_the_same_name(old: Object, new: Object) -> bool:
+    """Whether the new object cannot be there while the old one is."""
+    identity: tuple[Any, ...] = (name_of(new), namespace_of(new))
+    return not says_yes(new, AUTONAMED) and identity == (name_of(old), namespace_of(old))
 
 
 def drifted(said: Any, live: Any, within: str = "") -> Any:

@@ -1,0 +1,75 @@
+"""Kubeconfigs: what they choose, how they are written, and what is wrong with them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kube.kubeconfig import Files, KubeconfigError, choose, parse, read, written
+
+
+def config(server: str = "https://one", **more: Any) -> dict[str, Any]:
+    return {
+        "current-context": "c",
+        "contexts": [
+            {"name": "c", "context": {"cluster": "k", "user": "u", "namespace": "n"}},
+            {"name": "other", "context": {"cluster": "k2", "user": "nobody"}},
+        ],
+        "clusters": [
+            {"name": "k", "cluster": {"server": server}},
+            {"name": "k2", "cluster": {"server": "https://two"}},
+        ],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+        **more,
+    }
+
+
+def test_the_current_context_is_chosen() -> None:
+    chosen = choose(config())
+    assert (chosen.cluster, chosen.user) == ({"server": "https://one"}, {"token": "t"})
+    assert chosen.namespace == "n"
+    assert choose(config(), namespace="mine").namespace == "mine"
+
+    other = choose(config() | {"current-context": "other"})
+    assert (other.cluster, other.user) == ({"server": "https://two"}, {})
+    assert other.namespace == "default"
+
+
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_what_is_written_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
+    files = Files(*(tmp_path / name for name in ("ca", "own", "key")))
+    for file in files:
+        file.write_text(f"the {file.name}")
+
+    text = written("https://one", files, cluster="k", user="u", context="c", is_whole=is_whole)
+    (tmp_path / "config").write_text(text)
+
+    chosen = choose(read(tmp_path / "config"))
+    assert chosen.cluster["server"] == "https://one"
+    if is_whole:
+        assert chosen.user["client-key-data"] == "dGhlIGtleQ=="
+        assert str(tmp_path) not in text
+    else:
+        assert chosen.user["client-key"] == str(tmp_path / "key")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "it is no kubeconfig"),
+        ("/nowhere/secret", "it is no kubeconfig"),
+        ("a: [\nsecret: x", "yaml: line "),
+        ("a: \x00secret", "yaml: control characters are not allowed"),
+        ("{}", "no configuration has been provided"),
+        ("current-context: c", 'context "c" does not exist'),
+        (
+            yaml.safe_dump(config(clusters=[{"name": "k", "cluster": {}}])),
+            "cluster has no server defined",
+        ),
+    ],
+)
+def test_what_is_wrong_is_told_without_the_content(content: str, said: str) -> None:
+    with pytest.raises(KubeconfigError, match=said) as raised:
+        choose(parse(content))
+    assert "secret" not in str(raised.value)
