@@ -48,6 +48,10 @@ class Cloud:
     request_log: Path
     time_scale: float
 
+    @property
+    def ca_certificate(self) -> Path:
+        return Home(self.home).ca_certificate
+
     def environment(self) -> dict[str, str]:
         """Returns the variables that azure-native, the Azure SDKs and other tools read."""
         return {

@@ -26,7 +26,6 @@ from aks_preview.configuration import PACKAGE, SETTINGS
 from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
-from rehearsal.arm.home import Home
 from rehearsal.cloud import Cloud
 
 RETAIL_PRICES = "https://prices.azure.com/api/retail/prices"
@@ -73,7 +72,7 @@ def of_rehearsal(cloud: Cloud) -> Access:
         "clientId": cloud.client_id,
         "clientSecret": cloud.client_secret,
     }
-    authority = Home(cloud.home).ca_certificate
+    authority = cloud.ca_certificate
     # Nothing of the environment: a rehearsal never signs in elsewhere.
     sealed = Configuration(given, PACKAGE, SETTINGS, environment={})
     return Access(sealed, authority, f"{cloud.url}/api/retail/prices")

@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
 
+from catalogue import regions
 from rehearsal.arm import errors
 from rehearsal.arm.home import Principal
-from rehearsal.arm.offer_script import OfferScript
+from rehearsal.arm.offer_script import OfferScript, plain
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Era
 
@@ -69,6 +70,13 @@ class Request:
     @property
     def group(self) -> str:
         return f"{self.subscription}/resourceGroups/{self.names['group']}"
+
+    def location(self, kind: str) -> str:
+        """Returns the location in the path; refuses one that has no resources of this type."""
+        location = plain(self.names["location"])
+        if location not in regions.regions():
+            raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type=kind)
+        return location
 
     def due(self, seconds: float) -> float:
         """Returns when something ends that takes so many seconds at time scale 1."""

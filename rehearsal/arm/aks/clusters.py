@@ -39,7 +39,7 @@ def put(request: Request) -> Answer:
         {},
         "Creating",
     )
-    _refuse_while_busy(request.store, cluster)
+    pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     if present is None:
         request.control_planes.refuse_without_memory()
     cluster.body = {
@@ -110,7 +110,7 @@ def patch(request: Request) -> Answer:
     cluster = _existing(request)
     request.check_etag(cluster)
     rules.well_formed(request.body, {"tags"}, request.api_version)
-    _refuse_while_busy(request.store, cluster)
+    pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     cluster.body["tags"] = request.body.get("tags") or {}
     operation = operations.begin(request, "cluster update", [cluster])
     body = shown(request.store, cluster)
@@ -123,7 +123,7 @@ def delete(request: Request) -> Answer:
     request.check_etag(cluster)
     if cluster is None:
         return Answer(204)
-    _refuse_while_busy(request.store, cluster)
+    pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     operation = operations.begin(request, "cluster delete", [cluster])
     return operations.accepted(request, 202, operation, cluster.location, None)
 
@@ -177,12 +177,6 @@ def _existing(request: Request) -> Resource:
         name = request.names["cluster"]
         raise errors.ArmError(errors.NO_RESOURCE, type=TYPE, name=name, group=group.name)
     return cluster
-
-
-def _refuse_while_busy(store: Store, cluster: Resource) -> None:
-    if cluster.operation is not None:
-        raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
-    pools.refuse_while_busy(pools.cluster_pools(store, cluster))
 
 
 def _location(body: Json, present: Resource | None) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from catalogue.nodes import DEFAULT_SURGE
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, clusters, pools
 from rehearsal.arm.compute.offers import Offers
@@ -79,7 +80,7 @@ def _pool(pool: Resource) -> WantedPool:
         disk_gib=has["osDiskSizeGB"],
         is_spot=has.get("scaleSetPriority") == "Spot",
         limits=limits,
-        surge=str((has.get("upgradeSettings") or {}).get("maxSurge") or "10%"),
+        surge=str((has.get("upgradeSettings") or {}).get("maxSurge") or DEFAULT_SURGE),
         has_driver=is_specialised or gpu.get("driver") == "Install",
         brings_plugin=is_specialised or is_managed,
         mig_profile=has.get("gpuInstanceProfile"),

@@ -24,7 +24,7 @@ POOL: Json = {
     "powerState": {"code": "Running"},
     "scaleDownMode": "Delete",
     "type": "VirtualMachineScaleSets",
-    "upgradeSettings": {"maxSurge": "10%"},
+    "upgradeSettings": {"maxSurge": nodes.DEFAULT_SURGE},
 }
 NVIDIA_POOL: Json = {"gpuProfile": {"driver": "Install"}}
 SPOT_POOL: Json = {"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}

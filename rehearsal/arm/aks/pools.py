@@ -28,7 +28,7 @@ def put(request: Request) -> Answer:
     refuse_autoscaled_count(request, requested, present)
     pool = after_put(name, requested, present, cluster, "properties.")
     choose_image(request, pool, is_new=present is None)
-    _refuse_if_either_busy(cluster, present)
+    refuse_while_busy(cluster, [present] if present else [])
     require_system_pool(cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
     kind = "pool update" if present else "pool create"
@@ -54,7 +54,7 @@ def delete(request: Request) -> Answer:
     request.check_etag(pool)
     if pool is None:
         return Answer(204)
-    _refuse_if_either_busy(cluster, pool)
+    refuse_while_busy(cluster, [pool])
     others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
     if _is_system(pool) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
@@ -124,7 +124,9 @@ def require_system_pool(before: Iterable[Resource], after: Iterable[Resource]) -
         raise errors.ArmError(errors.NO_SYSTEM_POOL)
 
 
-def refuse_while_busy(pools: Iterable[Resource]) -> None:
+def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
+    if cluster.operation is not None:
+        raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
     for pool in pools:
         if pool.operation is not None:
             raise errors.ArmError(errors.BUSY_POOL, name=pool.name, state=pool.state)
@@ -166,12 +168,6 @@ def _existing(request: Request, action: str) -> Resource:
     if pool is None:
         raise errors.ArmError(errors.NO_POOL, name=request.names["pool"])
     return pool
-
-
-def _refuse_if_either_busy(cluster: Resource, pool: Resource | None) -> None:
-    if cluster.operation is not None:
-        raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
-    refuse_while_busy([pool] if pool else [])
 
 
 def _is_system(pool: Resource) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from catalogue import regions
 from catalogue.kubernetes import (
     DEFAULT,
     OFFICIAL,
@@ -14,7 +13,7 @@ from catalogue.kubernetes import (
 )
 from rehearsal.arm import errors
 from rehearsal.arm.compute.offers import Offers
-from rehearsal.arm.offer_script import at, plain
+from rehearsal.arm.offer_script import at
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.desired_state import Era
 
@@ -47,11 +46,7 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
 
 
 def list_all(request: Request) -> Answer:
-    location = plain(request.names["location"])
-    if location not in regions.regions():
-        kind = "locations/kubernetesVersions"
-        raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type=kind)
-    known = offered(Offers.of(request), location)
+    known = offered(Offers.of(request), request.location("locations/kubernetesVersions"))
     return Answer(200, {"values": [_shown(known, minor) for minor in known]})
 
 

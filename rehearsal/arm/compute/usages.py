@@ -3,10 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from catalogue import regions
-from rehearsal.arm import errors
 from rehearsal.arm.compute.offers import Offers, families, family_stem, known_sizes
-from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Store
 
@@ -57,9 +54,7 @@ def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
 
 
 def list_all(request: Request) -> Answer:
-    location = plain(request.names["location"])
-    if location not in regions.regions():
-        raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type="locations/usages")
+    location = request.location("locations/usages")
     usage, offers = in_use(request.store, location), Offers.of(request)
     counts = {
         "virtualMachines": sum(usage.nodes.values()),

@@ -3,6 +3,7 @@
 import re
 
 from rehearsal.arm import errors, operations
+from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource
 
@@ -89,7 +90,7 @@ def required_location(body: Json) -> str:
     location = body.get("location")
     if not isinstance(location, str) or not location:
         raise errors.ArmError(errors.NO_LOCATION)
-    return location.replace(" ", "").lower()
+    return plain(location)
 
 
 PATH = "/resourceGroups/{group}"
