@@ -1,17 +1,17 @@
-"""The sizes that come nearest to one that cannot be had: by their GPUs, or else by their cores."""
+"""The sizes that come nearest to one that cannot be had: by their GPUs, or else by their names."""
 
 import difflib
-import math
-from collections.abc import Collection, Iterable, Mapping
-from fractions import Fraction
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from aksgpu.preflight.facts import OfferedSize
 from aksgpu.preflight.wanted import WantedPool
 from catalogue.sizes import GpuSize, find, is_gpu_size
 
 _HOW_MANY = 3
-# No distance of numbers is as large: another kind of GPU is further away than any other number.
-_ANOTHER_MODEL = 100.0
+# A name says of a size: D4ds_v5 is of the D series, and has four cores.
+_NAME = re.compile(r"\w+?_(?P<series>[A-Za-z])\D*(?P<cores>\d+)")
 
 
 def nearest(
@@ -20,10 +20,14 @@ def nearest(
     """The names of the nearest sizes that this subscription may have, the nearest first."""
     can_be_had = [size for size in offered if _can_be_had(size, pool, zones)]
     wanted = find(pool.vm_size)
-    distances = _by_gpu(wanted, pool, can_be_had) if wanted else _by_cores(pool.vm_size, can_be_had)
-    cores = {size.name: size.vcpus for size in can_be_had}
-    # Of two that are as near, what fits the smaller fits the larger.
-    return sorted(distances, key=lambda name: (distances[name], -cores[name], name))[:_HOW_MANY]
+    far: dict[str, tuple[Any, ...]] = {}
+    for size in can_be_had:
+        known = find(size.name)
+        if wanted and known and _serves(known, wanted, pool):
+            far[size.name] = _by_gpu(known, wanted)
+        elif not wanted and not is_gpu_size(size.name):
+            far[size.name] = _by_name(size, pool.vm_size)
+    return sorted(far, key=lambda name: (far[name], name))[:_HOW_MANY]
 
 
 def _can_be_had(size: OfferedSize, pool: WantedPool, zones: Collection[str]) -> bool:
@@ -35,59 +39,29 @@ def _can_be_had(size: OfferedSize, pool: WantedPool, zones: Collection[str]) -> 
     )
 
 
-def _by_gpu(
-    wanted: GpuSize, pool: WantedPool, offered: Iterable[OfferedSize]
-) -> Mapping[str, float]:
-    known = {size.name: find(size.name) for size in offered}
-    return {
-        name: _distance(wanted, size)
-        for name, size in known.items()
-        if size and size.retired_on is None and _serves(size, wanted, pool)
-    }
-
-
 def _serves(size: GpuSize, wanted: GpuSize, pool: WantedPool) -> bool:
     """Whether it could stand in the stack file in place of the other one."""
-    if pool.is_divided and size.mig is False:
+    if size.retired_on or (pool.is_divided and size.mig is False):
         return False
     # Who brings the driver by himself may have brought it for any; the same vendor's is nearer.
-    vendor = wanted.gpu_vendor if pool.gpu_stack == "none" else "NVIDIA"
-    return size.gpu_vendor == vendor
+    return size.gpu_vendor == (wanted.gpu_vendor if pool.gpu_stack == "none" else "NVIDIA")
 
 
-def _distance(wanted: GpuSize, size: GpuSize) -> float:
+def _by_gpu(size: GpuSize, wanted: GpuSize) -> tuple[Any, ...]:
+    """The kind of GPU counts first, then how many, their memory, and cores: rather more of them."""
     return (
-        _ANOTHER_MODEL * (wanted.gpu_model != size.gpu_model)
-        + 4 * _apart(wanted.gpus, size.gpus)
-        + 2 * _apart(wanted.gpu_memory_gib, size.gpu_memory_gib)
-        + _apart(wanted.vcpus, size.vcpus)
+        size.gpu_model != wanted.gpu_model,
+        abs((size.gpus or 0) - (wanted.gpus or 0)),
+        abs((size.gpu_memory_gib or 0) - (wanted.gpu_memory_gib or 0)),
+        size.vcpus < wanted.vcpus,
+        abs(size.vcpus - wanted.vcpus),
     )
 
 
-def _by_cores(vm_size: str, offered: Iterable[OfferedSize]) -> Mapping[str, float]:
-    """By what a name says of a size: D4ds_v5 is of the D series, and has four cores."""
-    cores = _number(vm_size)
-    return {
-        size.name: _ANOTHER_MODEL * (_series(size.name) != _series(vm_size))
-        + 4 * _apart(cores, size.vcpus)
-        + 1
-        - difflib.SequenceMatcher(None, vm_size, size.name).ratio()
-        for size in offered
-        if not is_gpu_size(size.name)
-    }
-
-
-def _number(vm_size: str) -> int | None:
-    digits = "".join(sign if sign.isdigit() else " " for sign in vm_size.partition("_")[2]).split()
-    return int(digits[0]) if digits else None
-
-
-def _series(vm_size: str) -> str:
-    return vm_size.partition("_")[2][:1].upper()
-
-
-def _apart(one: Fraction | int | None, other: Fraction | int | None) -> float:
-    """How many times one is doubled to come to the other; what is not known counts as one time."""
-    if not one or not other:
-        return 1.0
-    return abs(math.log2(one / other))
+def _by_name(size: OfferedSize, vm_size: str) -> tuple[Any, ...]:
+    said, own = _NAME.match(vm_size), _NAME.match(size.name)
+    return (
+        not said or not own or said["series"].upper() != own["series"].upper(),
+        abs(size.vcpus - int(said["cores"])) if said else 0,
+        -difflib.SequenceMatcher(None, vm_size, size.name).ratio(),
+    )
