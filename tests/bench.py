@@ -3,9 +3,10 @@
 import json
 import os
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -16,6 +17,8 @@ from tests.names import unique
 from tests.request_log import RequestLog
 
 ROOT = Path(__file__).resolve().parent.parent
+# The command of the environment in which the tests run.
+AKSGPU = Path(sys.executable).with_name("aksgpu")
 SECONDS = 120
 
 
@@ -30,6 +33,12 @@ class Bench:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_log", RequestLog(self.cloud.request_log))
+
+    def begin(self) -> Self:
+        """Makes the project and its stack, without anything in it."""
+        self.write("")
+        self.pulumi("stack", "init")
+        return self
 
     def write(self, program: str) -> None:
         real = Project(ROOT, self.folder)

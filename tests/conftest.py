@@ -170,16 +170,10 @@ def whole_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
 @pytest.fixture
 def whole_bench(engine: Engine, whole_cloud: Cloud, tmp_path: Path) -> Bench:
     """A project of the test's own on the cloud whose clusters have control planes."""
-    own = Bench(engine, whole_cloud, tmp_path)
-    own.write("")
-    own.pulumi("stack", "init")
-    return own
+    return Bench(engine, whole_cloud, tmp_path).begin()
 
 
 @pytest.fixture
 def bench(engine: Engine, engine_cloud: Cloud, tmp_path: Path) -> Bench:
     """A Pulumi project of the test's own, with a stack."""
-    own = Bench(engine, engine_cloud, tmp_path)
-    own.write("")
-    own.pulumi("stack", "init")
-    return own
+    return Bench(engine, engine_cloud, tmp_path).begin()

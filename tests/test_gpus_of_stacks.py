@@ -15,10 +15,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 @pytest.fixture
 def stack(engine: Engine, whole_cloud: Cloud, tmp_path: Path) -> ClusterBench:
-    own = ClusterBench(engine, whole_cloud, tmp_path)
-    own.write("")
-    own.pulumi("stack", "init")
-    return own
+    return ClusterBench(engine, whole_cloud, tmp_path).begin()
 
 
 def bring_up(stack: ClusterBench, name: str) -> None:

@@ -3,16 +3,15 @@
 import json
 import runpy
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
 import yaml
 
+from tests.bench import ROOT
 from tests.conftest import KUBECONFIG, Deploy, Graph
 
-ROOT = Path(__file__).parent.parent
 Run = Callable[..., Graph]
 
 

@@ -45,9 +45,7 @@ def stack_file(name: str) -> dict[str, Any]:
 
 def began(engine: Engine, running: Cloud, folder: Path, name: str) -> Bench:
     """A project with one of the example stacks, which has no resources yet."""
-    bench = Bench(engine, running, folder)
-    bench.write("")
-    bench.pulumi("stack", "init")
+    bench = Bench(engine, running, folder).begin()
     bench.write_stack(stack_file(name))
     return bench
 

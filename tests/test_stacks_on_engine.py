@@ -71,9 +71,7 @@ def test_a_stack_goes_from_one_variant_to_another(whole_bench: Bench) -> None:
 def test_pools_on_an_existing_cluster_leave_it_as_it_is(whole_bench: Bench) -> None:
     platform = unique("platform")
     up(whole_bench, stack(platform))
-    other = Bench(whole_bench.engine, whole_bench.cloud, whole_bench.folder / "other")
-    other.write("")
-    other.pulumi("stack", "init")
+    other = Bench(whole_bench.engine, whole_bench.cloud, whole_bench.folder / "other").begin()
 
     theirs = {"name": platform, "existing": True}
     up(other, stack("ours", POOL, resourceGroup=theirs, cluster=theirs))

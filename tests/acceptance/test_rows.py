@@ -15,6 +15,7 @@ from acceptance.running import Runner
 from acceptance.way import NotShownError, Proof, Step, Way, go, require
 from aksgpu.running import ProgramError
 from rehearsal.cloud import Cloud
+from tests.bench import ROOT
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ def test_the_manifests_have_the_articles_values() -> None:
 
 
 def test_the_variants_say_only_what_the_articles_stack_file_knows() -> None:
-    config = yaml.safe_load((Path(__file__).parents[2] / "Pulumi.article.yaml").read_text())
+    config = yaml.safe_load((ROOT / "Pulumi.article.yaml").read_text())
     known = {key.removeprefix("aks-gpu:") for key in config["config"]}
 
     assert {*NEW_CLUSTER, *WITHOUT_JOB} <= known

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import pytest
 import yaml
@@ -21,11 +21,12 @@ POOL_API = "api-version=2026-08-01"
 class PreviewBench(Bench):
     """A project that finds aks-preview where a user's project would."""
 
-    def begin(self) -> None:
+    def begin(self) -> Self:
         """Makes the project, with our plug-in in it, and its stack."""
         super().write("")
         self.add_plugin()
         self.pulumi("stack", "init")
+        return self
 
     def add_plugin(self) -> None:
         file = self.folder / "project" / "Pulumi.yaml"

@@ -15,6 +15,7 @@ import pytest
 from tests.aks_preview.conftest import Aks, PreviewBench
 from tests.bench import SECONDS
 from tests.faults import Faults
+from tests.processes import is_running
 from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -229,7 +230,7 @@ def test_process_killed_during_polling(
         os.kill(update.pid, signal.SIGKILL)
         update.wait(SECONDS)
     # What it has started ends by itself: nobody is left to work for.
-    until(lambda: not any(map(is_alive, begun)), f"none of {begun} is left")
+    until(lambda: not any(map(is_running, begun)), f"none of {begun} is left")
 
     preview_bench.pulumi("cancel", "--yes")
     assert "exists already" in preview_bench.pulumi("up", "--yes", "--skip-preview", fails=True)
@@ -306,11 +307,6 @@ def test_two_pools_of_one_cluster_at_once(
 
 def pool_id(aks: Aks) -> str:
     return f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
-
-
-def is_alive(pid: int) -> bool:
-    stat = Path(f"/proc/{pid}/stat")
-    return stat.exists() and ") Z " not in stat.read_text()
 
 
 def descendants(pid: int) -> list[int]:

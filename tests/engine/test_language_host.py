@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.processes import is_running
 from tests.waiting import until
 
 if TYPE_CHECKING:
@@ -217,8 +218,8 @@ def test_cancelled_update_ends_everything_quietly(project: Project) -> None:
 
     cancel(project, project.start("up", "--yes", "--skip-preview"), reached)
 
-    assert not is_alive(int(reached.read_text()))
-    assert not is_alive(program_of(project))
+    assert not is_running(int(reached.read_text()))
+    assert not is_running(program_of(project))
     # What the provider had begun is not lost.
     assert "thing-1" in project.must("stack", "export")
 
@@ -228,7 +229,7 @@ def test_cancelled_preview_ends_a_busy_program_quietly(project: Project) -> None
 
     cancel(project, project.start("preview"), project.folder / "program")
 
-    assert not is_alive(program_of(project))
+    assert not is_running(program_of(project))
 
 
 def test_killed_engine_leaves_nobody_behind(project: Project) -> None:
@@ -237,7 +238,7 @@ def test_killed_engine_leaves_nobody_behind(project: Project) -> None:
     try:
         until((project.folder / "program").exists, "the program ran")
         process.kill()
-        until(lambda: not is_alive(program_of(project)), "the program ended")
+        until(lambda: not is_running(program_of(project)), "the program ended")
     finally:
         project.finish(process)
 
@@ -280,11 +281,3 @@ def line_with(part: str, text: str) -> str:
     found = [line for line in text.splitlines() if part in line]
     assert found, text
     return found[0]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

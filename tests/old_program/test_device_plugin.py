@@ -107,9 +107,7 @@ def cluster(
     engine: Engine, whole_cloud: Cloud, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ClusterBench]:
     """One cluster for all: a system pool, a pool of a T4, and one of an A100 cut into seven."""
-    own = ClusterBench(engine, whole_cloud, tmp_path_factory.mktemp("old-program"))
-    own.write("")
-    own.pulumi("stack", "init")
+    own = ClusterBench(engine, whole_cloud, tmp_path_factory.mktemp("old-program")).begin()
     own.up(CLUSTER)
     yield own
     own.up("")

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from pulumi_policy import Policy
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules import RULES
+from tests.bench import ROOT
 from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
 from tests.policies.pool_variants import (
     AGENT_POOL,
@@ -23,7 +23,6 @@ from tests.policies.pool_variants import (
     every_form,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 # A setting that makes each rule look that is silent without one.
 SETTINGS: dict[str, dict[str, Any]] = {

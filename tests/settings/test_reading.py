@@ -1,13 +1,12 @@
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from settings import Settings, SettingsError, load
+from tests.bench import ROOT
 
-ROOT = Path(__file__).parent.parent.parent
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
 A100 = {"name": "gpu", "vmSize": "Standard_NC24ads_A100_v4"}
 OLD = {"name": "gpu", "vmSize": "Standard_NC6"}

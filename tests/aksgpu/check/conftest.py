@@ -4,7 +4,6 @@ import io
 import json
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,6 @@ from tests.names import unique
 from tests.rehearsal.control_planes.conftest import Body, Cluster, clouds_cluster, processes_of
 from tests.waiting import until
 
-AKSGPU = Path(sys.executable).with_name("aksgpu")
 TAINT = "sku=gpu:NoSchedule"
 K80 = "Standard_NC6"
 # Long enough for what is coming up at a tenth of the time.

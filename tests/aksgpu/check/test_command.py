@@ -13,13 +13,13 @@ import yaml
 
 from aksgpu.outcome import Cause
 from tests.aksgpu.check.conftest import (
-    AKSGPU,
     Checked,
     Site,
     jobs,
     silent_kubelets,
     use_the_gpu,
 )
+from tests.bench import AKSGPU
 from tests.waiting import until
 
 pytestmark = pytest.mark.engine

@@ -28,10 +28,7 @@ pulumi.export("gpuPools", {{{pool!r}: {{"id": "/x", "tolerations": tolerations}}
 
 @pytest.fixture
 def own(engine: Engine, site: Site, tmp_path: Path) -> Bench:
-    bench = Bench(engine, site.cluster.azure.cloud, tmp_path)
-    bench.write("")
-    bench.pulumi("stack", "init")
-    return bench
+    return Bench(engine, site.cluster.azure.cloud, tmp_path).begin()
 
 
 def check(bench: Bench, **options: Any) -> Checked:

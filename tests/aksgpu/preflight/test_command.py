@@ -14,9 +14,8 @@ from rich.console import Console
 from aksgpu.outcome import Cause
 from aksgpu.preflight.report import render
 from rehearsal import cloud
-from tests.aksgpu.check.conftest import AKSGPU
 from tests.aksgpu.preflight.conftest import T4, Place
-from tests.bench import SECONDS
+from tests.bench import AKSGPU, SECONDS
 from tests.waiting import until
 
 

@@ -9,8 +9,7 @@ import yaml
 from aksgpu.outcome import Cause, StoppedError
 from aksgpu.preflight.stack_file import StackConfiguration, read
 from settings.stack_file import NoStackFileError, StackFileError
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.bench import ROOT
 
 
 def written(folder: Path, content: Any, project: Any = None) -> StackConfiguration:

@@ -4,7 +4,6 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +12,8 @@ from typing import Any
 from engine import ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
+from tests.bench import AKSGPU
 from tests.request_log import RequestLog
-
-AKSGPU = Path(sys.executable).with_name("aksgpu")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 
 import pytest
 
@@ -10,34 +9,13 @@ from rehearsal import cloud
 from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.bench import ROOT, SECONDS
 from tests.faults import Faults
+from tests.processes import children_of, is_running
 from tests.waiting import until
 
 pytestmark = pytest.mark.engine
 
 PARTS = {"group", "cluster", "gpu"}
 ALL = "13 unchanged"
-
-
-def is_running(pid: int) -> bool:
-    # This process has started it, so it stays listed as a zombie until it is asked after.
-    listed = subprocess.run(
-        ["ps", "-o", "stat=", "-p", str(pid)],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return listed.stdout.strip() not in ("", "Z", "Zs")
-
-
-def children_of(pid: int) -> list[int]:
-    listed = subprocess.run(
-        ["ps", "-eo", "pid=,ppid="],  # noqa: S607
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    rows = (map(int, line.split()) for line in listed.stdout.splitlines())
-    return [child for child, parent in rows if parent == pid]
 
 
 def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int, str]:

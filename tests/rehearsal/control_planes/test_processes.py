@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
+from tests.processes import is_running
 
 FOREVER = [sys.executable, "-c", "import time; time.sleep(600)"]
 # Takes no notice of a kind request.
@@ -28,13 +29,6 @@ def sleeper() -> Iterator["subprocess.Popen[bytes]"]:
     yield process
     process.kill()
     process.wait()
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return " Z " not in Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
 
 
 def test_a_process_is_recorded_until_it_has_ended(tmp_path: Path) -> None:

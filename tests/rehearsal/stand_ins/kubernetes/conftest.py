@@ -39,7 +39,4 @@ def kube(
     engine: Engine, engine_cloud: Cloud, tmp_path: Path, plane: ControlPlane
 ) -> KubernetesBench:
     """A Pulumi project of the test's own, with a stack, beside the tests' cluster."""
-    own = KubernetesBench(engine, engine_cloud, tmp_path, plane)
-    own.write("")
-    own.pulumi("stack", "init")
-    return own
+    return KubernetesBench(engine, engine_cloud, tmp_path, plane).begin()
