@@ -1,4 +1,4 @@
-"""What a stack file can say, key by key. The README's tables and Pulumi.yaml follow it."""
+"""What a stack file can say, key by key; the README says what it means."""
 
 from pydantic import ValidationInfo, field_validator
 
@@ -14,9 +14,7 @@ class ResourceGroup(Section):
     _rules = valid_clusters.RESOURCE_GROUP
 
     existing: bool = False
-    """Whether the group is there already."""
     name: str = ""
-    """The group's name in Azure."""
 
     @field_validator("name")
     @classmethod
@@ -30,25 +28,15 @@ class Cluster(Section):
     _rules = valid_clusters.CLUSTER
 
     existing: bool = False
-    """Whether the cluster is there already."""
     name: str = ""
-    """The cluster's name in Azure."""
     kubernetes_version: str = ""
-    """The version of Kubernetes. Empty: whatever AKS takes by itself for a new cluster."""
     sku_tier: str = "Free"
-    """What AKS guarantees, and costs."""
     private: bool = False
-    """Whether the API server has a private address only."""
     authorized_ip_ranges: list[str] = []
-    """From where the API server can be reached. Empty: from anywhere."""
     oidc_issuer: bool = True
-    """Whether the cluster issues tokens that others can verify."""
     workload_identity: bool = False
-    """Whether pods can have identities of Azure's."""
     upgrade_channel: str = "none"
-    """Which upgrades of Kubernetes AKS does by itself."""
     node_os_upgrade_channel: str = "NodeImage"
-    """Which upgrades of the nodes' Linux AKS does by itself."""
 
     @field_validator("name")
     @classmethod
@@ -73,15 +61,10 @@ class Network(Section):
     _rules = valid_clusters.NETWORK
 
     mode: str = "overlay"
-    """`overlay`, or `subnet` for pods in a subnet of one's own."""
     subnet_id: str = ""
-    """The id of a subnet of one's own. Empty: AKS makes a network."""
     pod_cidr: str | None = None
-    """The range of the pods' addresses."""
     service_cidr: str | None = None
-    """The range of the services' addresses."""
     dns_service_ip: str | None = None
-    """The address of the cluster's DNS, in serviceCidr."""
 
 
 class DevicePlugin(Section):
@@ -90,13 +73,9 @@ class DevicePlugin(Section):
     _rules = valid_clusters.DEVICE_PLUGIN
 
     edition: str = "today"
-    """The DaemonSet of `today`, or that of the `article` to the letter."""
     image: str = ""
-    """The plugin's image. Empty: the image of the edition."""
     namespace: str = "gpu-resources"
-    """The namespace of the plugin."""
     create_namespace: bool = True
-    """False: the namespace exists, and outlives the stack."""
 
 
 class SampleJob(Section):
@@ -105,9 +84,7 @@ class SampleJob(Section):
     _rules = valid_clusters.SAMPLE_JOB
 
     enabled: bool = False
-    """Whether the job runs."""
     image: str = images.SAMPLE_JOB
-    """The job's image."""
 
 
 class Settings(Section):
@@ -116,27 +93,16 @@ class Settings(Section):
     _rules = valid_clusters.STACK
 
     location: str = "eastus"
-    """The Azure region of everything in the stack."""
     allow_retired: bool = False
-    """Whether retired sizes and the retired specialised image are warnings, not mistakes."""
     gpu_stack: str = "device-plugin"
-    """Who brings driver and device plugin to the nodes: one choice for the whole stack."""
     tags: dict[str, str] = {}
-    """The tags of everything that is created in Azure."""
     resource_group: ResourceGroup = ResourceGroup()
-    """The resource group."""
     cluster: Cluster = Cluster()
-    """The cluster."""
     network: Network = Network()
-    """The cluster's network."""
     system_pool: SystemPool = SystemPool()
-    """The pool of the cluster's own pods."""
     gpu_pools: list[GpuPool] = []
-    """The GPU pools."""
     device_plugin: DevicePlugin = DevicePlugin()
-    """NVIDIA's device plugin."""
     sample_job: SampleJob = SampleJob()
-    """The article's sample job."""
 
     @field_validator("allow_retired", "gpu_stack")
     @classmethod

@@ -24,26 +24,16 @@ class Pool(Section):
     _retired = RETIRED
 
     name: str
-    """The pool's name in AKS."""
     image: str | None = None
-    """`regular`, or `specialised` for the image of the article's days."""
+    # Left out: what the image says, and else what the stack says.
     gpu_stack: str = None  # type: ignore[assignment]
-    """Who brings driver and device plugin to the pool's nodes. Default: what the image says, and
-    else what the stack says."""
     vm_size: str
-    """The size of the nodes."""
     count: int = 1
-    """How many nodes there are, or are at first."""
     min_count: int | None = None
-    """With maxCount: AKS scales the pool between them."""
     max_count: int | None = None
-    """With minCount: AKS scales the pool between them."""
     zones: list[str] = []
-    """The availability zones of the nodes."""
     os_sku: str = "Ubuntu"
-    """The nodes' Linux."""
     custom_headers: CustomHeaders = {}
-    """HTTP headers of the requests for the pool."""
 
     @field_validator("name")
     @classmethod
@@ -85,28 +75,18 @@ class GpuPool(Pool):
 
     _rules = GPU_POOL
 
+    # Linux is all there is; the key stands here for what Windows is told.
     os_type: str = "Linux"
-    """Linux is all there is; the key stands here for what Windows is told."""
     spot: bool = False
-    """Whether the nodes are spot machines, which Azure may take back."""
     spot_max_price: float = -1
-    """The most to pay for an hour of a spot node, in US dollars; -1: as much as on demand."""
     max_surge: str | None = None
-    """How many more nodes there may be during an upgrade."""
     mig_profile: str | None = None
-    """How each GPU is partitioned."""
     os_disk_size_gb: int | None = None
-    """The size of the nodes' disks."""
     os_disk_type: str | None = None
-    """The kind of the nodes' disks: Managed or Ephemeral."""
     taints: list[str] = []
-    """Taints on top of the conventional ones."""
     labels: dict[str, str] = {}
-    """Labels on top of the conventional ones."""
     tainted: bool = True
-    """False leaves the conventional taint out: then any pod may land on the nodes."""
     updatable_headers: list[str] = []
-    """Headers that are sent again when they change, where others would replace the pool."""
 
     @field_validator("vm_size")
     @classmethod

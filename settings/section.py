@@ -44,7 +44,6 @@ class Section(BaseModel):
         extra="forbid",
         frozen=True,
         populate_by_name=True,
-        use_attribute_docstrings=True,
         validate_default=True,
     )
     # What is valid here, and what has been retired; both by key.

@@ -11,7 +11,7 @@ import yaml
 
 from settings.reading import PROJECT
 
-_PART = re.compile(r"[^.\[\]]+")
+_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^.\[\]]+')
 
 
 class StackFileError(Exception):
@@ -132,7 +132,7 @@ def _member(node: yaml.Node | None, part: str) -> tuple[Place | None, yaml.Node 
     """A member of a map or list, with its place; keys may have their project's name before them."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            if str(key.value).rpartition(":")[2] == part.strip("'"):
+            if str(key.value).rpartition(":")[2] == part.strip('"'):
                 return _place(key), value
     if isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
         return _place(node.value[int(part)]), node.value[int(part)]

@@ -7,6 +7,7 @@ from pathlib import Path
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.stack_names import stack_file
+from catalogue.mistakes import Mistake
 from provider_kit.configuration import Configuration
 from settings import Settings, SettingsError, load
 from settings.reading import PROJECT
@@ -45,24 +46,24 @@ def read(folder: Path, stack: str) -> StackConfiguration:
     try:
         settings = load(texts, warnings.append)
     except SettingsError as error:
-        mistakes += str(error).splitlines()
+        mistakes += error.mistakes
         raise StoppedError(*(_finding(file, mistake) for mistake in mistakes)) from None
     if mistakes:
         raise StoppedError(*(_finding(file, mistake) for mistake in mistakes))
     return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
 
 
-def _hidden(file: StackFile) -> Iterator[str]:
+def _hidden(file: StackFile) -> Iterator[Mistake]:
     """The mistake of each encrypted value that is asked about."""
     for path in file.secrets:
         key = path.removeprefix(f"{PROJECT}:")
         if key.startswith(_ASKED_ABOUT):
-            yield f"{key}: is encrypted, and preflight reads no secrets; say it in the clear"
+            yield Mistake(key, "is encrypted, and preflight reads no secrets; say it in the clear")
 
 
-def _finding(file: StackFile, mistake: str) -> Finding:
-    place = file.place_of_key(mistake.partition(": ")[0])
-    what = f"{mistake} ({place})" if place else mistake
+def _finding(file: StackFile, mistake: Mistake) -> Finding:
+    place = file.place_of_key(mistake.path)
+    what = f"{mistake} ({place})" if place else str(mistake)
     return Finding(Cause.STACK_FILE_INVALID, what, "correct the stack file")
 
 

@@ -1,0 +1,74 @@
+"""Whether callers in any language can use the components."""
+
+import ast
+import inspect
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pytest
+from pulumi.provider.experimental.analyzer import Analyzer
+
+import components
+
+PUBLIC: list[type[Any]] = [
+    member for name in components.__all__ if inspect.isclass(member := getattr(components, name))
+]
+ARGUMENTS = [kind for kind in PUBLIC if kind.__name__.endswith("Args")]
+COMPONENTS = [kind for kind in PUBLIC if issubclass(kind, pulumi.ComponentResource)]
+# What decides which resources there are, and of whose making.
+PLAIN = {
+    "createNamespace",
+    "customHeaders",
+    "edition",
+    "gpuStack",
+    "hasMig",
+    "network",
+    "nodeTaints",
+    "pools",
+    "systemPool",
+}
+
+
+@pytest.mark.parametrize("component", COMPONENTS, ids=lambda kind: str(kind.__name__))
+def test_pulumi_can_make_a_schema_of_a_component(component: type[Any]) -> None:
+    """No unions, and no resources of ours among the arguments: Pulumi has no words for them."""
+    definition = Analyzer("aks-gpu").analyze_component(component)
+
+    assert set(definition.inputs) == set(definition.inputs_mapping)
+    assert definition.outputs
+    plain = {name for name, found in definition.inputs.items() if found.plain}
+    assert plain <= PLAIN
+
+
+@pytest.mark.parametrize("kind", ARGUMENTS, ids=lambda kind: str(kind.__name__))
+def test_every_argument_has_a_docstring(kind: type[Any]) -> None:
+    assert documented(kind) == {field.name for field in fields(kind)}
+    assert kind.__doc__
+    assert "(" not in kind.__doc__.partition("\n")[0], "the one that dataclasses make"
+
+
+@pytest.mark.parametrize("kind", COMPONENTS, ids=lambda kind: str(kind.__name__))
+def test_every_output_has_a_docstring(kind: type[Any]) -> None:
+    for base in kind.__mro__:
+        if base.__module__.startswith("components."):
+            assert documented(base) == set(inspect.get_annotations(base))
+
+
+def documented(kind: type[Any]) -> set[str]:
+    """The fields with a docstring below them, where IDEs and Pulumi's schemas look for it."""
+    (definition,) = [
+        node
+        for node in ast.parse(Path(inspect.getfile(kind)).read_text()).body
+        if isinstance(node, ast.ClassDef) and node.name == kind.__name__
+    ]
+    return {
+        field.target.id
+        for field, below in zip(definition.body, definition.body[1:], strict=False)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+        and isinstance(below.value, ast.Constant)
+        and isinstance(below.value.value, str)
+    }

@@ -1,0 +1,308 @@
+"""A stack file and a program that uses the components are told the same mistakes."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pulumi
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE
+from catalogue.mistakes import Mistake
+from catalogue.valid_pools import GPU_POOL
+from components import (
+    AksCluster,
+    AksClusterArgs,
+    ExistingAksCluster,
+    ExistingAksClusterArgs,
+    ExistingResourceGroup,
+    ExistingResourceGroupArgs,
+    GpuNodePool,
+    GpuNodePoolArgs,
+    NetworkArgs,
+    NvidiaDevicePlugin,
+    NvidiaDevicePluginArgs,
+    PluginPoolArgs,
+    ResourceGroup,
+    ResourceGroupArgs,
+    SampleJob,
+    SampleJobArgs,
+    SystemPoolArgs,
+)
+from components.arguments import camel_case, check
+from settings import SettingsError, load
+from tests.conftest import Deploy
+
+T4 = {"vmSize": "Standard_NC8as_T4_v3"}
+A100 = {"vmSize": "Standard_NC24ads_A100_v4"}
+NAMES = {"resource_group_name": "g", "cluster_name": "c"}
+PLACE = {**NAMES, "location": "eastus"}
+# What a component calls a property that a stack file calls otherwise.
+OTHER_NAMES = {
+    ("gpuPools[0]", "name"): "pool_name",
+    ("systemPool", "name"): "pool_name",
+    ("cluster", "name"): "cluster_name",
+    ("resourceGroup", "name"): "resource_group_name",
+}
+
+
+def snake_case(name: str) -> str:
+    return re.sub(r"(?=[A-Z])", "_", name).lower()
+
+
+def arguments(part: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        OTHER_NAMES.get((part, name), snake_case(name)): value for name, value in properties.items()
+    }
+
+
+def cluster(**args: Any) -> AksCluster:
+    pool = SystemPoolArgs(vm_size="Standard_D4ds_v5")
+    return AksCluster("it", AksClusterArgs(**{**PLACE, "system_pool": pool, **args}))
+
+
+def gpu_pool(**args: Any) -> GpuNodePool:
+    named = {**NAMES, "pool_name": "gpu", "vm_size": T4["vmSize"], **args}
+    return GpuNodePool("it", GpuNodePoolArgs(**named))
+
+
+def system_pool(**args: Any) -> AksCluster:
+    return cluster(system_pool=SystemPoolArgs(**{"vm_size": "Standard_D4ds_v5", **args}))
+
+
+def plugin(**args: Any) -> NvidiaDevicePlugin:
+    pools = [PluginPoolArgs(pool_name="gpu")]
+    return NvidiaDevicePlugin("it", NvidiaDevicePluginArgs(**{"pools": pools, **args}))
+
+
+def group(**args: Any) -> ResourceGroup:
+    return ResourceGroup("it", ResourceGroupArgs(**{"location": "eastus", **args}))
+
+
+# By the part of a stack file: what makes the component, and how its properties' paths begin.
+COMPONENTS: Mapping[str, tuple[Callable[..., object], str]] = {
+    "cluster": (cluster, ""),
+    "network": (lambda **args: cluster(network=NetworkArgs(**args)), "network."),
+    "systemPool": (system_pool, "systemPool."),
+    "gpuPools[0]": (gpu_pool, ""),
+    "devicePlugin": (plugin, ""),
+    "resourceGroup": (group, ""),
+    "sampleJob": (lambda **args: SampleJob("it", SampleJobArgs(**args)), ""),
+}
+SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
+# The part of a stack file, the properties that it has there, and the path of what is wrong.
+CASES: list[tuple[str, dict[str, Any], str]] = [
+    ("gpuPools[0]", {"name": "GPU"}, "name"),
+    ("gpuPools[0]", {"vmSize": "Standard_D4ds_v5"}, "vmSize"),
+    ("gpuPools[0]", {"vmSize": "Standard_NC8as_T4_v4"}, "vmSize"),
+    ("gpuPools[0]", {"vmSize": "Standard_NV24ads_V710_v5"}, "vmSize"),
+    ("gpuPools[0]", {"gpuStack": "x"}, "gpuStack"),
+    ("gpuPools[0]", {"count": -1}, "count"),
+    ("gpuPools[0]", {"count": 1001}, "count"),
+    ("gpuPools[0]", {"minCount": -1, "maxCount": 1}, "minCount"),
+    ("gpuPools[0]", {"minCount": 0, "maxCount": 0}, "maxCount"),
+    ("gpuPools[0]", {"minCount": 3, "maxCount": 1}, "maxCount"),
+    ("gpuPools[0]", {"minCount": 3}, "maxCount"),
+    ("gpuPools[0]", {"maxCount": 3}, "maxCount"),
+    ("gpuPools[0]", {"zones": ["1", "4"]}, "zones[1]"),
+    ("gpuPools[0]", {"osSku": "Windows2022"}, "osSku"),
+    ("gpuPools[0]", {"osDiskSizeGb": 29}, "osDiskSizeGb"),
+    ("gpuPools[0]", {"osDiskType": "Big"}, "osDiskType"),
+    ("gpuPools[0]", {"spotMaxPrice": 1.5}, "spotMaxPrice"),
+    ("gpuPools[0]", {"spot": True, "spotMaxPrice": 0.0}, "spotMaxPrice"),
+    ("gpuPools[0]", {"spot": True, "maxSurge": "1"}, "maxSurge"),
+    ("gpuPools[0]", {**T4, "migProfile": "MIG1g"}, "migProfile"),
+    ("gpuPools[0]", {**A100, "migProfile": "MIG5g"}, "migProfile"),
+    ("gpuPools[0]", {"taints": ["a=b:NoSchedule", "gpu"]}, "taints[1]"),
+    ("gpuPools[0]", {"labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}, "labels"),
+    ("gpuPools[0]", {"customHeaders": {"a b": "c"}}, "customHeaders"),
+    ("gpuPools[0]", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
+    ("gpuPools[0]", {"customHeaders": {"a": "b", "A": "b"}}, "customHeaders"),
+    ("gpuPools[0]", {"customHeaders": {"a": "b\nc"}}, "customHeaders"),
+    ("gpuPools[0]", {**A100, "gpuStack": "specialised-image"}, "customHeaders"),
+    ("systemPool", {"name": "a-b"}, "name"),
+    ("systemPool", {"count": 0}, "count"),
+    ("systemPool", {"gpuStack": "x"}, "gpuStack"),
+    ("systemPool", {"minCount": 2, "maxCount": 1}, "maxCount"),
+    ("systemPool", {"zones": ["north"]}, "zones[0]"),
+    ("systemPool", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
+    ("cluster", {"name": "c" * 64}, "name"),
+    ("cluster", {"kubernetesVersion": "1.9"}, "kubernetesVersion"),
+    ("cluster", {"kubernetesVersion": "latest"}, "kubernetesVersion"),
+    ("cluster", {"skuTier": "Gold"}, "skuTier"),
+    ("cluster", {"private": True, "authorizedIpRanges": ["10.0.0.0/8"]}, "authorizedIpRanges"),
+    ("cluster", {"authorizedIpRanges": ["here"]}, "authorizedIpRanges[0]"),
+    ("cluster", {"oidcIssuer": False, "workloadIdentity": True}, "workloadIdentity"),
+    ("cluster", {"upgradeChannel": "x"}, "upgradeChannel"),
+    ("cluster", {"nodeOsUpgradeChannel": "x"}, "nodeOsUpgradeChannel"),
+    ("network", {"mode": "x"}, "mode"),
+    ("network", {"mode": "subnet"}, "subnetId"),
+    ("network", {"subnetId": "n"}, "subnetId"),
+    ("network", {"mode": "subnet", "subnetId": SUBNET, "podCidr": "10.0.0.0/16"}, "podCidr"),
+    ("network", {"podCidr": "here"}, "podCidr"),
+    ("network", {"serviceCidr": "here"}, "serviceCidr"),
+    ("network", {"serviceCidr": "10.0.0.0/16"}, "dnsServiceIp"),
+    ("network", {"dnsServiceIp": "10.0.0.10"}, "dnsServiceIp"),
+    ("network", {"serviceCidr": "10.0.0.0/16", "dnsServiceIp": "10.1.0.10"}, "dnsServiceIp"),
+    ("network", {"serviceCidr": "10.0.0.0/16", "dnsServiceIp": "there"}, "dnsServiceIp"),
+    ("devicePlugin", {"edition": "x"}, "edition"),
+    ("devicePlugin", {"namespace": "A"}, "namespace"),
+    ("devicePlugin", {"namespace": "kube-system"}, "createNamespace"),
+    ("resourceGroup", {"name": "g" * 91}, "name"),
+    ("sampleJob", {"image": ""}, "image"),
+]
+
+
+def from_settings(part: str, properties: Mapping[str, Any]) -> list[Mistake]:
+    if part == "gpuPools[0]":
+        value: Any = [{"name": "gpu", **T4, **properties}]
+    else:
+        value = dict(properties)
+    texts = {
+        f"aks-gpu:{part.partition('[')[0]}": json.dumps(value),
+        "aks-gpu:allowRetired": "true",
+    }
+    try:
+        load(texts, lambda _: None)
+    except SettingsError as error:
+        return [*error.mistakes]
+    return []
+
+
+@pytest.mark.parametrize(("part", "properties", "path"), CASES)
+def test_a_mistake_is_told_by_its_key_and_by_its_property(
+    deploy: Deploy, part: str, properties: dict[str, Any], path: str
+) -> None:
+    make, prefix = COMPONENTS[part]
+    (in_stack_file,) = from_settings(part, properties)
+    assert in_stack_file.path == f"{part}.{path}"
+    found: list[Any] = []
+
+    def program() -> None:
+        with pytest.raises(pulumi.InputPropertiesError) as refused:
+            make(**arguments(part, properties))
+        assert str(refused.value).startswith("it: ")
+        found.extend(refused.value.errors or ())
+
+    assert not deploy(program).registered
+    name = OTHER_NAMES.get((part, path))
+    property_ = camel_case(name) if name else path
+    expected = {"property_path": prefix + property_, "reason": in_stack_file.reason}
+    assert found == [expected]
+
+
+def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:
+    network = NetworkArgs(mode="x", pod_cidr="here")
+    pool = SystemPoolArgs(vm_size="Standard_D4ds_v5", gpu_stack="x", zones=["4"])
+
+    def program() -> None:
+        with pytest.raises(pulumi.InputPropertiesError) as refused:
+            cluster(sku_tier="Gold", network=network, system_pool=pool)
+        assert str(refused.value).splitlines() == [
+            "it: skuTier: input should be 'Free', 'Standard' or 'Premium', not 'Gold'",
+            "it: systemPool.zones[0]: input should be '1', '2' or '3', not '4'",
+            "it: systemPool.gpuStack: input should be 'device-plugin', 'specialised-image' or "
+            "'none', not 'x'",
+            "it: network.mode: input should be 'overlay' or 'subnet', not 'x'",
+            "it: network.podCidr: 'here' does not appear to be an IPv4 or IPv6 network: write a "
+            "range as 10.0.0.0/16",
+        ]
+
+    assert not deploy(program).registered
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ExistingAksCluster(
+            "it", ExistingAksClusterArgs(resource_group_name="g", cluster_name="c" * 64)
+        ),
+        lambda: ExistingResourceGroup(
+            "it", ExistingResourceGroupArgs(resource_group_name="g" * 91)
+        ),
+    ],
+)
+def test_names_of_what_exists_are_judged_too(deploy: Deploy, make: Callable[[], object]) -> None:
+    def program() -> None:
+        with pytest.raises(pulumi.InputPropertiesError):
+            make()
+
+    assert not deploy(program).registered
+
+
+def test_a_header_for_the_image_needs_the_image() -> None:
+    """A component has no property `image`, so it names another remedy."""
+    args = GpuNodePoolArgs(
+        resource_group_name="g",
+        cluster_name="c",
+        pool_name="gpu",
+        vm_size=T4["vmSize"],
+        custom_headers={"usegpudedicatedvhd": "true"},
+    )
+    with pytest.raises(pulumi.InputPropertiesError, match="say gpuStack: specialised-image"):
+        check("it", args, GPU_POOL)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        {"vm_size": "Standard_D4ds_v5"},
+        {"count": -1},
+        {"zones": ["4"]},
+        {"labels": {"accelerator": "x"}},
+        {"spot_max_price": 0.5},
+    ],
+)
+def test_a_value_that_comes_later_is_not_judged(deploy: Deploy, later: dict[str, Any]) -> None:
+    deploy(
+        lambda: gpu_pool(**{name: pulumi.Output.from_input(value) for name, value in later.items()})
+    )
+
+
+def test_items_that_come_later_keep_a_list_from_being_judged(deploy: Deploy) -> None:
+    deploy(lambda: gpu_pool(zones=["4", pulumi.Output.from_input("1")]))
+
+
+COUNTS = st.none() | st.integers(-1, 5)
+POOLS = st.fixed_dictionaries(
+    {},
+    optional={
+        "vmSize": st.sampled_from(
+            [T4["vmSize"], A100["vmSize"], "Standard_NC6", "Standard_NV24ads_V710_v5", "x"]
+        ),
+        "gpuStack": st.sampled_from(["device-plugin", "none", "x"]),
+        "count": st.integers(-1, 5),
+        "minCount": COUNTS,
+        "maxCount": COUNTS,
+        "zones": st.lists(st.sampled_from("1234")),
+        "spot": st.booleans(),
+        "spotMaxPrice": st.sampled_from([-1.0, 0.0, 1.5]),
+        "maxSurge": st.none() | st.just("1"),
+        "migProfile": st.sampled_from([None, "MIG1g", "MIG5g"]),
+        "taints": st.lists(st.sampled_from(["a=b:NoSchedule", "gpu"])),
+        "labels": st.dictionaries(st.sampled_from(["a", "accelerator"]), st.just("b")),
+        "customHeaders": st.dictionaries(
+            st.sampled_from(["a", "a b", SPECIALISED_IMAGE, GENERATION_2]), st.just("true")
+        ),
+    },
+)
+
+
+@given(POOLS)
+def test_what_the_one_refuses_the_other_does(pool: dict[str, Any]) -> None:
+    named = {**NAMES, "pool_name": "gpu", **arguments("gpuPools[0]", {**T4, **pool})}
+    found: list[Any] = []
+    try:
+        check("it", GpuNodePoolArgs(**named), GPU_POOL)
+    except pulumi.InputPropertiesError as error:
+        found = [each["property_path"] for each in error.errors or ()]
+
+    paths = [
+        mistake.path.removeprefix("gpuPools[0].") for mistake in from_settings("gpuPools[0]", pool)
+    ]
+    assert bool(paths) == bool(found)
+    # A stack file is not told what may only follow from another mistake.
+    assert set(paths) <= set(found)
