@@ -39,6 +39,7 @@ lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
+	for program in examples/*/__main__.py; do $(BIN)/mypy $$program || exit 1; done
 	$(BIN)/lint-imports
 	$(BIN)/python -m engine.actionlint .github/workflows/*.yml
 
