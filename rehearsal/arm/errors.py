@@ -6,13 +6,7 @@ resource provider behind it are flat, with `subcode` and `details` beside the co
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
-
-
-class Shape(Enum):
-    NESTED = "nested"
-    FLAT = "flat"
 
 
 @dataclass(frozen=True)
@@ -20,195 +14,187 @@ class Refusal:
     status: int
     code: str
     message: str
-    shape: Shape = Shape.NESTED
     subcode: str = ""
+    is_flat: bool = False
 
 
-def _front(status: int, code: str, message: str) -> Refusal:
-    return Refusal(status, code, message)
+def _aks(status: int, code: str, message: str, subcode: str = "") -> Refusal:
+    return Refusal(status, code, message, subcode, is_flat=True)
 
 
-def _provider(status: int, code: str, message: str, subcode: str = "") -> Refusal:
-    return Refusal(status, code, message, Shape.FLAT, subcode)
-
-
-NO_AUTHORIZATION = _front(
+NO_AUTHORIZATION = Refusal(
     401, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing."
 )
-WRONG_SCHEME = _front(
+WRONG_SCHEME = Refusal(
     401,
     "AuthenticationFailedInvalidHeader",
     "Authentication failed. The 'Authorization' header is not in the form 'Bearer <token>'.",
 )
-EXPIRED_TOKEN = _front(401, "ExpiredAuthenticationToken", "The access token has expired.")
-INVALID_TOKEN = _front(401, "InvalidAuthenticationToken", "The access token is invalid.")
-WRONG_AUDIENCE = _front(
+EXPIRED_TOKEN = Refusal(401, "ExpiredAuthenticationToken", "The access token has expired.")
+INVALID_TOKEN = Refusal(401, "InvalidAuthenticationToken", "The access token is invalid.")
+WRONG_AUDIENCE = Refusal(
     401,
     "InvalidAuthenticationTokenAudience",
     "The access token was obtained for another resource. The audience here is '{audience}'.",
 )
-NO_API_VERSION = _front(
+NO_API_VERSION = Refusal(
     400,
     "MissingApiVersionParameter",
     "The api-version query parameter (?api-version=) is required for all requests.",
 )
-BAD_API_VERSION = _front(
+BAD_API_VERSION = Refusal(
     400,
     "InvalidApiVersionParameter",
     "The api-version '{version}' is invalid. It is a date, YYYY-MM-DD, or that and '-preview'.",
 )
-NO_SUBSCRIPTION = _front(
+NO_SUBSCRIPTION = Refusal(
     404, "SubscriptionNotFound", "The subscription '{subscription}' could not be found."
 )
-NO_ROUTE = _front(404, "NotFound", "The rehearsal has nothing at '{path}'.")
-NO_METHOD = _front(405, "MethodNotAllowed", "The rehearsal does not answer {method} at '{path}'.")
-BAD_CONTENT = _front(
+NO_ROUTE = Refusal(404, "NotFound", "The rehearsal has nothing at '{path}'.")
+NO_METHOD = Refusal(405, "MethodNotAllowed", "The rehearsal does not answer {method} at '{path}'.")
+BAD_CONTENT = Refusal(
     400,
     "InvalidRequestContent",
     "The request content was invalid and could not be deserialized: '{reason}'.",
 )
-BAD_PARAMETER = _front(
+BAD_PARAMETER = Refusal(
     400, "InvalidParameter", "The value '{value}' of the parameter '{name}' cannot be understood."
 )
-NO_LOCATION_HERE = _front(
+NO_LOCATION_HERE = Refusal(
     400,
     "NoRegisteredProviderFound",
     "No registered resource provider found for location '{location}' and type '{type}'.",
 )
-UNREGISTERED = _front(
+UNREGISTERED = Refusal(
     409,
     "MissingSubscriptionRegistration",
     "The subscription is not registered to use namespace '{namespace}'. See "
     "https://aka.ms/rps-not-found for how to register subscriptions.",
 )
-NO_LOCATION = _front(
+NO_LOCATION = Refusal(
     400, "LocationRequired", "The location property is required for this definition."
 )
-BAD_GROUP_NAME = _front(
+BAD_GROUP_NAME = Refusal(
     400,
     "InvalidResourceGroup",
     "The provided resource group name '{name}' is invalid: 1 to 90 letters, digits, '.', '_', "
     "'-', '(' or ')', not ending with a period.",
 )
-GROUP_MOVED = _front(
+GROUP_MOVED = Refusal(
     409,
     "InvalidResourceGroupLocation",
     "Invalid resource group location '{requested}'. The Resource group already exists in location "
     "'{present}'.",
 )
-RESOURCE_MOVED = _front(
+RESOURCE_MOVED = Refusal(
     409,
     "InvalidResourceLocation",
     "The resource '{name}' already exists in location '{present}'. A resource with the same name "
     "cannot be created in location '{requested}'.",
 )
-GROUP_GOING = _front(
+GROUP_GOING = Refusal(
     409,
     "ResourceGroupBeingDeleted",
     "The resource group '{name}' is in deprovisioning state and cannot perform this operation.",
 )
-NO_GROUP = _front(404, "ResourceGroupNotFound", "Resource group '{name}' could not be found.")
-NO_RESOURCE = _front(
+NO_GROUP = Refusal(404, "ResourceGroupNotFound", "Resource group '{name}' could not be found.")
+NO_RESOURCE = Refusal(
     404,
     "ResourceNotFound",
     "The Resource '{type}/{name}' under resource group '{group}' was not found.",
 )
-NO_PARENT = _front(
+NO_PARENT = Refusal(
     404,
     "ParentResourceNotFound",
     "Failed to perform '{action}' on resource(s) of type 'managedClusters/agentPools', because the "
     "parent resource '{parent}' could not be found.",
 )
-NO_OPERATION = _front(404, "NotFound", "The operation '{name}' could not be found.")
-NO_FEATURE = _front(404, "FeatureNotFound", "The feature '{name}' could not be found.")
-NO_NAMESPACE = _front(
+NO_OPERATION = Refusal(404, "NotFound", "The operation '{name}' could not be found.")
+NO_FEATURE = Refusal(404, "FeatureNotFound", "The feature '{name}' could not be found.")
+NO_NAMESPACE = Refusal(
     404, "InvalidResourceNamespace", "The resource namespace '{name}' is invalid."
 )
-CHANGED_SINCE = _front(
+CHANGED_SINCE = Refusal(
     412,
     "PreconditionFailed",
     "The condition '{header}: {value}' does not hold: the resource's etag is now '{etag}'.",
 )
-NO_CONTROL_PLANE = _front(
+NO_CONTROL_PLANE = Refusal(
     501,
     "NotImplemented",
     "The cluster '{name}' of this rehearsal has no control plane yet, so it has no credentials.",
 )
-NO_CREDENTIALS_YET = _provider(
+NO_CREDENTIALS_YET = _aks(
     400, "ControlPlaneNotReady", "The cluster '{name}' has no credentials now. {reason}"
 )
-NO_LOCAL_ACCOUNTS = _provider(
+NO_LOCAL_ACCOUNTS = _aks(
     400,
     "BadRequest",
     "Getting static credential is not allowed because this cluster is set to disable local "
     "accounts.",
 )
-NO_MEMORY = _provider(400, "RehearsalOutOfMemory", "{reason}")
-BROKEN = _front(500, "InternalServerError", "The rehearsal failed; see its server.log.")
+NO_MEMORY = _aks(400, "RehearsalOutOfMemory", "{reason}")
+BROKEN = Refusal(500, "InternalServerError", "The rehearsal failed; see its server.log.")
 
-NO_POOL = _provider(
-    404, "NotFound", "Could not find the agent pool '{name}'.", "GetAgentPool_NotFound"
-)
-BUSY_CLUSTER = _provider(
+NO_POOL = _aks(404, "NotFound", "Could not find the agent pool '{name}'.", "GetAgentPool_NotFound")
+BUSY_CLUSTER = _aks(
     409,
     "OperationNotAllowed",
     "Operation is not allowed: Another operation ({name} - {state}) is in progress, please wait "
     "for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation "
     "for more details",
 )
-BUSY_POOL = _provider(
+BUSY_POOL = _aks(
     409,
     "OperationNotAllowed",
     "Operation is not allowed: Another agentpool operation ({name} - {state}) is in progress, "
     "please wait for it to finish before starting a new operation. See "
     "https://aka.ms/aks-pending-operation for more details",
 )
-LAST_SYSTEM_POOL = _provider(
+LAST_SYSTEM_POOL = _aks(
     400,
     "OperationNotAllowed",
     "The last System pool '{name}' of a cluster cannot be deleted: a cluster has at least one.",
     "LastSystemAgentPool",
 )
-NO_SYSTEM_POOL = _provider(
+NO_SYSTEM_POOL = _aks(
     400, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool."
 )
-NEW_INLINE_POOL = _provider(
+NEW_INLINE_POOL = _aks(
     400,
     "BadRequest",
     "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed "
     "through managed cluster operations. For agent pool specific change, please use per agent pool "
     "operations: https://aka.ms/agent-pool-rest-api",
 )
-UNKNOWN_FIELD = _provider(
+UNKNOWN_FIELD = _aks(
     400,
     "UnmarshalError",
     'UnmarshalEntity encountered error: json: unknown field "{field}" Check that the field is in '
     "the right location, is spelled correctly, and is supported in the API version. Visit "
     "aka.ms/aks/apiversions for more API version information..",
 )
-WRONG_KIND = _provider(
+WRONG_KIND = _aks(
     400,
     "UnmarshalError",
     "UnmarshalEntity encountered error: json: cannot unmarshal {kind} into field {field}.",
 )
-IMMUTABLE = _provider(
-    400, "PropertyChangeNotAllowed", "Changing property '{property}' is not allowed."
-)
+IMMUTABLE = _aks(400, "PropertyChangeNotAllowed", "Changing property '{property}' is not allowed.")
 # The message is of terraform-provider-azurerm#4543; its code is not on record.
-AUTOSCALED_COUNT = _provider(
+AUTOSCALED_COUNT = _aks(
     400,
     "BadRequest",
     "Cannot manually scale AgentPool of an AKS cluster with cluster autoscaler enabled",
 )
-MISSING_PARAMETER = _provider(
+MISSING_PARAMETER = _aks(
     400, "InvalidParameter", "Required parameter {parameter} is missing (null)."
 )
-INVALID_PARAMETER = _provider(
+INVALID_PARAMETER = _aks(
     400,
     "InvalidParameter",
     "The value of parameter {parameter} is invalid. Error details: {reason}",
 )
-RETIRED_SIZE = _provider(
+RETIRED_SIZE = _aks(
     400,
     "BadRequest",
     "The VM size of {size} is not allowed in your subscription in location '{location}': the "
@@ -216,7 +202,7 @@ RETIRED_SIZE = _provider(
     "https://aka.ms/aks/quotas-skus-regions",
     "VMSizeNotSupported",
 )
-FOREIGN_GPU = _provider(
+FOREIGN_GPU = _aks(
     400,
     "BadRequest",
     "The VM size of {size} is not allowed in your subscription in location '{location}': AKS does "
@@ -224,13 +210,13 @@ FOREIGN_GPU = _provider(
     "https://aka.ms/aks/quotas-skus-regions",
     "VMSizeNotSupported",
 )
-NO_FEATURE_FOR_IMAGE = _provider(
+NO_FEATURE_FOR_IMAGE = _aks(
     400,
     "PreviewFeatureNotRegistered",
     "Preview feature {namespace}/{feature} not registered, or the resource provider {namespace} "
     "not registered again since it is.",
 )
-NO_SPECIALISED_IMAGE = _provider(
+NO_SPECIALISED_IMAGE = _aks(
     400,
     "BadRequest",
     "The specialised GPU image, which the header {header} asks for, was retired on {date}, and "
@@ -242,27 +228,27 @@ _VERSIONS = (
     "Please use [az aks get-versions] command to get the supported version list in this region. "
     "For more information, please check https://aka.ms/supported-version-list"
 )
-NO_SUCH_KUBERNETES = _provider(
+NO_SUCH_KUBERNETES = _aks(
     400,
     "K8sVersionNotSupported",
     "Managed cluster {cluster} is on version {version}, which is not supported in this region. "
     + _VERSIONS,
 )
-LONG_TERM_ONLY = _provider(
+LONG_TERM_ONLY = _aks(
     400,
     "K8sVersionNotSupported",
     "Managed cluster {cluster} is on version {version}, which is only available for Long-Term "
     "Support (LTS). If you intend to onboard to LTS, please ensure the cluster is in Premium tier "
     "and LTS support plan. Otherwise: " + _VERSIONS,
 )
-NO_LONG_TERM = _provider(
+NO_LONG_TERM = _aks(
     400,
     "K8sVersionNotSupported",
     "Managed cluster {cluster} is on version {version}, which has no Long-Term Support (LTS). "
     + _VERSIONS,
 )
 # From public terraform logs: the wording, and that AKS answers at once.
-SIZE_NOT_ALLOWED = _provider(
+SIZE_NOT_ALLOWED = _aks(
     400,
     "BadRequest",
     "The VM size of {size} is not allowed in your subscription in location '{location}'. The "
@@ -270,10 +256,10 @@ SIZE_NOT_ALLOWED = _provider(
     "https://aka.ms/aks/quotas-skus-regions",
     "VMSizeNotSupported",
 )
-NO_ZONES_HERE = _provider(
+NO_ZONES_HERE = _aks(
     400, "AvailabilityZoneNotSupported", "Availability zone is not supported in this region."
 )
-ZONE_NOT_SUPPORTED = _provider(
+ZONE_NOT_SUPPORTED = _aks(
     400,
     "AvailabilityZoneNotSupported",
     "The zone(s) '{zones}' for resource '{pool}' is not supported. The supported zones for "
@@ -285,13 +271,13 @@ _QUOTA_ADVICE = (
     "vcpu quota, please consider use smaller maxSurge or use maxUnavailable to proceed upgrade "
     "without surge nodes, details: aka.ms/aks/maxUnavailable."
 )
-NO_FAMILY_QUOTA = _provider(
+NO_FAMILY_QUOTA = _aks(
     400,
     "ErrCode_InsufficientVCPUQuota",
     "Insufficient vcpu quota requested {requested}, remaining {left} for family {family} for "
     "region {location}. " + _QUOTA_ADVICE,
 )
-NO_REGIONAL_QUOTA = _provider(
+NO_REGIONAL_QUOTA = _aks(
     400,
     "ErrCode_InsufficientVCPUQuota",
     "Insufficient regional vcpu quota left for location {location}. left regional vcpu quota "
@@ -323,7 +309,7 @@ class ArmError(Exception):
 
     def body(self) -> Mapping[str, Any]:
         named = {"target": self.target} if self.target else {}
-        if self.refusal.shape is Shape.FLAT:
+        if self.refusal.is_flat:
             return {
                 "code": self.refusal.code,
                 "details": None,
