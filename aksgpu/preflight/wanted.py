@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from catalogue.headers import CUSTOM_FEATURES
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
 from catalogue.nodes import surge_nodes
 from settings import GpuPool, Settings, SystemPool
 
 # AKS itself, and those in whose name it makes machines and networks in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
-# The header by which features of AKS are asked for, separated by commas.
-FEATURES_HEADER = "AKSHTTPCustomFeatures"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +53,7 @@ def features(settings: Settings) -> Mapping[str, bool]:
     needed: dict[str, bool] = {}
     for pool in _made(settings):
         for name, value in pool.custom_headers.items():
-            if name.lower() == FEATURES_HEADER.lower():
+            if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
     if settings.pools_of("specialised-image"):
         needed[f"{SPECIALISED_IMAGE_NAMESPACE}/{SPECIALISED_IMAGE_FEATURE}"] = True
