@@ -2,7 +2,14 @@ import pytest
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
 
-from provider_kit.values import UNKNOWN, holds_unknown, plain, plain_map, property_map
+from provider_kit.values import (
+    UNKNOWN,
+    holds_unknown,
+    plain,
+    plain_map,
+    property_map,
+    without_nulls,
+)
 
 VALUES = {
     "text": "a",
@@ -48,3 +55,7 @@ def test_finds_what_is_unknown(value: object, holds: bool) -> None:
 def test_refuses_what_has_no_form() -> None:
     with pytest.raises(TypeError, match="object has no form"):
         property_map({"a": object()})
+
+
+def test_nulls_are_left_out() -> None:
+    assert without_nulls({"a": None, "b": [{"c": None}]}) == {"b": [{}]}

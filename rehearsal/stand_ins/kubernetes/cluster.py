@@ -1,4 +1,4 @@
-"""What is asked of a cluster: its kinds, and the objects in it, which are applied by its server."""
+"""A cluster as the stand-in uses it: its kinds, and its objects by server-side apply."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -9,16 +9,16 @@ from provider_kit.serving import ProviderError
 from rehearsal.stand_ins.kubernetes.objects import (
     PATCH_FORCE,
     Object,
+    is_enabled,
     name_of,
     namespace_of,
-    says_yes,
     wired,
 )
 
-# A namespace or a kind may be made by a resource beside the one that needs it.
+# Another resource of the same update may be about to create the namespace or the kind.
 _SECONDS_BEFORE_TRIES = (0.25, 0.5, 1.0, 2.0)
 
-# Whose fields are taken over without a word: those of people at kubectl, and Pulumi's own.
+# Managers whose fields are taken over without a conflict: kubectl and Pulumi itself.
 _ADOPTED = ("before-first-apply", "kubectl", "pulumi-kubernetes", "pulumi-resource-kubernetes")
 _MANAGER = re.compile(r'conflict with "(?P<name>[^"]+)"')
 
@@ -51,7 +51,7 @@ class Kind:
 
 
 class Cluster:
-    """A reachable cluster; ApiError has the server's refusals."""
+    """A cluster that has answered. Its methods raise ApiError where the server refuses."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         self._client = client
@@ -61,9 +61,9 @@ class Cluster:
     async def close(self) -> None:
         await self._client.close()
 
-    async def kind_of(self, asked: Object) -> Kind:
-        """The kind of an object; what is not found is asked for again the next time."""
-        api_version, kind = asked["apiVersion"], asked["kind"]
+    async def kind_of(self, inputs: Object) -> Kind:
+        """Returns the kind of an object. A kind that is not found is looked for again next time."""
+        api_version, kind = inputs["apiVersion"], inputs["kind"]
         if (api_version, kind) not in self._kinds:
             await self._discover(api_version)
         try:
@@ -71,49 +71,49 @@ class Cluster:
         except KeyError:
             raise NoMatchError(api_version, kind) from None
 
-    async def get(self, asked: Object) -> Object | None:
-        """The object as it is now; None if it is not there."""
+    async def get(self, inputs: Object) -> Object | None:
+        """Returns the object as it is now; None if it is not there."""
         try:
-            return await self._client.get(await self._path(asked))
+            return await self._client.get(await self._path(inputs))
         except ApiError as error:
             if error.status == NOT_FOUND:
                 return None
             raise
 
     async def list_beside(self, live: Object, kind: str, **query: str) -> list[Object]:
-        """Objects of the core in the namespace of another one."""
+        """Returns objects of the core group in the namespace of another object."""
         namespace = namespace_of(live) or "default"
         return await self._client.list(f"/api/v1/namespaces/{namespace}/{kind}", **query)
 
     async def create(
-        self, asked: Object, manager: str, rest: Callable[[float], Awaitable[None]]
+        self, inputs: Object, manager: str, rest: Callable[[float], Awaitable[None]]
     ) -> Object:
         for seconds in _SECONDS_BEFORE_TRIES:
             try:
-                return await self._create(asked, manager)
+                return await self._create(inputs, manager)
             except NoMatchError:
                 pass
             except ApiError as error:
                 if not is_missing_namespace(error):
                     raise
             await rest(seconds)
-        return await self._create(asked, manager)
+        return await self._create(inputs, manager)
 
-    async def update(self, asked: Object, manager: str, *, is_preview: bool) -> Object:
-        # What is gone is not made anew by the way.
-        await self._client.get(await self._path(asked))
-        return await self.apply(asked, manager, is_preview=is_preview)
+    async def update(self, inputs: Object, manager: str, *, is_preview: bool) -> Object:
+        # To apply would silently create an object that is gone.
+        await self._client.get(await self._path(inputs))
+        return await self.apply(inputs, manager, is_preview=is_preview)
 
-    async def apply(self, asked: Object, manager: str, *, is_preview: bool = False) -> Object:
-        """The object as the server makes it; in a preview, as it would make it."""
-        force = says_yes(asked, PATCH_FORCE)
+    async def apply(self, inputs: Object, manager: str, *, is_preview: bool = False) -> Object:
+        """Returns the object as the server makes it or, in a preview, would make it."""
+        force = is_enabled(inputs, PATCH_FORCE)
         try:
-            return await self._send(asked, manager, is_preview=is_preview, force=force)
+            return await self._send(inputs, manager, is_preview=is_preview, force=force)
         except ApiError as error:
             if error.status != CONFLICT:
                 raise
             if not force and _are_adopted(error):
-                return await self._send(asked, manager, is_preview=is_preview, force=True)
+                return await self._send(inputs, manager, is_preview=is_preview, force=True)
             raise ProviderError(
                 f"Server-Side Apply field conflict detected. See {_CONFLICTS_EXPLAINED} for "
                 "troubleshooting help.\nThe resource managed by field manager "
@@ -121,28 +121,28 @@ class Cluster:
                 f'{PATCH_FORCE}: "true" takes the fields over.'
             ) from error
 
-    async def delete(self, asked: Object) -> None:
-        """Asks for the deletion; an object waits for those that depend on it."""
-        await self._client.delete(await self._path(asked), propagationPolicy="Foreground")
+    async def delete(self, inputs: Object) -> None:
+        """Starts the deletion; the object goes after those that depend on it."""
+        await self._client.delete(await self._path(inputs), propagationPolicy="Foreground")
 
-    async def _create(self, asked: Object, manager: str) -> Object:
-        # To apply is to update what is there, which would take it away from whoever has it.
-        if await self.get(asked) is not None:
-            kind = await self.kind_of(asked)
-            raise ProviderError(f'{kind.qualified} "{name_of(asked)}" already exists')
-        return await self.apply(asked, manager)
+    async def _create(self, inputs: Object, manager: str) -> Object:
+        # To apply would take over an object that somebody else has made.
+        if await self.get(inputs) is not None:
+            kind = await self.kind_of(inputs)
+            raise ProviderError(f'{kind.qualified} "{name_of(inputs)}" already exists')
+        return await self.apply(inputs, manager)
 
-    async def _send(self, asked: Object, manager: str, *, is_preview: bool, force: bool) -> Object:
+    async def _send(self, inputs: Object, manager: str, *, is_preview: bool, force: bool) -> Object:
         query = {"fieldManager": manager, "force": str(force).lower()}
         query |= {"dryRun": "All"} if is_preview else {}
-        return await self._client.patch(await self._path(asked), wired(asked), APPLY, **query)
+        return await self._client.patch(await self._path(inputs), wired(inputs), APPLY, **query)
 
-    async def _path(self, asked: Object) -> str:
-        kind = await self.kind_of(asked)
+    async def _path(self, inputs: Object) -> str:
+        kind = await self.kind_of(inputs)
         namespace = (
-            f"/namespaces/{namespace_of(asked) or self.namespace}" if kind.is_namespaced else ""
+            f"/namespaces/{namespace_of(inputs) or self.namespace}" if kind.is_namespaced else ""
         )
-        return f"{_root(kind.api_version)}{namespace}/{kind.plural}/{name_of(asked)}"
+        return f"{_root(kind.api_version)}{namespace}/{kind.plural}/{name_of(inputs)}"
 
     async def _discover(self, api_version: str) -> None:
         try:
@@ -168,7 +168,7 @@ def _root(api_version: str) -> str:
 
 
 def _are_adopted(conflict: ApiError) -> bool:
-    """Whether the conflict is with nobody but those whose fields are taken over."""
+    """Whether the conflict is only with managers whose fields are taken over."""
     causes = [cause.get("message", "") for cause in conflict.details.get("causes") or []]
     managers = [match["name"] for match in map(_MANAGER.search, causes) if match]
     return bool(managers) and all(name.startswith(_ADOPTED) for name in managers)

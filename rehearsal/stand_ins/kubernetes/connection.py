@@ -1,4 +1,4 @@
-"""The provider's arguments, and the one cluster that they choose, or why there is none."""
+"""The provider's arguments, and the connection to the cluster that they choose."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ _PREFIX = "kubernetes:config:"
 _IDENTIFIER = "clusterIdentifier"
 _SECONDS_TO_CONNECT = 30
 
-# Arguments, each with the only value under which the stand-in does what the original does.
+# Arguments with the only value that the stand-in knows.
 _FIXED = {
     "cluster": "",
     "context": "",
@@ -41,14 +41,14 @@ _REMOVABLE = (
 
 
 def check_arguments(arguments: Mapping[str, Any]) -> None:
-    """Refuses arguments under which another provider would do something else."""
+    """Refuses arguments that the stand-in would ignore."""
     for name, value in _FIXED.items():
         if arguments.get(name) not in (None, "", value):
             raise refused(f"the provider argument {name}: {arguments[name]}")
 
 
 def config_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> DiffResponse:
-    """What a change of the arguments comes to: another cluster makes everything anew."""
+    """Returns what a change of the arguments does: another cluster replaces everything."""
     changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
     is_identified = bool(old.get(_IDENTIFIER) and new.get(_IDENTIFIER))
     decisive = _IDENTIFIER if is_identified else "kubeconfig"
@@ -62,14 +62,14 @@ def _is_another_cluster(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
     if holds_unknown(new.get("kubeconfig")):
         return True
     try:
-        before, after = (choose(parse(given.get("kubeconfig") or "")) for given in (old, new))
+        before, after = (choose(parse(side.get("kubeconfig") or "")) for side in (old, new))
     except KubeconfigError:
         return False
     return before.cluster != after.cluster
 
 
 class Connection:
-    """A provider can be configured without a cluster: only what needs it fails then."""
+    """The cluster, or the reason why there is none: only what needs it fails then."""
 
     def __init__(self, log: EngineLog) -> None:
         self._log = log
@@ -98,15 +98,15 @@ class Connection:
 
     @property
     def reached(self) -> Cluster:
-        """The cluster, for what cannot do without it."""
+        """The cluster; raises ProviderError if there is none."""
         if self.cluster is None:
             raise ProviderError(f"configured Kubernetes cluster is unreachable: {self._reason}")
         return self.cluster
 
     async def may_forget(self, urn: str, *, is_deletion: bool) -> bool:
-        """Whether there is no cluster, and what was on it shall be forgotten.
+        """Whether the resources of an unreachable cluster are dropped from the state.
 
-        If there is none and nothing shall be forgotten, an error says so.
+        Raises ProviderError if the cluster is unreachable and they are not.
         """
         if self.cluster is not None:
             return False
@@ -129,10 +129,10 @@ class Connection:
 
 
 async def connected(arguments: Mapping[str, str]) -> Cluster:
-    """A cluster that has answered."""
+    """Returns the cluster, once it has answered."""
     text = arguments.get("kubeconfig", "")
     if not {"\n", "{"} & {*text}:
-        # Also the path of one, which may be that of a cluster that is no rehearsal's.
+        # A path may lead to a cluster that is not the rehearsal's.
         raise refused("a provider without the contents of a kubeconfig")
     try:
         config = parse(text)

@@ -1,6 +1,6 @@
-"""What changes of an object come to: those of its inputs, and those that others made to it.
+"""Differences of objects: between old and new inputs, and between inputs and the live object.
 
-Kubernetes writes some of what it is given in its own way; the same in other words is no change.
+Kubernetes rewrites some values, as `1` for `1000m`. Two ways to write one value are no difference.
 """
 
 import base64
@@ -17,13 +17,13 @@ from provider_kit.diff import diff
 from rehearsal.stand_ins.kubernetes.objects import (
     AUTONAMED,
     Object,
+    is_enabled,
     name_of,
     namespace_of,
-    says_yes,
     with_metadata,
 )
 
-# A change of these makes another object of any.
+# A change of these makes another object, whatever its kind.
 _IDENTITY = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
 
 _SELECTOR = ("spec.selector",)
@@ -32,8 +32,7 @@ _BINDING = ("roleRef",)
 # By the group and the kind, whatever the version.
 _FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     {
-        # Of a ConfigMap and a Secret, Kubernetes would change the content, and whoever reads it
-        # would not notice.
+        # Kubernetes would change the content of these, but pods that use it would not notice.
         ("", "ConfigMap"): ("binaryData", "data"),
         ("", "Secret"): ("data", "stringData", "type"),
         ("", "Service"): ("spec.clusterIP",),
@@ -50,89 +49,89 @@ _FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# Names in whose reach values are quantities, as `1000m` for `1`.
+# Below these names, values are quantities.
 _OF_QUANTITIES = frozenset({"capacity", "hard", "limits", "requests", "sizeLimit"})
 
-# Lists that the server lengthens by itself, where nobody has changed anything.
+# Lists to which the server adds by itself.
 _LENGTHENED = frozenset({"tolerations"})
 
 
 def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffResponse:
-    """What the change from one set of inputs to another needs."""
-    new = in_the_words_of(old, _with_namespace_of(old, new))
-    # Without a word on the namespace, an object stays where it is.
+    """Returns what changes between two sets of inputs, and whether that replaces the object."""
+    new = aligned(old, _with_namespace_of(old, new))
+    # Inputs without a namespace leave the object where it is.
     old = _with_namespace_of(new, old)
     found = diff(old, new, replaces=_fixed(new), ignored=ignored)
     found.delete_before_replace = bool(found.replaces) and _takes_the_same_name(old, new)
     return found
 
 
-def _fixed(asked: Object) -> tuple[str, ...]:
-    """The paths that cannot change."""
-    group = str(asked.get("apiVersion", "")).rpartition("/")[0]
-    return (*_IDENTITY, *_FIXED.get((group, str(asked.get("kind", ""))), ()))
+def _fixed(obj: Object) -> tuple[str, ...]:
+    """Returns the paths that cannot change."""
+    group = str(obj.get("apiVersion", "")).rpartition("/")[0]
+    return (*_IDENTITY, *_FIXED.get((group, str(obj.get("kind", ""))), ()))
 
 
-def _with_namespace_of(other: Object, asked: Object) -> Object:
+def _with_namespace_of(other: Object, obj: Object) -> Object:
     namespace = namespace_of(other)
-    if not namespace or not isinstance(asked.get("metadata"), dict):
-        return asked
-    if asked["metadata"].get("namespace"):
-        return asked
-    return with_metadata(asked, namespace=namespace)
+    if not namespace or not isinstance(obj.get("metadata"), dict):
+        return obj
+    if obj["metadata"].get("namespace"):
+        return obj
+    return with_metadata(obj, namespace=namespace)
 
 
 def _takes_the_same_name(old: Object, new: Object) -> bool:
     """Whether the new object cannot be there while the old one is."""
     identity: tuple[Any, ...] = (name_of(new), namespace_of(new))
-    return not says_yes(new, AUTONAMED) and identity == (name_of(old), namespace_of(old))
+    return not is_enabled(new, AUTONAMED) and identity == (name_of(old), namespace_of(old))
 
 
-def drifted(said: Any, live: Any, within: str = "") -> Any:
-    """What is there of what was said, in the words it was said in where it means the same.
+def drifted(inputs: Any, live: Any, within: str = "") -> Any:
+    """Returns the inputs with their live values, as the inputs write them where they are the same.
 
-    What was left out is the server's affair.
+    What the inputs leave out is not compared: the server fills it in.
     """
-    if isinstance(said, Mapping) and isinstance(live, Mapping):
+    if isinstance(inputs, Mapping) and isinstance(live, Mapping):
         return {
-            key: drifted(value, live[key], _reach(within, key))
-            for key, value in said.items()
+            key: drifted(value, live[key], _scope(within, key))
+            for key, value in inputs.items()
             if key in live
         }
-    if _are_named(said) and _are_named(live):
+    if _are_named(inputs) and _are_named(live):
         there = {item["name"]: item for item in live}
         return [
-            drifted(item, there[item["name"]], within) for item in said if item["name"] in there
+            drifted(item, there[item["name"]], within) for item in inputs if item["name"] in there
         ]
-    if isinstance(said, list) and isinstance(live, list):
-        both = [drifted(a, b, within) for a, b in zip(said, live, strict=False)]
-        return both if within in _LENGTHENED else both + live[len(said) :]
-    return said if _is_same(said, live, within) else live
+    if isinstance(inputs, list) and isinstance(live, list):
+        both = [drifted(a, b, within) for a, b in zip(inputs, live, strict=False)]
+        return both if within in _LENGTHENED else both + live[len(inputs) :]
+    return inputs if _is_same(inputs, live, within) else live
 
 
-def secret_drifted(said: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for a Secret, whose `stringData` becomes part of its `data`."""
-    result: dict[str, Any] = drifted(said, live)
-    texts = said.get("stringData")
+def secret_drifted(inputs: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+    """Does the same for a Secret, whose `stringData` the server moves to its `data`."""
+    result: dict[str, Any] = drifted(inputs, live)
+    texts = inputs.get("stringData")
     if isinstance(texts, Mapping):
         data = live.get("data") or {}
         result["stringData"] = {key: _text(data[key]) for key in texts if key in data}
     return result
 
 
-def in_the_words_of(old: Any, new: Any, within: str = "") -> Any:
-    """The new inputs, in the words of the old ones where they mean the same."""
+def aligned(old: Any, new: Any, within: str = "") -> Any:
+    """Returns the new inputs, written as the old ones where their values are the same."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return {
-            key: in_the_words_of(old[key], value, _reach(within, key)) if key in old else value
+            key: aligned(old[key], value, _scope(within, key)) if key in old else value
             for key, value in new.items()
         }
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        return [in_the_words_of(a, b, within) for a, b in zip(old, new, strict=True)]
+        return [aligned(a, b, within) for a, b in zip(old, new, strict=True)]
     return old if _is_same(old, new, within) else new
 
 
-def _reach(within: str, key: str) -> str:
+def _scope(within: str, key: str) -> str:
     return within if within in _OF_QUANTITIES else key
 
 
@@ -146,7 +145,7 @@ def _is_same(one: Any, other: Any, within: str) -> bool:
 
 
 def _quantity(value: Any) -> tuple[Decimal, str] | None:
-    """The amount, and the notation in which Kubernetes writes it: it keeps to the one it got."""
+    """Returns the amount and the notation, which Kubernetes keeps when it rewrites a quantity."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

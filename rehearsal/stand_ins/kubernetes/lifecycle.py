@@ -20,39 +20,39 @@ _FAILURES = (ApiError, ProviderError)
 
 
 @dataclass(frozen=True)
-class Work:
-    """The work on one resource; what it gives are outputs, as they are recorded."""
+class Lifecycle:
+    """One resource; its methods return outputs as the engine records them."""
 
     urn: str
     cluster: Cluster
     log: EngineLog
     cancellation: Cancellation
 
-    async def preview_creation(self, asked: Object) -> Object:
-        """What would be created: as the server says, or as the inputs say where it cannot."""
-        if holds_unknown(asked):
-            return asked
+    async def preview_creation(self, inputs: Object) -> Object:
+        """Returns what the server would create, or the inputs where it cannot know yet."""
+        if holds_unknown(inputs):
+            return inputs
         try:
-            # What is there is either in the way, or will be gone by then: that is not known here.
-            if await self.cluster.get(asked) is not None:
-                return asked
-            live = await self.cluster.apply(asked, manager_of({}), is_preview=True)
+            # An object that is there may be replaced, and so be gone by then.
+            if await self.cluster.get(inputs) is not None:
+                return inputs
+            live = await self.cluster.apply(inputs, manager_of({}), is_preview=True)
         except NoMatchError:
-            return asked
+            return inputs
         except ApiError as error:
             if is_missing_namespace(error) or error.status == FORBIDDEN:
-                return asked
+                return inputs
             raise ProviderError(str(error)) from error
         return _without_status(live)
 
-    async def create(self, asked: Object, within: float) -> Object:
+    async def create(self, inputs: Object, within: float) -> Object:
         manager = manager_of({})
         try:
-            live = await self.cluster.create(asked, manager, self._rest)
+            live = await self.cluster.create(inputs, manager, self._rest)
         except NoMatchError as error:
             raise ProviderError(
-                f'creation of resource "{self.urn}" with kind {asked["apiVersion"]}/'
-                f"{asked['kind']} failed because the Kubernetes API server reported that the "
+                f'creation of resource "{self.urn}" with kind {inputs["apiVersion"]}/'
+                f"{inputs['kind']} failed because the Kubernetes API server reported that the "
                 "apiVersion for this resource does not exist. Verify that any required CRDs have "
                 f"been created: {error}"
             ) from error
@@ -65,7 +65,7 @@ class Work:
             f'resource "{self.urn}" was successfully created, but the Kubernetes API server '
             "reported that it failed to fully initialize or become live"
         )
-        return await self._once_ready(asked, live, within, manager, failed)
+        return await self._once_ready(inputs, live, within, manager, failed)
 
     async def preview_update(self, new: Object, state: Mapping[str, Any]) -> Object:
         if holds_unknown(new):
@@ -79,20 +79,20 @@ class Work:
         live = await self._updated(new, manager, is_preview=False)
         return await self._once_ready(new, live, within, manager, _not_live(live))
 
-    async def read(self, asked: Object, state: Mapping[str, Any]) -> Object | None:
-        """The outputs as they are now; None where there is nothing any more."""
+    async def read(self, inputs: Object, state: Mapping[str, Any]) -> Object | None:
+        """Returns the outputs as they are now; None if the object is gone."""
         try:
-            with refusals_told():
-                live = await self.cancellation.watch(self.cluster.get(asked))
+            with refusals_reported():
+                live = await self.cancellation.watch(self.cluster.get(inputs))
         except NoMatchError:
-            # The kind is gone, and what was of it went with it.
+            # Its definition was deleted, and all its objects with it.
             return None
         return outputs(live, manager_of(state)) if live else None
 
-    async def require_ready(self, asked: Object, live: Object, now: Object) -> None:
-        """Raises ResourceInitError, with `now` as the inputs, where the object is not ready."""
+    async def require_ready(self, inputs: Object, live: Object, now: Object) -> None:
+        """Raises ResourceInitError, with `now` as the inputs, if the object is not ready."""
         try:
-            await self.cancellation.watch(self._waiting(asked, live).require_ready())
+            await self.cancellation.watch(self._waiting(inputs, live).require_ready())
         except _FAILURES as error:
             raise ResourceInitError(
                 str(error),
@@ -101,14 +101,14 @@ class Work:
                 inputs=recorded(now),
             ) from error
 
-    async def delete(self, asked: Object, within: float) -> None:
+    async def delete(self, inputs: Object, within: float) -> None:
         try:
-            with refusals_told():
-                live = await self.cluster.get(asked)
+            with refusals_reported():
+                live = await self.cluster.get(inputs)
                 if live is None:
                     return
-                await self.cluster.delete(asked)
-                await self.cancellation.watch(self._waiting(asked, live).until_gone(within))
+                await self.cluster.delete(inputs)
+                await self.cancellation.watch(self._waiting(inputs, live).until_gone(within))
         except NoMatchError:
             return
 
@@ -119,10 +119,10 @@ class Work:
             raise ProviderError(f"{_not_live(new)}: {error}") from error
 
     async def _once_ready(
-        self, asked: Object, live: Object, within: float, manager: str, failed: str
+        self, inputs: Object, live: Object, within: float, manager: str, failed: str
     ) -> Object:
-        """The outputs of what is ready; what is not stays in the state, with the reason."""
-        waiting = self._waiting(asked, live)
+        """Returns the outputs once ready. What fails stays in the state, with the reason."""
+        waiting = self._waiting(inputs, live)
         try:
             await self.cancellation.watch(waiting.until_ready(within))
         except _FAILURES as error:
@@ -133,10 +133,10 @@ class Work:
             ) from error
         return outputs(waiting.live, manager)
 
-    def _waiting(self, asked: Object, live: Object) -> Waiting:
-        return Waiting(self.cluster, asked, live, self._tell)
+    def _waiting(self, inputs: Object, live: Object) -> Waiting:
+        return Waiting(self.cluster, inputs, live, self._report)
 
-    async def _tell(self, message: str) -> None:
+    async def _report(self, message: str) -> None:
         await self.log.status(self.urn, message)
 
     async def _rest(self, seconds: float) -> None:
@@ -144,8 +144,8 @@ class Work:
 
 
 @contextmanager
-def refusals_told() -> Iterator[None]:
-    """Tells the user what the server refuses."""
+def refusals_reported() -> Iterator[None]:
+    """Reports the server's refusals to the user."""
     try:
         yield
     except ApiError as error:
@@ -159,9 +159,9 @@ def _reason(error: Exception, waiting: Waiting) -> str:
     return "\n".join((cancelled, *(f"    - {line}" for line in waiting.complaints)))
 
 
-def _not_live(asked: Object) -> str:
+def _not_live(inputs: Object) -> str:
     return (
-        f'the Kubernetes API server reported that "{object_id(asked)}" failed to fully '
+        f'the Kubernetes API server reported that "{object_id(inputs)}" failed to fully '
         "initialize or become live"
     )
 

@@ -1,6 +1,6 @@
-"""Kubernetes' objects as plain JSON: what they are, and what their annotations ask for.
+"""Kubernetes' objects as plain JSON: names, kinds and annotations.
 
-What the stand-in does not know is refused here, by its name.
+Kinds and annotations that the stand-in does not know are refused here, by name.
 """
 
 import hashlib
@@ -22,18 +22,18 @@ _KNOWN = frozenset({AUTONAMED, PATCH_FORCE, SKIP_AWAIT, TIMEOUT_SECONDS})
 
 _TYPE = re.compile(r"kubernetes:(?P<group>[^/:]+)/(?P<version>[^/:]+):(?P<kind>\w+)")
 
-# Groups of the SDK that are none in Kubernetes: what is in them is worked out by the real plug-in.
+# Groups of the SDK, not of Kubernetes: the real plug-in renders what is in them.
 _NOT_OF_KUBERNETES = ("helm.sh/", "kustomize/", "yaml/")
-# How the SDK calls the resources that change a part of what others made.
+# The SDK's ending for resources that change a part of an object that others made.
 _PATCH = "Patch"
-# Kinds that the original waits for, or replaces, in ways of their own, by their groups.
-_OWN_WAYS = frozenset(
+# Groups and kinds that the original awaits or replaces in ways of their own.
+_SPECIAL = frozenset(
     {("core", kind) for kind in ("PersistentVolumeClaim", "Pod", "ReplicationController")}
     | {("core", "ResourceQuota"), ("apps", "StatefulSet"), ("networking.k8s.io", "Ingress")}
     | {("storage.k8s.io", "StorageClass")}
 )
 
-# Properties cannot have dashes: how the SDK writes what Kubernetes calls `x-kubernetes-...`.
+# The SDK's names for Kubernetes' `x-kubernetes-...`: properties cannot have dashes.
 _EXTENSIONS = {
     f"x_kubernetes_{name}": f"x-kubernetes-{name.replace('_', '-')}"
     for name in (
@@ -64,7 +64,7 @@ def refused(what: str) -> ProviderError:
 
 
 def typed(request_type: str, inputs: Object) -> TypeName:
-    """The kind of a resource; the SDK hands its type over with those of its parents."""
+    """Returns the kind of a resource, whose type comes with those of its parents."""
     token = request_type.rpartition("$")[2]
     match = _TYPE.fullmatch(token)
     if match is None:
@@ -72,7 +72,7 @@ def typed(request_type: str, inputs: Object) -> TypeName:
     group, version, kind = match.groups()
     found = TypeName(version if group == "core" else f"{group}/{version}", kind)
     is_patch = kind == f"{inputs.get('kind')}{_PATCH}"
-    if is_patch or (group, kind) in _OWN_WAYS or found.api_version.startswith(_NOT_OF_KUBERNETES):
+    if is_patch or (group, kind) in _SPECIAL or found.api_version.startswith(_NOT_OF_KUBERNETES):
         raise refused(f"the type {token}")
     if kind == "Service" and (inputs.get("spec") or {}).get("type") == "LoadBalancer":
         raise refused("a Service of the type LoadBalancer")
@@ -82,82 +82,73 @@ def typed(request_type: str, inputs: Object) -> TypeName:
     return found
 
 
-def metadata(asked: Object) -> Object:
-    found = asked.get("metadata")
+def metadata(obj: Object) -> Object:
+    found = obj.get("metadata")
     return found if isinstance(found, dict) else {}
 
 
-def name_of(asked: Object) -> str:
-    found = metadata(asked).get("name")
+def name_of(obj: Object) -> str:
+    found = metadata(obj).get("name")
     return found if isinstance(found, str) else ""
 
 
-def namespace_of(asked: Object) -> str:
-    found = metadata(asked).get("namespace")
+def namespace_of(obj: Object) -> str:
+    found = metadata(obj).get("namespace")
     return found if isinstance(found, str) else ""
 
 
-def annotation(asked: Object, name: str) -> str:
-    annotations = metadata(asked).get("annotations")
+def annotation(obj: Object, name: str) -> str:
+    annotations = metadata(obj).get("annotations")
     found = annotations.get(name) if isinstance(annotations, Mapping) else None
     return found if isinstance(found, str) else ""
 
 
-def says_yes(asked: Object, name: str) -> bool:
-    return annotation(asked, name) == "true"
+def is_enabled(obj: Object, name: str) -> bool:
+    return annotation(obj, name) == "true"
 
 
 def object_id(live: Object) -> str:
-    """The id of a resource: `namespace/name`, or `name` where there are no namespaces."""
+    """Returns the id of a resource: `namespace/name`, or `name` if its kind has no namespaces."""
     return f"{namespace_of(live)}/{name_of(live)}".removeprefix("/")
 
 
 def identified(resource_id: str, named: TypeName) -> Object:
-    """As much of an object as its id tells."""
+    """Returns an object with what its id contains."""
     namespace, _, name = resource_id.rpartition("/")
     found = {"name": name} | ({"namespace": namespace} if namespace else {})
     return {"apiVersion": named.api_version, "kind": named.kind, "metadata": found}
 
 
 def displayed(live: Object) -> str:
-    """How messages call an object: without the namespace where that is the usual one."""
+    """Returns the name for messages: without the namespace if that is the default one."""
     namespace = namespace_of(live)
     return name_of(live) if namespace in ("", "default") else f"{namespace}/{name_of(live)}"
 
 
-def with_metadata(asked: Object, **members: Any) -> Object:
-    return {**asked, "metadata": {**metadata(asked), **members}}
+def with_metadata(obj: Object, **members: Any) -> Object:
+    return {**obj, "metadata": {**metadata(obj), **members}}
 
 
-def named(asked: Object, old: Object, base: str, seed: bytes) -> Object:
-    """The object with a name: its own, the one that was made up for it before, or a new one."""
-    if asked.get("metadata") is UNKNOWN or metadata(asked).get("name"):
-        return asked
-    if old and not says_yes(old, AUTONAMED):
-        return asked
+def named(obj: Object, old: Object, base: str, seed: bytes) -> Object:
+    """Returns the object with a name: its own, the one generated before, or a new one."""
+    if obj.get("metadata") is UNKNOWN or metadata(obj).get("name"):
+        return obj
+    if old and not is_enabled(old, AUTONAMED):
+        return obj
     name = (
         name_of(old) or f"{base}-{hashlib.sha256(seed or secrets.token_bytes(8)).hexdigest()[:8]}"
     )
-    annotations = {**(metadata(asked).get("annotations") or {}), AUTONAMED: "true"}
-    return with_metadata(asked, name=name, annotations=annotations)
-
-
-def without_nulls(value: Any) -> Any:
-    """What says nothing is not said at all."""
-    if isinstance(value, Mapping):
-        return {key: without_nulls(member) for key, member in value.items() if member is not None}
-    if isinstance(value, list):
-        return [without_nulls(item) for item in value]
-    return value
+    annotations = {**(metadata(obj).get("annotations") or {}), AUTONAMED: "true"}
+    return with_metadata(obj, name=name, annotations=annotations)
 
 
 def wired(value: Any) -> Any:
-    """Properties as the API server calls them."""
+    """Returns the SDK's properties under the API server's names."""
     return _renamed(value, _EXTENSIONS)
 
 
 def unwired(value: Any) -> Any:
-    """The API server's fields as the SDK calls them."""
+    """Returns the API server's fields under the SDK's names."""
     return _renamed(value, _PROPERTIES)
 
 

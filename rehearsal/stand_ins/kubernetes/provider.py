@@ -1,4 +1,4 @@
-"""The stand-in itself: what the engine asks of pulumi-kubernetes, as requests to an API server."""
+"""The stand-in for pulumi-kubernetes: the engine's calls, as requests to an API server."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,11 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest
-from provider_kit.values import holds_unknown, plain_map
+from provider_kit.values import holds_unknown, plain_map, without_nulls
 from rehearsal.stand_ins.kubernetes.cluster import Cluster, NoMatchError
 from rehearsal.stand_ins.kubernetes.connection import Connection, check_arguments, config_diff
 from rehearsal.stand_ins.kubernetes.differences import object_diff
+from rehearsal.stand_ins.kubernetes.lifecycle import Lifecycle, refusals_reported
 from rehearsal.stand_ins.kubernetes.objects import (
     Object,
     identified,
@@ -22,14 +23,12 @@ from rehearsal.stand_ins.kubernetes.objects import (
     refused,
     typed,
     with_metadata,
-    without_nulls,
 )
 from rehearsal.stand_ins.kubernetes.recorded import recorded, refreshed
-from rehearsal.stand_ins.kubernetes.work import Work
 
 
 class Kubernetes(sdk.Provider):
-    """Any kind of Kubernetes, as it comes: the API server knows the rest."""
+    """Passes objects of any kind to the API server."""
 
     def __init__(self, log: EngineLog) -> None:
         self._log = log
@@ -76,10 +75,10 @@ class Kubernetes(sdk.Provider):
             cluster = self._connection.cluster
             if cluster is None:
                 return sdk.CreateResponse(properties=recorded(inputs))
-            planned = await self._work(request.urn, cluster).preview_creation(inputs)
+            planned = await self._lifecycle(request.urn, cluster).preview_creation(inputs)
             return sdk.CreateResponse(properties=recorded(planned))
-        work = self._work(request.urn, self._connection.reached)
-        created = await work.create(inputs, request.timeout)
+        lifecycle = self._lifecycle(request.urn, self._connection.reached)
+        created = await lifecycle.create(inputs, request.timeout)
         return sdk.CreateResponse(object_id(created), recorded(created))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
@@ -91,31 +90,31 @@ class Kubernetes(sdk.Provider):
             cluster = self._connection.cluster
             if cluster is None:
                 return sdk.UpdateResponse(recorded(new))
-            planned = await self._work(request.urn, cluster).preview_update(new, state)
+            planned = await self._lifecycle(request.urn, cluster).preview_update(new, state)
             return sdk.UpdateResponse(recorded(planned))
-        work = self._work(request.urn, self._connection.reached)
-        return sdk.UpdateResponse(recorded(await work.update(new, state, request.timeout)))
+        lifecycle = self._lifecycle(request.urn, self._connection.reached)
+        return sdk.UpdateResponse(recorded(await lifecycle.update(new, state, request.timeout)))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         inputs, state = _inputs(request.inputs), plain_map(request.properties)
-        asked = identified(request.resource_id, typed(request.type, inputs))
+        obj = identified(request.resource_id, typed(request.type, inputs))
         if await self._connection.may_forget(request.urn, is_deletion=False):
             return sdk.ReadResponse()
-        work = self._work(request.urn, self._connection.reached)
-        live = await work.read(asked | inputs | {"metadata": metadata(asked)}, state)
+        lifecycle = self._lifecycle(request.urn, self._connection.reached)
+        live = await lifecycle.read(obj | inputs | {"metadata": metadata(obj)}, state)
         if live is None:
             return sdk.ReadResponse()
         now = refreshed(inputs, live)
         if inputs:
-            await work.require_ready(inputs, live, now)
+            await lifecycle.require_ready(inputs, live, now)
         return sdk.ReadResponse(request.resource_id, recorded(live), recorded(now))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         state = plain_map(request.properties)
-        asked = identified(request.resource_id, typed(request.type, state)) | state
+        obj = identified(request.resource_id, typed(request.type, state)) | state
         if await self._connection.may_forget(request.urn, is_deletion=True):
             return
-        await self._work(request.urn, self._connection.reached).delete(asked, request.timeout)
+        await self._lifecycle(request.urn, self._connection.reached).delete(obj, request.timeout)
 
     async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
         raise refused(f"the function {request.tok}")
@@ -123,16 +122,17 @@ class Kubernetes(sdk.Provider):
     async def cancel(self) -> None:
         self._cancellation.ask()
 
-    def _work(self, urn: str, cluster: Cluster) -> Work:
-        return Work(urn, cluster, self._log, self._cancellation)
+    def _lifecycle(self, urn: str, cluster: Cluster) -> Lifecycle:
+        return Lifecycle(urn, cluster, self._log, self._cancellation)
 
     async def _placed(self, inputs: Object) -> Object:
-        """The inputs with the namespace that they are in, if they leave it to the provider."""
+        """Returns the inputs with the provider's namespace, if they need one and have none."""
         cluster = self._connection.cluster
         if cluster is None or holds_unknown(inputs.get("metadata")) or namespace_of(inputs):
             return inputs
         try:
-            kind = await cluster.kind_of(inputs)
+            with refusals_reported():
+                kind = await cluster.kind_of(inputs)
         except NoMatchError:
             return inputs
         return with_metadata(inputs, namespace=cluster.namespace) if kind.is_namespaced else inputs

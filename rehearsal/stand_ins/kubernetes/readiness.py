@@ -1,7 +1,4 @@
-"""When an object is ready: a rule for each kind that takes its time.
-
-What keeps its pods from being ready is told in the words of their conditions and containers.
-"""
+"""When an object is ready, by kind, and why its pods are not, by their conditions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,7 +7,7 @@ from typing import Any
 
 from rehearsal.stand_ins.kubernetes.objects import Object, displayed, metadata, name_of
 
-# Conditions in the order in which a pod goes through them: the first that fails tells most.
+# In the order in which a pod gets them: the first that is false tells most.
 _CONDITIONS = ("PodScheduled", "Initialized", "Ready")
 
 # Registries' messages begin and end with what nobody needs.
@@ -20,7 +17,7 @@ _AFTER = ": manifest unknown"
 
 @dataclass(frozen=True)
 class Verdict:
-    """What there is to say of an object right now, and whether that is the end of it."""
+    """The progress of an object, and whether that is its end."""
 
     message: str
     is_ready: bool = False
@@ -34,8 +31,8 @@ def _daemon_set(live: Object) -> Verdict:
     status = _status(live)
     if unseen := _unseen(live):
         return Verdict(unseen)
-    wanted = status.get("desiredNumberScheduled")
-    if wanted is None:
+    desired = status.get("desiredNumberScheduled")
+    if desired is None:
         return Verdict("Missing .status.desiredNumberScheduled")
     counts = (
         ("Current", "currentNumberScheduled"),
@@ -44,9 +41,9 @@ def _daemon_set(live: Object) -> Verdict:
         ("Ready", "numberReady"),
     )
     for word, field in counts:
-        if status.get(field, 0) < wanted:
-            return Verdict(f"{word}: {status.get(field, 0)}/{wanted}")
-    return Verdict(f"All replicas scheduled as expected. Replicas: {wanted}", is_ready=True)
+        if status.get(field, 0) < desired:
+            return Verdict(f"{word}: {status.get(field, 0)}/{desired}")
+    return Verdict(f"All replicas scheduled as expected. Replicas: {desired}", is_ready=True)
 
 
 def _deployment(live: Object) -> Verdict:
@@ -58,16 +55,16 @@ def _deployment(live: Object) -> Verdict:
         return Verdict(
             f"[{progressing.get('reason')}] {progressing.get('message')}", has_failed=True
         )
-    wanted = _wanted(live)
+    desired = _desired(live)
     updated, total = status.get("updatedReplicas", 0), status.get("replicas", 0)
     available = status.get("availableReplicas", 0)
-    if updated < wanted:
-        return Verdict(f"Updated: {updated}/{wanted}")
+    if updated < desired:
+        return Verdict(f"Updated: {updated}/{desired}")
     if total > updated:
         return Verdict(f"Pending termination: {total - updated}")
-    if available < wanted:
+    if available < desired:
         return Verdict(
-            f"Waiting for app ReplicaSet be available ({available}/{wanted} Pods available)"
+            f"Waiting for app ReplicaSet be available ({available}/{desired} Pods available)"
         )
     return Verdict("Deployment initialization complete", is_ready=True)
 
@@ -102,13 +99,13 @@ _JUDGES: Mapping[tuple[str, str], Judge] = MappingProxyType(
 )
 
 
-def judge_of(asked: Object) -> Judge | None:
-    """The judge of such an object; without one it is ready as soon as it is there."""
-    return _JUDGES.get((asked["apiVersion"].rpartition("/")[0], asked["kind"]))
+def judge_of(obj: Object) -> Judge | None:
+    """Returns the judge of such an object; without one, it is ready once it exists."""
+    return _JUDGES.get((obj["apiVersion"].rpartition("/")[0], obj["kind"]))
 
 
 def complaints(pod: Object) -> list[str]:
-    """Why this pod is not ready, line by line; nothing where it is, or has done its work."""
+    """Returns why a pod is not ready, line by line; nothing if it is ready or has succeeded."""
     status = pod.get("status") or {}
     if status.get("phase") == "Succeeded":
         return []
@@ -116,10 +113,10 @@ def complaints(pod: Object) -> list[str]:
     for name in _CONDITIONS:
         condition = conditions.get(name, {})
         if condition.get("status") == "False":
-            said = condition.get("message") if condition.get("reason") else ""
+            message = condition.get("message") if condition.get("reason") else ""
             return [
                 f"[Pod {displayed(pod)}]: {reason}"
-                for reason in (said, *_of_containers(pod))
+                for reason in (message, *_of_containers(pod))
                 if reason
             ]
     return [f"[Pod {displayed(pod)}]: {reason}" for reason in _of_containers(pod)]
@@ -165,7 +162,7 @@ def _condition(live: Object, name: str) -> Mapping[str, Any]:
     return next((found for found in conditions if found.get("type") == name), {})
 
 
-def _wanted(live: Object) -> int:
+def _desired(live: Object) -> int:
     return int((live.get("spec") or {}).get("replicas", 1))
 
 

@@ -1,4 +1,4 @@
-"""What the engine records of an object: its inputs, and its outputs with what we add to them."""
+"""What the engine records of an object: its inputs, and its outputs with two fields of ours."""
 
 import secrets
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any
 
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from provider_kit.values import property_map
+from provider_kit.values import property_map, with_secrets
 from rehearsal.stand_ins.kubernetes.differences import drifted, secret_drifted
 from rehearsal.stand_ins.kubernetes.objects import Object, metadata, unwired
 
@@ -30,14 +30,9 @@ _SECRET = frozenset({"data", "stringData"})
 
 
 def recorded(values: Object) -> dict[str, PropertyValue]:
-    """The engine's form of inputs or outputs; what a Secret holds is a secret, whoever says it."""
+    """Returns the engine's form of inputs or outputs, with the content of a Secret as a secret."""
     properties = property_map(unwired(values))
-    if values.get("kind") != "Secret":
-        return properties
-    return {
-        name: value.with_secret(name in _SECRET and value.value is not None)
-        for name, value in properties.items()
-    }
+    return with_secrets(properties, _SECRET) if values.get("kind") == "Secret" else properties
 
 
 def outputs(live: Object, manager: str) -> Object:
@@ -45,30 +40,27 @@ def outputs(live: Object, manager: str) -> Object:
 
 
 def manager_of(state: Mapping[str, Any]) -> str:
-    """In whose name fields are set: the same for as long as the resource lives."""
+    """Returns the field manager, which a resource keeps for its whole life."""
     return str(state.get(_MANAGER) or f"pulumi-kubernetes-{secrets.token_hex(4)}")
 
 
 def imported(live: Object) -> Object:
-    """The inputs of an object that nobody has said anything about yet: all that could be said."""
+    """Returns inputs for an object that has none yet: everything that inputs can contain."""
     own = {key: value for key, value in metadata(live).items() if key not in _OF_SERVER}
     annotations = {
         key: value
-        for key, value in (own.pop("annotations", None) or {}).items()
+        for key, value in own.pop("annotations", {}).items()
         if key not in _ANNOTATIONS_OF_SERVER
     }
     own |= {"annotations": annotations} if annotations else {}
-    said = {
-        key: value for key, value in live.items() if key not in ("status", _MANAGER, _API_VERSION)
-    }
-    return {**said, "metadata": own}
+    ours = ("status", _MANAGER, _API_VERSION)
+    return {key: value for key, value in live.items() if key not in ours} | {"metadata": own}
 
 
 def refreshed(inputs: Object, live: Object) -> Object:
-    """The inputs, with the values that the cluster has for them now."""
+    """Returns the inputs, with the values that the cluster has for them now."""
     if not inputs:
         return imported(live)
-    live = unwired(live)
-    by_kind = secret_drifted if live.get("kind") == "Secret" else drifted
-    result: Object = by_kind(inputs, live)
+    is_secret = live.get("kind") == "Secret"
+    result: Object = (secret_drifted if is_secret else drifted)(inputs, unwired(live))
     return result

@@ -1,4 +1,4 @@
-"""Waits until an object is ready, or gone, and tells the user how it goes."""
+"""Waits until an object is ready, or gone, and reports its progress to the user."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -13,9 +13,9 @@ from rehearsal.stand_ins.kubernetes.objects import (
     TIMEOUT_SECONDS,
     Object,
     annotation,
+    is_enabled,
     metadata,
     name_of,
-    says_yes,
 )
 from rehearsal.stand_ins.kubernetes.readiness import Judge, complaints, judge_of
 
@@ -28,11 +28,11 @@ _TIMED_OUT = {"DaemonSet": "timed out waiting for the condition"}
 _TIMED_OUT_USUALLY = "'{}' timed out waiting to be Ready"
 _FAILED = "Resource '{}' was created but failed to initialize"
 
-Tell = Callable[[str], Awaitable[None]]
+Report = Callable[[str], Awaitable[None]]
 
 
 class NotReadyError(ProviderError):
-    """What was there did not become ready; `reasons` are those of its pods and events."""
+    """An object did not become ready; `reasons` are those of its pods and events."""
 
     def __init__(self, message: str, reasons: Iterable[str] = ()) -> None:
         lines = dict.fromkeys(reasons)
@@ -40,25 +40,25 @@ class NotReadyError(ProviderError):
 
 
 class Waiting:
-    """One object that was asked for, and what was last seen of it."""
+    """The inputs of one object, and `live`, what was last seen of it."""
 
-    def __init__(self, cluster: Cluster, asked: Object, live: Object, tell: Tell) -> None:
+    def __init__(self, cluster: Cluster, inputs: Object, live: Object, report: Report) -> None:
         self.live = live
         self._cluster = cluster
-        self._asked = asked
-        self._told = ""
-        self._send = tell
+        self._inputs = inputs
+        self._last_report = ""
+        self._send = report
         self._pods: list[Object] = []
 
     @property
     def complaints(self) -> list[str]:
-        """What its pods have to say, as far as they were seen."""
+        """Why its pods are not ready, as far as they were seen."""
         return [line for pod in self._pods for line in complaints(pod)]
 
     async def require_ready(self) -> None:
-        """Looks once; NotReadyError says why the object is not ready now."""
-        judge = judge_of(self._asked)
-        if judge is None or says_yes(self._asked, SKIP_AWAIT):
+        """Raises NotReadyError if the object is not ready now."""
+        judge = judge_of(self._inputs)
+        if judge is None or is_enabled(self._inputs, SKIP_AWAIT):
             return
         verdict = judge(self.live)
         if not verdict.is_ready:
@@ -67,26 +67,26 @@ class Waiting:
             raise NotReadyError(_FAILED.format(name_of(self.live)), reasons)
 
     async def until_ready(self, within: float) -> None:
-        """Ends when the object is ready; NotReadyError says why it will not be, or was not."""
-        judge = judge_of(self._asked)
-        if judge is None or says_yes(self._asked, SKIP_AWAIT):
+        """Returns once the object is ready; raises NotReadyError if it fails or the time is up."""
+        judge = judge_of(self._inputs)
+        if judge is None or is_enabled(self._inputs, SKIP_AWAIT):
             return
         try:
-            async with asyncio.timeout(_time_limit(self._asked, within)):
+            async with asyncio.timeout(_time_limit(self._inputs, within)):
                 await self._until_ready(judge)
         except TimeoutError:
             reasons = (*self.complaints, *await self._events())
             words = _TIMED_OUT.get(self.live["kind"], _TIMED_OUT_USUALLY)
             raise NotReadyError(words.format(name_of(self.live)), reasons) from None
-        await self._tell("")
+        await self._report("")
 
     async def until_gone(self, within: float) -> None:
-        """Ends when the object is gone, or another one has taken its name."""
-        judge = judge_of(self._asked)
-        if judge is not None and says_yes(self._asked, SKIP_AWAIT):
+        """Returns once the object is gone, or another one has taken its name."""
+        judge = judge_of(self._inputs)
+        if judge is not None and is_enabled(self._inputs, SKIP_AWAIT):
             return
         try:
-            async with asyncio.timeout(_time_limit(self._asked, within)):
+            async with asyncio.timeout(_time_limit(self._inputs, within)):
                 await self._until_gone()
         except TimeoutError:
             finalizers = ", ".join(metadata(self.live).get("finalizers") or [])
@@ -95,11 +95,11 @@ class Waiting:
                 f'timed out waiting for {self.live["kind"]} "{name_of(self.live)}" to be '
                 f"deleted{hint}"
             ) from None
-        await self._tell("")
+        await self._report("")
 
-    async def _tell(self, message: str) -> None:
-        if message != self._told:
-            self._told = message
+    async def _report(self, message: str) -> None:
+        if message != self._last_report:
+            self._last_report = message
             await self._send(message)
 
     async def _until_ready(self, judge: Judge) -> None:
@@ -116,7 +116,7 @@ class Waiting:
                     _FAILED.format(name_of(live)),
                     (verdict.message, *self.complaints, *await self._events()),
                 )
-            await self._tell("; ".join((verdict.message, *self.complaints[-1:])))
+            await self._report("; ".join((verdict.message, *self.complaints[-1:])))
 
     async def _until_gone(self) -> None:
         uid = metadata(self.live).get("uid")
@@ -124,10 +124,10 @@ class Waiting:
             if live is None or metadata(live).get("uid") != uid:
                 return
             self.live = live
-            await self._tell(f'{live["kind"]} "{name_of(live)}" still exists')
+            await self._report(f'{live["kind"]} "{name_of(live)}" still exists')
 
     async def _looks(self) -> Any:
-        """The object again and again, None once it is not there; in between some rest."""
+        """Yields the object again and again, with pauses; None if it is not there."""
         rest = _SECONDS_BETWEEN_LOOKS
         while True:
             try:
@@ -136,7 +136,7 @@ class Waiting:
                 # An API server that goes away for a moment comes back.
                 if not error.is_temporary:
                     raise
-                await self._tell(str(error))
+                await self._report(str(error))
             await asyncio.sleep(rest)
             rest = min(rest * 1.5, _SECONDS_BETWEEN_LOOKS_AT_MOST)
 
@@ -148,21 +148,21 @@ class Waiting:
         return await self._list("pods", labelSelector=selector)
 
     async def _events(self) -> list[str]:
-        """Warnings about the object itself, as of a quota that keeps it from having pods."""
+        """Returns warnings about the object itself, as of a quota that forbids its pods."""
         uid = metadata(self.live).get("uid", "")
         selector = f"type=Warning,involvedObject.uid={uid}"
         found = await self._list("events", fieldSelector=selector)
         return [f"[{event.get('reason')}] {event.get('message')}" for event in found]
 
     async def _list(self, kind: str, **query: str) -> list[Object]:
-        """Objects beside this one; to have none of them is no reason to fail."""
+        """Returns objects of the same namespace; a failure to list them is ignored."""
         try:
             return await self._cluster.list_beside(self.live, kind, **query)
         except ApiError:
             return []
 
 
-def _time_limit(asked: Object, within: float) -> float:
-    """How long to wait: as the custom timeout has it, or the annotation, or ten minutes."""
-    annotated = annotation(asked, TIMEOUT_SECONDS)
+def _time_limit(inputs: Object, within: float) -> float:
+    """Returns the seconds of the custom timeout, of the annotation, or else ten minutes."""
+    annotated = annotation(inputs, TIMEOUT_SECONDS)
     return time_limit(within or (float(annotated) if annotated.isdecimal() else 0) or _SECONDS)

@@ -13,7 +13,6 @@ from rehearsal.stand_ins.kubernetes.objects import (
     typed,
     unwired,
     wired,
-    without_nulls,
 )
 
 
@@ -96,7 +95,3 @@ def test_extensions_are_named_as_the_server_names_them() -> None:
 
     assert wired(said) == sent
     assert unwired(sent) == said
-
-
-def test_what_says_nothing_is_left_out() -> None:
-    assert without_nulls({"a": None, "b": [{"c": None}]}) == {"b": [{}]}

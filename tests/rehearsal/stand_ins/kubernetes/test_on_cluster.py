@@ -14,9 +14,9 @@ from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.values import UNKNOWN, plain_map
 from rehearsal.stand_ins.kubernetes.connection import connected
+from rehearsal.stand_ins.kubernetes.lifecycle import Lifecycle
 from rehearsal.stand_ins.kubernetes.objects import Object, with_metadata
 from rehearsal.stand_ins.kubernetes.recorded import refreshed
-from rehearsal.stand_ins.kubernetes.work import Work
 from tests.rehearsal.stand_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
 
 # They need the control plane, which comes to a machine as its engine does.
@@ -41,11 +41,11 @@ class Site:
     plane: ControlPlane
     log: Told
 
-    def run(self, work: Callable[[Work], Awaitable[Any]]) -> Any:
+    def run(self, work: Callable[[Lifecycle], Awaitable[Any]]) -> Any:
         async def on_cluster() -> Any:
             cluster = await connected({"kubeconfig": self.plane.kubeconfig})
             try:
-                return await work(Work("urn", cluster, self.log, Cancellation()))
+                return await work(Lifecycle("urn", cluster, self.log, Cancellation()))
             finally:
                 await cluster.close()
 
@@ -127,7 +127,7 @@ def test_what_exists_is_not_taken_over(site: Site) -> None:
 def test_a_namespace_may_come_a_moment_later(site: Site) -> None:
     asked = with_metadata(config_map("early"), namespace="later-made")
 
-    async def both(work: Work) -> Any:
+    async def both(work: Lifecycle) -> Any:
         creation = asyncio.create_task(work.create(asked, 20))
         await asyncio.sleep(0.3)
         namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later-made"}}
@@ -197,7 +197,7 @@ def test_a_refresh_tells_what_is_not_ready_and_keeps_the_inputs(site: Site) -> N
         site.run(lambda work: work.create(asked, 1.5))
     state = plain_map(created.value.properties)
 
-    async def refresh(work: Work) -> None:
+    async def refresh(work: Lifecycle) -> None:
         live = await work.read(asked, state)
         assert live is not None
         await work.require_ready(asked, live, refreshed(asked, live))

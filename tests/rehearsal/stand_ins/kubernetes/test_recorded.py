@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.stand_ins.kubernetes.differences import drifted, in_the_words_of
+from rehearsal.stand_ins.kubernetes.differences import aligned, drifted
 from rehearsal.stand_ins.kubernetes.recorded import imported, outputs, recorded, refreshed
 
 
@@ -78,7 +78,7 @@ def test_new_inputs_keep_what_is_new() -> None:
     old = {"limits": {"cpu": "1"}, "args": ["a"]}
     new = {"limits": {"cpu": 1, "gpu": 1}, "args": ["b"]}
 
-    assert in_the_words_of(old, new) == {"limits": {"cpu": "1", "gpu": 1}, "args": ["b"]}
+    assert aligned(old, new) == {"limits": {"cpu": "1", "gpu": 1}, "args": ["b"]}
 
 
 def test_what_a_secret_holds_is_a_secret_whoever_says_it() -> None:
