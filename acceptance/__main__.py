@@ -11,14 +11,14 @@ import typer
 from rich.console import Console
 
 from acceptance import by_hand, by_program
-from acceptance.azure import Request
+from acceptance.arm_view import Request
 from acceptance.azure_cli import ensure_azure_cli
-from acceptance.differences import EXPLANATIONS
+from acceptance.comparison import compare
+from acceptance.explanations import EXPLANATIONS
 from acceptance.proofs_in_azure import TIME_SCALE
 from acceptance.report import Report, RowResult
 from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from acceptance.sent import compare
-from acceptance.way import Finding, go
+from acceptance.steps import Finding, go
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_root
 from aksgpu.report import exit_code_of, print_json

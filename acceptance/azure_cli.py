@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from acceptance.running import Runner
+from acceptance.commands import Runner
 from aksgpu.running import ProgramError
 from engine.cache import Say, sole_use, user_cache
 

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 from acceptance import names
-from acceptance.azure import Azure
+from acceptance.arm_view import Azure
+from acceptance.commands import Runner, wait_until
 from acceptance.kubectl import Kubectl, condition, gpus, kubectl_environment
-from acceptance.running import Runner, wait_until
-from acceptance.way import Step, Way
+from acceptance.steps import Step, Way
 from catalogue.device_plugin import CONFLICT_CONDITION
 from engine.cache import Say
 from rehearsal.cloud import Cloud

@@ -10,11 +10,11 @@ from typing import Any
 import yaml
 
 from acceptance import names
-from acceptance.azure import Azure
+from acceptance.arm_view import Azure
 from acceptance.by_hand import run_without_driver
+from acceptance.commands import Runner
 from acceptance.kubectl import Kubectl
-from acceptance.running import Runner
-from acceptance.way import Step, Way
+from acceptance.steps import Step, Way
 from aksgpu.rehearsal_stage import PROGRAM, Stage
 from aksgpu.running import ProgramError
 from aksgpu.stack_names import policies_file, stack_file

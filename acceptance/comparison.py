@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from acceptance.azure import Request
+from acceptance.arm_view import Request
 
 _SUBSCRIPTION = re.compile(r"^/subscriptions/[^/]+", re.IGNORECASE)
 _GROUP = re.compile(r"/resourcegroups/[^/]+", re.IGNORECASE)

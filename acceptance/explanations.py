@@ -1,6 +1,6 @@
 """Why `az` and this program say some things otherwise: every difference there may be."""
 
-from acceptance.sent import ANYTHING, UNSAID, Explanation
+from acceptance.comparison import ANYTHING, UNSAID, Explanation
 
 _CLIENT = "each client speaks of itself; Azure makes nothing of it"
 _CONNECTION = "of this one connection and request; Azure makes nothing of it"

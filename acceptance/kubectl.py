@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from acceptance.running import Runner
+from acceptance.commands import Runner
 from catalogue.device_plugin import GPU
 
 Json = Any

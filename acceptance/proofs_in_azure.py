@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from acceptance import names
-from acceptance.azure import Request
+from acceptance.arm_view import Request
 from acceptance.kubectl import Kubectl, gpus
-from acceptance.way import NotShownError, Way, require
+from acceptance.steps import NotShownError, Way, require
 from rehearsal.arm.resources.registrations import FEATURE_SECONDS
 
 # The rehearsal's clock runs faster than Azure's; the article is happening at this pace.

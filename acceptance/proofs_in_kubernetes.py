@@ -9,7 +9,7 @@ import yaml
 from acceptance import names
 from acceptance.kubectl import Kubectl, condition, gpus
 from acceptance.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
-from acceptance.way import NotShownError, Proof, Way, require
+from acceptance.steps import NotShownError, Proof, Way, require
 from catalogue.device_plugin import CONFLICT_CONDITION, GPU
 from catalogue.images import CUDA_MISMATCH
 from catalogue.kubernetes import LOWEST

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from acceptance.sent import UNSAID, Compared, Comparison, Thing, Unsaid
-from acceptance.way import Finding
+from acceptance.comparison import UNSAID, Compared, Comparison, Thing, Unsaid
+from acceptance.steps import Finding
 from aksgpu.outcome import Cause
 from aksgpu.report import print_result, table
 

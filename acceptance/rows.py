@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from acceptance import proofs_in_azure as azure
 from acceptance import proofs_in_kubernetes as kubernetes
-from acceptance.way import Finding, Proof
+from acceptance.steps import Finding, Proof
 
 
 @dataclass(frozen=True)

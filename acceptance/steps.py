@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from acceptance.azure import Azure
+from acceptance.arm_view import Azure
+from acceptance.commands import Runner
 from acceptance.kubectl import Kubectl
-from acceptance.running import Runner
 from aksgpu.running import ProgramError
 
 Result = Literal["ok", "not ok", "note"]

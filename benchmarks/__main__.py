@@ -1,6 +1,5 @@
 """Runs the measurements, shows them, and writes them to build/bench.json."""
 
-import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +8,8 @@ from pathlib import Path
 from rich.console import Console
 
 from aksgpu.rehearsal_stage import PROGRAM
+from aksgpu.report import as_json
+from aksgpu.running import terminated_as_interrupted
 from benchmarks import parallel, policies, preview
 from engine import ensure_engine
 from rehearsal import cloud
@@ -27,23 +28,28 @@ def _running(time_scale: float) -> Iterator[Cloud]:
             cloud.stop(Path(home))
 
 
-console = Console()
-engine = ensure_engine(console.print)
-with _running(_AT_ONCE) as at_once:
-    costs = preview.measure(engine, at_once, console)
-    policy_cost = policies.measure(engine, at_once, console)
-with _running(_AS_SEEN) as as_seen:
-    updates = parallel.measure(engine, as_seen, console)
+def main() -> None:
+    console = Console()
+    engine = ensure_engine(console.print)
+    with _running(_AT_ONCE) as at_once:
+        costs = preview.measure(engine, at_once, console)
+        policy_cost = policies.measure(engine, at_once, console)
+    with _running(_AS_SEEN) as as_seen:
+        updates = parallel.measure(engine, as_seen, console)
+    console.print(preview.table(costs))
+    console.print(policies.told(policy_cost))
+    console.print(parallel.told(updates))
+    report = PROGRAM / "build" / "bench.json"
+    report.parent.mkdir(exist_ok=True)
+    figures = {
+        "preview": preview.as_json(costs),
+        "parallel": parallel.as_json(updates),
+        **policies.as_json(policy_cost),
+    }
+    report.write_text(as_json(figures), encoding="utf-8")
+    console.print(f"Written to {report.relative_to(PROGRAM)}")
 
-console.print(preview.table(costs))
-console.print(policies.told(policy_cost))
-console.print(parallel.told(updates))
-report = PROGRAM / "build" / "bench.json"
-report.parent.mkdir(exist_ok=True)
-figures: dict[str, object] = {
-    "preview": preview.as_json(costs),
-    "parallel": parallel.as_json(updates),
-    **policies.as_json(policy_cost),
-}
-report.write_text(json.dumps(figures, indent=2) + "\n")
-console.print(f"Written to {report.relative_to(PROGRAM)}")
+
+if __name__ == "__main__":
+    with terminated_as_interrupted():
+        main()

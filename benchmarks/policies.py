@@ -13,7 +13,7 @@ from benchmarks.project import MeasuredProject
 from engine import Engine
 from rehearsal.cloud import Cloud
 
-RESOURCES = 300
+RESOURCES = 100
 RUNS = 5
 _PACK = ("--policy-pack", str(PROGRAM / "policies"))
 

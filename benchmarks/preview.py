@@ -9,12 +9,14 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from aksgpu.report import table as wide_table
 from benchmarks.programs import WAYS, program
 from benchmarks.project import MeasuredProject
 from engine import Engine
 from rehearsal.cloud import Cloud
 
-SIZES = (1, 30, 300)
+# AKS allows a cluster 100 pools.
+SIZES = (1, 30, 100)
 RUNS = 3
 
 
@@ -52,9 +54,8 @@ def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
 def table(costs: list[Cost]) -> Table:
     """The costs, and how often the bare way's each is."""
     bare = {cost.pools: cost for cost in costs if cost.way == "bare"}
-    shown = Table(title=f"Previews on the engine, medians of {RUNS} runs")
-    for heading in ("pools", "way", "seconds", "to bare", "peak MB", "to bare"):
-        shown.add_column(heading, justify="right")
+    headings = ("pools", "way", "seconds", "to bare", "peak MB", "to bare")
+    shown = wide_table(*headings, title=f"Previews on the engine, medians of {RUNS} runs")
     for cost in costs:
         base = bare[cost.pools]
         shown.add_row(

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import Any
+
+from policies.rules import RULES
 
 _PACK = "aks-gpu-policies"
 
@@ -23,15 +24,7 @@ _NOTHING = RuleFacts()
 
 def facts_of(rule: str, pack: str) -> RuleFacts:
     """What is known of a rule; nothing of those of other packs."""
-    return _rules().get(rule, _NOTHING) if pack == _PACK else _NOTHING
-
-
-@cache
-def _rules() -> Mapping[str, RuleFacts]:
-    # Where there is nothing to be said of a rule, the pack need not be loaded.
-    from policies.rules import RULES  # noqa: PLC0415
-
-    return MappingProxyType({rule.name: _facts(rule) for rule in RULES})
+    return _RULES.get(rule, _NOTHING) if pack == _PACK else _NOTHING
 
 
 def _facts(rule: Any) -> RuleFacts:
@@ -42,3 +35,6 @@ def _facts(rule: Any) -> RuleFacts:
         url=rule.url or "",
         tags=tuple(rule.tags or ()),
     )
+
+
+_RULES: Mapping[str, RuleFacts] = MappingProxyType({rule.name: _facts(rule) for rule in RULES})

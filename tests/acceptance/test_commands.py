@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from acceptance import running
-from acceptance.running import Runner, wait_until
+from acceptance import commands
+from acceptance.commands import Runner, wait_until
 from aksgpu.running import ProgramError
 
 
@@ -70,7 +70,7 @@ def test_a_watch_that_ends_without_the_word_has_failed(runner: Runner) -> None:
 def test_a_command_that_takes_too_long_is_ended(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "MOST_SECONDS", 0.3)
+    monkeypatch.setattr(commands, "MOST_SECONDS", 0.3)
 
     with pytest.raises(ProgramError):
         runner.tell(*python("import time; time.sleep(600)"))
@@ -82,6 +82,6 @@ def test_waiting_ends_when_it_holds_and_gives_up_in_the_end(
     answers = iter([False, False, True])
     wait_until("it holds", lambda: next(answers))
 
-    monkeypatch.setattr(running, "WAIT_SECONDS", 0.2)
+    monkeypatch.setattr(commands, "WAIT_SECONDS", 0.2)
     with pytest.raises(ProgramError, match="it is not so that it holds"):
         wait_until("it holds", lambda: False)

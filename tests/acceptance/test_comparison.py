@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from acceptance.azure import Request
-from acceptance.differences import EXPLANATIONS
-from acceptance.sent import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
+from acceptance.arm_view import Request
+from acceptance.comparison import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
+from acceptance.explanations import EXPLANATIONS
 
 HAND, PROGRAM = "/subscriptions/1111", "/subscriptions/2222"
 CLUSTER = "/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from acceptance.azure import Request
+from acceptance.arm_view import Request
+from acceptance.comparison import UNSAID, Comparison, Explanation, compare
 from acceptance.report import Report, RowResult
-from acceptance.sent import UNSAID, Comparison, Explanation, compare
-from acceptance.way import Finding
+from acceptance.steps import Finding
 from aksgpu.report import as_json
 
 OK, NOTE = Finding("ok", "seen with kubectl"), Finding("note", "see the docs")

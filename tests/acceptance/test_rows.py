@@ -7,12 +7,12 @@ import pytest
 import yaml
 
 from acceptance import by_hand, names
-from acceptance.azure import Azure
+from acceptance.arm_view import Azure
 from acceptance.by_program import NEW_CLUSTER, STEPS, WITHOUT_JOB
+from acceptance.commands import Runner
 from acceptance.proofs_in_kubernetes import missing
 from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
-from acceptance.running import Runner
-from acceptance.way import NotShownError, Proof, Step, Way, go, require
+from acceptance.steps import NotShownError, Proof, Step, Way, go, require
 from aksgpu.running import ProgramError
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
