@@ -68,14 +68,12 @@ def _inline_pools(
     inline, before = [], []
     for profile in properties.get("agentPoolProfiles") or ():
         rules.well_formed(profile, fields.INLINE_POOL, request.api_version)
-        name = profile.get("name") or ""
+        name, prefix = profile.get("name") or "", "agentPoolProfile."
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
-        before.append(pools.version_of(present.get(name)))
-        pools.refuse_autoscaled_count(request, profile, present.get(name))
-        pool = pools.after_put(name, profile, present.get(name), cluster, "agentPoolProfile.")
-        pools.choose_image(request, pool, is_new=is_new)
-        inline.append(pool)
+        existing = present.get(name)
+        before.append(pools.version_of(existing))
+        inline.append(pools.after_put(request, name, profile, existing, cluster, prefix))
     pools.require_system_pool(present.values(), inline)
     failure = admission.admit(request, cluster, zip(inline, before, strict=True))
     return inline, failure

@@ -25,9 +25,7 @@ def put(request: Request) -> Answer:
     requested = request.body.get("properties") or {}
     rules.well_formed(requested, fields.POOL, request.api_version)
     name, version = request.names["pool"], version_of(present)
-    refuse_autoscaled_count(request, requested, present)
-    pool = after_put(name, requested, present, cluster, "properties.")
-    choose_image(request, pool, is_new=present is None)
+    pool = after_put(request, name, requested, present, cluster, "properties.")
     refuse_while_busy(cluster, [present] if present else [])
     require_system_pool(cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
@@ -63,9 +61,15 @@ def delete(request: Request) -> Answer:
 
 
 def after_put(
-    name: str, requested: Json, present: Resource | None, cluster: Resource, prefix: str
+    request: Request,
+    name: str,
+    requested: Json,
+    present: Resource | None,
+    cluster: Resource,
+    prefix: str,
 ) -> Resource:
     """Returns the pool after a PUT; errors name its fields with the prefix."""
+    _refuse_autoscaled_count(request, requested, present)
     rules.pool_before_defaults(name, requested, is_new=present is None)
     before = present.properties if present else None
     after = defaults.pool(requested, before, cluster.properties)
@@ -76,10 +80,12 @@ def after_put(
         f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
     )
     pool.body = {**pool.body, "properties": after}
+    if present is None:
+        _choose_image(request, pool)
     return pool
 
 
-def refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
+def _refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
     """Refuses a new count for a pool that stays autoscaled, if the script says so."""
     if present is None or not request.offer_script.refuses_autoscaled_counts:
         return
@@ -94,10 +100,8 @@ def version_of(pool: Resource | None) -> str | None:
     return pool.properties["currentOrchestratorVersion"] if pool else None
 
 
-def choose_image(request: Request, pool: Resource, *, is_new: bool) -> None:
+def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the node image of a new pool: it never changes, and no GET shows it."""
-    if not is_new:
-        return
     eras.admit(request.era, pool.properties, request.headers, pool.location)
     asked_for = eras.asks_for_specialised_image(request.headers)
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
