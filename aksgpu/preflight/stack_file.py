@@ -1,6 +1,6 @@
 """Reads a stack file outside of a Pulumi run, as the program reads it inside of one."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,14 +42,13 @@ def read(folder: Path, stack: str) -> StackConfiguration:
     file, project = read_file(stack_file(folder, stack)), folder / "Pulumi.yaml"
     defaults = read_file(project).defaults if project.is_file() else {}
     texts = as_the_engine_hands_it_over(defaults | file.config)
-    mistakes, warnings = list(_hidden(file)), list[str]()
+    hidden, warnings = list(_hidden(file)), list[str]()
     try:
         settings = load(texts, warnings.append)
     except SettingsError as error:
-        mistakes += error.mistakes
-        raise StoppedError(*(_finding(file, mistake) for mistake in mistakes)) from None
-    if mistakes:
-        raise StoppedError(*(_finding(file, mistake) for mistake in mistakes))
+        raise _stopped(file, [*hidden, *error.mistakes]) from None
+    if hidden:
+        raise _stopped(file, hidden)
     return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
 
 
@@ -61,10 +60,14 @@ def _hidden(file: StackFile) -> Iterator[Mistake]:
             yield Mistake(key, "is encrypted, and preflight reads no secrets; say it in the clear")
 
 
-def _finding(file: StackFile, mistake: Mistake) -> Finding:
-    place = file.place_of_key(mistake.path)
-    what = f"{mistake} ({place})" if place else str(mistake)
-    return Finding(Cause.STACK_FILE_INVALID, what, "correct the stack file")
+def _stopped(file: StackFile, mistakes: Iterable[Mistake]) -> StoppedError:
+    """Every mistake with its place in the file."""
+    findings = []
+    for mistake in mistakes:
+        place = file.place_of_key(mistake.path)
+        what = f"{mistake} ({place})" if place else str(mistake)
+        findings.append(Finding(Cause.STACK_FILE_INVALID, what, "correct the stack file"))
+    return StoppedError(*findings)
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:
