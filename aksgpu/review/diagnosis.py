@@ -8,7 +8,7 @@ from aksgpu.review.masking import clean
 
 # How the program begins when it refuses its stack file; each line after it is a mistake.
 _REFUSED = "This stack file cannot be used:"
-_MISTAKE = re.compile(r"(?P<key>[\w.\[\]'-]+): (?P<what>.+)")
+_MISTAKE = re.compile(r"(?P<key>(?:[\w.'-]|\[[^\]]*\])+): (?P<what>.+)")
 # What is said only since something else has gone wrong.
 _FOLLOWS = re.compile(r"update failed|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d")
 # A traceback is long, and its end says the most.

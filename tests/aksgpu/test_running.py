@@ -1,9 +1,11 @@
 """Programs are run by one rule: nothing is signalled twice, and nothing is left behind."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -84,6 +86,28 @@ def test_a_child_gets_one_sigint_and_is_waited_for(
     (os.killpg if to_the_group else os.kill)(parent.pid, number)
 
     assert end_of(parent) == "interrupted"
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def test_the_ctrl_c_of_a_terminal_reaches_a_child_once(notes: Path) -> None:
+    ours, theirs = os.openpty()
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT, CHILD, str(notes)],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # Makes it the terminal of the session, whose Ctrl-C goes to the group in the foreground.
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+    )
+    try:
+        until(notes.exists, "the child is at work")
+        os.write(ours, b"\x03")
+        assert end_of(parent) == "interrupted"
+    finally:
+        os.close(ours)
+        os.close(theirs)
     assert notes.read_text().splitlines() == ["SIGINT"]
     assert not is_left(notes)
 
