@@ -48,32 +48,17 @@ class About:
     key: str = ""
 
     def ok(self, what: str, **figures: Any) -> Row:
-        return self._row("ok", what, "", None, figures)
+        return self._row("ok", what, figures=figures)
 
     def warning(self, what: str, advice: str, **figures: Any) -> Row:
-        return self._row("warning", what, advice, None, figures)
+        return self._row("warning", what, advice=advice, figures=figures)
 
     def problem(self, cause: Cause, what: str, advice: str, **figures: Any) -> Row:
-        return self._row("problem", what, advice, cause, figures)
+        return self._row("problem", what, advice=advice, cause=cause, figures=figures)
 
     def unknown(self, what: str, advice: str, cause: Cause | None = Cause.UNANSWERED) -> Row:
-        return self._row("unknown", what, advice, cause, {})
+        return self._row("unknown", what, advice=advice, cause=cause)
 
-    def _row(
-        self,
-        answer: Answer,
-        what: str,
-        advice: str,
-        cause: Cause | None,
-        figures: Mapping[str, Any],
-    ) -> Row:
-        return Row(
-            question=self.question,
-            answer=answer,
-            what=what,
-            advice=advice,
-            pool=self.pool,
-            key=self.key,
-            cause=cause,
-            figures=figures,
-        )
+    def _row(self, answer: Answer, what: str, **more: Any) -> Row:
+        about: dict[str, Any] = {"question": self.question, "pool": self.pool, "key": self.key}
+        return Row(answer=answer, what=what, **about, **more)
