@@ -5,6 +5,7 @@ known.
 """
 
 import csv
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,6 +41,15 @@ class GpuSize(Size):
     gpu_memory_gib: int | None
     mig: bool | None
     retired_on: date | None
+
+    @property
+    def is_nvidia(self) -> bool:
+        return self.gpu_vendor == "NVIDIA"
+
+    @property
+    def devices(self) -> int:
+        """How many GPUs a machine sees: a share of one is a device, and so is an unknown number."""
+        return math.ceil(self.gpus or 1)
 
 
 @cache

@@ -20,7 +20,7 @@ _KEPT = 2
 _FUNCTIONS = ("deserialize_properties", "unknown_checking_proxy")
 
 
-class Kept(threading.local):
+class LastResults(threading.local):
     """A function of one argument that gives for the same object the same result, for a while."""
 
     def __init__(self, convert: Callable[..., Any]) -> None:
@@ -42,7 +42,10 @@ def convert_once() -> None:
     """From now on, for this process: it is the pack's alone."""
     for name in _FUNCTIONS:
         if hasattr(sdk, name):
-            setattr(sdk, name, Kept(getattr(sdk, name)))
+            setattr(sdk, name, LastResults(getattr(sdk, name)))
     if hasattr(sdk, "json_format"):
-        kept = {**vars(sdk.json_format), "MessageToDict": Kept(sdk.json_format.MessageToDict)}
+        kept = {
+            **vars(sdk.json_format),
+            "MessageToDict": LastResults(sdk.json_format.MessageToDict),
+        }
         setattr(sdk, "json_format", SimpleNamespace(**kept))  # noqa: B010 (it exports no such name)

@@ -149,7 +149,7 @@ def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool
 def has_nvidia_gpus(pool: Pool) -> bool:
     sizes = [find(vm_size) for vm_size in pool.gpu_sizes()]
     # A size that is not known is taken for one of the vendor that nearly all of them have.
-    return any(size is None or size.gpu_vendor == "NVIDIA" for size in sizes)
+    return any(size is None or size.is_nvidia for size in sizes)
 
 
 def is_cluster(resource_type: str) -> bool:

@@ -141,7 +141,7 @@ def _is_gpu_node(item: Json, pools: frozenset[str]) -> bool:
     return (
         labels.get(POOL_LABEL) in pools
         or labels.get(label) == nvidia
-        or (size is not None and size.gpu_vendor == "NVIDIA")
+        or (size is not None and size.is_nvidia)
         or _gpus(item["status"].get("capacity")) > 0
     )
 

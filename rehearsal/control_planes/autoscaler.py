@@ -9,7 +9,8 @@ from typing import Any
 from catalogue import quantities
 from catalogue.device_plugin import GPU
 from catalogue.scheduling import Taint, selects, untolerated
-from rehearsal.control_planes import nodes, sizes
+from catalogue.sizes import find
+from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
@@ -50,7 +51,8 @@ class Autoscaler:
     def _growth(self, here: Here) -> int:
         """How many nodes the waiting pods need beyond those that are coming."""
         node = nodes.made(here.cluster, here.pool, 0, Era.TODAY, 0)
-        count = _gpus_of_size(here.pool)
+        size = find(here.pool.vm_size)
+        count = size.devices if size and size.is_nvidia else 0
         node["status"]["allocatable"][GPU] = str(count)
         complete = [found for found in here.nodes if _is_complete(found, has_gpus=count > 0)]
         # The autoscaler takes a node of the pool for a model of the next; only where there is none,
@@ -98,11 +100,6 @@ def is_unplaced(pod: Json) -> bool:
         found["type"] == "PodScheduled" and found.get("reason") == "Unschedulable"
         for found in conditions
     )
-
-
-def _gpus_of_size(pool: WantedPool) -> int:
-    found = sizes.gpus(pool.vm_size)
-    return found.count if found and found.vendor == nodes.NVIDIA else 0
 
 
 def _is_complete(node: Json, *, has_gpus: bool) -> bool:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalogue import mig
-from catalogue import sizes as catalogue_sizes
 from catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
-from rehearsal.control_planes import nodes, sizes
+from catalogue.sizes import find
+from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import WantedPool
 
 Json = dict[str, Any]
@@ -57,15 +57,11 @@ NOTHING = Seen({}, {})
 
 def hardware(pool: WantedPool) -> Hardware:
     """What there is on a node of the pool for a device plugin to find."""
-    found = sizes.gpus(pool.vm_size)
+    size = find(pool.vm_size)
     # Without a driver a plugin cannot tell the node from one without GPUs.
-    if found is None or found.vendor != nodes.NVIDIA or not pool.has_driver:
+    if size is None or not size.is_nvidia or not pool.has_driver:
         return Hardware()
-    size = catalogue_sizes.find(pool.vm_size)
-    return Hardware(
-        gpus=found.count,
-        slices=mig.slices(size, pool.mig_profile) if size and pool.mig_profile else None,
-    )
+    return Hardware(size.devices, mig.slices(size, pool.mig_profile) if pool.mig_profile else None)
 
 
 def devices(there: Hardware) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 
 from catalogue import nodes as conventions
 from catalogue.scheduling import Taint
+from catalogue.sizes import find
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 
@@ -22,7 +23,6 @@ SURGE = "rehearsal.aks-gpu/surge"
 # ...and that it is being emptied, and goes then.
 GOING = "rehearsal.aks-gpu/going"
 
-NVIDIA = "NVIDIA"
 SUBNET = ipaddress.ip_network("10.224.0.0/16")
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 # Reserved of a disk, measured on AKS: what the file system takes, and what eviction keeps free.
@@ -142,8 +142,7 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
     architecture = "arm64" if ARM64.search(pool.vm_size) else "amd64"
     system = SYSTEMS[pool.os_type][0]
     mode = pool.mode.lower()
-    gpus = sizes.gpus(pool.vm_size)
-    has_nvidia = gpus is not None and gpus.vendor == NVIDIA
+    size = find(pool.vm_size)
     accelerator, nvidia = conventions.ACCELERATOR_LABEL
     spot, is_spot = conventions.SPOT_LABEL
     return {
@@ -165,7 +164,7 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
         "topology.kubernetes.io/zone": zone,
         **(
             {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
-            if has_nvidia
+            if size and size.is_nvidia
             else {}
         ),
         **({spot: is_spot} if pool.is_spot else {}),

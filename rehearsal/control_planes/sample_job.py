@@ -7,7 +7,8 @@ from typing import Any
 
 from catalogue.device_plugin import PREFIX
 from catalogue.images import CUDA_MISMATCH
-from rehearsal.control_planes import gpus, nodes, sizes
+from catalogue.sizes import find
+from rehearsal.control_planes import gpus
 from rehearsal.control_planes.containers import Line, Run
 from rehearsal.control_planes.desired_state import WantedPool
 
@@ -23,11 +24,11 @@ STEPS_BETWEEN_LINES = 10
 
 def run(container: Json, pool: WantedPool, time_scale: float) -> Run:
     """One run of the job's container, from beginning to end."""
-    found = sizes.gpus(pool.vm_size)
-    is_nvidia = found is not None and found.vendor == nodes.NVIDIA
-    if is_nvidia and not pool.has_driver:
+    size = find(pool.vm_size)
+    gpu_model = size.gpu_model if size and size.is_nvidia else ""
+    if gpu_model and not pool.has_driver:
         return Run([Line(STARTUP * time_scale, f"InternalError: Status: {CUDA_MISMATCH}")], 1)
-    lines = list(_devices(found, pool, container)) if found and is_nvidia else ["No GPU: the CPU"]
+    lines = list(_devices(gpu_model, pool, container)) if gpu_model else ["No GPU: the CPU"]
     timed = [(0.0, line) for line in lines]
     steps = _steps(container)
     for step in range(0, steps, STEPS_BETWEEN_LINES):
@@ -37,7 +38,7 @@ def run(container: Json, pool: WantedPool, time_scale: float) -> Run:
     return Run([Line((STARTUP + after) * time_scale, text) for after, text in timed], 0)
 
 
-def _devices(found: sizes.Gpus, pool: WantedPool, container: Json) -> Iterator[str]:
+def _devices(gpu_model: str, pool: WantedPool, container: Json) -> Iterator[str]:
     """What TensorFlow says of each device, in the form that it has."""
     limits = container.get("resources", {}).get("limits", {})
     asked = [int(count) for name, count in limits.items() if name.startswith(PREFIX)]
@@ -45,7 +46,7 @@ def _devices(found: sizes.Gpus, pool: WantedPool, container: Json) -> Iterator[s
     part = f" MIG {hardware.slices.profile}" if hardware.slices else ""
     # Without a limit the container gets to see all of the node's devices.
     for number in range(sum(asked) if asked else gpus.devices(hardware)):
-        yield f"I gpu_device.cc: Found device {number} with properties: name: {found.model}{part}"
+        yield f"I gpu_device.cc: Found device {number} with properties: name: {gpu_model}{part}"
 
 
 def _steps(container: Json) -> int:

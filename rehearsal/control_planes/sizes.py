@@ -37,16 +37,6 @@ class Room:
     kibibytes_allocatable: int
 
 
-@dataclass(frozen=True)
-class Gpus:
-    """The GPUs of a size; `count` is how many a device plugin would find."""
-
-    model: str
-    vendor: str
-    count: int
-    gibibytes: int
-
-
 def room(vm_size: str, max_pods: int) -> Room:
     cpus, memory_gib = _machine(vm_size)
     if vm_size.lower() == ARTICLE_SIZE:
@@ -59,16 +49,6 @@ def room(vm_size: str, max_pods: int) -> Room:
     )
     kept = math.floor(reserved + EVICTION) << 10
     return Room(cpus, cpus * 1000 - _reserved_cpu(cpus), kibibytes, kibibytes - kept)
-
-
-def gpus(vm_size: str) -> Gpus | None:
-    """None for a size without GPUs."""
-    size = sizes.find(vm_size)
-    if size is None:
-        return None
-    # A share of a GPU is one device to its guest; of a size nobody has counted, it is at least one.
-    count = math.ceil(size.gpus) if size.gpus is not None else 1
-    return Gpus(size.gpu_model, size.gpu_vendor, count, size.gpu_memory_gib or 16)
 
 
 def _machine(vm_size: str) -> tuple[int, float]:

@@ -37,3 +37,22 @@ def test_other_sizes_are_none(name: str) -> None:
 def test_a_new_size_of_a_gpu_series_is_one_before_the_table_knows_it() -> None:
     assert find("Standard_NC999_v9") is None
     assert is_gpu_size("Standard_NC999_v9")
+
+
+@pytest.mark.parametrize(
+    ("size", "model", "count"),
+    [
+        ("Standard_NC6", "Tesla K80", 1),
+        ("standard_nc24", "Tesla K80", 4),
+        ("Standard_NV6ads_A10_v5", "A10", 1),
+        ("Standard_ND96asr_v4", "A100 40GB", 8),
+    ],
+)
+def test_what_a_machine_sees(size: str, model: str, count: int) -> None:
+    found = find(size)
+    assert found is not None
+    assert (found.gpu_model, found.devices) == (model, count)
+
+
+def test_no_gpus() -> None:
+    assert find("Standard_D4ds_v5") is None

@@ -6,7 +6,7 @@ import pytest
 from google.protobuf import json_format
 from pulumi_policy import policy as sdk
 
-from policies.conversions import Kept, convert_once
+from policies.conversions import LastResults, convert_once
 from policies.rules import RULES
 from tests.policies.policy_harness import Resource, analyzed, findings, remediated, secret
 from tests.policies.rules.test_kubeconfig_secret import KUBECONFIG
@@ -64,7 +64,7 @@ def test_what_a_remediation_changes_is_its_own(conversions: list[int]) -> None:
 
 
 def test_what_is_asked_for_otherwise_is_converted_otherwise() -> None:
-    kept = Kept(lambda value, suffix="": f"{value}{suffix}")
+    kept = LastResults(lambda value, suffix="": f"{value}{suffix}")
 
     assert [kept("a"), kept("a", "b"), kept("a", suffix="c"), kept("a")] == ["a", "ab", "ac", "a"]
 

@@ -9,7 +9,6 @@ from rehearsal.arm.request import Json
 from rehearsal.control_planes.desired_state import Era
 
 # AKS supports no other GPUs.
-SUPPORTED_VENDOR = "NVIDIA"
 
 
 def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
@@ -60,7 +59,7 @@ def _admit_size(vm_size: str, location: str) -> None:
             date=size.retired_on,
             advice=f" A size to move to: {successor}." if successor else "",
         )
-    if size.gpu_vendor != SUPPORTED_VENDOR:
+    if not size.is_nvidia:
         raise errors.ArmError(
             errors.FOREIGN_GPU,
             "agentPoolProfile.vmSize",

@@ -37,22 +37,3 @@ def test_memory_is_reserved_for_each_pod_and_never_more_than_a_quarter() -> None
     assert few.kibibytes_allocatable - many.kibibytes_allocatable == (80 * 20) << 10
     small = sizes.room("Standard_F2s_v2", 250)
     assert small.kibibytes - small.kibibytes_allocatable == (1024 + 100) << 10
-
-
-@pytest.mark.parametrize(
-    ("size", "model", "count"),
-    [
-        ("Standard_NC6", "Tesla K80", 1),
-        ("standard_nc24", "Tesla K80", 4),
-        ("Standard_NV6ads_A10_v5", "A10", 1),
-        ("Standard_ND96asr_v4", "A100 40GB", 8),
-    ],
-)
-def test_gpus(size: str, model: str, count: int) -> None:
-    found = sizes.gpus(size)
-    assert found is not None
-    assert (found.model, found.count) == (model, count)
-
-
-def test_no_gpus() -> None:
-    assert sizes.gpus("Standard_D4ds_v5") is None
