@@ -36,43 +36,42 @@ def _first(rules: Sequence[Rule], value: Any, values: Values, path: str) -> list
     return [Mistake(path, reason) for reason in reasons][:1]
 
 
+def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:
+    """Returns a rule; its reason names the value as {}, or as {!r} in quotes."""
+    return lambda value, values: reason.format(value) if is_wrong(value, values) else None
+
+
 def one_of(*choices: str) -> Rule:
-    """A rule: the value is one of these."""
+    """Returns a rule: the value is one of these."""
     *most, last = map(repr, choices)
-    listed = f"{', '.join(most)} or {last}"
-    return lambda value, _: (
-        None if value is None or value in choices else f"input should be {listed}, not {value!r}"
+    return wrong_if(
+        lambda value, _: value is not None and value not in choices,
+        f"input should be {', '.join(most)} or {last}, not {{!r}}",
     )
 
 
-def between(lowest: int, highest: int) -> Rule:
-    """A rule: the number lies between two others, or is one of them."""
-
-    def rule(value: float | None, _: Values) -> str | None:
-        if value is None or lowest <= value <= highest:
-            return None
-        bound = f"greater than or equal to {lowest}"
-        if value > highest:
-            bound = f"less than or equal to {highest}"
-        return f"input should be {bound}, not {value!r}"
-
-    return rule
-
-
-def matches(pattern: str) -> Rule:
-    """A rule: the whole text matches a regular expression."""
-    compiled = re.compile(pattern)
-    return lambda text, _: (
-        None
-        if text is None or compiled.fullmatch(text)
-        else f"string should match pattern '^{pattern}$', not {text!r}"
+def between(lowest: int, highest: int) -> Sequence[Rule]:
+    """Returns rules: the number lies between two others, or is one of them."""
+    return (
+        wrong_if(
+            lambda value, _: value is not None and value < lowest,
+            f"input should be greater than or equal to {lowest}, not {{!r}}",
+        ),
+        wrong_if(
+            lambda value, _: value is not None and value > highest,
+            f"input should be less than or equal to {highest}, not {{!r}}",
+        ),
     )
+
+
+def matches(pattern: re.Pattern[str], reason: str) -> Rule:
+    """Returns a rule: the whole text matches a regular expression."""
+    return wrong_if(lambda text, _: text is not None and not pattern.fullmatch(text), reason)
 
 
 def no_longer_than(most: int) -> Rule:
-    """A rule: the text has at most so many characters."""
-    return lambda text, _: (
-        f"string should have at most {most} characters, not {text!r}"
-        if text and len(text) > most
-        else None
+    """Returns a rule: the text has at most so many characters."""
+    return wrong_if(
+        lambda text, _: len(text or "") > most,
+        f"string should have at most {most} characters, not {{!r}}",
     )

@@ -1,20 +1,28 @@
 """What is valid for a cluster, its network, its resource group, and what runs on it."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from types import MappingProxyType
 
 from catalogue import kubernetes
-from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of
+from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of, wrong_if
 from catalogue.valid_pools import GPU_STACK
+
+_REGION = "[a-z0-9]+"
+_NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 
 def _names_what_exists(kind: str) -> Rule:
-    return lambda name, values: (
-        f"is required: which existing {kind} is meant?"
-        if not name and values.get("existing")
-        else None
+    return wrong_if(
+        lambda name, values: not name and values.get("existing"),
+        f"is required: which existing {kind} is meant?",
     )
+
+
+def _looks_like(pattern: str) -> Rule:
+    shown = pattern.replace("{", "{{").replace("}", "}}")
+    return matches(re.compile(pattern), f"string should match pattern '^{shown}$', not {{!r}}")
 
 
 def _is_a_range(text: str | None, _: Values) -> str | None:
@@ -26,64 +34,12 @@ def _is_a_range(text: str | None, _: Values) -> str | None:
 
 
 def _can_schedule_gpus(version: str | None, _: Values) -> str | None:
-    if not version:
-        return None
-    minor = kubernetes.minor_version(version)
-    if minor is None:
+    minor = kubernetes.minor_version(version or "")
+    if version and minor is None:
         return f"{version!r} is no version: write one as 1.35 or 1.35.2"
-    if minor < kubernetes.LOWEST:
+    if minor and minor < kubernetes.LOWEST:
         lowest = kubernetes.written(kubernetes.LOWEST)
         return f"{version} is too old for GPUs: take {lowest} or newer"
-    return None
-
-
-def _is_reached_one_way(ranges: Sequence[str], cluster: Values) -> str | None:
-    if ranges and cluster.get("private"):
-        return "a private cluster has no public address: leave one of both out"
-    return None
-
-
-def _has_an_issuer(workload_identity: bool, cluster: Values) -> str | None:
-    if workload_identity and not cluster.get("oidcIssuer", True):
-        return "needs the cluster's OIDC issuer: say oidcIssuer: true as well"
-    return None
-
-
-RESOURCE_GROUP: Rules = MappingProxyType(
-    {
-        # A stack file's key, and a component's property.
-        "name": (no_longer_than(90), _names_what_exists("resource group")),
-        "resourceGroupName": (no_longer_than(90),),
-    }
-)
-
-CLUSTER: Rules = MappingProxyType(
-    {
-        # A stack file's key, and a component's property.
-        "name": (no_longer_than(63), _names_what_exists("cluster")),
-        "clusterName": (no_longer_than(63),),
-        "kubernetesVersion": (_can_schedule_gpus,),
-        "skuTier": (one_of("Free", "Standard", "Premium"),),
-        "authorizedIpRanges": (_is_reached_one_way,),
-        "authorizedIpRanges[]": (_is_a_range,),
-        "workloadIdentity": (_has_an_issuer,),
-        "upgradeChannel": (one_of("none", "patch", "stable", "rapid", "node-image"),),
-        "nodeOsUpgradeChannel": (one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),),
-    }
-)
-
-
-def _is_a_subnet(subnet: str | None, network: Values) -> str | None:
-    if not subnet and network.get("mode") == "subnet":
-        return "mode: subnet puts pods into a subnet of yours: say its id"
-    if subnet and "/subnets/" not in subnet:
-        return f"{subnet!r} is no subnet's id: /subscriptions/.../subnets/NAME"
-    return None
-
-
-def _has_pods_of_its_own(cidr: str | None, network: Values) -> str | None:
-    if cidr and network.get("mode") == "subnet":
-        return "is for mode: overlay; pods in a subnet have the subnet's addresses"
     return None
 
 
@@ -102,29 +58,75 @@ def _lies_among_the_services(address: str | None, network: Values) -> str | None
     return None if lies_there else f"{address} is not in serviceCidr, {services}"
 
 
+# The name is a stack file's key, and a component's property with its kind before it.
+RESOURCE_GROUP: Rules = MappingProxyType(
+    {
+        "name": (no_longer_than(90), _names_what_exists("resource group")),
+        "resourceGroupName": (no_longer_than(90),),
+    }
+)
+
+CLUSTER: Rules = MappingProxyType(
+    {
+        "name": (no_longer_than(63), _names_what_exists("cluster")),
+        "clusterName": (no_longer_than(63),),
+        "kubernetesVersion": (_can_schedule_gpus,),
+        "skuTier": (one_of("Free", "Standard", "Premium"),),
+        "authorizedIpRanges": (
+            wrong_if(
+                lambda ranges, cluster: ranges and cluster.get("private"),
+                "a private cluster has no public address: leave one of both out",
+            ),
+        ),
+        "authorizedIpRanges[]": (_is_a_range,),
+        "workloadIdentity": (
+            wrong_if(
+                lambda on, cluster: on and not cluster.get("oidcIssuer", True),
+                "needs the cluster's OIDC issuer: say oidcIssuer: true as well",
+            ),
+        ),
+        "upgradeChannel": (one_of("none", "patch", "stable", "rapid", "node-image"),),
+        "nodeOsUpgradeChannel": (one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),),
+    }
+)
+
 NETWORK: Rules = MappingProxyType(
     {
         "mode": (one_of("overlay", "subnet"),),
-        "subnetId": (_is_a_subnet,),
-        "podCidr": (_is_a_range, _has_pods_of_its_own),
+        "subnetId": (
+            wrong_if(
+                lambda subnet, network: not subnet and network.get("mode") == "subnet",
+                "mode: subnet puts pods into a subnet of yours: say its id",
+            ),
+            wrong_if(
+                lambda subnet, _: subnet and "/subnets/" not in subnet,
+                "{!r} is no subnet's id: /subscriptions/.../subnets/NAME",
+            ),
+        ),
+        "podCidr": (
+            _is_a_range,
+            wrong_if(
+                lambda cidr, network: cidr and network.get("mode") == "subnet",
+                "is for mode: overlay; pods in a subnet have the subnet's addresses",
+            ),
+        ),
         "serviceCidr": (_is_a_range,),
         "dnsServiceIp": (_lies_among_the_services,),
     }
 )
 
-
-def _leaves_namespaces_of_kubernetes_alone(creates: bool, plugin: Values) -> str | None:
-    namespace = plugin.get("namespace", "")
-    if creates and namespace in kubernetes.OWN_NAMESPACES:
-        return f"the namespace {namespace} exists in every cluster: set createNamespace to false"
-    return None
-
-
 DEVICE_PLUGIN: Rules = MappingProxyType(
     {
         "edition": (one_of("today", "article"),),
-        "namespace": (matches("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"),),
-        "createNamespace": (_leaves_namespaces_of_kubernetes_alone,),
+        "namespace": (_looks_like(_NAMESPACE),),
+        "createNamespace": (
+            lambda creates, plugin: (
+                f"the namespace {plugin['namespace']} exists in every cluster: set createNamespace "
+                "to false"
+                if creates and plugin.get("namespace") in kubernetes.OWN_NAMESPACES
+                else None
+            ),
+        ),
     }
 )
 
@@ -142,10 +144,10 @@ def edition_without_mig(edition: str, image: object, partitioned: Sequence[str])
 SAMPLE_JOB: Rules = MappingProxyType(
     {
         "image": (
-            lambda image, _: None if image else "string should have at least 1 character, not ''",
+            wrong_if(lambda it, _: not it, "string should have at least 1 character, not {!r}"),
         )
     }
 )
 
 # The keys of a stack file that belong to none of its parts.
-STACK: Rules = MappingProxyType({"location": (matches("[a-z0-9]+"),), "gpuStack": (GPU_STACK,)})
+STACK: Rules = MappingProxyType({"location": (_looks_like(_REGION),), "gpuStack": (GPU_STACK,)})

@@ -19,38 +19,17 @@ from catalogue.nodes import (
     TAINT_RULE,
 )
 from catalogue.sizes import find, gpu_sizes, is_gpu_size
-from catalogue.valid import Rules, Values, between, one_of
+from catalogue.valid import Rules, Values, between, matches, one_of, wrong_if
 
-_SMALLEST_WHOLE_GPU = "Standard_NC8as_T4_v3"
-
+_SPECIALISED = "specialised-image"
 GPU_STACK = one_of(*DRIVERS)
-
-
-def _is_a_pool_name(name: str, _: Values) -> str | None:
-    if LINUX_POOL_NAME.fullmatch(name):
-        return None
-    return f"{name!r} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}"
-
-
-def _has_one_owner(gpu_stack: str, pool: Values) -> str | None:
-    image, specialised = pool.get("image"), gpu_stack == "specialised-image"
-    if image == "specialised" and not specialised:
-        return (
-            f"is {gpu_stack!r}, but image: specialised brings driver and device plugin itself: "
-            "they would be there twice, or be nobody's; leave one of both out"
-        )
-    if image == "regular" and specialised:
-        return (
-            "is specialised-image, but image: regular brings neither driver nor device plugin; "
-            "say gpuStack: device-plugin for this pool, or image: specialised"
-        )
-    return None
+_NAME = matches(LINUX_POOL_NAME, f"{{!r}} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}")
 
 
 def _is_a_gpu_size(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if not is_gpu_size(vm_size):
-        return f"{vm_size!r} is no GPU size: take one such as {_SMALLEST_WHOLE_GPU}"
+        return f"{vm_size!r} is no GPU size: take one such as Standard_NC8as_T4_v3"
     if size is None:
         return f"{vm_size!r} is not known: {_nearest(vm_size)}"
     if size.gpu_vendor != "NVIDIA" and pool.get("gpuStack", "none") != "none":
@@ -73,9 +52,7 @@ def _nearest(vm_size: str) -> str:
 
 
 def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
-    if "minCount" not in pool:
-        return None
-    smallest: int | None = pool["minCount"]
+    smallest: int | None = pool.get("minCount", largest)
     if (smallest is None) != (largest is None):
         return "minCount and maxCount go together: say both, or neither"
     if smallest is not None and largest is not None and smallest > largest:
@@ -84,29 +61,25 @@ def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
 
 
 def _are_legal(headers: Mapping[str, Any], _: Values) -> str | None:
-    return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers or {}))
+    return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers))
 
 
 def _ask_for_one_image(headers: Mapping[str, Any], pool: Values) -> str | None:
-    if pool.get("gpuStack", "specialised-image") == "specialised-image":
+    # A pool without GPUs has no GPU stack.
+    if pool.get("gpuStack") in (None, _SPECIALISED):
         return None
     if not _is_set(headers, SPECIALISED_IMAGE):
         return None
     # Only a stack file has the key `image`.
-    remedy = (
-        "say image: specialised, which sends the header by itself"
-        if "image" in pool
-        else "say gpuStack: specialised-image"
-    )
-    return (
-        f"{SPECIALISED_IMAGE}=true asks for the specialised image, which this pool has not: "
-        f"{remedy}"
-    )
+    by_image = "say image: specialised, which sends the header by itself"
+    remedy = by_image if "image" in pool else "say gpuStack: specialised-image"
+    asked = f"{SPECIALISED_IMAGE}=true asks for the specialised image, which this pool has not"
+    return f"{asked}: {remedy}"
 
 
 def _ask_for_the_generation(headers: Mapping[str, Any], pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
-    if pool.get("gpuStack") != "specialised-image" or size is None:
+    if pool.get("gpuStack") != _SPECIALISED or size is None:
         return None
     if size.generations != {"Gen2"} or _is_set(headers, GENERATION_2):
         return None
@@ -124,40 +97,16 @@ def _is_set(headers: Mapping[str, Any], switch: str) -> bool:
     )
 
 
-def _runs_linux(os_type: str, _: Values) -> str | None:
-    return None if os_type == "Linux" else f"is {os_type!r}: GPU pools are for Linux only"
-
-
-def _pays_for_spot_alone(price: float, pool: Values) -> str | None:
-    if price != -1 and not pool.get("spot", True):
-        return "has a meaning for spot pools alone: say spot: true as well"
-    if price != -1 and price <= 0:
-        return f"is {price}: say a price above 0, or -1 for that on demand"
-    return None
-
-
-def _has_no_surge_on_spot(surge: str | None, pool: Values) -> str | None:
-    if surge is None or not pool.get("spot"):
-        return None
-    return "AKS upgrades spot pools without a surge: leave it out, or spot"
-
-
 def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | None:
-    if profile is None:
-        return None
-    if profile not in mig.PROFILES:
-        return f"{profile!r} is no profile: take one of {', '.join(mig.PROFILES)}"
     size = find(pool.get("vmSize", ""))
-    if size is None or size.mig is not False:
+    if profile is not None and profile not in mig.PROFILES:
+        return f"{profile!r} is no profile: take one of {', '.join(mig.PROFILES)}"
+    if profile is None or size is None or size.mig is not False:
         return None
     return (
         f"{size.name} cannot be divided: MIG is for A100, H100 and H200, such as "
         "Standard_NC24ads_A100_v4"
     )
-
-
-def _is_a_taint(taint: str, _: Values) -> str | None:
-    return None if TAINT.fullmatch(taint) else f"{taint!r} is no taint: write {TAINT_RULE}"
 
 
 def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | None:
@@ -166,38 +115,67 @@ def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | N
         for name in labels
         if name.startswith(RESERVED_LABEL_PREFIXES) or name == ACCELERATOR_LABEL[0]
     )
-    if not reserved:
-        return None
-    return f"{', '.join(reserved)}: set by AKS and Kubernetes themselves; take a name of your own"
+    own = "set by AKS and Kubernetes themselves; take a name of your own"
+    return f"{', '.join(reserved)}: {own}" if reserved else None
 
 
 _EVERY_POOL: Rules = {
     # A stack file's key, and a component's property.
-    "name": (_is_a_pool_name,),
-    "poolName": (_is_a_pool_name,),
+    "name": (_NAME,),
+    "poolName": (_NAME,),
     "image": (one_of("regular", "specialised"),),
-    "gpuStack": (GPU_STACK, _has_one_owner),
-    "count": (between(0, 1000),),
-    "minCount": (between(0, 1000),),
-    "maxCount": (between(1, 1000), _lies_above_the_smallest),
+    "gpuStack": (
+        GPU_STACK,
+        wrong_if(
+            lambda owner, pool: pool.get("image") == "specialised" and owner != _SPECIALISED,
+            "is {!r}, but image: specialised brings driver and device plugin itself: they would be "
+            "there twice, or be nobody's; leave one of both out",
+        ),
+        wrong_if(
+            lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALISED,
+            "is specialised-image, but image: regular brings neither driver nor device plugin; say "
+            "gpuStack: device-plugin for this pool, or image: specialised",
+        ),
+    ),
+    "count": between(0, 1000),
+    "minCount": between(0, 1000),
+    "maxCount": (*between(1, 1000), _lies_above_the_smallest),
     "zones[]": (one_of("1", "2", "3"),),
     "osSku": (one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3"),),
     "customHeaders": (_are_legal, _ask_for_one_image, _ask_for_the_generation),
 }
 
-SYSTEM_POOL: Rules = MappingProxyType({**_EVERY_POOL, "count": (between(1, 1000),)})
+SYSTEM_POOL: Rules = MappingProxyType({**_EVERY_POOL, "count": between(1, 1000)})
 
 GPU_POOL: Rules = MappingProxyType(
     {
         **_EVERY_POOL,
         "vmSize": (_is_a_gpu_size,),
-        "osType": (_runs_linux,),
-        "spotMaxPrice": (_pays_for_spot_alone,),
-        "maxSurge": (_has_no_surge_on_spot,),
+        "osType": (
+            wrong_if(
+                lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools are for Linux only"
+            ),
+        ),
+        "spotMaxPrice": (
+            wrong_if(
+                lambda price, pool: price != -1 and not pool.get("spot", True),
+                "has a meaning for spot pools alone: say spot: true as well",
+            ),
+            wrong_if(
+                lambda price, _: price != -1 and price <= 0,
+                "is {}: say a price above 0, or -1 for that on demand",
+            ),
+        ),
+        "maxSurge": (
+            wrong_if(
+                lambda surge, pool: surge is not None and pool.get("spot"),
+                "AKS upgrades spot pools without a surge: leave it out, or spot",
+            ),
+        ),
         "migProfile": (_divides_what_can_be_divided,),
-        "osDiskSizeGb": (between(30, 2048),),
+        "osDiskSizeGb": between(30, 2048),
         "osDiskType": (one_of("Managed", "Ephemeral"),),
-        "taints[]": (_is_a_taint,),
+        "taints[]": (matches(TAINT, f"{{!r}} is no taint: write {TAINT_RULE}"),),
         "labels": (_leave_reserved_names_alone,),
     }
 )
@@ -211,16 +189,16 @@ def _is_of_today(vm_size: str, _: Values) -> str | None:
     return f"{size.name} was retired on {size.retired_on}; {successor} takes its place."
 
 
-def _has_an_image_of_today(_: Mapping[str, Any], pool: Values) -> str | None:
-    if pool.get("gpuStack") != "specialised-image":
-        return None
-    return (
-        f"The specialised GPU image was retired on {SPECIALISED_IMAGE_RETIRED_ON}; the regular "
-        "image, with gpuStack: device-plugin, takes its place."
-    )
-
-
 # What Azure has retired. A stack may allow it, so components do not refuse it.
 RETIRED: Rules = MappingProxyType(
-    {"vmSize": (_is_of_today,), "customHeaders": (_has_an_image_of_today,)}
+    {
+        "vmSize": (_is_of_today,),
+        "customHeaders": (
+            wrong_if(
+                lambda _, pool: pool.get("gpuStack") == _SPECIALISED,
+                f"The specialised GPU image was retired on {SPECIALISED_IMAGE_RETIRED_ON}; the "
+                "regular image, with gpuStack: device-plugin, takes its place.",
+            ),
+        ),
+    }
 )

@@ -1,9 +1,8 @@
 """NVIDIA's device plugin on the nodes of GPU pools: it makes their GPUs schedulable."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
@@ -27,14 +26,14 @@ _TOLERATIONS: Sequence[Toleration] = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Edition:
     """What differs between the DaemonSet of the article and that of today."""
 
     image: str
-    annotations: Mapping[str, str]
+    annotations: Mapping[str, str] | None = None
     priority_class: str | None = None
-    resources: Mapping[str, Mapping[str, str]] | None = None
+    resources: core.v1.ResourceRequirementsArgs | None = None
 
 
 EDITIONS: Mapping[str, Edition] = MappingProxyType(
@@ -46,25 +45,22 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
         ),
         "today": Edition(
             image=DEVICE_PLUGIN,
-            annotations={},
             priority_class="system-node-critical",
-            resources={
-                "requests": {"cpu": "50m", "memory": "64Mi"},
-                "limits": {"memory": "256Mi"},
-            },
+            resources=core.v1.ResourceRequirementsArgs(
+                requests={"cpu": "50m", "memory": "64Mi"}, limits={"memory": "256Mi"}
+            ),
         ),
     }
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Need:
     """What some pools need of the plugin, so that they get a DaemonSet of their own."""
 
     suffix: str
-    environment: Mapping[str, str]
-    capabilities: Mapping[str, Sequence[str]]
-    allow_privilege_escalation: bool | None
+    security: core.v1.SecurityContextArgs
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 # By whether the pool has a MIG profile.
@@ -72,19 +68,21 @@ NEEDS: Mapping[bool, Need] = MappingProxyType(
     {
         False: Need(
             suffix="",
-            environment={},
-            capabilities={"drop": ["ALL"]},
-            allow_privilege_escalation=False,
+            security=core.v1.SecurityContextArgs(
+                allow_privilege_escalation=False,
+                capabilities=core.v1.CapabilitiesArgs(drop=["ALL"]),
+            ),
         ),
         # Without a strategy the plugin offers a partitioned GPU as one whole GPU; without the
         # capability, and the variable on Azure Linux, it cannot see the partitions. All of a
         # pool's partitions are alike, so `single` offers them as nvidia.com/gpu.
         True: Need(
             suffix="-mig",
+            # Kubernetes refuses to deny privilege escalation to a container with SYS_ADMIN.
+            security=core.v1.SecurityContextArgs(
+                capabilities=core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
+            ),
             environment={"MIG_STRATEGY": "single", "NVIDIA_MIG_MONITOR_DEVICES": "all"},
-            capabilities={"add": ["SYS_ADMIN"]},
-            # Kubernetes refuses to deny it to a container that has SYS_ADMIN.
-            allow_privilege_escalation=None,
         ),
     }
 )
@@ -180,7 +178,11 @@ def _pool_mistakes(
             "none of them has the GPU stack 'device-plugin', so no node needs the plugin; pass the "
             "pools that do, or leave the component out",
         )
-    partitioned = [str(known(pool).get("poolName", "?")) for pool in pools if pool.has_mig]
+    partitioned = [
+        str(known(pool).get("poolName", f"pools[{index}]"))
+        for index, pool in enumerate(args.pools)
+        if pool.has_mig and pool in pools
+    ]
     if reason := valid_clusters.edition_without_mig(args.edition, args.image, partitioned):
         yield Mistake("edition", reason)
 
@@ -213,9 +215,7 @@ def _daemon_set(
             selector=meta.v1.LabelSelectorArgs(match_labels=labels),
             update_strategy=apps.v1.DaemonSetUpdateStrategyArgs(type="RollingUpdate"),
             template=core.v1.PodTemplateSpecArgs(
-                metadata=meta.v1.ObjectMetaArgs(
-                    labels=labels, annotations=dict(edition.annotations) or None
-                ),
+                metadata=meta.v1.ObjectMetaArgs(labels=labels, annotations=edition.annotations),
                 spec=core.v1.PodSpecArgs(
                     priority_class_name=edition.priority_class,
                     tolerations=toleration_args([pool.node_taints for pool in pools], _TOLERATIONS),
@@ -237,8 +237,6 @@ def _daemon_set(
 def _container(
     edition: Edition, need: Need, image: pulumi.Input[str] | None
 ) -> core.v1.ContainerArgs:
-    resources: Any = edition.resources
-    capabilities: Any = need.capabilities
     return core.v1.ContainerArgs(
         name="nvidia-device-plugin-ctr",
         image=image or edition.image,
@@ -247,11 +245,8 @@ def _container(
             for variable, value in need.environment.items()
         ]
         or None,
-        security_context=core.v1.SecurityContextArgs(
-            allow_privilege_escalation=need.allow_privilege_escalation,
-            capabilities=core.v1.CapabilitiesArgs(**capabilities),
-        ),
-        resources=core.v1.ResourceRequirementsArgs(**resources) if resources else None,
+        security_context=need.security,
+        resources=edition.resources,
         volume_mounts=[core.v1.VolumeMountArgs(name="device-plugin", mount_path=_SOCKETS)],
     )
 

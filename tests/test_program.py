@@ -125,6 +125,16 @@ def test_a_specialised_system_pool_makes_the_cluster_wait(run: Run) -> None:
     assert not graph.all("DaemonSet")
 
 
+def test_components_take_what_settings_take_of_a_system_pool_without_gpus(run: Run) -> None:
+    config = stack_file("article")
+    config["aks-gpu:systemPool"] = {"vmSize": "Standard_D4ds_v5", "image": "specialised"}
+
+    cluster = run(config).only("ManagedCluster")
+
+    assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
+    assert "gpuProfile" not in cluster.inputs["agentPoolProfiles"][0]
+
+
 def test_an_existing_cluster_gets_pools_and_stays_as_it_is(run: Run) -> None:
     graph = run(
         stack_file("prod")

@@ -11,6 +11,7 @@ import pytest
 from pulumi.provider.experimental.analyzer import Analyzer
 
 import components
+from tests.conftest import Deploy
 
 PUBLIC: list[type[Any]] = [
     member for name in components.__all__ if inspect.isclass(member := getattr(components, name))
@@ -54,6 +55,46 @@ def test_every_output_has_a_docstring(kind: type[Any]) -> None:
     for base in kind.__mro__:
         if base.__module__.startswith("components."):
             assert documented(base) == set(inspect.get_annotations(base))
+
+
+def test_child_resources_are_attributes(deploy: Deploy) -> None:
+    """An output that a component does not have is read off them."""
+    outputs: list[object] = []
+
+    def program() -> None:
+        group = components.ResourceGroup(
+            "group", components.ResourceGroupArgs(resource_group_name="g", location="eastus")
+        )
+        cluster = components.AksCluster(
+            "cluster",
+            components.AksClusterArgs(
+                resource_group_name="g",
+                cluster_name="c",
+                location="eastus",
+                system_pool=components.SystemPoolArgs(vm_size="Standard_D4ds_v5"),
+            ),
+        )
+        pool = components.GpuNodePool(
+            "pool",
+            components.GpuNodePoolArgs(
+                resource_group_name="g",
+                cluster_name="c",
+                pool_name="gpu",
+                vm_size="Standard_NC8as_T4_v3",
+            ),
+        )
+        job = components.SampleJob("job", components.SampleJobArgs())
+        outputs.extend(
+            [
+                group.resource_group.managed_by,
+                cluster.managed_cluster.provisioning_state,
+                pool.agent_pool.node_image_version,
+                job.job.status,
+            ]
+        )
+
+    deploy(program)
+    assert [isinstance(output, pulumi.Output) for output in outputs] == [True] * 4
 
 
 def documented(kind: type[Any]) -> set[str]:

@@ -227,7 +227,7 @@ def test_it_could_not_live_in_a_namespace_that_exists(site: ClusterBench, namesp
     """C5: the namespace was always created, and went with all that others had put into it."""
     assert "already exists" in site.up(CLUSTER + OLD, fails=True)
 
-    shared = NEW.replace("pools=pools", "pools=pools, create_namespace=False")
+    shared = NEW.replace("plugin_pools)", "plugin_pools, create_namespace=False)")
     site.up(CLUSTER + shared)
     assert site.pools_with_plugin() == ["mig", "t4"]
     site.up(CLUSTER)
