@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from aksgpu.project import Project
+from aksgpu.stack_names import policies_file, stack_file, stack_of
 from settings.stack_file import StackFileError
 from tests.bench import ROOT
 
@@ -97,6 +98,38 @@ def test_names_the_stack_files_there_are(project: Project) -> None:
 
     with pytest.raises(StackFileError, match=r"no stack file Pulumi.x.yaml.*Pulumi.dev.yaml"):
         project.write_stack("x")
+
+
+def test_a_stack_may_have_dots_in_its_name(project: Project) -> None:
+    real = project.program / "Pulumi.prod.eu.yaml"
+    real.write_text("config: {aks-gpu:location: eastus}")
+    project.write_stack("prod.eu")
+    real.write_text("config: {aks-gpu:location: westeurope}")
+
+    project.write()
+
+    own = read(project.folder / "Pulumi.prod.eu.yaml")
+    assert own == {"config": {"aks-gpu:location": "westeurope"}}
+
+
+@pytest.mark.parametrize(
+    ("file", "stack"),
+    [
+        ("Pulumi.dev.yaml", "dev"),
+        ("Pulumi.prod.eu.yaml", "prod.eu"),
+        ("Pulumi.prod.eu.policies.json", "prod.eu"),
+        ("Pulumi.yaml", None),
+        ("Pulumi.dev.json", None),
+        ("infra/Pulumi.dev.yaml", None),
+    ],
+)
+def test_the_stack_of_a_file(file: str, stack: str | None, tmp_path: Path) -> None:
+    assert stack_of(file) == stack
+    if stack:
+        assert file in (
+            stack_file(tmp_path, f"organisation/project/{stack}").name,
+            policies_file(tmp_path, stack).name,
+        )
 
 
 def test_leaves_stacks_alone_that_were_made_by_hand(project: Project) -> None:
