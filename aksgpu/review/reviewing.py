@@ -18,6 +18,7 @@ from aksgpu.review.offline import rehearsed, sole_home
 from aksgpu.review.pools import count_gpus
 from aksgpu.review.seen import Seen, Step
 from aksgpu.review.wording import by_severity
+from aksgpu.running import ProgramError
 from aksgpu.stack_names import policies_file, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
@@ -107,7 +108,7 @@ def _review(
         # Of a preview that did not come to its end, what is left out is not known.
         review.gpus = None if problems else count_gpus(seen.steps.values())
         _find_lines(review, file, seen)
-    except (StoppedError, StackFileError) as error:
+    except (ProgramError, StackFileError, StoppedError) as error:
         review.problems += [
             replace(finding, what=clean(finding.what)) for finding in findings_of(error)
         ]
