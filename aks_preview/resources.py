@@ -4,8 +4,8 @@ They take azure-native's own arguments, so that a program says the same to eithe
 Azure's SDK nor the provider itself is loaded.
 """
 
+import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pulumi
@@ -20,21 +20,24 @@ Names = pulumi.Input[Sequence[pulumi.Input[str]]]
 OnTheWire = Mapping[str, pulumi.Input[Any]]
 
 
-class _Resource(pulumi.CustomResource):
-    """A resource some of whose properties only Azure tells."""
+_CAPITAL = re.compile("[A-Z]")
 
-    # Those, by their names on the wire, under the names that they have here.
-    _told: ClassVar[Mapping[str, str]]
+
+class _Resource(pulumi.CustomResource):
+    """A resource with outputs of Azure's own, beside its inputs."""
+
+    _outputs: ClassVar[tuple[str, ...]]
 
     def __init__(
         self, token: str, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions | None
     ) -> None:
         # A property without a value is one that is to come.
-        props = {**inputs, **dict.fromkeys(self._told.values())}
+        props = {**inputs, **dict.fromkeys(self._outputs)}
         super().__init__(f"aks-preview:{token}", name, props, opts)
 
     def translate_output_property(self, prop: str) -> str:
-        return self._told.get(prop, prop)
+        name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)
+        return name if name in self._outputs else prop
 
 
 class AgentPool(_Resource):
@@ -44,13 +47,11 @@ class AgentPool(_Resource):
     name: pulumi.Output[str]
     node_image_version: pulumi.Output[str | None]
     provisioning_state: pulumi.Output[str]
-    _told = MappingProxyType(
-        {
-            "currentOrchestratorVersion": "current_orchestrator_version",
-            "name": "name",
-            "nodeImageVersion": "node_image_version",
-            "provisioningState": "provisioning_state",
-        }
+    _outputs = (
+        "current_orchestrator_version",
+        "name",
+        "node_image_version",
+        "provisioning_state",
     )
 
     def __init__(
@@ -73,13 +74,11 @@ class ManagedCluster(_Resource):
     fqdn: pulumi.Output[str | None]
     name: pulumi.Output[str]
     provisioning_state: pulumi.Output[str]
-    _told = MappingProxyType(
-        {
-            "currentKubernetesVersion": "current_kubernetes_version",
-            "fqdn": "fqdn",
-            "name": "name",
-            "provisioningState": "provisioning_state",
-        }
+    _outputs = (
+        "current_kubernetes_version",
+        "fqdn",
+        "name",
+        "provisioning_state",
     )
 
     def __init__(
@@ -99,7 +98,7 @@ class FeatureRegistration(_Resource):
     """A preview feature, registered in the subscription, and taken over by its provider."""
 
     state: pulumi.Output[str]
-    _told = MappingProxyType({"state": "state"})
+    _outputs = ("state",)
 
     def __init__(
         self,
