@@ -30,14 +30,17 @@ def aks_diff(
     old_state: Mapping[str, Any],
     new_inputs: Mapping[str, Any],
 ) -> DiffResponse:
-    """What changes, and whether in place; neither order nor Azure's own defaults are changes."""
+    """Returns what changes, and whether in place; order and Azure's own defaults are no change."""
     actual = aks_type.inputs_of(old_state)
     old = supplemented(aks_type.inputs, old_inputs, actual, new_inputs)
     if HEADERS not in old_state and HEADERS not in old and HEADERS in new_inputs:
         # Imported: nobody can say which headers made it, so the program is taken at its word.
         old = {**old, HEADERS: new_inputs[HEADERS]}
     new = settled(aks_type.inputs, old, new_inputs, aks_type.unordered)
-    old, new = _in_pairs(aks_type, old, new), _in_pairs(aks_type, new, old)
+    old, new = (
+        _with_missing_objects(aks_type, old, new),
+        _with_missing_objects(aks_type, new, old),
+    )
     return diff(
         old,
         new,
@@ -47,12 +50,12 @@ def aks_diff(
     )
 
 
-def _in_pairs(
+def _with_missing_objects(
     aks_type: AksType, these: Mapping[str, Any], those: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The same, with an empty object where only the other side has one that may replace in part.
+    """Returns these, with an empty object for one of those that may replace in part.
 
-    So what is new in it is told apart, member by member.
+    So the members of a new object are compared one by one.
     """
     in_part = {path.partition(".")[0] for path in aks_type.replaces if "." in path} | {HEADERS}
     one_sided: dict[str, Any] = {
@@ -80,38 +83,34 @@ def is_autoscaled(pool: Any) -> bool:
     return isinstance(pool, Mapping) and pool.get("enableAutoScaling") is True
 
 
-def settled(shape: ObjectOf, old: Any, new: Any, unordered: _Unordered) -> dict[str, Any]:
-    """The new properties; what means the same as the old ones, in the words of the old ones."""
-    return _settled_object(shape, old, new, unordered, "")
+def projected(shape: ObjectOf, inputs: Any, actual: Any, unordered: _Unordered) -> dict[str, Any]:
+    """Returns the actual values of the inputs, in the inputs' own words.
 
-
-def projected(shape: ObjectOf, said: Any, actual: Any, unordered: _Unordered) -> dict[str, Any]:
-    """The actual values of what was said, in the words in which it was said.
-
-    What was not said is Azure's affair: its defaults are no drift.
+    What no input sets is Azure's affair: its defaults are no drift.
     """
-    return settled(shape, said, _selected(shape, said, actual), unordered)
+    return settled(shape, inputs, _selected(shape, inputs, actual), unordered)
 
 
-def supplemented(shape: Shape, said: Any, actual: Any, new: Any) -> Any:
-    """What was said, and what is actually there where only the new properties say anything.
+def supplemented(shape: Shape, inputs: Any, actual: Any, new: Any) -> Any:
+    """Returns the old inputs, and the actual value of whatever only the new inputs set.
 
-    So to say what Azure has chosen by itself is no change.
+    So it is no change to set what Azure has chosen by itself.
     """
-    if not (isinstance(shape, ObjectOf) and _are_maps(said, actual, new)):
-        return said
-    result = dict(said)
+    if not (isinstance(shape, ObjectOf) and _are_maps(inputs, actual, new)):
+        return inputs
+    result = dict(inputs)
     for name in new.keys() & actual.keys() & shape.fields.keys():
-        if name in said:
-            result[name] = supplemented(shape.fields[name], said[name], actual[name], new[name])
+        if name in inputs:
+            result[name] = supplemented(shape.fields[name], inputs[name], actual[name], new[name])
         else:
             result[name] = _selected(shape.fields[name], new[name], actual[name])
     return result
 
 
-def _settled_object(
-    shape: ObjectOf, old: Any, new: Any, unordered: _Unordered, path: str
+def settled(
+    shape: ObjectOf, old: Any, new: Any, unordered: _Unordered, path: str = ""
 ) -> dict[str, Any]:
+    """Returns the new properties; what means the same as an old one, in the old one's words."""
     result = {}
     for name in (*old, *(name for name in new if name not in old)):
         before, after = old.get(name), new.get(name)
@@ -131,11 +130,11 @@ def _settled(shape: Shape | None, old: Any, new: Any, unordered: _Unordered, pat
         case Scalar() if _is_same_text(shape, path.rpartition(".")[2], old, new):
             return old
         case ObjectOf() if _are_maps(old, new):
-            return _settled_object(shape, old, new, unordered, path)
+            return settled(shape, old, new, unordered, path)
         case ListOf(ObjectOf() as item) if _are_named(old) and _are_named(new):
             before = {member["name"]: member for member in old}
             return [
-                _settled_object(item, before.get(member["name"], {}), member, unordered, path)
+                settled(item, before.get(member["name"], {}), member, unordered, path)
                 for member in new
             ]
         case ListOf() if path in unordered and _are_lists(old, new):
@@ -144,34 +143,34 @@ def _settled(shape: Shape | None, old: Any, new: Any, unordered: _Unordered, pat
     return new
 
 
-def _selected(shape: Shape, said: Any, actual: Any) -> Any:
+def _selected(shape: Shape, inputs: Any, actual: Any) -> Any:
     match shape:
-        case ObjectOf(fields=fields) if _are_maps(said, actual):
+        case ObjectOf(fields=fields) if _are_maps(inputs, actual):
             selected = {
                 name: _selected(fields.get(name, Anything()), value, actual[name])
-                for name, value in said.items()
+                for name, value in inputs.items()
                 if name in actual
             }
             # Azure keeps a password to itself.
-            selected |= {name: said[name] for name in said if name in CREDENTIALS}
+            selected |= {name: inputs[name] for name in inputs if name in CREDENTIALS}
             # How many nodes there are is then the autoscaler's affair.
-            counted = is_autoscaled(actual) and "count" in said
-            return selected | ({"count": said["count"]} if counted else {})
-        case MapOf() if _are_maps(said, actual):
+            counted = is_autoscaled(actual) and "count" in inputs
+            return selected | ({"count": inputs["count"]} if counted else {})
+        case MapOf() if _are_maps(inputs, actual):
             return {
                 name: value
                 for name, value in actual.items()
-                if name in said or not name.startswith(_OF_AKS)
+                if name in inputs or not name.startswith(_OF_AKS)
             }
-        case ListOf(ObjectOf() as item) if _are_named(said) and _are_named(actual):
+        case ListOf(ObjectOf() as item) if _are_named(inputs) and _are_named(actual):
             there = {member["name"]: member for member in actual}
             return [
                 _selected(item, member, there[member["name"]])
-                for member in said
+                for member in inputs
                 if member["name"] in there
             ]
-        case ListOf() if _are_lists(said, actual):
-            return [item for item in actual if item in said or not str(item).startswith(_OF_AKS)]
+        case ListOf() if _are_lists(inputs, actual):
+            return [item for item in actual if item in inputs or not str(item).startswith(_OF_AKS)]
     return actual
 
 

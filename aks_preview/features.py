@@ -1,7 +1,6 @@
 """Registers preview features of Azure's resource providers, and waits until they are there."""
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from pulumi.provider.experimental.provider import DiffResponse
 from catalogue.mistakes import Mistake
 from provider_kit import errors
 from provider_kit.arm import Arm
+from provider_kit.arm_types import ArmType
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
@@ -41,9 +41,10 @@ FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
 _REGISTERED = "Registered"
 # A registration that Azure has taken up; Pending is one that somebody at Azure has to approve.
 _UNDER_WAY = frozenset({"Pending", _REGISTERED, "Registering"})
-_ID = re.compile(
-    r"/subscriptions/[^/]+/providers/Microsoft\.Features/providers/([^/]+)/features/([^/]+)",
-    re.IGNORECASE,
+_ARM_TYPE = ArmType(
+    name="FeatureRegistration",
+    path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
+    envelope=(),
 )
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 10.0
 # To register is to say what shall be: to say it again does no harm.
@@ -96,17 +97,11 @@ class FeatureRegistration(Handler):
         return (await self.create(task, inputs))[1]
 
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
-        found = _ID.fullmatch(resource_id)
-        if found is None:
-            raise ProviderError(
-                f"{resource_id} is no id of a FeatureRegistration: that has the form /subscriptions"
-                "/SUBSCRIPTION/providers/Microsoft.Features/providers/NAMESPACE/features/FEATURE"
-            )
-        namespace, feature = found.groups()
+        names = _ARM_TYPE.names_in(resource_id)
         self._arm.require(resource_id)
         features = (await self._arm.client(FeatureClient)).features
         try:
-            answer = await self._cancellation.watch(features.get(namespace, feature))
+            answer = await self._cancellation.watch(features.get(*names.values()))
         except ResourceNotFoundError:
             return None
         except AzureError as error:
@@ -114,7 +109,7 @@ class FeatureRegistration(Handler):
         now = _state(answer)
         if now not in _UNDER_WAY:
             return None
-        inputs = {**old.inputs, NAMESPACE: namespace, FEATURE: feature}
+        inputs = {**old.inputs, **names}
         return Found(resource_id, {**inputs, STATE: now}, inputs)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
