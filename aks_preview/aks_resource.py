@@ -1,10 +1,11 @@
 """Makes, reads, changes and deletes pools and clusters."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError
 from azure.core.polling import AsyncLROPoller
 from pulumi.provider.experimental.provider import DiffResponse
 
@@ -12,8 +13,7 @@ from aks_preview.aks_diff import aks_diff, is_autoscaled, projected
 from aks_preview.aks_types import HEADERS, UPDATABLE_HEADERS, AksType, of_inputs_alone
 from catalogue import headers
 from catalogue.mistakes import Mistake, property_path
-from provider_kit import errors
-from provider_kit.arm import Arm, Method
+from provider_kit.arm import Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
@@ -22,7 +22,6 @@ from provider_kit.values import property_map
 
 Result = TypeVar("Result")
 
-_FAILURES = (AzureError, ProviderError, TimeoutError)
 # How AKS says that another operation runs on the resource, and how often to ask again.
 _RUNNING_OPERATION = frozenset({"OperationNotAllowed", "AnotherOperationInProgress", "Conflict"})
 _SECONDS_BETWEEN_TRIES = 2.0
@@ -55,23 +54,20 @@ class AksResource(Handler):
         try:
             accepted = await self._put(task, resource_id, inputs)
             return resource_id, await self._finished(task, accepted, inputs)
-        except _FAILURES as error:
+        except ProviderError as error:
             if await self._may_be_there(resource_id):
                 raise _unfinished(resource_id, inputs, error) from error
-            raise ProviderError(errors.said(error)) from error
+            raise
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (a PUT says everything)
         resource_id = self._own(resource_id)
         body = inputs
         if is_scaled_by_aks(inputs):
             body = with_counts(inputs, await self._get(resource_id, task.until) or {})
-        try:
-            accepted = await self._put(task, resource_id, body)
-        except _FAILURES as error:
-            raise ProviderError(errors.said(error)) from error
+        accepted = await self._put(task, resource_id, body)
         try:
             return await self._finished(task, accepted, inputs)
-        except _FAILURES as error:
+        except ProviderError as error:
             raise _unfinished(resource_id, inputs, error) from error
 
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
@@ -92,14 +88,8 @@ class AksResource(Handler):
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         resource_id = self._own(resource_id)
-        try:
-            accepted = await self._begin("DELETE", task, resource_id)
-            async with asyncio.timeout_at(task.until):
-                await self._arm.finish(accepted)
-        except ResourceNotFoundError:
-            return
-        except (AzureError, TimeoutError) as error:
-            raise ProviderError(errors.said(error)) from error
+        with contextlib.suppress(NotFoundError):
+            await self._arm.finish(await self._begin("DELETE", task, resource_id), task.until)
 
     def _own(self, resource_id: str) -> str:
         """The id as we write it; refuses one of another type or of another subscription."""
@@ -113,16 +103,8 @@ class AksResource(Handler):
 
     async def _get(self, resource_id: str, until: float | None) -> dict[str, Any] | None:
         """The outputs of a resource as it is; None if there is none."""
-        try:
-            async with asyncio.timeout_at(until):
-                answer = await self._cancellation.watch(
-                    self._arm.get(resource_id, self._api_version)
-                )
-        except ResourceNotFoundError:
-            return None
-        except (AzureError, TimeoutError) as error:
-            raise ProviderError(errors.said(error)) from error
-        return self._type.outputs_of(answer, self._api_version)
+        answer = await self._arm.get(resource_id, self._api_version, until)
+        return self._type.outputs_of(answer, self._api_version) if answer is not None else None
 
     async def _put(self, task: Task, resource_id: str, inputs: Values) -> AsyncLROPoller[Any]:
         """Has Azure accept a resource as the inputs say."""
@@ -132,7 +114,7 @@ class AksResource(Handler):
     async def _begin(
         self, method: Method, task: Task, resource_id: str, *content: Mapping[str, Any]
     ) -> AsyncLROPoller[Any]:
-        async with asyncio.timeout_at(task.until):
+        async with self._arm.failing(task.until):
             return await wait_out_conflicts(
                 lambda: self._arm.begin(method, resource_id, self._api_version, *content),
                 self._cancellation,
@@ -142,8 +124,7 @@ class AksResource(Handler):
         self, task: Task, accepted: AsyncLROPoller[Any], inputs: Values
     ) -> dict[str, Any]:
         """The outputs of a resource, once what Azure accepted is done."""
-        async with asyncio.timeout_at(task.until):
-            answer = await self._arm.finish(accepted)
+        answer = await self._arm.finish(accepted, task.until)
         return self._type.outputs_of(answer, self._api_version) | _unseen(inputs)
 
     async def _may_be_there(self, resource_id: str) -> bool:
@@ -153,11 +134,10 @@ class AksResource(Handler):
         looks: what Azure has, the state must not forget.
         """
         try:
-            async with asyncio.timeout(_SECONDS_OF_A_LOOK):
-                await self._arm.get(resource_id, self._api_version)
-        except ResourceNotFoundError:
+            await self._arm.look(resource_id, self._api_version, _time() + _SECONDS_OF_A_LOOK)
+        except NotFoundError:
             return False
-        except _FAILURES:
+        except ProviderError:
             return True
         return True
 
@@ -220,7 +200,7 @@ def _unseen(inputs: Values) -> dict[str, Any]:
 
 def _unfinished(resource_id: str, inputs: Values, error: BaseException) -> ResourceInitError:
     return ResourceInitError(
-        f"{resource_id} is there, but not as it should be: {errors.said(error)}\n"
+        f"{resource_id} is there, but not as it should be: {error}\n"
         "It stays in the state; the next `pulumi up` goes on with it.",
         resource_id=resource_id,
         properties=property_map({**inputs, **_unseen(inputs)}),

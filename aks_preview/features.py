@@ -1,19 +1,18 @@
 """Registers preview features of Azure's resource providers, and waits until they are there."""
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
-from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from pulumi.provider.experimental.provider import DiffResponse
 
 from catalogue.mistakes import Mistake
-from provider_kit import errors
-from provider_kit.arm import Arm
+from provider_kit.arm import Arm, NotFoundError
 from provider_kit.arm_types import ArmType
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
@@ -49,7 +48,6 @@ _ARM_TYPE = ArmType(
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 10.0
 # To register is to say what shall be: to say it again does no harm.
 _REPEATABLE: Mapping[str, Any] = MappingProxyType({"retry_on_methods": frozenset({"POST"})})
-_FAILURES = (AzureError, ProviderError, TimeoutError)
 
 
 class FeatureRegistration(Handler):
@@ -71,20 +69,17 @@ class FeatureRegistration(Handler):
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
         features = (await self._arm.client(FeatureClient)).features
         providers = (await self._arm.client(ResourceManagementClient)).providers
-        try:
-            async with asyncio.timeout_at(task.until):
-                answer = await features.register(namespace, feature, **_REPEATABLE)
-        except _FAILURES as error:
-            raise ProviderError(errors.said(error)) from error
+        async with self._arm.failing(task.until):
+            answer = await features.register(namespace, feature, **_REPEATABLE)
         try:
             look = partial(features.get, namespace, feature)
             await self._wait(look, f"{feature} of {namespace}", task)
-            async with asyncio.timeout_at(task.until):
+            async with self._arm.failing(task.until):
                 await providers.register(namespace, **_REPEATABLE)
             await self._wait(partial(providers.get, namespace), f"The provider {namespace}", task)
-        except _FAILURES as error:
+        except ProviderError as error:
             raise ResourceInitError(
-                f"{errors.said(error)}\nThe next `pulumi up` goes on with it.",
+                f"{error}\nThe next `pulumi up` goes on with it.",
                 resource_id=str(answer.id),
                 properties=property_map(inputs),
             ) from error
@@ -101,11 +96,10 @@ class FeatureRegistration(Handler):
         self._arm.require(resource_id)
         features = (await self._arm.client(FeatureClient)).features
         try:
-            answer = await self._cancellation.watch(features.get(*names.values()))
-        except ResourceNotFoundError:
+            async with self._arm.failing(None):
+                answer = await self._cancellation.watch(features.get(*names.values()))
+        except NotFoundError:
             return None
-        except AzureError as error:
-            raise ProviderError(errors.said(error)) from error
         now = _state(answer)
         if now not in _UNDER_WAY:
             return None
@@ -125,13 +119,9 @@ class FeatureRegistration(Handler):
             return
         self._arm.require(resource_id)
         features = (await self._arm.client(FeatureClient)).features
-        try:
-            async with asyncio.timeout_at(task.until):
+        with contextlib.suppress(NotFoundError):
+            async with self._arm.failing(task.until):
                 await features.unregister(namespace, feature, **_REPEATABLE)
-        except ResourceNotFoundError:
-            return
-        except (AzureError, TimeoutError) as error:
-            raise ProviderError(errors.said(error)) from error
 
     async def _wait(self, look: Callable[[], Awaitable[Any]], what: str, task: Task) -> None:
         """Returns once what is looked at is Registered; tells every state on the way."""
@@ -142,7 +132,9 @@ class FeatureRegistration(Handler):
                     if state:
                         await self._cancellation.watch(asyncio.sleep(pause))
                         pause = min(pause * 1.5, _LONGEST_PAUSE)
-                    before, state = state, _state(await self._cancellation.watch(look()))
+                    async with self._arm.failing(None):
+                        answer = await self._cancellation.watch(look())
+                    before, state = state, _state(answer)
                     if state != before:
                         await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:

@@ -43,7 +43,7 @@ class AksPreview(HandlerProvider):
 
     def __init__(self) -> None:
         cancellation = Cancellation()
-        self._arm = Arm(cancellation, _RETRIES)
+        self._arm = Arm(cancellation, retries=_RETRIES)
         shared = self._arm, cancellation
         handlers: dict[str, Handler] = {
             **{token: AksResource(known, *shared) for token, known in AKS_TYPES.items()},

@@ -1,10 +1,12 @@
 """Azure Resource Manager: resources by their ids, through Azure's own clients."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
+from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.polling import AsyncLROPoller
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
@@ -12,10 +14,15 @@ from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
+from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 
 Client = TypeVar("Client")
 Method = Literal["PUT", "PATCH", "DELETE"]
+
+
+class NotFoundError(ProviderError):
+    """ARM has no such resource."""
 
 
 class _Transport(AioHttpTransport):  # type: ignore[misc]
@@ -30,17 +37,21 @@ class _Transport(AioHttpTransport):  # type: ignore[misc]
 
 
 class Arm:
-    """One subscription. Failures are Azure's own exceptions: each provider has words of its own.
+    """One subscription. It signs in when first needed: a preview of new resources has no need to.
 
-    It signs in when it is first needed: a preview of new resources needs no credentials. `retries`
-    are the settings of Azure's own pipeline.
+    `explain` puts Azure's failures in the provider's words. `retries` are settings of the pipeline
+    of Azure's clients.
     """
 
     def __init__(
-        self, cancellation: Cancellation, retries: Mapping[str, Any] = MappingProxyType({})
+        self,
+        cancellation: Cancellation,
+        explain: Callable[[BaseException], str] = explained,
+        retries: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.configuration = Configuration(MappingProxyType({}))
         self._cancellation = cancellation
+        self._explain = explain
         self._retries = retries
         self._signing_in = asyncio.Lock()
         self._access: Mapping[str, Any] | None = None
@@ -77,11 +88,34 @@ class Arm:
             client: Client = self._clients[kind]
             return client
 
-    async def get(self, resource_id: str, api_version: str) -> dict[str, Any]:
-        """Returns a resource as ARM answers it."""
+    @asynccontextmanager
+    async def failing(self, until: float | None) -> AsyncIterator[None]:
+        """Raises ProviderError where Azure fails, or where it is not done in time."""
+        try:
+            async with asyncio.timeout_at(until):
+                yield
+        except ResourceNotFoundError as error:
+            raise NotFoundError(self._explain(error)) from error
+        except (AzureError, TimeoutError) as error:
+            raise ProviderError(self._explain(error)) from error
+
+    async def look(
+        self, resource_id: str, api_version: str, until: float | None = None
+    ) -> dict[str, Any]:
+        """Returns a resource as ARM answers it, also while the update is being cancelled."""
         resources = (await self.client(ResourceManagementClient)).resources
-        answer = await resources.get_by_id(resource_id, api_version=api_version)
+        async with self.failing(until):
+            answer = await resources.get_by_id(resource_id, api_version=api_version)
         return dict(answer.as_dict())
+
+    async def get(
+        self, resource_id: str, api_version: str, until: float | None = None
+    ) -> dict[str, Any] | None:
+        """Returns a resource as ARM answers it; None if there is none."""
+        try:
+            return await self._cancellation.watch(self.look(resource_id, api_version, until))
+        except NotFoundError:
+            return None
 
     async def begin(
         self,
@@ -91,7 +125,10 @@ class Arm:
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> AsyncLROPoller[Any]:
-        """Returns once ARM has accepted a request; `finish` waits for what it does."""
+        """Returns once ARM has accepted a request. Raises Azure's own errors, to be tried again.
+
+        `finish` waits for what the request does.
+        """
         resources = (await self.client(ResourceManagementClient)).resources
         more: dict[str, Any] = {"api_version": api_version, "headers": dict(headers)}
         if method == "DELETE":
@@ -104,7 +141,10 @@ class Arm:
         accepted: AsyncLROPoller[Any] = await begin(resource_id, dict(body or {}), **more)
         return accepted
 
-    async def finish(self, accepted: AsyncLROPoller[Any]) -> dict[str, Any]:
+    async def finish(
+        self, accepted: AsyncLROPoller[Any], until: float | None = None
+    ) -> dict[str, Any]:
         """Returns the answer to a request that is done; it is empty where ARM says nothing."""
-        answer = await self._cancellation.watch(accepted.result())
+        async with self.failing(until):
+            answer = await self._cancellation.watch(accepted.result())
         return dict(answer.as_dict()) if answer is not None else {}

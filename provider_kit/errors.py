@@ -59,7 +59,7 @@ _KINDS: Mapping[type[Exception], str] = MappingProxyType(
 )
 
 
-def said(error: BaseException) -> str:
+def explained(error: BaseException) -> str:
     """What went wrong: Azure's code, message and target, and no more of the exchange."""
     if isinstance(error, TimeoutError):
         return (

@@ -12,7 +12,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from catalogue.mistakes import Mistake
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
-from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest
+from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest, type_token
 from provider_kit.values import plain_map, property_map, with_secrets
 
 Values = Mapping[str, Any]
@@ -140,8 +140,7 @@ class HandlerProvider(sdk.Provider):
         self._cancellation.ask()
 
     def handler(self, request_type: str) -> Handler:
-        # The SDK hands over the types of the resource's parents with its own.
-        token = request_type.rpartition("$")[2]
+        token = type_token(request_type)
         if token not in self._handlers:
             raise self.unknown(f"the type {token}")
         return self._handlers[token]

@@ -67,6 +67,11 @@ class UpdateRequest(sdk.UpdateRequest):
     old_inputs: dict[str, PropertyValue]
 
 
+def type_token(request_type: str) -> str:
+    """Returns the type that a request is about: the SDK hands over those of its parents with it."""
+    return request_type.rpartition("$")[2]
+
+
 def serve(provider: sdk.Provider, version: str) -> None:
     """Runs the provider until the engine ends it: the main function of a plug-in."""
     engine_address = sys.argv[1]

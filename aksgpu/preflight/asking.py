@@ -16,7 +16,7 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, wanted
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
-from provider_kit.errors import said
+from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 from settings import Settings
 
@@ -79,7 +79,7 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
 def why(error: Exception) -> Unanswered:
     """Why there is no answer, in words without anything of the exchange but Azure's own."""
     found = (cause for kind, cause in _CAUSES.items() if isinstance(error, kind))
-    return Unanswered(said(error), next(found, Cause.UNANSWERED))
+    return Unanswered(explained(error), next(found, Cause.UNANSWERED))
 
 
 class _Tally:

@@ -15,7 +15,7 @@ from azure.core.exceptions import AzureError
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from aksgpu.preflight.facts import Unanswered
-from provider_kit.errors import said
+from provider_kit.errors import explained
 
 Client = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
 Item = Mapping[str, Any]
@@ -84,7 +84,7 @@ async def ask_prices(
         answers = await asyncio.gather(*(_pages(client, url, location, part) for part in parts))
         return _put_together([page for answer in answers for page in answer], url)
     except AzureError as error:
-        return Unanswered(f"the price list cannot be read: {said(error)}")
+        return Unanswered(f"the price list cannot be read: {explained(error)}")
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         return Unanswered(f"the price list is not as it should be ({type(error).__name__})")
 

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError, ServiceRequestError
 
-from provider_kit.errors import said
+from provider_kit.errors import explained
 
 
 class Answer:
@@ -20,7 +20,7 @@ class Answer:
 
 
 def told(body: Any) -> str:
-    return said(HttpResponseError(response=Answer(body)))  # type: ignore[arg-type]
+    return explained(HttpResponseError(response=Answer(body)))  # type: ignore[arg-type]
 
 
 ERROR = {"code": "InvalidParameter", "message": "It is invalid.", "target": "count"}
@@ -75,6 +75,9 @@ def test_an_answer_that_says_nothing() -> None:
 
 
 def test_what_is_no_answer() -> None:
-    assert said(ServiceRequestError("no route")) == "Azure cannot be reached: no route"
-    assert said(ClientAuthenticationError("AADSTS1: no")) == "Azure does not let us in: AADSTS1: no"
-    assert "customTimeouts" in said(TimeoutError())
+    assert explained(ServiceRequestError("no route")) == "Azure cannot be reached: no route"
+    assert (
+        explained(ClientAuthenticationError("AADSTS1: no"))
+        == "Azure does not let us in: AADSTS1: no"
+    )
+    assert "customTimeouts" in explained(TimeoutError())

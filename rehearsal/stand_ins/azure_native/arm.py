@@ -1,17 +1,14 @@
 """The requests of the stand-in to the rehearsal's ARM, and its failures in azure-native's words."""
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.exceptions import HttpResponseError
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 
 from provider_kit.arm import Arm, Method
-from provider_kit.cancellation import Cancellation
 from provider_kit.serving import ProviderError
 from rehearsal.stand_ins.azure_native.properties import outputs
 from rehearsal.stand_ins.azure_native.types import TYPES, NativeType
@@ -21,71 +18,24 @@ class AcceptedError(ProviderError):
     """Azure accepted a write, which did not end well."""
 
 
-class _NotFoundError(ProviderError):
-    """ARM has no such resource."""
-
-
-class NativeArm:
-    """Resources, by their ids. `until` is when a request has to have its answer."""
-
-    def __init__(self, cancellation: Cancellation) -> None:
-        self.arm = Arm(cancellation)
-        self._cancellation = cancellation
-
-    async def get(
-        self, resource_id: str, api_version: str, until: float | None = None
-    ) -> dict[str, Any] | None:
-        """A resource as ARM answers it; None if there is none."""
-        try:
-            async with _failing(until):
-                return await self._cancellation.watch(self.arm.get(resource_id, api_version))
-        except _NotFoundError:
-            return None
-
-    async def write(
-        self,
-        request: tuple[Method, dict[str, Any]],
-        resource_id: str,
-        api_version: str,
-        until: float | None,
-    ) -> dict[str, Any]:
-        """The answer, once the resource is as the request says."""
-        method, body = request
-        async with _failing(until):
-            accepted = await self.arm.begin(method, resource_id, api_version, body)
-        try:
-            async with _failing(until):
-                return await self.arm.finish(accepted)
-        except ProviderError as error:
-            raise AcceptedError(str(error)) from error
-
-    async def delete(self, resource_id: str, api_version: str, until: float | None) -> None:
-        """What is gone already is deleted without a word."""
-        try:
-            async with _failing(until):
-                await self.arm.finish(await self.arm.begin("DELETE", resource_id, api_version))
-        except _NotFoundError:
-            return
-
-    async def call(self, token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer of a function."""
-        async with _failing(None):
-            return await self._cancellation.watch(FUNCTIONS[token](self.arm, inputs))
-
-
-@asynccontextmanager
-async def _failing(until: float | None) -> AsyncIterator[None]:
-    """Turns failures of requests into azure-native's words."""
+async def write(
+    arm: Arm,
+    request: tuple[Method, dict[str, Any]],
+    resource_id: str,
+    api_version: str,
+    until: float | None,
+) -> dict[str, Any]:
+    """Returns the answer, once the resource is as the request says. No conflict is waited out."""
+    method, body = request
+    async with arm.failing(until):
+        accepted = await arm.begin(method, resource_id, api_version, body)
     try:
-        async with asyncio.timeout_at(until):
-            yield
-    except ResourceNotFoundError as error:
-        raise _NotFoundError(_words(error)) from error
-    except (AzureError, TimeoutError) as error:
-        raise ProviderError(_words(error)) from error
+        return await arm.finish(accepted, until)
+    except ProviderError as error:
+        raise AcceptedError(str(error)) from error
 
 
-def _words(error: BaseException) -> str:
+def words(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return "operation timed out"
     if isinstance(error, HttpResponseError) and error.response is not None:
@@ -115,7 +65,7 @@ Function = Callable[[Arm, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 def _getter(native_type: NativeType) -> Function:
     async def get(arm: Arm, inputs: Mapping[str, Any]) -> dict[str, Any]:
         resource_id = native_type.resource_id(arm.subscription, inputs)
-        return outputs(native_type, await arm.get(resource_id, native_type.api_version))
+        return outputs(native_type, await arm.look(resource_id, native_type.api_version))
 
     return get
 

@@ -18,7 +18,9 @@ _STABLE = ("location", "name")
 _CAPITAL, _DASH = re.compile(r"[A-Z]"), re.compile(r"-(\w)")
 
 
-def write(native_type: NativeType, inputs: Values, before: Values) -> tuple[Method, dict[str, Any]]:
+def request(
+    native_type: NativeType, inputs: Values, before: Values
+) -> tuple[Method, dict[str, Any]]:
     """The request that turns a resource with the inputs `before` into one with these inputs."""
     dashed = {
         name: {_dashed(key): value for key, value in inputs[name].items()}

@@ -1,5 +1,6 @@
 """The stand-in itself: what the engine asks of azure-native, as requests to the rehearsal's ARM."""
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -7,19 +8,20 @@ from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 
 from catalogue.mistakes import Mistake
+from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.provider import Found, Handler, HandlerProvider, Recorded, Task, Values
-from provider_kit.serving import ProviderError, ResourceInitError
+from provider_kit.serving import ProviderError, ResourceInitError, type_token
 from provider_kit.shapes import mistakes
 from provider_kit.values import plain_map, property_map, without_nulls
-from rehearsal.stand_ins.azure_native.arm import FUNCTIONS, AcceptedError, NativeArm
+from rehearsal.stand_ins.azure_native.arm import FUNCTIONS, AcceptedError, words, write
 from rehearsal.stand_ins.azure_native.diff import difference
 from rehearsal.stand_ins.azure_native.properties import (
     imported,
     outputs,
     preview,
     refreshed,
-    write,
+    request,
 )
 from rehearsal.stand_ins.azure_native.types import API_VERSION, TYPES, NativeType, args_shape
 
@@ -31,7 +33,7 @@ class AzureNative(HandlerProvider):
 
     def __init__(self) -> None:
         cancellation = Cancellation()
-        self._arm = NativeArm(cancellation)
+        self._arm = Arm(cancellation, words)
         handlers = {token: NativeResource(known, self._arm) for token, known in TYPES.items()}
         super().__init__(handlers, cancellation)
 
@@ -40,14 +42,17 @@ class AzureNative(HandlerProvider):
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         answer = await super().check(request)
-        api_version = TYPES[request.type.rpartition("$")[2]].api_version
+        api_version = TYPES[type_token(request.type)].api_version
         inputs = {API_VERSION: api_version} | self.plain(request.new_inputs)
         return sdk.CheckResponse(inputs=property_map(inputs), failures=answer.failures)
 
     async def invoke(self, request: sdk.InvokeRequest) -> sdk.InvokeResponse:
         if request.tok not in FUNCTIONS:
             raise self.unknown(f"the function {request.tok}")
-        answer = await self._arm.call(request.tok, plain_map(request.args))
+        async with self._arm.failing(None):
+            answer = await self._cancellation.watch(
+                FUNCTIONS[request.tok](self._arm, plain_map(request.args))
+            )
         return sdk.InvokeResponse(property_map(answer))
 
     def unknown(self, what: str) -> ProviderError:
@@ -65,7 +70,7 @@ class AzureNative(HandlerProvider):
 class NativeResource(Handler):
     """The handler of one of azure-native's types."""
 
-    def __init__(self, native_type: NativeType, arm: NativeArm) -> None:
+    def __init__(self, native_type: NativeType, arm: Arm) -> None:
         self._type = native_type
         self._arm = arm
 
@@ -103,17 +108,20 @@ class NativeResource(Handler):
         return Found(resource_id, state, imported(self._type, resource_id, answer))
 
     async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
-        await self._arm.delete(resource_id, self._type.api_version, task.until)
+        with contextlib.suppress(NotFoundError):
+            async with self._arm.failing(task.until):
+                accepted = await self._arm.begin("DELETE", resource_id, self._type.api_version)
+            await self._arm.finish(accepted, task.until)
 
     def _id(self, inputs: Values) -> str:
-        return self._type.resource_id(self._arm.arm.subscription, inputs)
+        return self._type.resource_id(self._arm.subscription, inputs)
 
     async def _written(self, task: Task, inputs: Values, before: Values) -> dict[str, Any]:
         """The outputs of a resource that has been written, and read again."""
         version, resource_id = self._type.api_version, self._id(inputs)
-        request = write(self._type, inputs, before)
+        sent = request(self._type, inputs, before)
         try:
-            answer = await self._arm.write(request, resource_id, version, task.until)
+            answer = await write(self._arm, sent, resource_id, version, task.until)
         except AcceptedError as error:
             raise await self._kept(task, inputs, error) from error
         try:

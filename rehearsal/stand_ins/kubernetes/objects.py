@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from provider_kit.serving import ProviderError
+from provider_kit.serving import ProviderError, type_token
 from provider_kit.values import UNKNOWN
 
 Object = dict[str, Any]
@@ -65,7 +65,7 @@ def refused(what: str) -> ProviderError:
 
 def typed(request_type: str, inputs: Object) -> TypeName:
     """Returns the kind of a resource, whose type comes with those of its parents."""
-    token = request_type.rpartition("$")[2]
+    token = type_token(request_type)
     match = _TYPE.fullmatch(token)
     if match is None:
         raise refused(f"the type {token}")

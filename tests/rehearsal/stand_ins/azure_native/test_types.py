@@ -6,7 +6,7 @@ import pytest
 
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.properties import imported, outputs, preview, write
+from rehearsal.stand_ins.azure_native.properties import imported, outputs, preview, request
 from rehearsal.stand_ins.azure_native.types import TYPES
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
@@ -67,9 +67,9 @@ def test_a_body_has_what_is_not_in_the_path_under_properties_or_beside() -> None
         "type": "VirtualMachineScaleSets",
         "tags": {"a": "b"},
     }
-    assert write(POOL, INPUTS, {}) == ("PUT", {"properties": properties})
+    assert request(POOL, INPUTS, {}) == ("PUT", {"properties": properties})
     group = {"resourceGroupName": "g", "location": "eastus", "tags": {"a": "b"}}
-    assert write(GROUP, group, {}) == ("PUT", {"location": "eastus", "tags": {"a": "b"}})
+    assert request(GROUP, group, {}) == ("PUT", {"location": "eastus", "tags": {"a": "b"}})
 
 
 def identity(*ids: str) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def identity(*ids: str) -> dict[str, Any]:
 
 def test_identities_go_as_a_map() -> None:
     sent = {"type": "UserAssigned", "userAssignedIdentities": {ONE: {}, OTHER: {}}}
-    assert write(CLUSTER, identity(ONE, OTHER), {}) == ("PUT", {"identity": sent})
-    assert write(CLUSTER, identity(ONE, OTHER), identity(ONE))[0] == "PUT"
+    assert request(CLUSTER, identity(ONE, OTHER), {}) == ("PUT", {"identity": sent})
+    assert request(CLUSTER, identity(ONE, OTHER), identity(ONE))[0] == "PUT"
 
 
 def test_an_identity_that_is_taken_away_makes_the_request_a_patch() -> None:
     sent = {"type": "UserAssigned", "userAssignedIdentities": {OTHER: {}, ONE: None}}
-    changed = write(CLUSTER, identity(OTHER), identity(ONE, OTHER))
+    changed = request(CLUSTER, identity(OTHER), identity(ONE, OTHER))
     assert changed == ("PATCH", {"identity": sent})
 
 
@@ -92,7 +92,7 @@ def test_the_autoscalers_names_are_dashed_on_the_wire() -> None:
     profile = {"scaleDownDelayAfterAdd": "10m", "expander": "random"}
     sent = {"scale-down-delay-after-add": "10m", "expander": "random"}
     body = {"properties": {"autoScalerProfile": sent}}
-    assert write(CLUSTER, {"autoScalerProfile": profile}, {})[1] == body
+    assert request(CLUSTER, {"autoScalerProfile": profile}, {})[1] == body
     answer = {"id": ID, **body}
     assert outputs(CLUSTER, answer)["autoScalerProfile"] == profile
     cluster_id = ID.partition("/agentPools/")[0]
