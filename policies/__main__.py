@@ -1,4 +1,4 @@
-"""The policy pack; its rules are listed in rules.py."""
+"""The policy pack; its rules are listed in rules/__init__.py."""
 
 import sys
 from pathlib import Path
