@@ -1,14 +1,14 @@
 """Runs the article's sample job, watches it, and takes it away again, whatever happens."""
 
 import asyncio
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aksgpu.check import cluster_view, job_log
+from aksgpu.check import cluster_view
 from aksgpu.check.api import Api
-from aksgpu.check.job_log import JobLog
 from aksgpu.check.judge import unplaced
 from aksgpu.outcome import Cause, Finding, StoppedError, stopped
 from catalogue.device_plugin import GPU
@@ -32,6 +32,32 @@ _GRACE_SECONDS = 120
 _HOPELESS = ("ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
 
 _MATRIX = "https://docs.nvidia.com/deploy/cuda-compatibility/"
+
+
+# TensorFlow goes on with more of the device's properties, in the same line or in the next.
+_DEVICE = re.compile(r"Found device \d+ with properties:\s*name: (.+?)(?= major: |\s*$)", re.M)
+_ACCURACY = re.compile(r"Accuracy at step (\d+): ([0-9.]+)")
+
+
+@dataclass(frozen=True)
+class JobLog:
+    """What the job's log tells: the devices found, and the last step with its accuracy."""
+
+    devices: tuple[str, ...]
+    step: int | None
+    accuracy: float | None
+    is_cuda_mismatch: bool
+
+    @classmethod
+    def parse(cls, text: str) -> "JobLog":
+        steps = _ACCURACY.findall(text)
+        step, accuracy = steps[-1] if steps else (None, None)
+        return cls(
+            devices=tuple(_DEVICE.findall(text)),
+            step=int(step) if step else None,
+            accuracy=float(accuracy) if accuracy else None,
+            is_cuda_mismatch=CUDA_MISMATCH in text,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +104,7 @@ class SampleJob:
             stage=self._stage,
             node=self._node,
             log=self._log,
-            told=job_log.read(self._log),
+            told=JobLog.parse(self._log),
             finding=finding,
             leftover=leftover,
         )
@@ -139,7 +165,7 @@ class SampleJob:
         except ApiError:
             # Nothing there yet.
             return
-        told = job_log.read(self._log)
+        told = JobLog.parse(self._log)
         if told.step is not None:
             self._progress.update(f"Step {told.step} of {_STEPS}, accuracy {told.accuracy}")
 
@@ -158,7 +184,7 @@ class SampleJob:
 
     def _of_success(self) -> Finding | None:
         self._stage = "succeeded"
-        told = job_log.read(self._log)
+        told = JobLog.parse(self._log)
         if told.devices:
             return None
         return Finding(
@@ -170,7 +196,7 @@ class SampleJob:
 
     def _of_failure(self, reason: str) -> Finding:
         self._stage = "failed"
-        if job_log.read(self._log).is_cuda_mismatch:
+        if JobLog.parse(self._log).is_cuda_mismatch:
             return Finding(
                 cause=Cause.CUDA_MISMATCH,
                 node=self._node,

@@ -1,6 +1,6 @@
 """What the sample's log tells, in the forms that it has had."""
 
-from aksgpu.check import job_log
+from aksgpu.check.job import JobLog
 
 # As TensorFlow writes it: a device's properties stand in lines of their own.
 OF_TENSORFLOW = """\
@@ -17,18 +17,18 @@ Accuracy at step 490: 0.9494
 
 
 def test_devices_and_the_last_step() -> None:
-    told = job_log.read(OF_TENSORFLOW)
+    told = JobLog.parse(OF_TENSORFLOW)
     assert told.devices == ("Tesla K80", "Tesla V100-PCIE-16GB")
     assert (told.step, told.accuracy) == (490, 0.9494)
     assert not told.is_cuda_mismatch
 
 
 def test_a_device_in_one_line() -> None:
-    told = job_log.read("I gpu: Found device 0 with properties: name: A100 MIG 1g\nmore\n")
+    told = JobLog.parse("I gpu: Found device 0 with properties: name: A100 MIG 1g\nmore\n")
     assert told.devices == ("A100 MIG 1g",)
     assert told.step is None
 
 
 def test_the_articles_words_for_a_mismatch() -> None:
     said = "InternalError: Status: CUDA driver version is insufficient for CUDA runtime version\n"
-    assert job_log.read(said).is_cuda_mismatch
+    assert JobLog.parse(said).is_cuda_mismatch
