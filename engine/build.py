@@ -1,5 +1,6 @@
 """Building executables from Go modules, and keeping nothing of it but the executables."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -7,7 +8,7 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,3 +209,13 @@ def _end(process: subprocess.Popen[str]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def hash_of(flags: str, files: Iterable[Path]) -> str:
+    """A short name for what a build is made of."""
+    whole = hashlib.sha256(flags.encode())
+    for file in files:
+        content = file.read_bytes()
+        whole.update(f"\n{file.name} {len(content)}\n".encode())
+        whole.update(content)
+    return whole.hexdigest()[:12]

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,3 +56,21 @@ def sole_use(folder: Path, say: Say) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def make_whole(place: Path, fill: Callable[[Path], Path], say: Say) -> Path:
+    """Make a folder that is there whole or not at all; one that is there already is taken.
+
+    `fill` gets an empty folder, and returns the folder that is to become the finished one.
+    """
+    unfinished = place.parent / "unfinished"
+    with sole_use(place.parent, say):
+        if not place.exists():
+            # A run that was killed may have left one.
+            shutil.rmtree(unfinished, ignore_errors=True)
+            unfinished.mkdir()
+            try:
+                fill(unfinished).rename(place)
+            finally:
+                shutil.rmtree(unfinished, ignore_errors=True)
+    return place

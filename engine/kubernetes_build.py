@@ -1,12 +1,10 @@
 """The third way to the Kubernetes binaries: building them from Go modules."""
 
-import hashlib
 import os
-import shutil
 from pathlib import Path
 
-from engine.build import Target, build
-from engine.cache import Say, sole_use
+from engine.build import Target, build, hash_of
+from engine.cache import Say, make_whole
 from engine.versions import KUBERNETES, KWOK
 
 SOURCE = Path(__file__).parent / "kubernetes_source"
@@ -42,17 +40,14 @@ def build_folder(cache: Path, say: Say) -> Path:
     key = _key()
     targets = [Target(name, package, key, _LDFLAGS) for name, package in _PACKAGES.items()]
     folders = build(SOURCE, targets, cache / "build", say)
-    place = _place(cache)
-    unfinished = cache / "unfinished"
-    with sole_use(cache, say):
-        if not place.exists():
-            shutil.rmtree(unfinished, ignore_errors=True)
-            unfinished.mkdir()
-            for target, folder in zip(targets, folders, strict=True):
-                # Links, since they take no space.
-                os.link(folder / target.name, unfinished / target.name)
-            unfinished.rename(place)
-    return place
+
+    def fill(unfinished: Path) -> Path:
+        for target, folder in zip(targets, folders, strict=True):
+            # Links, since they take no space.
+            os.link(folder / target.name, unfinished / target.name)
+        return unfinished
+
+    return make_whole(_place(cache), fill, say)
 
 
 def _place(cache: Path) -> Path:
@@ -60,9 +55,4 @@ def _place(cache: Path) -> Path:
 
 
 def _key() -> str:
-    whole = hashlib.sha256(_LDFLAGS.encode())
-    for name in ("go.mod", "go.sum"):
-        content = (SOURCE / name).read_bytes()
-        whole.update(f"\n{name} {len(content)}\n".encode())
-        whole.update(content)
-    return whole.hexdigest()[:12]
+    return hash_of(_LDFLAGS, [SOURCE / "go.mod", SOURCE / "go.sum"])

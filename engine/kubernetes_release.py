@@ -4,14 +4,12 @@ import json
 import os
 import shutil
 import tarfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cache import Say, machine, sole_use
-from engine.errors import EngineUnavailableError, WayClosedError
-from engine.progress import Progress
-from engine.release import checksum_of, download
+from engine.cache import Say, machine, make_whole
+from engine.errors import WayClosedError
+from engine.release import ChecksumOf, checksum_of, fetch
 from engine.versions import ETCD, KUBERNETES, KWOK
 
 KUBERNETES_VARIABLE = "AKS_GPU_KUBERNETES_RELEASES"
@@ -26,9 +24,6 @@ _KWOK_DIGESTS = "https://api.github.com/repos/kubernetes-sigs/kwok/releases/tags
 # Kubernetes publishes its control plane for Linux alone.
 _PLATFORMS = {"linux-x64": "amd64", "linux-arm64": "arm64"}
 _OF_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
-
-# Reads the published checksum of a file, by its name, out of the file of checksums.
-ChecksumOf = Callable[[str, Path], str | None]
 
 
 @dataclass(frozen=True)
@@ -49,22 +44,16 @@ def fetched_folder(cache: Path) -> Path | None:
 
 def fetch_folder(cache: Path, say: Say) -> Path:
     """Download all of them for this machine, check them, and put them into one folder."""
-    place = _place(cache)
-    unfinished = place.parent / "unfinished"
     published = _published()
-    with sole_use(place.parent, say):
-        if not place.exists():
-            # A run that was killed may have left one.
-            shutil.rmtree(unfinished, ignore_errors=True)
-            folder = unfinished / "bin"
-            folder.mkdir(parents=True)
-            try:
-                for file in published:
-                    _fetch(file, unfinished, folder, say)
-                folder.rename(place)
-            finally:
-                shutil.rmtree(unfinished)
-    return place
+
+    def fill(work: Path) -> Path:
+        folder = work / "bin"
+        folder.mkdir()
+        for file in published:
+            _fetch(file, work, folder, say)
+        return folder
+
+    return make_whole(_place(cache), fill, say)
 
 
 def _place(cache: Path) -> Path:
@@ -97,21 +86,10 @@ def _site(variable: str, official: str) -> str:
 
 
 def _fetch(file: _Published, work: Path, folder: Path, say: Say) -> None:
-    name = file.address.rpartition("/")[2]
-    got, checksums = work / name, work / "checksums"
-    with Progress(f"Fetching {file.name}", say) as progress:
-        # The short file comes first: it shows within seconds whether the site can be reached.
-        download(file.checksums, checksums, progress)
-        found = download(file.address, got, progress)
-    expected = file.checksum_of(name, checksums)
-    if found != expected:
-        raise EngineUnavailableError(
-            f"{file.address} is not what its publisher says it is: the checksum is {found}, and "
-            f"{expected or 'none'} is published. Nothing of it was kept. Try again later; "
-            "if it stays so, tell whoever runs that site."
-        )
-    if name.endswith(".tar.gz"):
-        _unpack(got, name.removesuffix(".tar.gz"), file.name, folder)
+    title = f"Fetching {file.name}"
+    got = fetch(title, file.address, file.checksums, file.checksum_of, work, say)
+    if got.name.endswith(".tar.gz"):
+        _unpack(got, got.name.removesuffix(".tar.gz"), file.name, folder)
     else:
         got.rename(folder / file.name)
     (folder / file.name).chmod(0o755)

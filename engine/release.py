@@ -3,17 +3,19 @@
 import hashlib
 import http.client
 import os
-import shutil
 import tarfile
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 
-from engine.cache import Say, machine, sole_use
+from engine.cache import Say, machine, make_whole
 from engine.errors import EngineUnavailableError, WayClosedError
 from engine.progress import Progress
 from engine.versions import PULUMI
 
 RELEASES_VARIABLE = "AKS_GPU_PULUMI_RELEASES"
+# Reads the published checksum of a file, by its name, out of the file of checksums.
+ChecksumOf = Callable[[str, Path], str | None]
 _OFFICIAL = "https://github.com/pulumi/pulumi/releases/download"
 
 # For reaching the site, and for each piece of the answer; not for the whole download.
@@ -29,18 +31,7 @@ def released_engine(cache: Path) -> Path | None:
 
 def fetch_release(cache: Path, say: Say) -> Path:
     """Download the release for this machine, check it, and unpack it."""
-    place = _place(cache)
-    unfinished = place.parent / "unfinished"
-    with sole_use(place.parent, say):
-        if not place.exists():
-            # A run that was killed may have left one.
-            shutil.rmtree(unfinished, ignore_errors=True)
-            unfinished.mkdir()
-            try:
-                _fetch_into(unfinished, say).rename(place)
-            finally:
-                shutil.rmtree(unfinished)
-    return place / "pulumi"
+    return make_whole(_place(cache), lambda folder: _fetch_into(folder, say), say) / "pulumi"
 
 
 def _place(cache: Path) -> Path:
@@ -51,19 +42,8 @@ def _fetch_into(folder: Path, say: Say) -> Path:
     """Fetch into a folder; return the one inside of it that holds the executables."""
     name = f"pulumi-v{PULUMI}-{machine()}.tar.gz"
     site = f"{os.environ.get(RELEASES_VARIABLE) or _OFFICIAL}/v{PULUMI}"
-    archive = folder / name
-    with Progress(f"Fetching Pulumi {PULUMI}", say) as progress:
-        # The short file comes first: it shows within seconds whether the site can be reached.
-        checksums = folder / "checksums"
-        download(f"{site}/pulumi-{PULUMI}-checksums.txt", checksums, progress)
-        found = download(f"{site}/{name}", archive, progress)
-    expected = checksum_of(name, checksums)
-    if found != expected:
-        raise EngineUnavailableError(
-            f"{site}/{name} is not what its publisher says it is: the checksum is {found}, and "
-            f"{expected or 'none'} is published. Nothing of it was unpacked. Try again later; "
-            "if it stays so, tell whoever runs that site."
-        )
+    address, checksums = f"{site}/{name}", f"{site}/pulumi-{PULUMI}-checksums.txt"
+    archive = fetch(f"Fetching Pulumi {PULUMI}", address, checksums, checksum_of, folder, say)
     try:
         with tarfile.open(archive) as tar:
             tar.extractall(folder, filter="data")
@@ -74,6 +54,26 @@ def _fetch_into(folder: Path, say: Say) -> Path:
         if not os.access(unpacked / executable, os.X_OK):
             raise WayClosedError(f"{site}/{name} holds no pulumi/{executable}")
     return unpacked
+
+
+def fetch(
+    title: str, address: str, checksums: str, checksum_of: ChecksumOf, folder: Path, say: Say
+) -> Path:
+    """Download a file into a folder and check it. What fails the check is not to be used."""
+    name = address.rpartition("/")[2]
+    file, published = folder / name, folder / "checksums"
+    with Progress(title, say) as progress:
+        # The short file comes first: it shows within seconds whether the site can be reached.
+        download(checksums, published, progress)
+        found = download(address, file, progress)
+    expected = checksum_of(name, published)
+    if found != expected:
+        raise EngineUnavailableError(
+            f"{address} is not what its publisher says it is: the checksum is {found}, and "
+            f"{expected or 'none'} is published. Nothing of it was kept. Try again later; "
+            "if it stays so, tell whoever runs that site."
+        )
+    return file
 
 
 def download(address: str, file: Path, progress: Progress) -> str:

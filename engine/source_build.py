@@ -1,12 +1,10 @@
 """The third way to an engine: building it from the Go modules that `source/` names."""
 
-import hashlib
 import os
-import shutil
 from pathlib import Path
 
-from engine.build import ModuleFile, Target, build
-from engine.cache import Say, sole_use
+from engine.build import ModuleFile, Target, build, hash_of
+from engine.cache import Say, make_whole
 from engine.versions import PULUMI
 
 SOURCE = Path(__file__).parent / "source"
@@ -24,23 +22,19 @@ def built_engine(cache: Path) -> Path | None:
 def build_engine(cache: Path, say: Say) -> Path:
     """Build `pulumi` and our language host, and put them into one folder."""
     folders = build(SOURCE, [_pulumi(), _language_host()], cache / "build", say)
-    place = _place(cache)
-    unfinished = cache / "unfinished"
+
     # One folder, since pulumi looks for its language hosts beside itself, and warns about one
     # that is only found on PATH. Links, since they take no space.
-    with sole_use(cache, say):
-        if not place.exists():
-            shutil.rmtree(unfinished, ignore_errors=True)
-            unfinished.mkdir()
-            for folder in folders:
-                for file in folder.iterdir():
-                    os.link(file, unfinished / file.name)
-            unfinished.rename(place)
-    return place / "pulumi"
+    def fill(unfinished: Path) -> Path:
+        for file in (file for folder in folders for file in folder.iterdir()):
+            os.link(file, unfinished / file.name)
+        return unfinished
+
+    return make_whole(_place(cache), fill, say) / "pulumi"
 
 
 def _place(cache: Path) -> Path:
-    return cache / f"engine-{PULUMI}-{_hash_of(_files())}"
+    return cache / f"engine-{PULUMI}-{hash_of(_LDFLAGS, _files())}"
 
 
 def _pulumi() -> Target:
@@ -48,7 +42,7 @@ def _pulumi() -> Target:
     return Target(
         name="pulumi",
         package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
-        key=f"{PULUMI}-{_hash_of([SOURCE / 'go.mod', SOURCE / 'go.sum'])}",
+        key=f"{PULUMI}-{hash_of(_LDFLAGS, [SOURCE / 'go.mod', SOURCE / 'go.sum'])}",
         ldflags=_LDFLAGS,
     )
 
@@ -57,7 +51,7 @@ def _language_host() -> Target:
     return Target(
         name="pulumi-language-python",
         package="./pulumi-language-python",
-        key=f"{PULUMI}-{_hash_of(_files())}",
+        key=f"{PULUMI}-{hash_of(_LDFLAGS, _files())}",
         ldflags=_LDFLAGS,
         files=(
             ModuleFile(_SDK, "python/cmd/pulumi-language-python-exec"),
@@ -70,12 +64,3 @@ def _language_host() -> Target:
 def _files() -> list[Path]:
     host = SOURCE / "pulumi-language-python"
     return [SOURCE / "go.mod", SOURCE / "go.sum", *sorted(host.glob("*.go"))]
-
-
-def _hash_of(files: list[Path]) -> str:
-    whole = hashlib.sha256(_LDFLAGS.encode())
-    for file in files:
-        content = file.read_bytes()
-        whole.update(f"\n{file.name} {len(content)}\n".encode())
-        whole.update(content)
-    return whole.hexdigest()[:12]
