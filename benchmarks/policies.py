@@ -13,7 +13,7 @@ from benchmarks.project import MeasuredProject
 from engine import Engine
 from rehearsal.cloud import Cloud
 
-RESOURCES = 100
+RESOURCES = 300
 RUNS = 5
 _PACK = ("--policy-pack", str(PROGRAM / "policies"))
 
