@@ -1,7 +1,7 @@
 """Reviews stacks, one after the other; whatever goes wrong becomes a part of the review."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -95,9 +95,7 @@ def _review(
 ) -> None:
     file = StackFile({})
     try:
-        # One that is not there is one that says nothing: the engine may know the stack.
-        with suppress(NoStackFileError):
-            file = read_stack_file(stack_file(options.project, review.stack))
+        file = _stack_file(options, review.stack)
         with (
             _place(review, options, engine, home, say) as place,
             Progress(f"Previewing {review.stack}", say),
@@ -127,8 +125,6 @@ def _place(
     if home is None:
         yield automation.real_place(engine, options.project)
         return
-    # Offline, there has to be one.
-    read_stack_file(stack_file(options.project, review.stack))
     name = stack_file(options.project, review.stack).name
     base = text_at(options.project, options.base, name) if options.base else None
     if options.base and base is None:
@@ -137,6 +133,16 @@ def _place(
         review.notes += rehearsal.notes
         review.preflight = rehearsal.preflight
         yield rehearsal.place
+
+
+def _stack_file(options: ReviewOptions, stack: str) -> StackFile:
+    try:
+        return read_stack_file(stack_file(options.project, stack))
+    except NoStackFileError:
+        # The engine may know the stack; a rehearsal has its file only.
+        if options.offline:
+            raise
+        return StackFile({})
 
 
 def _alone(stack: str) -> str:
