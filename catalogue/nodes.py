@@ -10,7 +10,7 @@ GPU_TAINT = "sku=gpu:NoSchedule"
 
 # What AKS puts on spot nodes by itself.
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
-SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
+SPOT_TAINT = f"{SPOT_LABEL[0]}={SPOT_LABEL[1]}:NoSchedule"
 
 # Labels with these prefixes belong to AKS and to Kubernetes.
 RESERVED_LABEL_PREFIXES = ("kubernetes.azure.com/", "kubernetes.io/", "k8s.io/")

@@ -30,7 +30,7 @@ from rehearsal.control_planes import (
 )
 from rehearsal.control_planes.autoscaler import Autoscaler
 from rehearsal.control_planes.config_maps import ConfigMaps
-from rehearsal.control_planes.containers import Clock, Life, Log, Run
+from rehearsal.control_planes.containers import Clock, Life, Log, Run, now
 from rehearsal.control_planes.control_plane import ControlPlane
 from rehearsal.control_planes.desired_state import Era, Source, WantedCluster, WantedPool
 from rehearsal.control_planes.device_plugin import Plugins
@@ -212,11 +212,10 @@ class Cluster:
             # What somebody else put there is left alone, as a kubelet would.
             if seen is None and uid not in self._offered:
                 continue
-            now = nodes.now()
-            if patch := gpus.status_patch(node, seen, now):
+            if patch := gpus.status_patch(node, seen, now()):
                 await self._patch_status(node, patch)
                 if seen and seen.conflict and "conditions" in patch:
-                    warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, seen.conflict, now)
+                    warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, seen.conflict)
                     await self._api.post(*warning)
             if seen is None:
                 self._offered.discard(uid)
@@ -245,7 +244,7 @@ class Cluster:
             return
         self._pods.put(await self._api.patch(f"{_path(pod)}/status", change.patch, STRATEGIC))
         for reason, message in change.warnings:
-            await self._api.post(*kubelet.warning(pod, "Pod", reason, message, nodes.now()))
+            await self._api.post(*kubelet.warning(pod, "Pod", reason, message))
 
     async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
         """Whether a pod that this server begins waits for volumes; an event says for which."""
@@ -258,7 +257,7 @@ class Cluster:
             return False
         if self._unmounted.get(uid) != why:
             self._unmounted[uid] = why
-            await self._api.post(*kubelet.warning(pod, "Pod", "FailedMount", why, nodes.now()))
+            await self._api.post(*kubelet.warning(pod, "Pod", "FailedMount", why))
         return True
 
     def _life(self, pod: Json, pool: WantedPool, maps: ConfigMaps) -> Life:

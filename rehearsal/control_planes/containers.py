@@ -76,10 +76,10 @@ class Clock:
 
     def at(self, pod: Json, what: str, written: str) -> datetime.datetime:
         """The moment at which something was first seen, if that was when it happened."""
-        now, moment = _this_moment(), _time(written)
-        is_fresh = (now - moment).total_seconds() < FRESH_SECONDS
+        present, moment = this_moment(), _time(written)
+        is_fresh = (present - moment).total_seconds() < FRESH_SECONDS
         key = (pod["metadata"]["uid"], what)
-        return self._seen.setdefault(key, now if is_fresh else moment)
+        return self._seen.setdefault(key, present if is_fresh else moment)
 
     def forget(self, pods: Iterable[Json]) -> None:
         """Forgets all but these pods."""
@@ -148,7 +148,7 @@ class Life:
 
     def _begun(self, status: Json, number: int) -> Json:
         begun = status | {
-            "state": {"running": {"startedAt": _now()}},
+            "state": {"running": {"startedAt": now()}},
             "restartCount": number,
             "imageID": status["image"],
             "ready": True,
@@ -163,7 +163,7 @@ class Life:
             "exitCode": run.exit_code,
             "reason": "Error" if run.exit_code else "Completed",
             "startedAt": status["state"]["running"]["startedAt"],
-            "finishedAt": _now(),
+            "finishedAt": now(),
         }
         number = status["restartCount"]
         ended = status | {"ready": False, "started": False}
@@ -237,7 +237,7 @@ def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
             # None takes away what a condition had before.
             "reason": reason,
             "message": message,
-            "lastTransitionTime": _now(),
+            "lastTransitionTime": now(),
         }
         for kind in ("Ready", "ContainersReady")
     ]
@@ -264,16 +264,17 @@ def _written(seconds: int) -> str:
 
 
 def _since(moment: datetime.datetime) -> float:
-    return (_this_moment() - moment).total_seconds()
+    return (this_moment() - moment).total_seconds()
 
 
 def _time(moment: str) -> datetime.datetime:
     return datetime.datetime.strptime(moment, MOMENT).replace(tzinfo=datetime.UTC)
 
 
-def _now() -> str:
-    return _this_moment().strftime(MOMENT)
+def now() -> str:
+    """This moment, as Kubernetes writes it."""
+    return this_moment().strftime(MOMENT)
 
 
-def _this_moment() -> datetime.datetime:
+def this_moment() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)

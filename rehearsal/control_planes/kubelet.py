@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from aiohttp import web
 
 from rehearsal.certificates import ADDRESS
-from rehearsal.control_planes.containers import Line, Log
+from rehearsal.control_planes.containers import Line, Log, now, this_moment
 from rehearsal.control_planes.control_plane import Place
 
 Json = dict[str, Any]
@@ -44,7 +44,7 @@ class Options:
         since = asked.get("sinceTime")
         moment = datetime.datetime.fromisoformat(since) if since else None
         if "sinceSeconds" in asked:
-            moment = _now() - datetime.timedelta(seconds=int(asked["sinceSeconds"]))
+            moment = this_moment() - datetime.timedelta(seconds=int(asked["sinceSeconds"]))
         return Options(
             follow=asked.get("follow") == "true",
             previous=asked.get("previous") == "true",
@@ -115,7 +115,7 @@ async def _texts(current: Callable[[], Log | None], options: Options) -> AsyncIt
     """The lines there are, and, if they are to be followed, those that come."""
     log, given = current(), 0
     while log is not None:
-        lines = [line for line in log.lines if log.is_over or _when(log, line) <= _now()]
+        lines = [line for line in log.lines if log.is_over or _when(log, line) <= this_moment()]
         new = lines[given:]
         if given == 0:
             new = [line for line in new if not options.since or _when(log, line) >= options.since]
@@ -141,11 +141,7 @@ async def _not_there(request: web.Request) -> web.Response:
     return web.Response(status=501, text=text)
 
 
-def _now() -> datetime.datetime:
-    return datetime.datetime.now(datetime.UTC)
-
-
-def warning(about: Json, kind: str, reason: str, message: str, now: str) -> tuple[str, Json]:
+def warning(about: Json, kind: str, reason: str, message: str) -> tuple[str, Json]:
     """The path to post an event to, and the event: a warning about a node, or a pod on one."""
     metadata = about["metadata"]
     name = metadata["name"]
@@ -166,7 +162,7 @@ def warning(about: Json, kind: str, reason: str, message: str, now: str) -> tupl
         "message": message,
         "involvedObject": involved,
         "source": {"component": "kubelet", "host": host},
-        "firstTimestamp": now,
-        "lastTimestamp": now,
+        "firstTimestamp": now(),
+        "lastTimestamp": now(),
         "count": 1,
     }

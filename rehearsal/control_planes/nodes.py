@@ -1,6 +1,5 @@
 """The nodes of an agent pool, as AKS makes them."""
 
-import datetime
 import hashlib
 import ipaddress
 import json
@@ -12,6 +11,7 @@ from catalogue import nodes as conventions
 from catalogue.scheduling import Taint
 from catalogue.sizes import find
 from rehearsal.control_planes import sizes
+from rehearsal.control_planes.containers import now
 from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 
 Json = dict[str, Any]
@@ -225,11 +225,6 @@ def conditions(moment: str) -> list[Json]:
     ]
 
 
-def now() -> str:
-    """This moment, as Kubernetes writes it."""
-    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def pool_of(node: Json) -> str | None:
     name: str | None = node["metadata"].get("labels", {}).get(conventions.POOL_LABEL)
     return name
@@ -265,10 +260,10 @@ def regiven(node: Json, pool: WantedPool) -> Json | None:
 
     What others put on the node stays.
     """
-    now = given(pool)
+    new = given(pool)
     metadata, spec = node["metadata"], node["spec"]
     before = metadata.get("annotations", {}).get(GIVEN, "{}")
-    if before == now:
+    if before == new:
         return None
     known: Json = json.loads(before)
     dropped = known.get("labels", {}).keys() - pool.labels.keys()
@@ -276,7 +271,7 @@ def regiven(node: Json, pool: WantedPool) -> Json | None:
     taints = [found for found in spec.get("taints", ()) if found not in ours]
     return {
         "metadata": {
-            "annotations": {GIVEN: now},
+            "annotations": {GIVEN: new},
             "labels": {**dict.fromkeys(dropped), **pool.labels},
         },
         "spec": {"taints": [*taints, *map(taint, pool.taints)]},

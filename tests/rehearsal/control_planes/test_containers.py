@@ -26,7 +26,7 @@ class Time:
 
 @pytest.fixture(autouse=True)
 def _time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "_this_moment", lambda: Time.moment)
+    monkeypatch.setattr(containers, "this_moment", lambda: Time.moment)
 
 
 def pass_seconds(seconds: float) -> None:
