@@ -77,9 +77,10 @@ class AksClusterArgs:
     cluster_name: pulumi.Input[str]
     """The cluster's name in Azure."""
     system_pool: SystemPoolArgs
-    """The pool that the cluster's own pods run on."""
+    """The pool that the cluster's own pods run on. Plain: its headers decide which provider makes
+    the cluster. What is in it may come later."""
     network: NetworkArgs = NetworkArgs()
-    """The cluster's network."""
+    """The cluster's network. Plain, since what is in it may come later."""
     kubernetes_version: pulumi.Input[str] | None = None
     """The version of Kubernetes. Default: AKS's own; the cluster stays at its version when that
     default moves."""

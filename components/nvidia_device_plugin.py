@@ -128,7 +128,8 @@ class NvidiaDevicePluginArgs:
     """Whether to create the namespace, and to delete it again with this component. With False it
     has to exist. Plain: it decides whether the Namespace is one of the component's resources."""
     pools: Sequence[PluginPoolArgs] = ()
-    """The pools that the plugin runs on: those whose GPU stack is `device-plugin`."""
+    """The pools that the plugin runs on: those whose GPU stack is `device-plugin`. Plain: they
+    decide which DaemonSets exist."""
 
 
 class NvidiaDevicePlugin(pulumi.ComponentResource):

@@ -14,17 +14,17 @@ Toleration = dict[str, Any]
 
 
 def toleration_args(
-    taints: Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]],
+    taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]],
     conventional: Sequence[Toleration] = (),
 ) -> pulumi.Output[list[core.v1.TolerationArgs]]:
     """Returns the conventional tolerations, and those for the taints of several pools."""
 
-    def args(taints_of_pools: list[list[str]]) -> list[core.v1.TolerationArgs]:
+    def args(taints_of_pools: Sequence[Any]) -> list[core.v1.TolerationArgs]:
         derived = tolerations(chain(*taints_of_pools))
         more = [toleration for toleration in derived if toleration not in conventional]
         return [core.v1.TolerationArgs(**toleration) for toleration in [*conventional, *more]]
 
-    return pulumi.Output.all(*taints).apply(args)
+    return pulumi.Output.from_input(taints).apply(args)
 
 
 def tolerations(taints: Iterable[str]) -> list[Toleration]:

@@ -22,7 +22,7 @@ class SampleJobArgs:
 
     image: pulumi.Input[str] = SAMPLE_JOB
     """The job's image."""
-    node_taints: Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]] = ()
+    node_taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]] = ()
     """The taints of the pools that the job may land on, pool by pool."""
 
 
