@@ -24,11 +24,13 @@ from aksgpu.stack_names import stack_of, stacks_in
 TOUCHES_NONE = (
     ".ci/",
     ".github/",
+    "acceptance/",
     "aksgpu/",
     "benchmarks/",
     "docs/",
     "engine/",
     "examples/",
+    "kube/",
     "rehearsal/",
     "tests/",
     ".gitignore",
