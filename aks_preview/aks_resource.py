@@ -60,24 +60,24 @@ class AksResource(Handler):
             raise
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (a PUT says everything)
-        resource_id = self._own(resource_id)
+        place = self._place(resource_id)
         body = inputs
         if is_scaled_by_aks(inputs):
-            body = with_counts(inputs, await self._get(resource_id, task.until) or {})
-        accepted = await self._put(task, resource_id, body)
+            body = with_counts(inputs, await self._get(place, task.until) or {})
+        accepted = await self._put(task, place, body)
         try:
             return await self._finished(task, accepted, inputs)
         except ProviderError as error:
             raise _unfinished(resource_id, inputs, error) from error
 
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
-        outputs = await self._get(self._own(resource_id), _time() + _SECONDS_OF_A_READ)
+        outputs = await self._get(self._place(resource_id), _time() + _SECONDS_OF_A_READ)
         if outputs is None:
             return None
         actual = self._type.inputs_of(outputs)
         if old.inputs:
-            said, unordered = old.inputs, self._type.unordered
-            now = projected(self._type.inputs, said, actual, unordered) | of_inputs_alone(said)
+            inputs, unordered = old.inputs, self._type.unordered
+            now = projected(self._type.inputs, inputs, actual, unordered) | of_inputs_alone(inputs)
         else:
             now = {
                 name: value
@@ -87,12 +87,15 @@ class AksResource(Handler):
         return Found(resource_id, outputs | of_inputs_alone(old.outputs), now)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
-        resource_id = self._own(resource_id)
+        place = self._place(resource_id)
         with contextlib.suppress(NotFoundError):
-            await self._arm.finish(await self._begin("DELETE", task, resource_id), task.until)
+            await self._arm.finish(await self._begin("DELETE", task, place), task.until)
 
-    def _own(self, resource_id: str) -> str:
-        """The id as we write it; refuses one of another type or of another subscription."""
+    def _place(self, resource_id: str) -> str:
+        """Returns an id as this provider writes it, whatever its case in the state.
+
+        Refuses one of another type or of another subscription.
+        """
         names = self._type.names_in(resource_id)
         self._arm.require(resource_id)
         return self._type.resource_id(self._arm.subscription, names)
