@@ -107,7 +107,7 @@ class FeatureRegistration(Handler):
         return Found(resource_id, {**inputs, STATE: now}, inputs)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
-        """Says that the feature stays; unless it is told to go."""
+        """Warns that the feature stays registered, unless it is to be unregistered."""
         namespace, feature = outputs[NAMESPACE], outputs[FEATURE]
         if not outputs.get(UNREGISTER):
             await self._log.warning(

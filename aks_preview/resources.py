@@ -121,6 +121,6 @@ def _inputs(
     args: Any, custom_headers: Headers | None, updatable_headers: Names | None
 ) -> dict[str, Any]:
     """The inputs by their names on the wire."""
-    said = args if isinstance(args, Mapping) else sdk_types.input_type_to_dict(args)
+    inputs = args if isinstance(args, Mapping) else sdk_types.input_type_to_dict(args)
     headers = {"customHeaders": custom_headers, "updatableHeaders": updatable_headers}
-    return {**said, **{name: value for name, value in headers.items() if value is not None}}
+    return {**inputs, **{name: value for name, value in headers.items() if value is not None}}

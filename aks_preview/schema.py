@@ -46,12 +46,12 @@ def _aks_resource(aks_type: AksType, types: _Json) -> _Json:
         name: _property(name, shape, types, aks_type.replaces.get(name))
         for name, shape in aks_type.inputs.fields.items()
     }
-    told = {name: _property(name, shape, types) for name, shape in aks_type.outputs.items()}
+    outputs = {name: _property(name, shape, types) for name, shape in aks_type.outputs.items()}
     return {
         "description": aks_type.description,
         "inputProperties": inputs,
         "requiredInputs": sorted(aks_type.inputs.required),
-        "properties": inputs | told,
+        "properties": inputs | outputs,
         "required": sorted(aks_type.inputs.required | {"name"}),
     }
 
@@ -71,14 +71,14 @@ def _feature(types: _Json) -> _Json:
 
 
 def _property(name: str, shape: Shape, types: _Json, replaces: str | None = None) -> _Json:
-    said = _type(shape, types)
+    result = _type(shape, types)
     if name in _DESCRIPTIONS:
-        said["description"] = _DESCRIPTIONS[name]
+        result["description"] = _DESCRIPTIONS[name]
     if replaces:
-        said["willReplaceOnChanges"] = True
+        result["willReplaceOnChanges"] = True
     if name in CREDENTIALS:
-        said["secret"] = True
-    return said
+        result["secret"] = True
+    return result
 
 
 def _type(shape: Shape, types: _Json) -> _Json:
@@ -109,8 +109,8 @@ def _object(shape: ObjectOf, types: _Json) -> str:
 
 
 def _setting(setting: Setting) -> _Json:
-    said: _Json = {
+    result: _Json = {
         "type": "boolean" if setting.is_switch else "string",
         "description": setting.description,
     }
-    return said | ({"secret": True} if setting.is_secret else {})
+    return result | ({"secret": True} if setting.is_secret else {})

@@ -177,8 +177,8 @@ def _requested(url: str, bearer: str) -> str:
     parts = urlsplit(url)
     if parts.scheme != "https":
         raise ProviderError("oidcRequestUrl is not https: a token is only ever sent to https.")
-    asked = parts._replace(query=urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)]))
-    request = HttpRequest("GET", asked.geturl(), headers={"Authorization": f"Bearer {bearer}"})
+    address = parts._replace(query=urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)]))
+    request = HttpRequest("GET", address.geturl(), headers={"Authorization": f"Bearer {bearer}"})
     try:
         with PipelineClient[HttpRequest, HttpResponse](
             f"{parts.scheme}://{parts.netloc}"

@@ -34,8 +34,8 @@ def diff(
             changed.append(name)
         for path, kind in kinds.items():
             is_replacing = any(_lies_in(path, part) for part in replaces)
-            said = _REPLACING[kind] if is_replacing else kind
-            detail[path] = PropertyDiff(said, input_diff=True)
+            final = _REPLACING[kind] if is_replacing else kind
+            detail[path] = PropertyDiff(final, input_diff=True)
         if any(detail[path].kind in _REPLACING.values() for path in kinds):
             replacing.append(name)
     return DiffResponse(

@@ -31,7 +31,7 @@ _CHANNEL_OPTIONS = [
 
 
 class ProviderError(Exception):
-    """A failure that is told to the user in these words, without a traceback."""
+    """A failure that the user sees in these words, without a traceback."""
 
 
 class ResourceInitError(ProviderError):
@@ -128,15 +128,15 @@ def _detail(error: ResourceInitError) -> bytes:
 
 
 def _diff_request(request: Any) -> DiffRequest:
-    asked = DiffRequest(
+    diff = DiffRequest(
         request.urn,
         request.id,
         PropertyValue.unmarshal_map(request.olds),
         PropertyValue.unmarshal_map(request.news),
         list(request.ignoreChanges),
     )
-    asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
-    return asked
+    diff.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
+    return diff
 
 
 def _diff_response(answer: sdk.DiffResponse) -> Any:
@@ -175,7 +175,7 @@ class _Servicer(ProviderServicer):
 
     @_tells_failures
     async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
-        asked = UpdateRequest(
+        update = UpdateRequest(
             request.urn,
             request.id,
             PropertyValue.unmarshal_map(request.olds),
@@ -184,6 +184,6 @@ class _Servicer(ProviderServicer):
             ignore_changes=list(request.ignoreChanges),
             preview=request.preview,
         )
-        asked.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
-        answer = await self._provider.update(asked)
+        update.old_inputs = PropertyValue.unmarshal_map(request.old_inputs)
+        answer = await self._provider.update(update)
         return proto.UpdateResponse(properties=PropertyValue.marshal_map(answer.properties))

@@ -125,9 +125,9 @@ def mistakes(shape: ObjectOf, values: Mapping[str, Any], path: str = "") -> Iter
 def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
     if value is UNKNOWN or value is None:
         return
-    wanted = _wanted(shape, value)
-    if wanted:
-        yield Mistake(path, f"is {_WORDS[type(value)]}, but has to be {wanted}")
+    expected = _expected(shape, value)
+    if expected:
+        yield Mistake(path, f"is {_WORDS[type(value)]}, but has to be {expected}")
         return
     match shape:
         case ListOf(item):
@@ -140,7 +140,7 @@ def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
             yield from mistakes(shape, value, path)
 
 
-def _wanted(shape: Shape, value: Any) -> str:
+def _expected(shape: Shape, value: Any) -> str:
     """What the value is not, but has to be; '' if it is."""
     match shape:
         case Scalar(kind=kind) if type(value) not in _TYPES[kind]:

@@ -75,11 +75,11 @@ class NativeResource(Handler):
         self._arm = arm
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        said = {name: value for name, value in inputs.items() if name != API_VERSION}
-        found = list(mistakes(args_shape(self._type.args), said))
+        given = {name: value for name, value in inputs.items() if name != API_VERSION}
+        found = list(mistakes(args_shape(self._type.args), given))
         yield from found
         for name in self._type.path_names:
-            if name not in said and name not in (mistake.path for mistake in found):
+            if name not in given and name not in (mistake.path for mistake in found):
                 yield Mistake(name, "is required: the rehearsal makes up no names")
 
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
