@@ -33,12 +33,12 @@ class Machines:
     """The machines of one size in a pool; how many there are is read when it is asked for."""
 
     vm_size: str
-    _said: Any
+    _settings: Any
     _in_autoscale: bool = False
 
     @property
     def autoscaled(self) -> bool:
-        return self._in_autoscale or bool(_inside(self._said, "enableAutoScaling"))
+        return self._in_autoscale or bool(_inside(self._settings, "enableAutoScaling"))
 
     @property
     def least(self) -> int | None:
@@ -52,10 +52,10 @@ class Machines:
 
     def _number(self, bound: str) -> int | None:
         if not self.autoscaled:
-            said = _inside(self._said, "count")
+            said = _inside(self._settings, "count")
             # What AKS takes where nobody says how many.
             return 1 if said is None else int(float(said))
-        said = _inside(self._said, bound)
+        said = _inside(self._settings, bound)
         return None if said is None else int(float(said))
 
 
@@ -93,8 +93,8 @@ class Pool:
     def is_spot(self) -> bool:
         return self.get("scaleSetPriority").lower() == "spot"
 
-    def said(self, name: str) -> str:
-        """What the property is called where the pool is written."""
+    def name_of(self, name: str) -> str:
+        """The property's name where the pool is written."""
         return self.vocabulary.written(name, self._read())
 
     def sizes(self) -> list[str]:
@@ -105,7 +105,7 @@ class Pool:
         return [vm_size for vm_size in self.sizes() if is_gpu_size(vm_size)]
 
     def machines(self) -> Iterator[Machines]:
-        """Its machines by size: all alike, or of single machines each size with its own number."""
+        """One entry per VM size: one for a scale set, several for a pool of single machines."""
         if vm_size := self.get("vmSize"):
             yield Machines(vm_size, self.properties)
             return
@@ -123,7 +123,7 @@ class Pool:
     def scaled_by(self) -> str:
         """What autoscaling is called where the pool is written."""
         if self.get("vmSize"):
-            return self.said("enableAutoScaling")
+            return self.name_of("enableAutoScaling")
         return f"{_SINGLE}.scale.autoscale"
 
 
@@ -167,7 +167,7 @@ def _kind(resource_type: str) -> str:
 
 
 def _inside(whole: Any, name: str) -> Any:
-    """A part of a mapping; of a value that is not known yet no part is known either."""
+    """Returns `whole[name]`; an unknown value stays unknown."""
     return whole.get(name) if isinstance(whole, Mapping) else whole
 
 

@@ -14,7 +14,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
     profile = pool.get("gpuInstanceProfile")
     if not profile:
         return
-    name = pool.said("gpuInstanceProfile")
+    name = pool.name_of("gpuInstanceProfile")
     if profile not in PROFILES:
         yield f"has {name} {profile}, which is none: take one of {', '.join(PROFILES)}."
     for vm_size in pool.sizes():

@@ -16,7 +16,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
     for vm_size in pool.gpu_sizes():
         yield (
             f"has the GPU size {vm_size} and runs {os_type}. GPU pools are for Linux only: set "
-            f"{pool.said('osType')} to Linux, or take a size without GPUs."
+            f"{pool.name_of('osType')} to Linux, or take a size without GPUs."
         )
 
 

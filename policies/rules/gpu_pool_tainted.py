@@ -18,8 +18,8 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
         return
     yield (
         f"has the GPU size {sizes[0]} and no taint that keeps other pods away: they fill nodes "
-        f"that are there for their GPUs. Add {GPU_TAINT} to its {pool.said('nodeTaints')}, and the "
-        "toleration to what needs a GPU."
+        f"that are there for their GPUs. Add {GPU_TAINT} to its "
+        f"{pool.name_of('nodeTaints')}, and the toleration to what needs a GPU."
     )
 
 

@@ -19,7 +19,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
     eviction = pool.get("scaleSetEvictionPolicy") or "Delete"
     if eviction.lower() != "delete":
         yield (
-            f"is a spot pool and has {pool.said('scaleSetEvictionPolicy')} {eviction}: evicted "
+            f"is a spot pool and has {pool.name_of('scaleSetEvictionPolicy')} {eviction}: evicted "
             "nodes stay, with their disks and in the quota, and nothing starts them again. Set it "
             "to Delete."
         )

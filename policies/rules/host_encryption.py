@@ -13,7 +13,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
         yield (
             "has GPUs and no encryption at the host: temporary disks and caches, where models and "
             "data lie while they are used, are in clear. Set "
-            f"{pool.said('enableEncryptionAtHost')}."
+            f"{pool.name_of('enableEncryptionAtHost')}."
         )
 
 

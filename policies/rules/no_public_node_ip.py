@@ -12,7 +12,7 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
     if pool.gpu_sizes() and pool.properties.get("enableNodePublicIP"):
         yield (
             "has GPUs, and each of its nodes has a public address. Leave "
-            f"{pool.said('enableNodePublicIP')} out."
+            f"{pool.name_of('enableNodePublicIP')} out."
         )
 
 

@@ -22,7 +22,7 @@ IDLE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Here:
+class PoolState:
     """A pool, its nodes, and all pods of its cluster."""
 
     cluster: WantedCluster
@@ -40,30 +40,32 @@ class Autoscaler:
         # The nodes that go when a pool shrinks.
         self.idle_nodes: set[str] = set()
 
-    def count(self, here: Here) -> int:
-        limits = here.pool.limits
+    def count(self, state: PoolState) -> int:
+        limits = state.pool.limits
         if limits is None:
-            return here.pool.count
-        growth, shrinkage = self._growth(here), self._shrinkage(here)
-        wanted = here.pool.count + (growth or -shrinkage)
+            return state.pool.count
+        growth, shrinkage = self._growth(state), self._shrinkage(state)
+        wanted = state.pool.count + (growth or -shrinkage)
         return max(limits.least, min(limits.most, wanted))
 
-    def _growth(self, here: Here) -> int:
+    def _growth(self, state: PoolState) -> int:
         """How many nodes the waiting pods need beyond those that are coming."""
-        node = nodes.made(here.cluster, here.pool, 0, Era.TODAY, 0)
-        size = find(here.pool.vm_size)
+        node = nodes.made(state.cluster, state.pool, 0, Era.TODAY, 0)
+        size = find(state.pool.vm_size)
         count = size.devices if size and size.is_nvidia else 0
         node["status"]["allocatable"][GPU] = str(count)
-        complete = [found for found in here.nodes if _is_complete(found, has_gpus=count > 0)]
+        complete = [found for found in state.nodes if _is_complete(found, has_gpus=count > 0)]
         # The autoscaler takes a node of the pool for a model of the next; only where there is none,
         # it goes by the size. That knows of no driver, no plugin and no MIG: each new node counts
         # for its GPUs as a whole, and slices by a name of their own never make a pool grow.
         whole = _allocatable(complete[0] if complete else node)
         # The scheduler may not have got round to a node that has just become complete.
-        rooms = [_left(found, here.pods) for found in complete]
-        rooms += [whole] * (here.pool.count - len(complete))
+        rooms = [_left(found, state.pods) for found in complete]
+        rooms += [whole] * (state.pool.count - len(complete))
         known = len(rooms)
-        for asked in [_asked_for(pod) for pod in here.pods if is_unplaced(pod) and fits(pod, node)]:
+        for asked in [
+            _asked_for(pod) for pod in state.pods if is_unplaced(pod) and fits(pod, node)
+        ]:
             place = next((i for i, room in enumerate(rooms) if _has(room, asked)), len(rooms))
             if place == len(rooms):
                 if not _has(whole, asked):
@@ -72,13 +74,13 @@ class Autoscaler:
             rooms[place] = _without(rooms[place], asked)
         return len(rooms) - known
 
-    def _shrinkage(self, here: Here) -> int:
+    def _shrinkage(self, state: PoolState) -> int:
         now = time.monotonic()
-        names = {node["metadata"]["name"] for node in here.nodes}
-        busy = {pod["spec"].get("nodeName") for pod in here.pods if keeps_node(pod)}
+        names = {node["metadata"]["name"] for node in state.nodes}
+        busy = {pod["spec"].get("nodeName") for pod in state.pods if keeps_node(pod)}
         idle = {
             node["metadata"]["name"]
-            for node in here.nodes
+            for node in state.nodes
             if nodes.is_ready(node) and not nodes.is_going(node)
         } - busy
         for name in names - idle:
@@ -86,9 +88,9 @@ class Autoscaler:
         since = {name: self._idle_since.setdefault(name, now) for name in idle}
         ripe = {name for name in idle if now - since[name] >= self._patience}
         self.idle_nodes = (self.idle_nodes - names) | ripe
-        staying = [node for node in here.nodes if not nodes.is_going(node)]
+        staying = [node for node in state.nodes if not nodes.is_going(node)]
         # While the last decision is not carried out yet, its nodes look idle still.
-        return len(ripe) if len(staying) == here.pool.count else 0
+        return len(ripe) if len(staying) == state.pool.count else 0
 
 
 def is_unplaced(pod: Json) -> bool:

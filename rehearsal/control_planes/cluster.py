@@ -208,16 +208,16 @@ class Cluster:
             uid = node["metadata"]["uid"]
             pods = self._pods_on(node)
             offers = [found for pod in pods for found in self._plugins.offers(pod)]
-            seen = gpus.seen(pool, node, offers)
+            found = gpus.node_offers(pool, node, offers)
             # What somebody else put there is left alone, as a kubelet would.
-            if seen is None and uid not in self._offered:
+            if found is None and uid not in self._offered:
                 continue
-            if patch := gpus.status_patch(node, seen, now()):
+            if patch := gpus.status_patch(node, found, now()):
                 await self._patch_status(node, patch)
-                if seen and seen.conflict and "conditions" in patch:
-                    warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, seen.conflict)
+                if found and found.conflict and "conditions" in patch:
+                    warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, found.conflict)
                     await self._api.post(*warning)
-            if seen is None:
+            if found is None:
                 self._offered.discard(uid)
             else:
                 self._offered.add(uid)
@@ -294,8 +294,8 @@ class Cluster:
             if pool.limits is None or pool.is_going or pool.operation or cluster.operation:
                 continue
             present = [node for node in self._nodes.objects if nodes.pool_of(node) == pool.name]
-            here = autoscaler.Here(cluster, pool, present, self._pods.objects)
-            count = self._autoscaler.count(here)
+            state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
+            count = self._autoscaler.count(state)
             if count != pool.count and self._source.resize(pool.id, count):
                 self.changed.set()
 

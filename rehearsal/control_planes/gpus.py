@@ -30,7 +30,7 @@ class Hardware:
 
 
 @dataclass(frozen=True)
-class Seen:
+class NodeOffers:
     """What device plugins have offered to a node: how many of each resource, by how many plugins.
 
     Of a resource that several of them offer, none can be allocated.
@@ -52,7 +52,7 @@ class Seen:
         )
 
 
-NOTHING = Seen({}, {})
+NOTHING = NodeOffers({}, {})
 
 
 def hardware(pool: WantedPool) -> Hardware:
@@ -79,7 +79,9 @@ def own_offers(pool: WantedPool) -> Mapping[str, int]:
     return {GPU: count} if count else {}
 
 
-def seen(pool: WantedPool, node: Json, offers: Sequence[Mapping[str, int]]) -> Seen | None:
+def node_offers(
+    pool: WantedPool, node: Json, offers: Sequence[Mapping[str, int]]
+) -> NodeOffers | None:
     """What the node is to report of what plugins offer; None if it knows nothing of GPUs."""
     if not nodes.is_ready(node):
         return None
@@ -90,10 +92,10 @@ def seen(pool: WantedPool, node: Json, offers: Sequence[Mapping[str, int]]) -> S
     for found in every:
         for name, count in found.items():
             offered[name] = max(count, offered.get(name, 0))
-    return Seen(offered, Counter(name for found in every for name in found))
+    return NodeOffers(offered, Counter(name for found in every for name in found))
 
 
-def status_patch(node: Json, wanted: Seen | None, now: str) -> Json | None:
+def status_patch(node: Json, wanted: NodeOffers | None, now: str) -> Json | None:
     """What to change in the node's status; None if it is as it shall be.
 
     Resources that are offered no more stay at zero, as a kubelet leaves them.

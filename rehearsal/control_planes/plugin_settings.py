@@ -130,24 +130,24 @@ def settings(
     read_file: ReadFile,
 ) -> Settings:
     """Arguments come before the environment, and that before the configuration file."""
-    seen = _Seen(version, given, environment)
+    sources = _Sources(version, given, environment)
     config = Config()
-    if path := seen.text("config-file"):
+    if path := sources.text("config-file"):
         config = _config(path, read_file)
-    fails = seen.switch("fail-on-init-error")
+    fails = sources.switch("fail-on-init-error")
     if fails is None:
         fails = config.fail_on_init_error
     return Settings(
-        mig_strategy=_first(seen.text("mig-strategy"), config.mig_strategy, NO_STRATEGY),
+        mig_strategy=_first(sources.text("mig-strategy"), config.mig_strategy, NO_STRATEGY),
         # It fails unless somebody says that it shall not.
         fails_on_init_error=fails is not False,
-        mps_root=_first(seen.text("mps-root"), config.mps_root, ""),
+        mps_root=_first(sources.text("mps-root"), config.mps_root, ""),
         config=config,
     )
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Sources:
     """What of a container's settings a version of the plugin looks at."""
 
     version: Version

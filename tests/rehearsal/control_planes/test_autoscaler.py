@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, Here, fits
+from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, PoolState, fits
 from rehearsal.control_planes.desired_state import Era, Limits, WantedCluster, WantedPool
 
 CLUSTER = WantedCluster(
@@ -43,7 +43,7 @@ def node(index: int = 0, *, ready: bool = True, of: WantedPool | None = None) ->
 
 
 def count(wanted: WantedPool, present: list[Any], pods: list[Any]) -> int:
-    return Autoscaler(1.0).count(Here(CLUSTER, wanted, present, pods))
+    return Autoscaler(1.0).count(PoolState(CLUSTER, wanted, present, pods))
 
 
 def test_as_many_nodes_as_the_waiting_pods_need() -> None:
@@ -169,7 +169,7 @@ def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.Mo
     scaler, wanted = Autoscaler(1.0), pool(count=2)
     present = [node(0), node(1)]
     busy = pod(node=present[1]["metadata"]["name"])
-    here = Here(CLUSTER, wanted, present, [busy])
+    here = PoolState(CLUSTER, wanted, present, [busy])
     assert scaler.count(here) == 2
     now += IDLE_SECONDS - 1
     assert scaler.count(here) == 2
@@ -178,7 +178,7 @@ def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.Mo
     assert scaler.idle_nodes == {present[0]["metadata"]["name"]}
     # It was not idle after all.
     both = [busy, pod(node=present[0]["metadata"]["name"])]
-    assert scaler.count(Here(CLUSTER, wanted, present, both)) == 2
+    assert scaler.count(PoolState(CLUSTER, wanted, present, both)) == 2
     assert scaler.count(here) == 2
     assert scaler.idle_nodes == set()
 
@@ -188,8 +188,8 @@ def test_one_decision_is_carried_out_before_the_next() -> None:
     scaler = Autoscaler(0.0)
     present = [node(0), node(1)]
     busy = pod(node=present[1]["metadata"]["name"])
-    assert scaler.count(Here(CLUSTER, pool(count=2), present, [busy])) == 1
-    assert scaler.count(Here(CLUSTER, pool(count=1), present, [busy])) == 1
+    assert scaler.count(PoolState(CLUSTER, pool(count=2), present, [busy])) == 1
+    assert scaler.count(PoolState(CLUSTER, pool(count=1), present, [busy])) == 1
 
 
 def test_daemons_and_what_is_over_keep_no_node_busy() -> None:
@@ -198,7 +198,7 @@ def test_daemons_and_what_is_over_keep_no_node_busy() -> None:
     daemon["metadata"]["ownerReferences"] = [{"kind": "DaemonSet"}]
     over["status"]["phase"] = "Succeeded"
     scaler = Autoscaler(0.0)
-    assert scaler.count(Here(CLUSTER, pool(count=1), [node()], [daemon, over])) == 0
+    assert scaler.count(PoolState(CLUSTER, pool(count=1), [node()], [daemon, over])) == 0
 
 
 def test_limits_hold() -> None:

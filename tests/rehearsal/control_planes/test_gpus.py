@@ -81,14 +81,14 @@ def test_what_a_node_offers_by_itself(settings: Json, offers: dict[str, int]) ->
 
 
 def test_without_offers_a_node_knows_nothing_of_gpus() -> None:
-    assert gpus.seen(pool(), node(), []) is None
-    assert gpus.seen(pool(), node(), [{}]) is None
-    assert gpus.seen(pool(), node(is_ready=False), [{GPU: 1}]) is None
+    assert gpus.node_offers(pool(), node(), []) is None
+    assert gpus.node_offers(pool(), node(), [{}]) is None
+    assert gpus.node_offers(pool(), node(is_ready=False), [{GPU: 1}]) is None
 
 
 def test_names_that_are_offered_no_more_stay_at_zero() -> None:
-    seen = gpus.seen(pool(A100), node(), [{MIG: 14}])
-    patch = gpus.status_patch(node({GPU: "2", "example.com/other": "3"}), seen, NOW)
+    found = gpus.node_offers(pool(A100), node(), [{MIG: 14}])
+    patch = gpus.status_patch(node({GPU: "2", "example.com/other": "3"}), found, NOW)
     assert patch == {"capacity": {GPU: "0", MIG: "14"}, "allocatable": {GPU: "0", MIG: "14"}}
     assert gpus.status_patch(node({GPU: "2"}), None, NOW) == {
         "capacity": {GPU: "0"},
@@ -99,19 +99,19 @@ def test_names_that_are_offered_no_more_stay_at_zero() -> None:
 
 def test_two_plugins_are_at_odds_over_one_name_only() -> None:
     """Two plugins were a conflict whatever they offered."""
-    seen = gpus.seen(pool(), node(), [{GPU: 1}, {SHARED: 4}])
-    assert seen is not None
-    assert (seen.offered, seen.conflict) == ({GPU: 1, SHARED: 4}, "")
-    seen = gpus.seen(pool(), node(), [{GPU: 1}, {GPU: 4}, {SHARED: 4}])
-    assert seen is not None
-    assert seen.conflict.startswith("2 device plugins on this node offer nvidia.com/gpu.")
-    after = patched(node(), gpus.status_patch(node(), seen, NOW))["status"]
+    found = gpus.node_offers(pool(), node(), [{GPU: 1}, {SHARED: 4}])
+    assert found is not None
+    assert (found.offered, found.conflict) == ({GPU: 1, SHARED: 4}, "")
+    found = gpus.node_offers(pool(), node(), [{GPU: 1}, {GPU: 4}, {SHARED: 4}])
+    assert found is not None
+    assert found.conflict.startswith("2 device plugins on this node offer nvidia.com/gpu.")
+    after = patched(node(), gpus.status_patch(node(), found, NOW))["status"]
     assert (after["capacity"][GPU], after["allocatable"][GPU]) == ("4", "0")
     assert (after["capacity"][SHARED], after["allocatable"][SHARED]) == ("4", "4")
     # The one that the node brings counts too.
-    seen = gpus.seen(pool(brings_plugin=True), node(), [{GPU: 1}])
-    assert seen is not None
-    assert seen.conflict
+    found = gpus.node_offers(pool(brings_plugin=True), node(), [{GPU: 1}])
+    assert found is not None
+    assert found.conflict
 
 
 OFFERS = st.lists(
@@ -123,16 +123,16 @@ OFFERS = st.lists(
 def test_a_node_always_reports_what_is_offered_now(rounds: list[list[dict[str, int]]]) -> None:
     here = node()
     for offers in rounds:
-        seen = gpus.seen(pool(), here, offers)
-        here = patched(here, gpus.status_patch(here, seen, NOW))
+        found = gpus.node_offers(pool(), here, offers)
+        here = patched(here, gpus.status_patch(here, found, NOW))
         # Nothing is left to do.
-        assert gpus.status_patch(here, seen, NOW) is None
+        assert gpus.status_patch(here, found, NOW) is None
         status = here["status"]
         for name in (GPU, MIG, SHARED):
             counts = [offer[name] for offer in offers if name in offer]
             assert int(status["capacity"].get(name, 0)) == max(counts, default=0)
             alone = counts[0] if len(counts) == 1 else 0
             assert int(status["allocatable"].get(name, 0)) == alone
-        found = {found["type"]: found["status"] for found in status["conditions"]}
+        conditions = {one["type"]: one["status"] for one in status["conditions"]}
         contested = any(sum(name in offer for offer in offers) > 1 for name in (GPU, MIG, SHARED))
-        assert (found.get(CONFLICT_CONDITION) == "True") is contested
+        assert (conditions.get(CONFLICT_CONDITION) == "True") is contested
