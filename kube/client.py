@@ -28,14 +28,14 @@ CONFLICT = 409
 EXPIRED = 410
 TOO_MANY_REQUESTS = 429
 
-# What passes: the server starts, is busy, or waits for etcd.
+# The server starts, is busy, or waits for etcd: that passes.
 _TEMPORARY = frozenset({NO_ANSWER, TOO_MANY_REQUESTS, 503, 504})
 
 _SECONDS = 30.0
 _LIMIT = aiohttp.ClientTimeout(total=_SECONDS)
 _NO_LIMIT = aiohttp.ClientTimeout(total=None, sock_connect=_SECONDS)
 _PAGE = "500"
-# What can be sent twice without doing anything twice.
+# Methods that can be sent twice without doing anything twice.
 _REPEATABLE = frozenset({"GET", "DELETE"})
 # How long to wait before a request is sent again. The server may be restarting.
 _PAUSES = (1.0, 1.0)
@@ -82,7 +82,7 @@ class Client:
         return (await self.request("GET", path, query)).decode("utf-8", "replace")
 
     async def list(self, path: str, **query: str) -> list[Json]:
-        """All objects of a collection, page by page: clusters can be large."""
+        """Returns all objects of a collection, read page by page: clusters can be large."""
         items: list[Json] = []
         query["limit"] = _PAGE
         while True:
@@ -107,7 +107,7 @@ class Client:
                 raise
 
     async def watch(self, path: str, version: str) -> AsyncIterator[Json]:
-        """The changes of a list since a version, until the connection ends."""
+        """Yields the changes of a list since a version, until the connection ends."""
         query = {"watch": "1", "resourceVersion": version, "allowWatchBookmarks": "true"}
         try:
             answer = await self._send("GET", path, query, limit=_NO_LIMIT)
@@ -127,7 +127,10 @@ class Client:
         body: Json | None = None,
         content_type: str = JSON,
     ) -> bytes:
-        """Sends a request, again where that may help, and returns the content of the answer."""
+        """Sends a request and returns the content of the answer.
+
+        A read or a deletion that fails for the moment is sent again.
+        """
         for seconds in self._pauses if method in _REPEATABLE else ():
             try:
                 return await self._content(method, path, query)
@@ -173,7 +176,7 @@ def _json(content: bytes) -> Json:
 
 
 def _status(content: bytes) -> Json:
-    """The Status in a refusal; proxies and the server's own health checks answer with text."""
+    """Returns the Status in a refusal; proxies and health checks answer with plain text."""
     try:
         parsed = json.loads(content)
     except ValueError:

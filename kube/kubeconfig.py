@@ -1,7 +1,7 @@
-"""Kubeconfigs: how they are read, what they choose, how to connect by one, and how to write one.
+"""Reads kubeconfigs, connects by them, and writes them.
 
-Their content is a secret. It goes into no message, and into files only that nobody else can read,
-for as long as the client reads them.
+Their content is a secret. No message contains it, and only files that nobody else can read do, for
+as long as the client reads them.
 """
 
 import base64
@@ -20,7 +20,7 @@ from kubernetes.aio.config import ConfigException, new_client_from_config_dict
 Kubeconfig = dict[str, Any]
 
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
-# What a kubeconfig names as a file, beside it, or has in itself under the name with "-data".
+# Names of files in a kubeconfig; the same names with "-data" hold their content.
 _FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 _DATA = "-data"
 
@@ -31,7 +31,7 @@ class KubeconfigError(Exception):
 
 @dataclass(frozen=True)
 class Chosen:
-    """What a kubeconfig comes down to, once a context is chosen."""
+    """The cluster, user and namespace of a context."""
 
     cluster: Mapping[str, Any]
     user: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Chosen:
 
 
 class Files(NamedTuple):
-    """The certificates that a client needs: the server's authority, and its own."""
+    """The files that a client needs: the server's authority, its own certificate and its key."""
 
     authority: Path
     certificate: Path
@@ -62,7 +62,7 @@ def parse(text: str) -> Kubeconfig:
 
 
 def read(file: Path) -> Kubeconfig:
-    """The kubeconfig in a file, with the paths in it made absolute."""
+    """Returns the kubeconfig in a file, with absolute paths in it."""
     try:
         config = parse(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -77,7 +77,7 @@ def read(file: Path) -> Kubeconfig:
 
 
 def choose(config: Kubeconfig, namespace: str = "") -> Chosen:
-    """The current context, in another namespace if there is one given."""
+    """Returns the current context; a namespace overrides its own."""
     context = config.get("current-context") or ""
     if not context:
         raise KubeconfigError("invalid configuration: no configuration has been provided")
@@ -95,7 +95,7 @@ def choose(config: Kubeconfig, namespace: str = "") -> Chosen:
 
 
 async def connect(chosen: Chosen) -> ApiClient:
-    """A connection to the chosen cluster; whether it answers shows at the first request."""
+    """Returns a connection; the first request shows whether the cluster answers."""
     # The official client reads certificates and keys from files only, once. It would keep the
     # files that it writes itself until the process ends.
     with tempfile.TemporaryDirectory(prefix="kubeconfig-") as folder:
@@ -126,7 +126,7 @@ async def connect(chosen: Chosen) -> ApiClient:
 def written(
     server: str, files: Files, *, cluster: str, user: str, context: str, is_whole: bool
 ) -> str:
-    """A kubeconfig; a whole one contains the files, so that it works wherever it is taken."""
+    """Returns a kubeconfig. A whole one contains the files, so that it works anywhere."""
 
     def part(name: str, file: Path) -> dict[str, str]:
         if not is_whole:
@@ -151,7 +151,7 @@ def written(
 
 
 def _on_disk(part: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A part of a kubeconfig, with what it has in itself put into files."""
+    """Returns a part of a kubeconfig, with the data in it moved to files."""
     result = dict(part)
     for name in [name for name in _FILES if f"{name}{_DATA}" in part]:
         file = folder / name
@@ -168,7 +168,7 @@ def _named(config: Kubeconfig, kind: str, name: str) -> dict[str, Any] | None:
 
 
 def _entries(config: Kubeconfig, kind: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The clusters, contexts or users of a kubeconfig, with their names."""
+    """Yields the names and values of the clusters, contexts or users of a kubeconfig."""
     entries = config.get(f"{kind}s")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get(kind), dict):

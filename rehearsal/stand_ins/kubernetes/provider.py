@@ -7,7 +7,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
-from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest
+from provider_kit.serving import DiffRequest, ProviderError
 from provider_kit.values import holds_unknown, plain_map, without_nulls
 from rehearsal.stand_ins.kubernetes.cluster import Cluster, NoMatchError
 from rehearsal.stand_ins.kubernetes.connection import Connection, check_arguments, config_diff
@@ -82,7 +82,6 @@ class Kubernetes(sdk.Provider):
         return sdk.CreateResponse(object_id(created), recorded(created))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
-        assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         new = _inputs(request.news)
         state = plain_map(request.olds)
         typed(request.type, new)
