@@ -49,7 +49,8 @@ class GpuNodePoolArgs:
     max_surge: pulumi.Input[str] | None = None
     """How many more nodes there may be during an upgrade. Default: AKS's own."""
     mig_profile: pulumi.Input[str] | None = None
-    """How each GPU is partitioned, such as `MIG1g`. Default: not at all."""
+    """How each GPU is partitioned, such as `MIG1g`. Default: not at all. It decides by being given,
+    now or later, that the device plugin has a DaemonSet for partitions."""
     gpu_stack: str = "device-plugin"
     """Who brings driver and device plugin: `device-plugin`, `specialised-image` or `none`. Plain:
     it decides whether the device plugin's DaemonSets exist."""
