@@ -9,6 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aksgpu.check import cluster_view, judge
 from aksgpu.check.cluster_view import ClusterView
@@ -197,3 +199,28 @@ def test_what_tolerates_a_taint(text: str, toleration: Json) -> None:
 def test_no_taint() -> None:
     with pytest.raises(ValueError, match="is no taint: key=value:effect"):
         Taint.parse("sku=gpu")
+
+
+OTHERS = ("nvidia.com/gpu.present", "topology.kubernetes.io/zone")
+VALUES = st.sampled_from(["vision", "speech", "4", "-1", "many", ""])
+EXPRESSIONS = st.fixed_dictionaries(
+    {
+        "key": st.sampled_from([*LABELS, *OTHERS, "none"]),
+        "operator": st.sampled_from(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Like"]),
+        "values": st.lists(VALUES, max_size=2),
+    }
+)
+
+
+@given(
+    terms=st.lists(st.lists(EXPRESSIONS, max_size=3), max_size=3),
+    others=st.dictionaries(st.sampled_from(OTHERS), VALUES),
+)
+def test_the_rules_keep_away_no_pod_that_a_node_would_take(
+    terms: list[list[Json]], others: dict[str, str]
+) -> None:
+    """Whatever the labels turn out to be that nobody knows before there are nodes."""
+    spec = _asks(*({"matchExpressions": expressions} for expressions in terms))
+    node = _node([])
+    node["metadata"]["labels"] |= others
+    assert _by_the_rules(spec, []) or not fits({"spec": spec}, node)
