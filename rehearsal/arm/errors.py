@@ -4,8 +4,8 @@ There are two shapes. Errors of Resource Manager are nested under `error`; error
 resource provider behind it are flat, with `subcode` and `details` beside the code.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 
@@ -14,256 +14,182 @@ class Refusal:
     status: int
     code: str
     message: str
-    subcode: str = ""
-    is_flat: bool = False
+    subcode: str
+    is_flat: bool
 
 
-def _aks(status: int, code: str, message: str, subcode: str = "") -> Refusal:
-    return Refusal(status, code, message, subcode, is_flat=True)
+def _arm(text: str, subcode: str = "", *, is_flat: bool = False) -> Refusal:
+    """Returns a refusal written as `status code: message`."""
+    heading, _, message = text.partition(": ")
+    status, _, code = heading.partition(" ")
+    return Refusal(int(status), code, message, subcode, is_flat)
 
 
-NO_AUTHORIZATION = Refusal(
-    401, "AuthenticationFailed", "Authentication failed. The 'Authorization' header is missing."
+_aks = partial(_arm, is_flat=True)
+
+NO_AUTHORIZATION = _arm(
+    "401 AuthenticationFailed: Authentication failed. The 'Authorization' header is missing."
 )
-WRONG_SCHEME = Refusal(
-    401,
-    "AuthenticationFailedInvalidHeader",
-    "Authentication failed. The 'Authorization' header is not in the form 'Bearer <token>'.",
+WRONG_SCHEME = _arm(
+    "401 AuthenticationFailedInvalidHeader: Authentication failed. The 'Authorization' header is "
+    "not in the form 'Bearer <token>'."
 )
-EXPIRED_TOKEN = Refusal(401, "ExpiredAuthenticationToken", "The access token has expired.")
-INVALID_TOKEN = Refusal(401, "InvalidAuthenticationToken", "The access token is invalid.")
-WRONG_AUDIENCE = Refusal(
-    401,
-    "InvalidAuthenticationTokenAudience",
-    "The access token was obtained for another resource. The audience here is '{audience}'.",
+EXPIRED_TOKEN = _arm("401 ExpiredAuthenticationToken: The access token has expired.")
+INVALID_TOKEN = _arm("401 InvalidAuthenticationToken: The access token is invalid.")
+WRONG_AUDIENCE = _arm(
+    "401 InvalidAuthenticationTokenAudience: The access token was obtained for another resource. "
+    "The audience here is '{audience}'."
 )
-NO_API_VERSION = Refusal(
-    400,
-    "MissingApiVersionParameter",
-    "The api-version query parameter (?api-version=) is required for all requests.",
+NO_API_VERSION = _arm(
+    "400 MissingApiVersionParameter: The api-version query parameter (?api-version=) is required "
+    "for all requests."
 )
-BAD_API_VERSION = Refusal(
-    400,
-    "InvalidApiVersionParameter",
-    "The api-version '{version}' is invalid. It is a date, YYYY-MM-DD, or that and '-preview'.",
+BAD_API_VERSION = _arm(
+    "400 InvalidApiVersionParameter: The api-version '{version}' is invalid. It is a date, "
+    "YYYY-MM-DD, or that and '-preview'."
 )
-NO_SUBSCRIPTION = Refusal(
-    404, "SubscriptionNotFound", "The subscription '{subscription}' could not be found."
+NO_SUBSCRIPTION = _arm(
+    "404 SubscriptionNotFound: The subscription '{subscription}' could not be found."
 )
-NO_ROUTE = Refusal(404, "NotFound", "The rehearsal has nothing at '{path}'.")
-NO_METHOD = Refusal(405, "MethodNotAllowed", "The rehearsal does not answer {method} at '{path}'.")
-BAD_CONTENT = Refusal(
-    400,
-    "InvalidRequestContent",
-    "The request content was invalid and could not be deserialized: '{reason}'.",
+NO_ROUTE = _arm("404 NotFound: The rehearsal has nothing at '{path}'.")
+NO_METHOD = _arm("405 MethodNotAllowed: The rehearsal does not answer {method} at '{path}'.")
+BAD_CONTENT = _arm(
+    "400 InvalidRequestContent: The request content was invalid and could not be deserialized: "
+    "'{reason}'."
 )
-BAD_PARAMETER = Refusal(
-    400, "InvalidParameter", "The value '{value}' of the parameter '{name}' cannot be understood."
+BAD_PARAMETER = _arm(
+    "400 InvalidParameter: The value '{value}' of the parameter '{name}' cannot be understood."
 )
-NO_LOCATION_HERE = Refusal(
-    400,
-    "NoRegisteredProviderFound",
-    "No registered resource provider found for location '{location}' and type '{type}'.",
+NO_LOCATION_HERE = _arm(
+    "400 NoRegisteredProviderFound: No registered resource provider found for location "
+    "'{location}' and type '{type}'."
 )
-UNREGISTERED = Refusal(
-    409,
-    "MissingSubscriptionRegistration",
-    "The subscription is not registered to use namespace '{namespace}'. See "
-    "https://aka.ms/rps-not-found for how to register subscriptions.",
+UNREGISTERED = _arm(
+    "409 MissingSubscriptionRegistration: The subscription is not registered to use namespace "
+    "'{namespace}'. See https://aka.ms/rps-not-found for how to register subscriptions."
 )
-NO_LOCATION = Refusal(
-    400, "LocationRequired", "The location property is required for this definition."
+NO_LOCATION = _arm("400 LocationRequired: The location property is required for this definition.")
+BAD_GROUP_NAME = _arm(
+    "400 InvalidResourceGroup: The provided resource group name '{name}' is invalid: 1 to 90 "
+    "letters, digits, '.', '_', '-', '(' or ')', not ending with a period."
 )
-BAD_GROUP_NAME = Refusal(
-    400,
-    "InvalidResourceGroup",
-    "The provided resource group name '{name}' is invalid: 1 to 90 letters, digits, '.', '_', "
-    "'-', '(' or ')', not ending with a period.",
+GROUP_MOVED = _arm(
+    "409 InvalidResourceGroupLocation: Invalid resource group location '{requested}'. The Resource"
+    " group already exists in location '{present}'."
 )
-GROUP_MOVED = Refusal(
-    409,
-    "InvalidResourceGroupLocation",
-    "Invalid resource group location '{requested}'. The Resource group already exists in location "
-    "'{present}'.",
+RESOURCE_MOVED = _arm(
+    "409 InvalidResourceLocation: The resource '{name}' already exists in location '{present}'. A "
+    "resource with the same name cannot be created in location '{requested}'."
 )
-RESOURCE_MOVED = Refusal(
-    409,
-    "InvalidResourceLocation",
-    "The resource '{name}' already exists in location '{present}'. A resource with the same name "
-    "cannot be created in location '{requested}'.",
+GROUP_GOING = _arm(
+    "409 ResourceGroupBeingDeleted: The resource group '{name}' is in deprovisioning state and "
+    "cannot perform this operation."
 )
-GROUP_GOING = Refusal(
-    409,
-    "ResourceGroupBeingDeleted",
-    "The resource group '{name}' is in deprovisioning state and cannot perform this operation.",
+NO_GROUP = _arm("404 ResourceGroupNotFound: Resource group '{name}' could not be found.")
+NO_RESOURCE = _arm(
+    "404 ResourceNotFound: The Resource '{type}/{name}' under resource group '{group}' was not "
+    "found."
 )
-NO_GROUP = Refusal(404, "ResourceGroupNotFound", "Resource group '{name}' could not be found.")
-NO_RESOURCE = Refusal(
-    404,
-    "ResourceNotFound",
-    "The Resource '{type}/{name}' under resource group '{group}' was not found.",
+NO_PARENT = _arm(
+    "404 ParentResourceNotFound: Failed to perform '{action}' on resource(s) of type "
+    "'managedClusters/agentPools', because the parent resource '{parent}' could not be found."
 )
-NO_PARENT = Refusal(
-    404,
-    "ParentResourceNotFound",
-    "Failed to perform '{action}' on resource(s) of type 'managedClusters/agentPools', because the "
-    "parent resource '{parent}' could not be found.",
+NO_OPERATION = _arm("404 NotFound: The operation '{name}' could not be found.")
+NO_FEATURE = _arm("404 FeatureNotFound: The feature '{name}' could not be found.")
+NO_NAMESPACE = _arm("404 InvalidResourceNamespace: The resource namespace '{name}' is invalid.")
+CHANGED_SINCE = _arm(
+    "412 PreconditionFailed: The condition '{header}: {value}' does not hold: the resource's etag "
+    "is now '{etag}'."
 )
-NO_OPERATION = Refusal(404, "NotFound", "The operation '{name}' could not be found.")
-NO_FEATURE = Refusal(404, "FeatureNotFound", "The feature '{name}' could not be found.")
-NO_NAMESPACE = Refusal(
-    404, "InvalidResourceNamespace", "The resource namespace '{name}' is invalid."
-)
-CHANGED_SINCE = Refusal(
-    412,
-    "PreconditionFailed",
-    "The condition '{header}: {value}' does not hold: the resource's etag is now '{etag}'.",
-)
-NO_CONTROL_PLANE = Refusal(
-    501,
-    "NotImplemented",
-    "The cluster '{name}' of this rehearsal has no control plane yet, so it has no credentials.",
+NO_CONTROL_PLANE = _arm(
+    "501 NotImplemented: The cluster '{name}' of this rehearsal has no control plane yet, so it "
+    "has no credentials."
 )
 NO_CREDENTIALS_YET = _aks(
-    400, "ControlPlaneNotReady", "The cluster '{name}' has no credentials now. {reason}"
+    "400 ControlPlaneNotReady: The cluster '{name}' has no credentials now. {reason}"
 )
 NO_LOCAL_ACCOUNTS = _aks(
-    400,
-    "BadRequest",
-    "Getting static credential is not allowed because this cluster is set to disable local "
-    "accounts.",
+    "400 BadRequest: Getting static credential is not allowed because this cluster is set to "
+    "disable local accounts."
 )
-NO_MEMORY = _aks(400, "RehearsalOutOfMemory", "{reason}")
-BROKEN = Refusal(500, "InternalServerError", "The rehearsal failed; see its server.log.")
-
-NO_POOL = _aks(404, "NotFound", "Could not find the agent pool '{name}'.", "GetAgentPool_NotFound")
-BUSY_CLUSTER = _aks(
-    409,
-    "OperationNotAllowed",
-    "Operation is not allowed: Another operation ({name} - {state}) is in progress, please wait "
-    "for it to finish before starting a new operation. See https://aka.ms/aks-pending-operation "
-    "for more details",
-)
-BUSY_POOL = _aks(
-    409,
-    "OperationNotAllowed",
-    "Operation is not allowed: Another agentpool operation ({name} - {state}) is in progress, "
-    "please wait for it to finish before starting a new operation. See "
-    "https://aka.ms/aks-pending-operation for more details",
+NO_MEMORY = _aks("400 RehearsalOutOfMemory: {reason}")
+BROKEN = _arm("500 InternalServerError: The rehearsal failed; see its server.log.")
+NO_POOL = _aks("404 NotFound: Could not find the agent pool '{name}'.", "GetAgentPool_NotFound")
+BUSY = _aks(
+    "409 OperationNotAllowed: Operation is not allowed: Another {kind} ({name} - {state}) is in "
+    "progress, please wait for it to finish before starting a new operation. See "
+    "https://aka.ms/aks-pending-operation for more details"
 )
 LAST_SYSTEM_POOL = _aks(
-    400,
-    "OperationNotAllowed",
-    "The last System pool '{name}' of a cluster cannot be deleted: a cluster has at least one.",
+    "400 OperationNotAllowed: The last System pool '{name}' of a cluster cannot be deleted: a "
+    "cluster has at least one.",
     "LastSystemAgentPool",
 )
-NO_SYSTEM_POOL = _aks(
-    400, "MustDefineAtLeastOneSystemPool", "Must define at least one system pool."
-)
+NO_SYSTEM_POOL = _aks("400 MustDefineAtLeastOneSystemPool: Must define at least one system pool.")
 NEW_INLINE_POOL = _aks(
-    400,
-    "BadRequest",
-    "A new agent pool was introduced. Adding agent pools to an existing cluster is not allowed "
-    "through managed cluster operations. For agent pool specific change, please use per agent pool "
-    "operations: https://aka.ms/agent-pool-rest-api",
+    "400 BadRequest: A new agent pool was introduced. Adding agent pools to an existing cluster is"
+    " not allowed through managed cluster operations. For agent pool specific change, please use "
+    "per agent pool operations: https://aka.ms/agent-pool-rest-api"
 )
 UNKNOWN_FIELD = _aks(
-    400,
-    "UnmarshalError",
-    'UnmarshalEntity encountered error: json: unknown field "{field}" Check that the field is in '
-    "the right location, is spelled correctly, and is supported in the API version. Visit "
-    "aka.ms/aks/apiversions for more API version information..",
+    '400 UnmarshalError: UnmarshalEntity encountered error: json: unknown field "{field}" Check '
+    "that the field is in the right location, is spelled correctly, and is supported in the API "
+    "version. Visit aka.ms/aks/apiversions for more API version information.."
 )
 WRONG_KIND = _aks(
-    400,
-    "UnmarshalError",
-    "UnmarshalEntity encountered error: json: cannot unmarshal {kind} into field {field}.",
+    "400 UnmarshalError: UnmarshalEntity encountered error: json: cannot unmarshal {kind} into "
+    "field {field}."
 )
-IMMUTABLE = _aks(400, "PropertyChangeNotAllowed", "Changing property '{property}' is not allowed.")
+IMMUTABLE = _aks("400 PropertyChangeNotAllowed: Changing property '{property}' is not allowed.")
 # The message is of terraform-provider-azurerm#4543; its code is not on record.
 AUTOSCALED_COUNT = _aks(
-    400,
-    "BadRequest",
-    "Cannot manually scale AgentPool of an AKS cluster with cluster autoscaler enabled",
+    "400 BadRequest: Cannot manually scale AgentPool of an AKS cluster with cluster autoscaler "
+    "enabled"
 )
-MISSING_PARAMETER = _aks(
-    400, "InvalidParameter", "Required parameter {parameter} is missing (null)."
-)
+MISSING_PARAMETER = _aks("400 InvalidParameter: Required parameter {parameter} is missing (null).")
 INVALID_PARAMETER = _aks(
-    400,
-    "InvalidParameter",
-    "The value of parameter {parameter} is invalid. Error details: {reason}",
-)
-RETIRED_SIZE = _aks(
-    400,
-    "BadRequest",
-    "The VM size of {size} is not allowed in your subscription in location '{location}': the "
-    "{family} sizes were retired on {date}.{advice} For more details, please visit "
-    "https://aka.ms/aks/quotas-skus-regions",
-    "VMSizeNotSupported",
-)
-FOREIGN_GPU = _aks(
-    400,
-    "BadRequest",
-    "The VM size of {size} is not allowed in your subscription in location '{location}': AKS does "
-    "not support its GPU, {model}. For more details, please visit "
-    "https://aka.ms/aks/quotas-skus-regions",
-    "VMSizeNotSupported",
+    "400 InvalidParameter: The value of parameter {parameter} is invalid. Error details: {reason}"
 )
 NO_FEATURE_FOR_IMAGE = _aks(
-    400,
-    "PreviewFeatureNotRegistered",
-    "Preview feature {namespace}/{feature} not registered, or the resource provider {namespace} "
-    "not registered again since it is.",
+    "400 PreviewFeatureNotRegistered: Preview feature {namespace}/{feature} not registered, or the"
+    " resource provider {namespace} not registered again since it is."
 )
 NO_SPECIALISED_IMAGE = _aks(
-    400,
-    "BadRequest",
-    "The specialised GPU image, which the header {header} asks for, was retired on {date}, and "
-    "with it the feature {feature}: no new node pool gets it. Leave the header out: on the default "
-    "image AKS installs the driver, and a device plugin of your own offers the GPUs.",
+    "400 BadRequest: The specialised GPU image, which the header {header} asks for, was retired on"
+    " {date}, and with it the feature {feature}: no new node pool gets it. Leave the header out: "
+    "on the default image AKS installs the driver, and a device plugin of your own offers the "
+    "GPUs.",
     "GPUDedicatedVHDRetired",
 )
 _VERSIONS = (
-    "Please use [az aks get-versions] command to get the supported version list in this region. "
-    "For more information, please check https://aka.ms/supported-version-list"
+    "Please use [az aks get-versions] command to get the supported version list in this region. For"
+    " more information, please check https://aka.ms/supported-version-list"
 )
 NO_SUCH_KUBERNETES = _aks(
-    400,
-    "K8sVersionNotSupported",
-    "Managed cluster {cluster} is on version {version}, which is not supported in this region. "
-    + _VERSIONS,
+    "400 K8sVersionNotSupported: Managed cluster {cluster} is on version {version}, which is not "
+    "supported in this region. " + _VERSIONS
 )
 LONG_TERM_ONLY = _aks(
-    400,
-    "K8sVersionNotSupported",
-    "Managed cluster {cluster} is on version {version}, which is only available for Long-Term "
-    "Support (LTS). If you intend to onboard to LTS, please ensure the cluster is in Premium tier "
-    "and LTS support plan. Otherwise: " + _VERSIONS,
+    "400 K8sVersionNotSupported: Managed cluster {cluster} is on version {version}, which is only "
+    "available for Long-Term Support (LTS). If you intend to onboard to LTS, please ensure the "
+    "cluster is in Premium tier and LTS support plan. Otherwise: " + _VERSIONS
 )
 NO_LONG_TERM = _aks(
-    400,
-    "K8sVersionNotSupported",
-    "Managed cluster {cluster} is on version {version}, which has no Long-Term Support (LTS). "
-    + _VERSIONS,
+    "400 K8sVersionNotSupported: Managed cluster {cluster} is on version {version}, which has no "
+    "Long-Term Support (LTS). " + _VERSIONS
 )
 # From public terraform logs: the wording, and that AKS answers at once.
 SIZE_NOT_ALLOWED = _aks(
-    400,
-    "BadRequest",
-    "The VM size of {size} is not allowed in your subscription in location '{location}'. The "
-    "available VM sizes are '{sizes}'. For more details, please visit "
-    "https://aka.ms/aks/quotas-skus-regions",
+    "400 BadRequest: The VM size of {size} is not allowed in your subscription in location "
+    "'{location}'{reason} For more details, please visit https://aka.ms/aks/quotas-skus-regions",
     "VMSizeNotSupported",
 )
 NO_ZONES_HERE = _aks(
-    400, "AvailabilityZoneNotSupported", "Availability zone is not supported in this region."
+    "400 AvailabilityZoneNotSupported: Availability zone is not supported in this region."
 )
 ZONE_NOT_SUPPORTED = _aks(
-    400,
-    "AvailabilityZoneNotSupported",
-    "The zone(s) '{zones}' for resource '{pool}' is not supported. The supported zones for "
-    "location '{location}' are '{supported}'",
+    "400 AvailabilityZoneNotSupported: The zone(s) '{zones}' for resource '{pool}' is not "
+    "supported. The supported zones for location '{location}' are '{supported}'"
 )
 _QUOTA_ADVICE = (
     "If you want to increase the quota, please follow this instruction: "
@@ -272,29 +198,12 @@ _QUOTA_ADVICE = (
     "without surge nodes, details: aka.ms/aks/maxUnavailable."
 )
 NO_FAMILY_QUOTA = _aks(
-    400,
-    "ErrCode_InsufficientVCPUQuota",
-    "Insufficient vcpu quota requested {requested}, remaining {left} for family {family} for "
-    "region {location}. " + _QUOTA_ADVICE,
+    "400 ErrCode_InsufficientVCPUQuota: Insufficient vcpu quota requested {requested}, remaining "
+    "{left} for family {family} for region {location}. " + _QUOTA_ADVICE
 )
 NO_REGIONAL_QUOTA = _aks(
-    400,
-    "ErrCode_InsufficientVCPUQuota",
-    "Insufficient regional vcpu quota left for location {location}. left regional vcpu quota "
-    "{left}, requested quota {requested}. " + _QUOTA_ADVICE,
-)
-# Messages of Microsoft.Compute that end an operation of AKS.
-SOLD_OUT = (
-    "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: "
-    "{size}' is currently not available in location '{location}'. Please try another size or "
-    "deploy to a different location or different zone. See https://aka.ms/azureskunotavailable "
-    "for details."
-)
-QUOTA_EXCEEDED = (
-    "Operation could not be completed as it results in exceeding approved {name} quota. Additional "
-    "details - Deployment Model: Resource Manager, Location: {location}, Current Limit: {limit}, "
-    "Current Usage: {used}, Additional Required: {requested}, (Minimum) New Limit Required: "
-    "{needed}."
+    "400 ErrCode_InsufficientVCPUQuota: Insufficient regional vcpu quota left for location "
+    "{location}. left regional vcpu quota {left}, requested quota {requested}. " + _QUOTA_ADVICE
 )
 
 
@@ -307,17 +216,22 @@ class ArmError(Exception):
         self.message = refusal.message.format_map(words)
         super().__init__(f"{refusal.code}: {self.message}")
 
-    def body(self) -> Mapping[str, Any]:
+    def body(self) -> dict[str, Any]:
         named = {"target": self.target} if self.target else {}
+        code, message, subcode = self.refusal.code, self.message, self.refusal.subcode
         if self.refusal.is_flat:
-            return {
-                "code": self.refusal.code,
-                "details": None,
-                "message": self.message,
-                "subcode": self.refusal.subcode,
-                **named,
-            }
-        return {"error": {"code": self.refusal.code, "message": self.message, **named}}
+            return {"code": code, "details": None, "message": message, "subcode": subcode, **named}
+        return {"error": {"code": code, "message": message, **named}}
+
+
+def invalid(parameter: str, reason: str) -> ArmError:
+    return ArmError(INVALID_PARAMETER, parameter, parameter=parameter, reason=reason)
+
+
+def size_not_allowed(vm_size: str, location: str, reason: str) -> ArmError:
+    """Returns the refusal of a size; the reason goes on where the sentence stops."""
+    target = "agentPoolProfile.vmSize"
+    return ArmError(SIZE_NOT_ALLOWED, target, size=vm_size, location=location, reason=reason)
 
 
 def of_compute(code: str, inner: str, message: str) -> dict[str, Any]:

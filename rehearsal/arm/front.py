@@ -14,7 +14,7 @@ from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.home import Principal
-from rehearsal.arm.request import Answer, Json, Request, Route, match
+from rehearsal.arm.request import Answer, Request, Route, match
 from rehearsal.arm.resources import groups, registrations, subscriptions
 from rehearsal.arm.state import Store
 from rehearsal.arm.tokens import Issuer
@@ -124,5 +124,4 @@ def error_response(error: errors.ArmError, origin: str) -> web.Response:
             f'Bearer authorization_uri="{origin}/adfs", error="invalid_token", '
             f'error_description="{error.message}"'
         )
-    body: Json = dict(error.body())
-    return web.json_response(body, status=error.refusal.status, headers=headers)
+    return web.json_response(error.body(), status=error.refusal.status, headers=headers)

@@ -70,13 +70,9 @@ def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
     if offer is not None and not offer.is_restricted:
         return offer
     others = Offers.of(request).in_location(pool.location)
-    raise errors.ArmError(
-        errors.SIZE_NOT_ALLOWED,
-        "agentPoolProfile.vmSize",
-        size=pool.properties["vmSize"],
-        location=pool.location,
-        sizes=",".join(other.size.name.lower() for other in others if not other.is_restricted),
-    )
+    sizes = ",".join(other.size.name.lower() for other in others if not other.is_restricted)
+    reason = f". The available VM sizes are '{sizes}'."
+    raise errors.size_not_allowed(pool.properties["vmSize"], pool.location, reason)
 
 
 def _zones(pool: Resource, offer: Offer) -> None:
@@ -98,5 +94,10 @@ def _zones(pool: Resource, offer: Offer) -> None:
 
 
 def _sold_out(offer: Offer) -> Json:
-    message = errors.SOLD_OUT.format(size=offer.size.name, location=offer.location)
+    message = (
+        "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: "
+        f"{offer.size.name}' is currently not available in location '{offer.location}'. Please try "
+        "another size or deploy to a different location or different zone. See "
+        "https://aka.ms/azureskunotavailable for details."
+    )
     return errors.of_compute("SkuNotAvailable", "SkuNotAvailable", message)

@@ -8,8 +8,6 @@ from rehearsal.arm import errors
 from rehearsal.arm.request import Json
 from rehearsal.control_planes.desired_state import Era
 
-# AKS supports no other GPUs.
-
 
 def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
     """Returns whether a request's header asks for the image with driver and plugin in it."""
@@ -34,13 +32,8 @@ def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
 def _admit_system(pool: Json) -> None:
     """Refuses GPU pools for Windows: in the article's days there were none."""
     if pool["osType"] != "Linux" and sizes.is_gpu_size(str(pool["vmSize"])):
-        parameter = "agentPoolProfile.osType"
-        raise errors.ArmError(
-            errors.INVALID_PARAMETER,
-            parameter,
-            parameter=parameter,
-            reason="GPU-enabled node pools are available for Linux node pools only.",
-        )
+        reason = "GPU-enabled node pools are available for Linux node pools only."
+        raise errors.invalid("agentPoolProfile.osType", reason)
 
 
 def _admit_size(vm_size: str, location: str) -> None:
@@ -50,20 +43,9 @@ def _admit_size(vm_size: str, location: str) -> None:
     today = datetime.datetime.now(datetime.UTC).date()
     if size.retired_on is not None and size.retired_on <= today:
         successor = retirement.SUCCESSORS.get(size.family)
-        raise errors.ArmError(
-            errors.RETIRED_SIZE,
-            "agentPoolProfile.vmSize",
-            size=size.name,
-            location=location,
-            family=size.family,
-            date=size.retired_on,
-            advice=f" A size to move to: {successor}." if successor else "",
-        )
+        advice = f" A size to move to: {successor}." if successor else ""
+        reason = f": the {size.family} sizes were retired on {size.retired_on}.{advice}"
+        raise errors.size_not_allowed(size.name, location, reason)
     if not size.is_nvidia:
-        raise errors.ArmError(
-            errors.FOREIGN_GPU,
-            "agentPoolProfile.vmSize",
-            size=size.name,
-            location=location,
-            model=f"{size.gpu_vendor} {size.gpu_model}",
-        )
+        reason = f": AKS does not support its GPU, {size.gpu_vendor} {size.gpu_model}."
+        raise errors.size_not_allowed(size.name, location, reason)

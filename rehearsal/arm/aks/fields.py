@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from enum import Enum, auto
+from typing import TypeVar
 
 from catalogue import mig
 
@@ -20,160 +21,81 @@ class Change(Enum):
 
 
 FREE, KEPT, FIXED, SERVERS = Change
+Value = TypeVar("Value")
 
-CLUSTER_FIELDS = frozenset(
-    [
-        "eTag",
-        "extendedLocation",
-        "id",
-        "identity",
-        "kind",
-        "location",
-        "name",
-        "properties",
-        "sku",
-        "systemData",
-        "tags",
-        "type",
-    ]
-)
-CLUSTER = {
-    "aadProfile": FREE,
-    "addonProfiles": FREE,
-    "agentPoolProfiles": SERVERS,
-    "aiToolchainOperatorProfile": FREE,
-    "apiServerAccessProfile": FREE,
-    "autoScalerProfile": FREE,
-    "autoUpgradeProfile": FREE,
-    "azureMonitorProfile": FREE,
-    "azurePortalFQDN": SERVERS,
-    "bootstrapProfile": FREE,
-    "currentKubernetesVersion": SERVERS,
-    "disableLocalAccounts": FREE,
-    "diskEncryptionSetID": FREE,
-    "dnsPrefix": FIXED,
-    "enableFIPS": FREE,
-    "enableRBAC": FIXED,
-    "fqdn": SERVERS,
-    "fqdnSubdomain": FIXED,
-    "hostedSystemProfile": FREE,
-    "httpProxyConfig": FREE,
-    "identityProfile": KEPT,
-    "ingressProfile": FREE,
-    "kubernetesVersion": KEPT,
-    "linuxProfile": KEPT,
-    "maxAgentPools": SERVERS,
-    "metricsProfile": FREE,
-    "networkProfile": KEPT,
-    "networkProfile.dnsServiceIP": FIXED,
-    "networkProfile.serviceCidr": FIXED,
-    "nodeProvisioningProfile": FREE,
-    "nodeResourceGroup": FIXED,
-    "nodeResourceGroupProfile": FREE,
-    "oidcIssuerProfile": FREE,
-    "podIdentityProfile": FREE,
-    "powerState": SERVERS,
-    "privateFQDN": SERVERS,
-    "privateLinkResources": FREE,
-    "provisioningState": SERVERS,
-    "publicNetworkAccess": FREE,
-    "resourceUID": SERVERS,
-    "schedulerProfile": FREE,
-    "securityProfile": FREE,
-    "serviceMeshProfile": FREE,
-    "servicePrincipalProfile": KEPT,
-    "servicePrincipalProfile.clientId": FIXED,
-    "status": SERVERS,
-    "storageProfile": FREE,
-    "supportPlan": FREE,
-    "upgradeSettings": FREE,
-    "windowsProfile": FREE,
-    "workloadAutoScalerProfile": FREE,
-}
+
+def _by_name(table: Mapping[Value, str]) -> dict[str, Value]:
+    """Returns the values by the names that stand beside them in a table, in alphabetical order."""
+    values = {name: value for value, text in table.items() for name in text.split()}
+    return dict(sorted(values.items()))
+
+
 POOL_FIELDS = frozenset(["id", "name", "properties", "systemData", "type"])
-POOL = {
-    "artifactStreamingProfile": FREE,
-    "availabilityZones": FIXED,
-    "capacityReservationGroupID": KEPT,
-    "count": KEPT,
-    "creationData": FIXED,
-    "currentOrchestratorVersion": SERVERS,
-    "eTag": SERVERS,
-    "enableAutoScaling": FREE,
-    "enableEncryptionAtHost": FIXED,
-    "enableFIPS": KEPT,
-    "enableNodePublicIP": FIXED,
-    "enableUltraSSD": FIXED,
-    "gatewayProfile": FREE,
-    "gpuInstanceProfile": FIXED,
-    "gpuProfile": KEPT,
-    "gpuProfile.driver": FIXED,
-    "gpuProfile.nvidia": FIXED,
-    "hostGroupID": FIXED,
-    "kubeletConfig": FIXED,
-    "kubeletDiskType": FIXED,
-    "linuxOSConfig": FIXED,
-    "localDNSProfile": FREE,
-    "maxCount": FREE,
-    "maxPods": FIXED,
-    "messageOfTheDay": FREE,
-    "minCount": FREE,
-    "mode": KEPT,
-    "networkProfile": FREE,
-    "nodeImageVersion": SERVERS,
-    "nodeLabels": FREE,
-    "nodePublicIPPrefixID": FIXED,
-    "nodeTaints": FREE,
-    "orchestratorVersion": KEPT,
-    "osDiskSizeGB": FIXED,
-    "osDiskType": FIXED,
-    "osSKU": KEPT,
-    "osType": FIXED,
-    "podIPAllocationMode": FREE,
-    "podSubnetID": FIXED,
-    "powerState": KEPT,
-    "provisioningState": SERVERS,
-    "proximityPlacementGroupID": FIXED,
-    "scaleDownMode": FREE,
-    "scaleSetEvictionPolicy": FIXED,
-    "scaleSetPriority": FIXED,
-    "securityProfile": FREE,
-    "spotMaxPrice": FIXED,
-    "status": SERVERS,
-    "tags": FREE,
-    "type": FIXED,
-    "upgradeSettings": FREE,
-    "virtualMachineNodesStatus": FREE,
-    "virtualMachinesProfile": FREE,
-    "vmSize": FIXED,
-    "vnetSubnetID": FIXED,
-    "windowsProfile": FREE,
-    "workloadRuntime": KEPT,
-}
+CLUSTER_FIELDS = POOL_FIELDS.union(
+    ["eTag", "extendedLocation", "identity", "kind", "location", "sku", "tags"]
+)
+CLUSTER = _by_name(
+    {
+        FREE: """
+            aadProfile addonProfiles aiToolchainOperatorProfile apiServerAccessProfile
+            autoScalerProfile autoUpgradeProfile azureMonitorProfile bootstrapProfile
+            disableLocalAccounts diskEncryptionSetID enableFIPS hostedSystemProfile
+            httpProxyConfig ingressProfile metricsProfile nodeProvisioningProfile
+            nodeResourceGroupProfile oidcIssuerProfile podIdentityProfile privateLinkResources
+            publicNetworkAccess schedulerProfile securityProfile serviceMeshProfile storageProfile
+            supportPlan upgradeSettings windowsProfile workloadAutoScalerProfile
+        """,
+        KEPT: """
+            identityProfile kubernetesVersion linuxProfile networkProfile servicePrincipalProfile
+        """,
+        FIXED: """
+            dnsPrefix enableRBAC fqdnSubdomain networkProfile.dnsServiceIP
+            networkProfile.serviceCidr nodeResourceGroup servicePrincipalProfile.clientId
+        """,
+        SERVERS: """
+            agentPoolProfiles azurePortalFQDN currentKubernetesVersion fqdn maxAgentPools
+            powerState privateFQDN provisioningState resourceUID status
+        """,
+    }
+)
+POOL = _by_name(
+    {
+        FREE: """
+            artifactStreamingProfile enableAutoScaling gatewayProfile localDNSProfile maxCount
+            messageOfTheDay minCount networkProfile nodeLabels nodeTaints podIPAllocationMode
+            scaleDownMode securityProfile tags upgradeSettings virtualMachineNodesStatus
+            virtualMachinesProfile windowsProfile
+        """,
+        KEPT: """
+            capacityReservationGroupID count enableFIPS gpuProfile mode orchestratorVersion osSKU
+            powerState workloadRuntime
+        """,
+        FIXED: """
+            availabilityZones creationData enableEncryptionAtHost enableNodePublicIP
+            enableUltraSSD gpuInstanceProfile gpuProfile.driver gpuProfile.nvidia hostGroupID
+            kubeletConfig kubeletDiskType linuxOSConfig maxPods nodePublicIPPrefixID osDiskSizeGB
+            osDiskType osType podSubnetID proximityPlacementGroupID scaleSetEvictionPolicy
+            scaleSetPriority spotMaxPrice type vmSize vnetSubnetID
+        """,
+        SERVERS: """
+            currentOrchestratorVersion eTag nodeImageVersion provisioningState status
+        """,
+    }
+)
 INLINE_POOL = POOL | {"name": SERVERS}
 
 # What kind of value a field holds, at any level.
-KINDS = {
-    "agentPoolProfiles": list,
-    "availabilityZones": list,
-    "dnsPrefix": str,
-    "enableAutoScaling": bool,
-    "gpuProfile": dict,
-    "identity": dict,
-    "kubernetesVersion": str,
-    "networkProfile": dict,
-    "nodeLabels": dict,
-    "nodeTaints": list,
-    "orchestratorVersion": str,
-    "osSKU": str,
-    "properties": dict,
-    "servicePrincipalProfile": dict,
-    "sku": dict,
-    "tags": dict,
-    "upgradeSettings": dict,
-    "vmSize": str,
-    "windowsProfile": dict,
-}
+KINDS = _by_name(
+    {
+        str: "dnsPrefix kubernetesVersion orchestratorVersion osSKU vmSize",
+        bool: "enableAutoScaling",
+        list: "agentPoolProfiles availabilityZones nodeTaints",
+        dict: """
+        gpuProfile identity networkProfile nodeLabels properties servicePrincipalProfile sku
+        tags upgradeSettings windowsProfile
+    """,
+    }
+)
 
 # The values that a pool's property may have.
 POOL_CHOICES = {

@@ -129,11 +129,10 @@ def require_system_pool(before: Iterable[Resource], after: Iterable[Resource]) -
 
 
 def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
-    if cluster.operation is not None:
-        raise errors.ArmError(errors.BUSY_CLUSTER, name=cluster.name, state=cluster.state)
-    for pool in pools:
-        if pool.operation is not None:
-            raise errors.ArmError(errors.BUSY_POOL, name=pool.name, state=pool.state)
+    for resource in (cluster, *pools):
+        if resource.operation is not None:
+            kind = "agentpool " if resource.type == TYPE else ""
+            raise errors.ArmError(errors.BUSY, kind=kind, name=resource.name, state=resource.state)
 
 
 def shown(pool: Resource) -> Json:

@@ -132,6 +132,4 @@ def _missing(parameter: str) -> errors.ArmError:
 
 
 def _invalid(parameter: str, reason: str) -> errors.ArmError:
-    return errors.ArmError(
-        errors.INVALID_PARAMETER, parameter, parameter=parameter, reason=f"it must be {reason}."
-    )
+    return errors.invalid(parameter, f"it must be {reason}.")

@@ -50,13 +50,11 @@ class Account:
         return None
 
     def _exceeded(self, limit: int, used: int, requested: int) -> Json:
-        message = errors.QUOTA_EXCEEDED.format(
-            name="LowPriorityCores",
-            location=self._location,
-            limit=limit,
-            used=used,
-            requested=requested,
-            needed=used + requested,
+        message = (
+            "Operation could not be completed as it results in exceeding approved LowPriorityCores "
+            "quota. Additional details - Deployment Model: Resource Manager, Location: "
+            f"{self._location}, Current Limit: {limit}, Current Usage: {used}, Additional "
+            f"Required: {requested}, (Minimum) New Limit Required: {used + requested}."
         )
         return errors.of_compute("QuotaExceeded", "OperationNotAllowed", message)
 
