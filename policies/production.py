@@ -1,17 +1,12 @@
 """Which stacks are production."""
 
-from collections.abc import Mapping
 from fnmatch import fnmatchcase
-from types import MappingProxyType
-from typing import Any
 
-PRODUCTION_STACKS: Mapping[str, Any] = MappingProxyType(
-    {
-        "type": "array",
-        "items": {"type": "string"},
-        "default": ["prod", "production"],
-        "description": "The stacks that are production, by name; * stands for any letters.",
-    }
+from policies.rule import strings
+
+PRODUCTION_STACKS = strings(
+    "The stacks that are production, by name; * stands for any letters.",
+    default=["prod", "production"],
 )
 
 

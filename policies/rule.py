@@ -1,6 +1,6 @@
 """How a rule is made: what all rules have in common, and the settings that a pack can give them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,10 @@ from policies.unknowns import Unknowns
 PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/policies.md"
 
 Settings = Mapping[str, Any]
+# What is wrong, in sentences.
+Findings = Iterator[str]
+ResourceJudge = Callable[[ResourceValidationArgs, Settings, Unknowns], Findings]
+PoolJudge = Callable[[Pool, Settings], Findings]
 
 # The stack itself is the first of its resources.
 _STACK = "pulumi:pulumi:Stack"
@@ -37,27 +41,27 @@ _REASON: Mapping[str, Any] = MappingProxyType(
 class PolicyInfo:
     """A rule's description. Settings are JSON schemas, by name, with their defaults."""
 
-    name: str
     title: str
     description: str
-    level: EnforcementLevel
-    severity: Severity
     remedy: str
     tags: tuple[str, ...]
+    level: EnforcementLevel = EnforcementLevel.ADVISORY
+    severity: Severity = Severity.MEDIUM
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
-    def arguments(self) -> dict[str, Any]:
-        """The arguments that policies of every kind take."""
+    def arguments(self, function: str) -> dict[str, Any]:
+        """The arguments that policies of every kind take; a rule has the name of its function."""
+        name = function.replace("_", "-")
         settings = {**self.settings, "reason": _REASON}
         return {
-            "name": self.name,
+            "name": name,
             "display_name": self.title,
             "description": self.description,
             "enforcement_level": self.level,
             "severity": self.severity,
             "remediation_steps": self.remedy,
             "tags": list(self.tags),
-            "url": f"{PAGE}#{self.name}",
+            "url": f"{PAGE}#{name}",
             "config_schema": PolicyConfigSchema(
                 {name: dict(schema) for name, schema in settings.items()}
             ),
@@ -79,33 +83,41 @@ class PolicyInfo:
         }
         return {**defaults, **config}
 
+    def on_resources(self, function: str, judge: ResourceJudge) -> ResourceValidationPolicy:
+        """The policy that judges each resource by itself."""
 
-def pool_rule(
-    info: PolicyInfo, judge: Callable[[Pool, Settings], Iterable[str]]
-) -> ResourceValidationPolicy:
-    """A rule on each agent pool by itself: `judge` returns what is wrong with one."""
+        def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
+            self.judge_settings(args, report)
+            unknowns = Unknowns()
+            for finding in judge(args, self.settings_in(args.get_config()), unknowns):
+                report(finding, None)
+            unknowns.raise_now()
 
-    def judge_pools(
-        args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
-    ) -> Iterator[str]:
-        def judge_pool(pool: Pool) -> Iterator[str]:
-            return (f"{pool.label} {finding}" for finding in judge(pool, settings))
-
-        return unknowns.each(pools_of(args.resource_type, args.props), judge_pool)
-
-    return resource_rule(info, judge_pools)
+        return ResourceValidationPolicy(validate=validate, **self.arguments(function))
 
 
-def resource_rule(
-    info: PolicyInfo, judge: Callable[[ResourceValidationArgs, Settings, Unknowns], Iterable[str]]
-) -> ResourceValidationPolicy:
-    """A rule on each resource by itself: `judge` returns what is wrong, and defers unknowns."""
+class ResourceRule(PolicyInfo):
+    """Decorates a function that says what is wrong with a resource, and defers unknowns."""
 
-    def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        info.judge_settings(args, report)
-        unknowns = Unknowns()
-        for finding in judge(args, info.settings_in(args.get_config()), unknowns):
-            report(finding, None)
-        unknowns.raise_now()
+    def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
+        return self.on_resources(judge.__name__, judge)
 
-    return ResourceValidationPolicy(validate=validate, **info.arguments())
+
+class PoolRule(PolicyInfo):
+    """Decorates a function that says what is wrong with an agent pool."""
+
+    def __call__(self, judge: PoolJudge) -> ResourceValidationPolicy:
+        def judge_pools(
+            args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
+        ) -> Findings:
+            return unknowns.each(
+                pools_of(args.resource_type, args.props),
+                lambda pool: (f"{pool.label} {finding}" for finding in judge(pool, settings)),
+            )
+
+        return self.on_resources(judge.__name__, judge_pools)
+
+
+def strings(description: str, **more: Any) -> Mapping[str, Any]:
+    """The schema of a setting that is a list of texts."""
+    return {"type": "array", "items": {"type": "string"}, "description": description, **more}

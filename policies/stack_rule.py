@@ -54,17 +54,23 @@ class Member:
         }
 
 
+Members = Sequence[Member]
 # What is wrong, and with which resource.
-Finding = tuple[str, str]
-StackJudge = Callable[[Sequence[Member], Settings, Unknowns], Iterator[Finding]]
+StackFindings = Iterator[tuple[str, str]]
+StackJudge = Callable[[Members, Settings, Unknowns], StackFindings]
 
 
-class StackRule(ResourceValidationPolicy, StackValidationPolicy):
-    """A rule on the resources together: `judge` returns what is wrong, and defers unknowns."""
+class StackRule(PolicyInfo):
+    """Decorates a function that says what is wrong with the resources together."""
 
+    def __call__(self, judge: StackJudge) -> StackValidationPolicy:
+        return _StackPolicy(self, judge)
+
+
+class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
     def __init__(self, info: PolicyInfo, judge: StackJudge) -> None:
         # Either parent's own does no more than take functions, of which this one has none.
-        Policy.__init__(self, **info.arguments())
+        Policy.__init__(self, **info.arguments(judge.__name__))
         self._info = info
         self._judge = judge
         self._said: dict[str, Mapping[str, Any]] = {}

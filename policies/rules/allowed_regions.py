@@ -1,15 +1,20 @@
 """Clusters are in one of the regions that are allowed."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import ResourceValidationArgs
 
 from policies.pools import is_cluster
-from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns) -> Iterator[str]:
+@ResourceRule(
+    title="Regions are allowed ones",
+    description="Clusters are in one of the regions that are allowed.",
+    remedy="Take one of the regions that the finding lists.",
+    tags=("aks", "region"),
+    settings={"regions": strings("The regions that are allowed, as westeurope.")},
+)
+def allowed_regions(args: ResourceValidationArgs, settings: Settings, _: Unknowns) -> Findings:
     regions = settings.get("regions")
     if not regions or not is_cluster(args.resource_type):
         return
@@ -21,24 +26,3 @@ def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns
 def _plain(region: str) -> str:
     """A region as Azure writes it in requests: westeurope, not West Europe."""
     return region.replace(" ", "").lower()
-
-
-allowed_regions = resource_rule(
-    PolicyInfo(
-        name="allowed-regions",
-        title="Regions are allowed ones",
-        description="Clusters are in one of the regions that are allowed.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Take one of the regions that the finding lists.",
-        tags=("aks", "region"),
-        settings={
-            "regions": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "The regions that are allowed, as westeurope.",
-            }
-        },
-    ),
-    _judge,
-)

@@ -1,19 +1,27 @@
 """Container images are named by a version, so that the same one runs tomorrow."""
 
 import re
-from collections.abc import Iterator
 
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import ResourceValidationArgs, Severity
 
 from policies.container_images import images_of
-from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 # Two numbers of a version, the name of a commit, or a day: what does not move on by itself.
 _VERSION = re.compile(r"\d+\.\d+|\d{6,}|\b[0-9a-f]{7,}\b")
 
 
-def _judge(args: ResourceValidationArgs, _settings: Settings, unknowns: Unknowns) -> Iterator[str]:
+@ResourceRule(
+    title="Container images are pinned",
+    description="Containers have images that are named by a version or a digest.",
+    severity=Severity.LOW,
+    remedy="Give the image a tag with a version in it, or a digest.",
+    tags=("kubernetes", "image"),
+)
+def container_image_pinned(
+    args: ResourceValidationArgs, _: Settings, unknowns: Unknowns
+) -> Findings:
     for image in images_of(args.resource_type, args.props, unknowns):
         if image.digest or _VERSION.search(image.tag):
             continue
@@ -22,17 +30,3 @@ def _judge(args: ResourceValidationArgs, _settings: Settings, unknowns: Unknowns
             f"The container {image.container} has {image.text}, with {said}: what runs changes "
             "when somebody pushes. Name a version, or a digest."
         )
-
-
-container_image_pinned = resource_rule(
-    PolicyInfo(
-        name="container-image-pinned",
-        title="Container images are pinned",
-        description="Containers have images that are named by a version or a digest.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.LOW,
-        remedy="Give the image a tag with a version in it, or a digest.",
-        tags=("kubernetes", "image"),
-    ),
-    _judge,
-)

@@ -1,15 +1,27 @@
 """Container images come from a registry that is allowed."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import ResourceValidationArgs
 
 from policies.container_images import by_one_name, images_of
-from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns) -> Iterator[str]:
+@ResourceRule(
+    title="Container images come from allowed registries",
+    description="Containers have images from registries that are allowed.",
+    remedy="Take the image from one of the registries that the finding lists.",
+    tags=("kubernetes", "image", "security"),
+    settings={
+        "registries": strings(
+            "The registries that are allowed, as mcr.microsoft.com, also with "
+            "the beginning of a path, as docker.io/library."
+        )
+    },
+)
+def container_image_registry(
+    args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
+) -> Findings:
     registries = settings.get("registries")
     if not registries:
         return
@@ -20,25 +32,3 @@ def _judge(args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns)
                 f"The container {image.container} has {image.text}, from {image.repository}. "
                 f"Allowed are {', '.join(registries)}."
             )
-
-
-container_image_registry = resource_rule(
-    PolicyInfo(
-        name="container-image-registry",
-        title="Container images come from allowed registries",
-        description="Containers have images from registries that are allowed.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Take the image from one of the registries that the finding lists.",
-        tags=("kubernetes", "image", "security"),
-        settings={
-            "registries": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "The registries that are allowed, as mcr.microsoft.com, also with "
-                "the beginning of a path, as docker.io/library.",
-            }
-        },
-    ),
-    _judge,
-)

@@ -1,19 +1,27 @@
 """The device plugin tolerates what the pools that it is for are tainted with."""
 
-from collections.abc import Iterator, Sequence
-
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.gpu_nodes import brings_plugin, can_be_for, nvidia_pools
 from policies.gpu_requests import has_managed_gpus, has_specialised_image
 from policies.gpu_software import software_in
-from policies.rule import PolicyInfo, Settings
+from policies.rule import Settings
 from policies.scheduling import untolerated
-from policies.stack_rule import Finding, Member, StackRule
+from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
 
 
-def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
+@StackRule(
+    title="The device plugin tolerates the pools' taints",
+    description="The device plugin lands on the GPU node pools that it is for.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Add to the device plugin's tolerations one for each taint of the pools.",
+    tags=("gpu", "aks", "device-plugin", "scheduling"),
+)
+def device_plugin_tolerates_pools(
+    members: Members, _: Settings, unknowns: Unknowns
+) -> StackFindings:
     software = software_in(members, unknowns)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
@@ -37,17 +45,3 @@ def _judge(members: Sequence[Member], _settings: Settings, unknowns: Unknowns) -
                     "to the device plugin.",
                     found.member.urn,
                 )
-
-
-device_plugin_tolerates_pools = StackRule(
-    PolicyInfo(
-        name="device-plugin-tolerates-pools",
-        title="The device plugin tolerates the pools' taints",
-        description="The device plugin lands on the GPU node pools that it is for.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.HIGH,
-        remedy="Add to the device plugin's tolerations one for each taint of the pools.",
-        tags=("gpu", "aks", "device-plugin", "scheduling"),
-    ),
-    _judge,
-)

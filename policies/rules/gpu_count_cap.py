@@ -1,25 +1,35 @@
 """A stack can have no more GPUs than it may, counted as if every pool were scaled to its most."""
 
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
-
-from pulumi_policy import EnforcementLevel, Severity
 
 from catalogue.sizes import find
 from policies.gpu_nodes import StackPool, pools_in
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings
-from policies.stack_rule import Finding, Member, StackRule
+from policies.rule import Settings
+from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
 
 
-def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
+@StackRule(
+    title="The stack's GPUs have a cap",
+    description="The stack can have no more GPUs than are allowed, all pools at their most.",
+    remedy="Lower count or maxCount of the pools in the finding, or take smaller sizes.",
+    tags=("gpu", "aks", "cost"),
+    settings={
+        "gpus": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "The most GPUs that the stack's pools can have together.",
+        }
+    },
+)
+def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> StackFindings:
     if "gpus" not in settings:
         return
     cap = int(settings["gpus"])
     counts: list[tuple[str, Fraction]] = []
 
-    def count(found: StackPool) -> Iterator[Finding]:
+    def count(found: StackPool) -> StackFindings:
         gpus, not_counted = _count(found.pool)
         if gpus:
             counts.append((found.member.name, gpus))
@@ -49,24 +59,3 @@ def _count(pool: Pool) -> tuple[Fraction, list[str]]:
         else:
             not_counted.append(machines.vm_size)
     return total, not_counted
-
-
-gpu_count_cap = StackRule(
-    PolicyInfo(
-        name="gpu-count-cap",
-        title="The stack's GPUs have a cap",
-        description="The stack can have no more GPUs than are allowed, all pools at their most.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Lower count or maxCount of the pools in the finding, or take smaller sizes.",
-        tags=("gpu", "aks", "cost"),
-        settings={
-            "gpus": {
-                "type": "integer",
-                "minimum": 0,
-                "description": "The most GPUs that the stack's pools can have together.",
-            }
-        },
-    ),
-    _judge,
-)

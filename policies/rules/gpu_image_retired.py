@@ -1,7 +1,7 @@
 """The specialised GPU image is retired: so is every way to ask for it, and a tag of its days."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
@@ -10,7 +10,7 @@ from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_RETIRE
 from catalogue.retirement import TAGS
 from policies.gpu_requests import is_true, specialised_image_headers
 from policies.pools import Pool, is_cluster, is_pool, pools_of
-from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 _FEATURE = re.compile(
@@ -26,7 +26,16 @@ _INSTEAD = (
 )
 
 
-def _judge(args: ResourceValidationArgs, _settings: Settings, unknowns: Unknowns) -> Iterator[str]:
+@ResourceRule(
+    title="The specialised GPU image is retired",
+    description="Nothing asks for the retired specialised GPU image.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Leave out the header, the feature or the tag. Take the default image, and bring "
+    "the device plugin by a DaemonSet or by NVIDIA's GPU Operator.",
+    tags=("gpu", "aks", "retired", "image"),
+)
+def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
     if _FEATURE.fullmatch(args.resource_type):
         yield from _by_feature(args.props.get("featureName") or args.props.get("name"))
     elif _PROVIDER.fullmatch(args.resource_type):
@@ -38,17 +47,17 @@ def _judge(args: ResourceValidationArgs, _settings: Settings, unknowns: Unknowns
         yield from unknowns.each(pools_of(args.resource_type, args.props), _by_tag)
 
 
-def _by_header(properties: Mapping[str, Any]) -> Iterator[str]:
+def _by_header(properties: Mapping[str, Any]) -> Findings:
     for header in specialised_image_headers(properties):
         yield f"The custom header {header} asks for it. {_INSTEAD}"
 
 
-def _by_feature(name: Any) -> Iterator[str]:
+def _by_feature(name: Any) -> Findings:
     if _is_the_feature(name):
         yield f"This registers the feature {name}. {_INSTEAD}"
 
 
-def _by_provider(feature: Mapping[str, Any]) -> Iterator[str]:
+def _by_provider(feature: Mapping[str, Any]) -> Findings:
     name = feature.get("name")
     # What is done with other features does not matter, and can be unknown.
     if _is_the_feature(name) and not _is_taken_back(feature):
@@ -63,7 +72,7 @@ def _is_taken_back(feature: Mapping[str, Any]) -> bool:
     return str(feature.get("registered")).lower() == "false"
 
 
-def _by_tag(pool: Pool) -> Iterator[str]:
+def _by_tag(pool: Pool) -> Findings:
     tags = pool.part("tags")
     for name, (since, instead) in TAGS.items():
         if name in tags and is_true(tags[name]):
@@ -71,18 +80,3 @@ def _by_tag(pool: Pool) -> Iterator[str]:
                 f"{pool.label} has the tag {name}, which AKS ignores since {since}: say {instead} "
                 "instead."
             )
-
-
-gpu_image_retired = resource_rule(
-    PolicyInfo(
-        name="gpu-image-retired",
-        title="The specialised GPU image is retired",
-        description="Nothing asks for the retired specialised GPU image.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.HIGH,
-        remedy="Leave out the header, the feature or the tag. Take the default image, and bring "
-        "the device plugin by a DaemonSet or by NVIDIA's GPU Operator.",
-        tags=("gpu", "aks", "retired", "image"),
-    ),
-    _judge,
-)

@@ -1,16 +1,18 @@
 """Only some GPUs can be cut into several: those with MIG."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, Severity
-
 from catalogue.mig import PROFILES
 from catalogue.sizes import find
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="MIG is asked of GPUs that have it",
+    description="Node pools with a MIG profile have a size whose GPUs can be divided.",
+    remedy="Leave the profile out, or take a size with A100, H100 or H200 GPUs.",
+    tags=("gpu", "aks", "mig"),
+)
+def gpu_mig_supported(pool: Pool, _: Settings) -> Findings:
     profile = pool.get("gpuInstanceProfile")
     if not profile:
         return
@@ -30,17 +32,3 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
                 f"has {name} {profile}, and the GPUs of {vm_size} cannot be divided. MIG is for "
                 "A100, H100 and H200, as Standard_NC24ads_A100_v4 has them."
             )
-
-
-gpu_mig_supported = pool_rule(
-    PolicyInfo(
-        name="gpu-mig-supported",
-        title="MIG is asked of GPUs that have it",
-        description="Node pools with a MIG profile have a size whose GPUs can be divided.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Leave the profile out, or take a size with A100, H100 or H200 GPUs.",
-        tags=("gpu", "aks", "mig"),
-    ),
-    _judge,
-)

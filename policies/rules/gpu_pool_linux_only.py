@@ -1,14 +1,20 @@
 """GPU pools run Linux: NVIDIA's device plugin, and so this project, knows no other system."""
 
-from collections.abc import Iterator
-
 from pulumi_policy import EnforcementLevel, Severity
 
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="GPU pools run Linux",
+    description="GPU node pools run Linux.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Set the pool's osType to Linux, or take a size without GPUs.",
+    tags=("gpu", "aks"),
+)
+def gpu_pool_linux_only(pool: Pool, _: Settings) -> Findings:
     # The system is read first: with Linux, a size that is not known yet does not matter.
     os_type = pool.get("osType") or "Linux"
     if os_type.lower() == "linux":
@@ -18,17 +24,3 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
             f"has the GPU size {vm_size} and runs {os_type}. GPU pools are for Linux only: set "
             f"{pool.name_of('osType')} to Linux, or take a size without GPUs."
         )
-
-
-gpu_pool_linux_only = pool_rule(
-    PolicyInfo(
-        name="gpu-pool-linux-only",
-        title="GPU pools run Linux",
-        description="GPU node pools run Linux.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.HIGH,
-        remedy="Set the pool's osType to Linux, or take a size without GPUs.",
-        tags=("gpu", "aks"),
-    ),
-    _judge,
-)

@@ -1,18 +1,34 @@
 """GPU pools have machines that are worth their trouble: a whole GPU, and enough to feed it."""
 
-from collections.abc import Iterator
 from fractions import Fraction
 
-from pulumi_policy import EnforcementLevel, Severity
+from pulumi_policy import EnforcementLevel
 
 from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings, strings
 
 _Amount = float | Fraction | None
 
 
-def _judge(pool: Pool, settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="GPU pools have a minimum size",
+    description="The sizes of GPU node pools are at least Standard_NC6, or another floor.",
+    level=EnforcementLevel.MANDATORY,
+    remedy="Take a GPU size with at least the GPUs, vCPUs and memory of the floor, such as "
+    "Standard_NC8as_T4_v3; or name a size that the table does not know in acceptedSizes.",
+    tags=("gpu", "aks", "size"),
+    settings={
+        "floor": {
+            "type": "string",
+            "enum": [size.name for size in gpu_sizes().values() if size.gpus],
+            "default": "Standard_NC6",
+            "description": "The smallest size that is allowed, by its name in Azure.",
+        },
+        "acceptedSizes": strings("Sizes that are let through without being compared.", default=[]),
+    },
+)
+def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
     floor = gpu_sizes()[settings["floor"].lower()]
     accepted = {name.lower() for name in settings["acceptedSizes"]}
     for vm_size in pool.gpu_sizes():
@@ -29,7 +45,7 @@ def _judge(pool: Pool, settings: Settings) -> Iterator[str]:
             yield from _compared(size, floor)
 
 
-def _compared(size: GpuSize, floor: GpuSize) -> Iterator[str]:
+def _compared(size: GpuSize, floor: GpuSize) -> Findings:
     measures: list[tuple[str, _Amount, _Amount]] = [
         ("GPU", size.gpus, floor.gpus),
         ("vCPU", size.vcpus, floor.vcpus),
@@ -47,32 +63,3 @@ def _compared(size: GpuSize, floor: GpuSize) -> Iterator[str]:
             f"{' and '.join(unknown)}: it cannot be compared with {floor.name}. Take another size, "
             "or name this one in the rule's acceptedSizes."
         )
-
-
-gpu_pool_minimum_size = pool_rule(
-    PolicyInfo(
-        name="gpu-pool-minimum-size",
-        title="GPU pools have a minimum size",
-        description="The sizes of GPU node pools are at least Standard_NC6, or another floor.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.MEDIUM,
-        remedy="Take a GPU size with at least the GPUs, vCPUs and memory of the floor, such as "
-        "Standard_NC8as_T4_v3; or name a size that the table does not know in acceptedSizes.",
-        tags=("gpu", "aks", "size"),
-        settings={
-            "floor": {
-                "type": "string",
-                "enum": [size.name for size in gpu_sizes().values() if size.gpus],
-                "default": "Standard_NC6",
-                "description": "The smallest size that is allowed, by its name in Azure.",
-            },
-            "acceptedSizes": {
-                "type": "array",
-                "items": {"type": "string"},
-                "default": [],
-                "description": "Sizes that are let through without being compared.",
-            },
-        },
-    ),
-    _judge,
-)

@@ -1,14 +1,17 @@
 """GPU pools stand by themselves: not inline in the cluster, and not for the system's own pods."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, Severity
-
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="GPU pools stand by themselves",
+    description="GPU node pools are resources of their own, in mode User.",
+    remedy="Give the cluster a system pool without GPUs, and add the GPU pool beside it, as a "
+    "resource of its own in mode User.",
+    tags=("gpu", "aks"),
+)
+def gpu_pool_separate(pool: Pool, _: Settings) -> Findings:
     sizes = pool.gpu_sizes()
     if not sizes:
         return
@@ -23,18 +26,3 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
             "nodes, and it cannot be scaled to zero. Set mode to User, and have a system pool "
             "without GPUs."
         )
-
-
-gpu_pool_separate = pool_rule(
-    PolicyInfo(
-        name="gpu-pool-separate",
-        title="GPU pools stand by themselves",
-        description="GPU node pools are resources of their own, in mode User.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Give the cluster a system pool without GPUs, and add the GPU pool beside it, as a "
-        "resource of its own in mode User.",
-        tags=("gpu", "aks"),
-    ),
-    _judge,
-)

@@ -1,18 +1,24 @@
 """GPU pools keep away what has no use for a GPU."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, Severity
+from pulumi_policy import EnforcementLevel
 
 from catalogue.nodes import GPU_TAINT, SPOT_TAINT
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 # PreferNoSchedule keeps nothing away where there is no other place.
 _KEEPING_AWAY = (":NoSchedule", ":NoExecute")
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="GPU pools are tainted",
+    description="GPU node pools have a taint that keeps away pods without need of a GPU.",
+    level=EnforcementLevel.MANDATORY,
+    remedy=f"Add the taint {GPU_TAINT} to the pool, and its toleration to GPU workloads and to "
+    "the device plugin.",
+    tags=("gpu", "aks", "scheduling"),
+)
+def gpu_pool_tainted(pool: Pool, _: Settings) -> Findings:
     sizes = pool.gpu_sizes()
     if not sizes or any(_keeps_away(taint) for taint in pool.taints()):
         return
@@ -26,18 +32,3 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
 def _keeps_away(taint: str) -> bool:
     # The taint of spot nodes is about their price: pods that tolerate it may need no GPU.
     return taint.endswith(_KEEPING_AWAY) and taint != SPOT_TAINT
-
-
-gpu_pool_tainted = pool_rule(
-    PolicyInfo(
-        name="gpu-pool-tainted",
-        title="GPU pools are tainted",
-        description="GPU node pools have a taint that keeps away pods without need of a GPU.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.MEDIUM,
-        remedy=f"Add the taint {GPU_TAINT} to the pool, and its toleration to GPU workloads and to "
-        "the device plugin.",
-        tags=("gpu", "aks", "scheduling"),
-    ),
-    _judge,
-)

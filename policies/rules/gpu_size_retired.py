@@ -1,6 +1,5 @@
 """Sizes that Azure has retired cannot be had any more."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from pulumi_policy import EnforcementLevel, Severity
@@ -8,10 +7,18 @@ from pulumi_policy import EnforcementLevel, Severity
 from catalogue.retirement import SUCCESSORS
 from catalogue.sizes import find
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="GPU sizes can still be had",
+    description="GPU node pools have sizes that Azure has not retired.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Take the size that the finding names as the successor.",
+    tags=("gpu", "aks", "retired", "size"),
+)
+def gpu_size_retired(pool: Pool, _: Settings) -> Findings:
     today = datetime.now(UTC).date()
     for size in filter(None, map(find, pool.sizes())):
         if size.retired_on and size.retired_on <= today:
@@ -19,17 +26,3 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
                 f"has {size.name}, which Azure retired on {size.retired_on}. "
                 f"{SUCCESSORS[size.family]} takes its place."
             )
-
-
-gpu_size_retired = pool_rule(
-    PolicyInfo(
-        name="gpu-size-retired",
-        title="GPU sizes can still be had",
-        description="GPU node pools have sizes that Azure has not retired.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.HIGH,
-        remedy="Take the size that the finding names as the successor.",
-        tags=("gpu", "aks", "retired", "size"),
-    ),
-    _judge,
-)

@@ -1,14 +1,16 @@
 """Spot pools of GPUs: no surge, and evicted nodes go."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, Severity
-
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="Spot GPU pools have settings that work",
+    description="Spot GPU node pools have no surge, and evicted nodes are deleted.",
+    remedy="Leave maxSurge out, and set the eviction policy to Delete.",
+    tags=("gpu", "aks", "spot"),
+)
+def gpu_spot_settings(pool: Pool, _: Settings) -> Findings:
     if not pool.is_spot() or not pool.gpu_sizes():
         return
     if surge := str(pool.part("upgradeSettings").get("maxSurge") or ""):
@@ -23,17 +25,3 @@ def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
             "nodes stay, with their disks and in the quota, and nothing starts them again. Set it "
             "to Delete."
         )
-
-
-gpu_spot_settings = pool_rule(
-    PolicyInfo(
-        name="gpu-spot-settings",
-        title="Spot GPU pools have settings that work",
-        description="Spot GPU node pools have no surge, and evicted nodes are deleted.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Leave maxSurge out, and set the eviction policy to Delete.",
-        tags=("gpu", "aks", "spot"),
-    ),
-    _judge,
-)

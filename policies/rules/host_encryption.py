@@ -1,32 +1,20 @@
 """Nodes of GPU pools encrypt their disks and caches where they are: on the host."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, Severity
-
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings, pool_rule
+from policies.rule import Findings, PoolRule, Settings
 
 
-def _judge(pool: Pool, _settings: Settings) -> Iterator[str]:
+@PoolRule(
+    title="GPU nodes encrypt at the host",
+    description="GPU node pools have encryption at the host.",
+    remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
+    "pool; it is fixed when the pool is made.",
+    tags=("gpu", "aks", "security"),
+)
+def host_encryption(pool: Pool, _: Settings) -> Findings:
     if pool.gpu_sizes() and not pool.properties.get("enableEncryptionAtHost"):
         yield (
             "has GPUs and no encryption at the host: temporary disks and caches, where models and "
             "data lie while they are used, are in clear. Set "
             f"{pool.name_of('enableEncryptionAtHost')}."
         )
-
-
-host_encryption = pool_rule(
-    PolicyInfo(
-        name="host-encryption",
-        title="GPU nodes encrypt at the host",
-        description="GPU node pools have encryption at the host.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.MEDIUM,
-        remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
-        "pool; it is fixed when the pool is made.",
-        tags=("gpu", "aks", "security"),
-    ),
-    _judge,
-)

@@ -85,7 +85,6 @@ def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 _info = PolicyInfo(
-    name="kubeconfig-secret",
     title="A kubeconfig is a secret",
     description="Kubeconfigs with credentials are secrets, and do not lie where all can read them.",
     level=EnforcementLevel.REMEDIATE,
@@ -95,5 +94,5 @@ _info = PolicyInfo(
     tags=("kubernetes", "security"),
 )
 kubeconfig_secret = ResourceValidationPolicy(
-    validate=_validate, remediate=_remediate, **_info.arguments()
+    validate=_validate, remediate=_remediate, **_info.arguments("kubeconfig_secret")
 )

@@ -1,16 +1,31 @@
 """Kubernetes can schedule GPUs from 1.10 on."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs
 
 from catalogue.kubernetes import LOWEST, minor_version, written
 from policies.pools import is_cluster, pools_of
-from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns) -> Iterator[str]:
+@ResourceRule(
+    title="Kubernetes has a minimum version",
+    description="Clusters and pools run a version of Kubernetes that can schedule GPUs.",
+    level=EnforcementLevel.MANDATORY,
+    remedy="Take a newer version of Kubernetes, or leave it out for AKS's default.",
+    tags=("aks", "version"),
+    settings={
+        "minimum": {
+            "type": "string",
+            "pattern": r"^\d+\.\d+$",
+            "default": written(LOWEST),
+            "description": "The lowest version that is allowed, as 1.10.",
+        }
+    },
+)
+def kubernetes_minimum_version(
+    args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
+) -> Findings:
     if is_cluster(args.resource_type):
         with unknowns.deferred():
             version = str(args.props.get("kubernetesVersion") or "")
@@ -21,7 +36,7 @@ def _judge(args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns)
     )
 
 
-def _compared(label: str, version: str, settings: Settings) -> Iterator[str]:
+def _compared(label: str, version: str, settings: Settings) -> Findings:
     # Left out, AKS takes its own default, which is newer than any floor.
     if not version:
         return
@@ -30,25 +45,3 @@ def _compared(label: str, version: str, settings: Settings) -> Iterator[str]:
         yield f"{label} has the version {version!r}, which is none: write one as 1.35 or 1.35.2."
     elif least and minor < least:
         yield f"{label} has Kubernetes {version}; {settings['minimum']} is the least."
-
-
-kubernetes_minimum_version = resource_rule(
-    PolicyInfo(
-        name="kubernetes-minimum-version",
-        title="Kubernetes has a minimum version",
-        description="Clusters and pools run a version of Kubernetes that can schedule GPUs.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.MEDIUM,
-        remedy="Take a newer version of Kubernetes, or leave it out for AKS's default.",
-        tags=("aks", "version"),
-        settings={
-            "minimum": {
-                "type": "string",
-                "pattern": r"^\d+\.\d+$",
-                "default": written(LOWEST),
-                "description": "The lowest version that is allowed, as 1.10.",
-            }
-        },
-    ),
-    _judge,
-)

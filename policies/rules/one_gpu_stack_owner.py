@@ -1,6 +1,6 @@
 """Driver and device plugin of a GPU pool are brought by somebody, and by one only."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from pulumi_policy import EnforcementLevel, Severity
 
@@ -8,12 +8,28 @@ from policies.gpu_nodes import StackPool, brings_driver, brings_plugin, can_land
 from policies.gpu_requests import driver_is_left_out, has_managed_gpus, has_specialised_image
 from policies.gpu_software import Software, software_in
 from policies.pools import Pool
-from policies.rule import PolicyInfo, Settings
-from policies.stack_rule import Finding, Member, StackRule
+from policies.rule import Findings, Settings
+from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
 
 
-def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) -> Iterator[Finding]:
+@StackRule(
+    title="Driver and device plugin have one owner",
+    description="Each GPU node pool has its driver and its device plugin from one source.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Decide who brings driver and device plugin to the pool: AKS and a DaemonSet, the "
+    "image, AKS alone (managed GPUs), or the GPU Operator; and keep the others away.",
+    tags=("gpu", "aks", "driver", "device-plugin"),
+    settings={
+        "owner": {
+            "type": "string",
+            "description": "Who brings the driver to pools that are made without one, where "
+            "it is nothing in this stack.",
+        }
+    },
+)
+def one_gpu_stack_owner(members: Members, settings: Settings, unknowns: Unknowns) -> StackFindings:
     software = software_in(members, unknowns)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
@@ -38,14 +54,12 @@ def _judge(members: Sequence[Member], settings: Settings, unknowns: Unknowns) ->
             )
 
 
-def _label(
-    software: Software, brings: bool, found: StackPool, members: Sequence[Member]
-) -> list[str]:
+def _label(software: Software, brings: bool, found: StackPool, members: Members) -> list[str]:
     """The software's name, where it brings what is asked for and lands on the pool."""
     return [software.label] if brings and can_land(found, software, members) else []
 
 
-def _twice(pool: Pool, plugins: Sequence[str], drivers: Sequence[str]) -> Iterator[str]:
+def _twice(pool: Pool, plugins: Sequence[str], drivers: Sequence[str]) -> Findings:
     own = _own_stack(pool)
     plugins = [*own, *dict.fromkeys(plugins)]
     if len(plugins) > 1:
@@ -71,25 +85,3 @@ def _own_stack(pool: Pool) -> list[str]:
 
 def _is_without_driver(pool: Pool) -> bool:
     return driver_is_left_out(pool) and not _own_stack(pool)
-
-
-one_gpu_stack_owner = StackRule(
-    PolicyInfo(
-        name="one-gpu-stack-owner",
-        title="Driver and device plugin have one owner",
-        description="Each GPU node pool has its driver and its device plugin from one source.",
-        level=EnforcementLevel.MANDATORY,
-        severity=Severity.HIGH,
-        remedy="Decide who brings driver and device plugin to the pool: AKS and a DaemonSet, the "
-        "image, AKS alone (managed GPUs), or the GPU Operator; and keep the others away.",
-        tags=("gpu", "aks", "driver", "device-plugin"),
-        settings={
-            "owner": {
-                "type": "string",
-                "description": "Who brings the driver to pools that are made without one, where "
-                "it is nothing in this stack.",
-            }
-        },
-    ),
-    _judge,
-)

@@ -1,15 +1,21 @@
 """Clusters and pools say whose they are, by the tags that are required."""
 
-from collections.abc import Iterator
-
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import ResourceValidationArgs, Severity
 
 from policies.pools import is_cluster, is_pool
-from policies.rule import PolicyInfo, Settings, resource_rule
+from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
 
 
-def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns) -> Iterator[str]:
+@ResourceRule(
+    title="Required tags are there",
+    description="Clusters and node pools have the tags that are required.",
+    severity=Severity.LOW,
+    remedy="Add the tags that the finding lists.",
+    tags=("aks", "cost"),
+    settings={"tags": strings("The tags that are required, by name.")},
+)
+def required_tags(args: ResourceValidationArgs, settings: Settings, _: Unknowns) -> Findings:
     required = settings.get("tags")
     if not required or not (is_cluster(args.resource_type) or is_pool(args.resource_type)):
         return
@@ -18,24 +24,3 @@ def _judge(args: ResourceValidationArgs, settings: Settings, _unknowns: Unknowns
     if missing := [tag for tag in required if tag.lower() not in names]:
         kind = "pool" if is_pool(args.resource_type) else "cluster"
         yield f"This {kind} lacks the tags {', '.join(missing)}."
-
-
-required_tags = resource_rule(
-    PolicyInfo(
-        name="required-tags",
-        title="Required tags are there",
-        description="Clusters and node pools have the tags that are required.",
-        level=EnforcementLevel.ADVISORY,
-        severity=Severity.LOW,
-        remedy="Add the tags that the finding lists.",
-        tags=("aks", "cost"),
-        settings={
-            "tags": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "The tags that are required, by name.",
-            }
-        },
-    ),
-    _judge,
-)
