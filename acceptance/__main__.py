@@ -92,17 +92,11 @@ def _take_away(home: Path) -> None:
 
 
 def _report(hand: Happened, program: Happened) -> Report:
-    rows = [
-        RowResult(
-            row.number,
-            row.title,
-            hand.findings.get(row.number, _NEVER),
-            program.findings.get(row.number, _NEVER),
-        )
-        for row in ROWS
-    ]
-    rows += [RowResult(note.number, note.title, note.finding, note.finding) for note in NOTES]
-    return Report(rows, compare(hand.requests, program.requests, EXPLANATIONS))
+    rows = []
+    for row in ROWS:
+        found = (way.findings.get(row.number, _NEVER) for way in (hand, program))
+        rows.append(RowResult(row.number, row.title, *found))
+    return Report([*rows, *NOTES], compare(hand.requests, program.requests, EXPLANATIONS))
 
 
 def main(

@@ -3,8 +3,8 @@
 import http.client
 import json
 import ssl
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -67,7 +67,7 @@ class Azure:
         return [_request(json.loads(line)) for line in lines]
 
     def asked(self, method: str, end_of_path: str) -> list[Request]:
-        return list(_asked(self.requests(), method, end_of_path))
+        return [request for request in self.requests() if request.is_for(method, end_of_path)]
 
     def _token(self, connection: http.client.HTTPSConnection) -> str:
         form = {
@@ -82,17 +82,6 @@ class Azure:
         return token
 
 
-def _asked(requests: Iterable[Request], method: str, end_of_path: str) -> Iterable[Request]:
-    return (request for request in requests if request.is_for(method, end_of_path))
-
-
 def _request(line: Mapping[str, Any]) -> Request:
-    return Request(
-        time=datetime.fromisoformat(line["time"]),
-        method=line["method"],
-        path=line["path"],
-        query=line["query"],
-        headers=line["headers"],
-        body=line["body"],
-        status=line["status"],
-    )
+    known = {field.name: line[field.name] for field in fields(Request)}
+    return Request(**known | {"time": datetime.fromisoformat(line["time"])})

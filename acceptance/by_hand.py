@@ -15,6 +15,7 @@ from engine.cache import Say
 from rehearsal.cloud import Cloud
 
 ENDED = ("Failed", "Succeeded")
+ONE_NODE = f"--node-vm-size {names.SIZE} --node-count 1"
 
 # What is told below is written as the article has it, names and all.
 
@@ -58,10 +59,9 @@ def _cluster(way: Way) -> None:
 
 def _older_kubernetes(way: Way) -> None:
     """Not in the article: less than what it asks for has to be refused."""
-    cluster = f"--resource-group {names.GROUP} --name {names.OLD_CLUSTER}"
-    size = f"--node-vm-size {names.SIZE} --node-count 1"
+    cluster = f"--resource-group {names.GROUP} --name {names.OLD_CLUSTER} {ONE_NODE}"
     version = f"--kubernetes-version {names.OLD_KUBERNETES}"
-    way.runner.attempt(*f"az aks create {cluster} {size} {version}".split())
+    way.runner.attempt(*f"az aks create {cluster} {version}".split())
 
 
 def _credentials(way: Way) -> None:
@@ -98,16 +98,12 @@ def _feature(way: Way) -> None:
         way,
         "az feature register --name GPUDedicatedVHDPreview --namespace Microsoft.ContainerService",
     )
-    wait_until("the feature is Registered", lambda: " Registered" in _features(way))
-    _tell(way, "az provider register --namespace Microsoft.ContainerService")
-
-
-def _features(way: Way) -> str:
-    return _tell(
-        way,
+    features = (
         "az feature list -o table --query \"[?contains(name, 'Microsoft.ContainerService/"
-        "GPUDedicatedVHDPreview')].{Name:name,State:properties.state}\"",
+        "GPUDedicatedVHDPreview')].{Name:name,State:properties.state}\""
     )
+    wait_until("the feature is Registered", lambda: " Registered" in _tell(way, features))
+    _tell(way, "az provider register --namespace Microsoft.ContainerService")
 
 
 def _specialised_pool(way: Way) -> None:
@@ -152,7 +148,7 @@ def _new_cluster(way: Way) -> None:
 def _no_driver(way: Way) -> None:
     """Not in the article: it makes true what its note is about."""
     cluster = f"--cluster-name {names.CLUSTER} --resource-group {names.NEW_GROUP}"
-    pool = f"--name {names.NO_DRIVER_POOL} --node-vm-size {names.SIZE} --node-count 1"
+    pool = f"--name {names.NO_DRIVER_POOL} {ONE_NODE}"
     _tell(way, f"az aks nodepool add {cluster} {pool} --gpu-driver None")
     run_without_driver(way)
 
@@ -160,7 +156,7 @@ def _no_driver(way: Way) -> None:
 def _windows(way: Way) -> None:
     """Not in the article: what it rules out."""
     cluster = f"--cluster-name {names.CLUSTER} --resource-group {names.GROUP}"
-    pool = f"--name {names.WINDOWS_POOL} --node-vm-size {names.SIZE} --node-count 1"
+    pool = f"--name {names.WINDOWS_POOL} {ONE_NODE}"
     way.runner.attempt(*f"az aks nodepool add {cluster} {pool} --os-type Windows".split())
 
 
@@ -200,11 +196,11 @@ def _tell(way: Way, command: str, until: str = "") -> str:
 
 def _wait_for_gpu(way: Way, pool: str, group: str = names.GROUP) -> None:
     kubectl = way.cluster(group)
-    wait_until(f"the node of {pool} offers its GPU", lambda: _offers(kubectl, pool), way.runner.say)
 
+    def offers_it() -> bool:
+        return [gpus(node) for node in kubectl.nodes(pool)] == [("1", "1")]
 
-def _offers(kubectl: Kubectl, pool: str) -> bool:
-    return [gpus(node) for node in kubectl.nodes(pool)] == [("1", "1")]
+    wait_until(f"the node of {pool} offers its GPU", offers_it, way.runner.say)
 
 
 def _harm(way: Way) -> str:

@@ -1,8 +1,8 @@
 """What the two ways sent to ARM for the same thing, side by side."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from acceptance.arm_view import Request
@@ -58,22 +58,16 @@ class Item:
     where: str
     by_hand: Any
     by_program: Any
+    # Why it differs; without one where nobody knows.
+    reason: str | None = None
 
     @property
     def is_same(self) -> bool:
         return bool(self.by_hand == self.by_program)
 
-
-@dataclass(frozen=True)
-class Compared:
-    """An item, with why it differs; without a reason where nobody knows one."""
-
-    item: Item
-    reason: str | None
-
     @property
     def is_unexplained(self) -> bool:
-        return not self.item.is_same and self.reason is None
+        return not self.is_same and self.reason is None
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ class Thing:
     """What both ways made: a group, a cluster or a pool."""
 
     path: str
-    compared: tuple[Compared, ...]
+    items: tuple[Item, ...]
 
 
 @dataclass(frozen=True)
@@ -94,9 +88,13 @@ class Comparison:
     @property
     def is_explained(self) -> bool:
         """Whether both made the same things, and no difference is without a reason."""
-        compared = [each for thing in self.things for each in thing.compared]
         is_one_sided = bool(self.only_by_hand or self.only_by_program)
-        return bool(compared) and not is_one_sided and not any(c.is_unexplained for c in compared)
+        is_known = not any(item.is_unexplained for item in self.items)
+        return bool(self.items) and is_known and not is_one_sided
+
+    @property
+    def items(self) -> list[Item]:
+        return [item for thing in self.things for item in thing.items]
 
 
 def compare(
@@ -105,8 +103,8 @@ def compare(
     """Everything that was made in both ways, request by request."""
     hand, program, explanations = _made(by_hand), _made(by_program), tuple(known)
     things = [
-        Thing(path, tuple(_explained(item, explanations) for item in _items(hand[key], other)))
-        for key, (path, other) in ((key, (_path(put), put)) for key, put in program.items())
+        Thing(_path(put), tuple(_items(hand[key], put, explanations)))
+        for key, put in program.items()
         if key in hand
     ]
     return Comparison(
@@ -130,44 +128,32 @@ def _path(request: Request) -> str:
     return _SUBSCRIPTION.sub("", request.path)
 
 
-def _items(hand: Request, program: Request) -> Iterator[Item]:
-    name = _namer(_path(program))
-    for part in (_headers, _query, _properties):
-        one, other = part(hand), part(program)
-        for where in [*one, *(where for where in other if where not in one)]:
+def _items(hand: Request, program: Request, known: Iterable[Explanation]) -> Iterator[Item]:
+    for one, other in zip(_said(hand), _said(program), strict=True):
+        for where in one | other:
             values = one.get(where, UNSAID), other.get(where, UNSAID)
-            if values != (UNSAID, UNSAID):
-                yield Item(name(where), where, *values)
+            item = Item(_name(where, _path(program)), where, *values)
+            if not item.is_same:
+                reasons = (each.reason for each in known if each.holds_for(item))
+                yield replace(item, reason=next(reasons, None))
+            elif item.by_hand != UNSAID:
+                yield item
 
 
-def _namer(path: str) -> Callable[[str], str]:
-    kind = "cluster "
-    if _GROUP.fullmatch(path):
-        kind = "group "
-    elif _POOL.fullmatch(path):
-        kind = "pool "
-
-    def name(where: str) -> str:
-        if _INLINE_POOL.match(where):
-            return _INLINE_POOL.sub("pool ", where)
-        if where.startswith(("header ", "query ")):
-            return where
-        return kind + where.removeprefix("properties.")
-
-    return name
+def _name(where: str, path: str) -> str:
+    if where.startswith(("header ", "query ")):
+        return where
+    if _INLINE_POOL.match(where):
+        return _INLINE_POOL.sub("pool ", where)
+    kind = "group" if _GROUP.fullmatch(path) else "pool" if _POOL.fullmatch(path) else "cluster"
+    return f"{kind} {where.removeprefix('properties.')}"
 
 
-def _headers(request: Request) -> dict[str, Any]:
-    # A header's name has no case.
-    return {f"header {name.lower()}": value for name, value in request.headers.items()}
-
-
-def _query(request: Request) -> dict[str, Any]:
-    return {f"query {name.lower()}": value for name, value in request.query.items()}
-
-
-def _properties(request: Request) -> dict[str, Any]:
-    return dict(_leaves(request.body, ""))
+def _said(request: Request) -> tuple[dict[str, Any], ...]:
+    """Headers, query and properties; the names of the first two have no case."""
+    headers = {f"header {name.lower()}": value for name, value in request.headers.items()}
+    query = {f"query {name.lower()}": value for name, value in request.query.items()}
+    return headers, query, dict(_leaves(request.body, ""))
 
 
 def _leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
@@ -180,9 +166,3 @@ def _leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
     else:
         # Azure takes a null, and what is empty, for nothing said.
         yield where, UNSAID if value in (None, "", [], {}) else value
-
-
-def _explained(item: Item, known: Iterable[Explanation]) -> Compared:
-    if item.is_same:
-        return Compared(item, None)
-    return Compared(item, next((each.reason for each in known if each.holds_for(item)), None))

@@ -17,13 +17,10 @@ SPECIALISED_GENERATION_2 = {names.IMAGE_HEADER: "true", names.GENERATION_HEADER:
 
 def linux_only_by_hand(way: Way) -> str:
     path = names.pool_path(names.WINDOWS_POOL)
-    put = _last_put(way, path)
-    require(
-        not put.is_accepted,
-        f"the cloud took a Windows pool of {names.SIZE}: its PUT was answered {put.status}",
-    )
+    put, pool = _last_put(way, path), f"a Windows pool of {names.SIZE}"
+    require(not put.is_accepted, f"the cloud took {pool}: its PUT was answered {put.status}")
     require(way.azure.get(path) is None, "the Windows pool is there, though its PUT was refused")
-    return f"the PUT of a Windows pool of {names.SIZE} was answered {put.status}; a GET of it, 404"
+    return f"the PUT of {pool} was answered {put.status}; a GET of it, 404"
 
 
 def linux_only_by_program(way: Way) -> str:
@@ -32,8 +29,7 @@ def linux_only_by_program(way: Way) -> str:
 
 
 def old_kubernetes_by_hand(way: Way) -> str:
-    path = names.cluster_path(names.GROUP, names.OLD_CLUSTER)
-    put = _last_put(way, path)
+    put = _last_put(way, names.cluster_path(names.GROUP, names.OLD_CLUSTER))
     require(not put.is_accepted, f"the cloud took Kubernetes {names.OLD_KUBERNETES}")
     return f"Kubernetes {names.OLD_KUBERNETES} was answered {put.status}"
 
@@ -67,9 +63,8 @@ def feature(way: Way) -> str:
     path = f"/providers/Microsoft.Features/providers/{names.PROVIDER}/features/{names.FEATURE}"
     state = way.azure.get(path)["properties"]["state"]
     require(state == "Registered", f"the feature is {state}")
-    register = f"{path}/register"
-    provider = f"{names.PROVIDER}/register"
-    asked, again = (way.azure.asked("POST", end) for end in (register, provider))
+    asked = way.azure.asked("POST", f"{path}/register")
+    again = way.azure.asked("POST", f"{names.PROVIDER}/register")
     require(asked and again, "the feature or the provider was never registered")
     wait = (again[-1].time - asked[0].time).total_seconds()
     takes = FEATURE_SECONDS * TIME_SCALE
@@ -127,9 +122,8 @@ def _specialised_pool(way: Way, pool: str, size: str, headers: Mapping[str, str]
     require(properties["count"] == 1, f"GET: the pool has {properties['count']} nodes")
     kubectl = way.cluster(names.GROUP)
     node = kubectl.nodes(pool)[0]["metadata"]["name"]
-    bearers = kubectl.items(
-        "pods", "-n", names.NAMESPACE, "--field-selector", f"spec.nodeName={node}"
-    )
+    on_node = ("--field-selector", f"spec.nodeName={node}")
+    bearers = kubectl.items("pods", "-n", names.NAMESPACE, *on_node)
     require(not bearers, "the DaemonSet's plugin runs on its node")
     said = ", ".join(f"{name}: {value}" for name, value in headers.items())
     return f"log: PUT with {said}; {_offers_gpus(kubectl, pool)}, from no DaemonSet"

@@ -1,14 +1,13 @@
 """What of the article can be seen in Kubernetes: what the API server and kubectl say."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import yaml
 
 from acceptance import names
 from acceptance.kubectl import Kubectl, condition, gpus
-from acceptance.proofs_in_azure import old_kubernetes_by_hand, old_kubernetes_by_program
 from acceptance.steps import NotShownError, Proof, Way, require
 from catalogue.device_plugin import CONFLICT_CONDITION, GPU
 from catalogue.images import CUDA_MISMATCH
@@ -20,10 +19,12 @@ Json = Any
 KIBIBYTES_PER_GIBIBYTE = 1 << 20
 
 # The article's own node.
-NODE: Mapping[str, Mapping[str, str]] = {
-    "capacity": {"cpu": "6", "memory": "57713784Ki"},
-    "allocatable": {"cpu": "5916m", "memory": "51702904Ki"},
-}
+NODE = (
+    ("capacity", "cpu", "6"),
+    ("capacity", "memory", "57713784Ki"),
+    ("allocatable", "cpu", "5916m"),
+    ("allocatable", "memory", "51702904Ki"),
+)
 NODE_NAME = re.compile(rf"aks-{names.FIRST_POOL}-\d{{8}}-\d+")
 PROVIDER_ID = re.compile(
     rf"azure:///subscriptions/[0-9a-f-]{{36}}/resourceGroups/MC_{names.GROUP}_{names.CLUSTER}_"
@@ -33,8 +34,7 @@ DEVICE = re.compile(r"Found device 0 with properties:.* name: (.+)")
 
 
 def smallest_size(way: Way) -> str:
-    node = _first_node(way)
-    capacity = node["status"]["capacity"]
+    capacity = _first_node(way)["status"]["capacity"]
     gibibytes = int(capacity["memory"].removesuffix("Ki")) / KIBIBYTES_PER_GIBIBYTE
     require(capacity["cpu"] == "6", f"it has {capacity['cpu']} CPUs")
     # Firmware and kernel keep some of the 56 for themselves.
@@ -48,20 +48,17 @@ def smallest_size(way: Way) -> str:
     )
 
 
-def kubernetes_by_hand(way: Way) -> str:
-    return _kubernetes(way, old_kubernetes_by_hand)
+def version_and(refusal: Proof) -> Proof:
+    """The proof that the cluster's version will do, and that a lower one is refused."""
 
+    def proof(way: Way) -> str:
+        refused = refusal(way)
+        served = way.cluster(names.GROUP).json("version")["serverVersion"]
+        version = (int(served["major"]), int(served["minor"]))
+        require(version >= LOWEST, f"the API server is {served['gitVersion']}")
+        return f"kubectl: the API server is {served['gitVersion']}; {refused}"
 
-def kubernetes_by_program(way: Way) -> str:
-    return _kubernetes(way, old_kubernetes_by_program)
-
-
-def _kubernetes(way: Way, refusal: Proof) -> str:
-    refused = refusal(way)
-    served = way.cluster(names.GROUP).json("version")["serverVersion"]
-    version = (int(served["major"]), int(served["minor"]))
-    require(version >= LOWEST, f"the API server is {served['gitVersion']}")
-    return f"kubectl: the API server is {served['gitVersion']}; {refused}"
+    return proof
 
 
 def credentials(way: Way) -> str:
@@ -127,10 +124,9 @@ def confirmed(way: Way) -> str:
     shown = len(re.findall(rf"{re.escape(GPU)}: +1$", described, re.MULTILINE))
     require(shown == 2, f"kubectl describe node shows {GPU}: 1 {shown} times, not twice")
     require("accelerator=nvidia" in described, "the node has no label accelerator=nvidia")
-    for part, values in NODE.items():
-        for resource, value in values.items():
-            found = node["status"][part][resource]
-            require(found == value, f"{part} of {resource} is {found}, not {value}")
+    for part, resource, value in NODE:
+        found = node["status"][part][resource]
+        require(found == value, f"{part} of {resource} is {found}, not {value}")
     return (
         f"kubectl: {name} is Ready; {GPU}: 1 under Capacity and Allocatable; accelerator=nvidia; "
         f"CPU and memory are the article's; {node['status']['capacity']['pods']} pods"
@@ -147,8 +143,8 @@ def driver_note(way: Way) -> str:
     path = names.pool_path(names.NO_DRIVER_POOL, names.NEW_GROUP)
     driver = way.azure.get(path)["properties"]["gpuProfile"]["driver"]
     require(driver == "None", f"GET: the pool's driver is {driver}")
-    selector = f"app={names.JOB}-nodriver"
-    log = way.cluster(names.NEW_GROUP).ask("logs", "--selector", selector, "--tail=-1")
+    pods = ("--selector", f"app={names.JOB}-nodriver")
+    log = way.cluster(names.NEW_GROUP).ask("logs", *pods, "--tail=-1")
     require(CUDA_MISMATCH in log, f"the log says: {log}")
     return f'a pool with driver None: kubectl logs says "{CUDA_MISMATCH}"'
 
@@ -172,8 +168,7 @@ def logged(way: Way) -> str:
 
 
 def cleaned_up(way: Way) -> str:
-    kubectl = way.cluster(names.GROUP)
-    left = kubectl.items("jobs,pods", "--selector", f"app={names.JOB}")
+    left = way.cluster(names.GROUP).items("jobs,pods", "--selector", f"app={names.JOB}")
     require(not left, f"{len(left)} objects of the job are still there")
     return "kubectl: neither the job nor a pod of it is there"
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from acceptance.comparison import UNSAID, Compared, Comparison, Thing, Unsaid
+from acceptance.comparison import UNSAID, Comparison, Item, Thing, Unsaid
 from acceptance.steps import Finding
 from aksgpu.outcome import Cause
 from aksgpu.report import print_result, table
@@ -48,8 +48,19 @@ class Report:
         return {
             **self.verdict.document(),
             "ok": self.is_ok,
-            "rows": [_row_json(row) for row in self.rows],
-            "sent": [_thing_json(thing) for thing in self.sent.things],
+            "rows": [
+                {
+                    "number": row.number,
+                    "title": row.title,
+                    "byHand": vars(row.by_hand),
+                    "byProgram": vars(row.by_program),
+                }
+                for row in self.rows
+            ],
+            "sent": [
+                {"path": thing.path, "items": list(map(_item_json, thing.items))}
+                for thing in self.sent.things
+            ],
             "onlyByHand": list(self.sent.only_by_hand),
             "onlyByProgram": list(self.sent.only_by_program),
         }
@@ -77,15 +88,16 @@ class Report:
             yield from (f"NOT EXPLAINED: made {who} alone: {path}" for path in paths)
         bad = [str(row.number) for row in self.rows if not row.is_ok]
         yield f"Rows not ok: {', '.join(bad)}" if bad else f"All {len(self.rows)} rows are ok."
-        all_compared = [each for thing in self.sent.things for each in thing.compared]
-        differing = [each for each in all_compared if not each.item.is_same]
-        unexplained = sum(each.is_unexplained for each in differing)
-        yield f"Differences: {len(differing)}, of which not explained: {unexplained}"
+        differing = sum(not item.is_same for item in self.sent.items)
+        unexplained = sum(item.is_unexplained for item in self.sent.items)
+        yield f"Differences: {differing}, of which not explained: {unexplained}"
 
 
 def _show_row(row: RowResult, console: Console) -> None:
     ways = {"by hand": row.by_hand, "by program": row.by_program}
-    results = ", ".join(f"{way} {_coloured(found.result)}" for way, found in ways.items())
+    results = ", ".join(
+        f"{way} [{_COLOURS[found.result]}]{found.result}[/]" for way, found in ways.items()
+    )
     console.print(f"[bold]{row.number:2}  {escape(row.title)}[/bold]: {results}", soft_wrap=True)
     proofs = {found.proof for found in ways.values()}
     if len(proofs) == 1:
@@ -94,22 +106,19 @@ def _show_row(row: RowResult, console: Console) -> None:
         console.print(f"      {way}: {found.proof}", soft_wrap=True, markup=False, highlight=False)
 
 
-def _coloured(result: str) -> str:
-    return f"[{_COLOURS[result]}]{result}[/]"
-
-
 def _table(thing: Thing) -> Table:
     shown = table("what", "by hand", "by program", "why")
-    for each in filter(lambda each: not each.item.is_same, thing.compared):
-        values = (_shown(each.item.by_hand), _shown(each.item.by_program))
-        style = "red" if each.is_unexplained else ""
-        shown.add_row(escape(each.item.where), *values, each.reason or _UNEXPLAINED, style=style)
+    for item in thing.items:
+        if not item.is_same:
+            values = (_shown(item.by_hand), _shown(item.by_program))
+            style = "red" if item.is_unexplained else ""
+            shown.add_row(escape(item.where), *values, item.reason or _UNEXPLAINED, style=style)
     return shown
 
 
 def _said_by_both(thing: Thing) -> str:
-    same = [each.item for each in thing.compared if each.item.is_same]
-    return f"the same: {', '.join(f'{item.where} {_text(item.by_hand)}' for item in same)}"
+    same = (f"{item.where} {_text(item.by_hand)}" for item in thing.items if item.is_same)
+    return f"the same: {', '.join(same)}"
 
 
 def _shown(value: Any) -> str:
@@ -121,25 +130,11 @@ def _text(value: Any) -> str:
     return str(value) if isinstance(value, str | Unsaid) else json.dumps(value)
 
 
-def _row_json(row: RowResult) -> Mapping[str, Any]:
-    return {
-        "number": row.number,
-        "title": row.title,
-        "byHand": vars(row.by_hand),
-        "byProgram": vars(row.by_program),
-    }
-
-
-def _thing_json(thing: Thing) -> Mapping[str, Any]:
-    return {"path": thing.path, "items": [_compared_json(each) for each in thing.compared]}
-
-
-def _compared_json(compared: Compared) -> Mapping[str, Any]:
-    item = compared.item
+def _item_json(item: Item) -> Mapping[str, Any]:
     said = {"byHand": item.by_hand, "byProgram": item.by_program}
     return {
         "what": item.where,
         **{way: value for way, value in said.items() if value is not UNSAID},
         "same": item.is_same,
-        "reason": compared.reason,
+        "reason": item.reason,
     }

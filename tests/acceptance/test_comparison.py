@@ -25,10 +25,7 @@ def compared(path: str, hand: Any, program: Any, *known: Explanation) -> Compari
 
 def differing(comparison: Comparison) -> list[tuple[str, Any, Any]]:
     return [
-        (each.item.name, each.item.by_hand, each.item.by_program)
-        for thing in comparison.things
-        for each in thing.compared
-        if not each.item.is_same
+        (item.name, item.by_hand, item.by_program) for item in comparison.items if not item.is_same
     ]
 
 
@@ -55,7 +52,7 @@ def test_a_difference_with_a_reason_is_none() -> None:
     comparison = compared(POOL, {}, {"properties": {"osSKU": "Ubuntu"}}, known)
 
     (thing,) = comparison.things
-    assert [each.reason for each in thing.compared if each.reason] == ["because"]
+    assert [item.reason for item in thing.items if item.reason] == ["because"]
     assert comparison.is_explained
 
 
