@@ -21,10 +21,11 @@ SOURCE = Path(__file__).parent / "actionlint_source"
 
 def ensure_actionlint(say: Say = to_stderr) -> Path:
     """The executable. Raises WayClosedError where it can neither be found nor built."""
+    modules = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum"))
     target = Target(
         name="actionlint",
         package="github.com/rhysd/actionlint/cmd/actionlint",
-        key=f"{ACTIONLINT}-{_hash_of_modules()}",
+        key=f"{ACTIONLINT}-{hashlib.sha256(modules).hexdigest()[:12]}",
     )
     (folder,) = build(SOURCE, [target], engine_cache() / "actionlint", say)
     return folder / "actionlint"
@@ -37,13 +38,6 @@ def lint(files: list[str]) -> int:
         raise WayClosedError(f"there is no {shellcheck}; it comes with requirements-dev.txt")
     command = [str(ensure_actionlint()), "-shellcheck", str(shellcheck), *files]
     return subprocess.run(command, check=False).returncode
-
-
-def _hash_of_modules() -> str:
-    whole = hashlib.sha256()
-    for name in ("go.mod", "go.sum"):
-        whole.update((SOURCE / name).read_bytes())
-    return whole.hexdigest()[:12]
 
 
 if __name__ == "__main__":

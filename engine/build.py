@@ -8,12 +8,12 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cache import Say, sole_use
+from engine.cache import Say, make_whole, sole_use
 from engine.errors import WayClosedError
 from engine.progress import Progress
 
@@ -57,11 +57,7 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
     if all(place.exists() for place in places):
         return places
     with sole_use(store, say):
-        missing = [
-            (target, place)
-            for target, place in zip(targets, places, strict=True)
-            if not place.exists()
-        ]
+        missing = [pair for pair in zip(targets, places, strict=True) if not pair[1].exists()]
         if missing:
             work = store / "work"
             go = _Go(source, work)
@@ -69,6 +65,21 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
                 _install(go, target, place, work, say)
             shutil.rmtree(work)
     return places
+
+
+def build_together(
+    source: Path, targets: Sequence[Target], store: Path, place: Path, say: Say
+) -> Path:
+    """Builds targets, and puts all of them into one folder."""
+    folders = build(source, targets, store, say)
+
+    def fill(unfinished: Path) -> Path:
+        for file in (file for folder in folders for file in folder.iterdir()):
+            # A link takes no space.
+            os.link(file, unfinished / file.name)
+        return unfinished
+
+    return make_whole(place, fill, say)
 
 
 def _install(go: "_Go", target: Target, place: Path, work: Path, say: Say) -> None:
@@ -99,7 +110,10 @@ class _Go:
         }
         for folder in folders.values():
             folder.mkdir(parents=True, exist_ok=True)
-        users = self._users_settings(work)
+        # Asked outside of the module: inside of it, an older Go might first of all download a
+        # newer one into the user's own module cache.
+        asked = [go, "env", "-json", "GOPROXY", "GOFLAGS", "GOMODCACHE"]
+        users: dict[str, str] = json.loads(_read("`go env`", asked, work))
         self._environment = os.environ | {name: str(path) for name, path in folders.items()}
         self._environment |= {
             # A workspace that the checkout happens to lie in has no say in this.
@@ -110,16 +124,6 @@ class _Go:
             # Else Go makes the module folders read-only, and they could not be removed.
             "GOFLAGS": f"{users['GOFLAGS']} -modcacherw".strip(),
         }
-
-    def _users_settings(self, work: Path) -> dict[str, str]:
-        # Asked outside of the module: inside of it, an older Go might first of all download a
-        # newer one into the user's own module cache.
-        asked = [self._go, "env", "-json", "GOPROXY", "GOFLAGS", "GOMODCACHE"]
-        answer = subprocess.run(asked, cwd=work, capture_output=True, text=True, check=False)
-        if answer.returncode != 0:
-            raise WayClosedError(f"`go env` failed: {answer.stderr.strip()}")
-        settings: dict[str, str] = json.loads(answer.stdout)
-        return settings
 
     def build(self, target: Target, output: Path, say: Say) -> None:
         """Compile a target, which may take minutes."""
@@ -149,17 +153,19 @@ class _Go:
     def module_folder(self, module: str) -> Path:
         """Where Go has unpacked a module."""
         command = [self._go, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module]
-        answer = subprocess.run(
-            command,
-            cwd=self._source,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if answer.returncode != 0:
-            raise WayClosedError(f"`go list` of {module} failed: {answer.stderr.strip()}")
-        return Path(answer.stdout.strip())
+        said = _read(f"`go list` of {module}", command, self._source, self._environment)
+        return Path(said.strip())
+
+
+def _read(
+    what: str, command: list[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> str:
+    answer = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    if answer.returncode != 0:
+        raise WayClosedError(f"{what} failed: {answer.stderr.strip()}")
+    return answer.stdout
 
 
 def _proxies(users: dict[str, str]) -> str:

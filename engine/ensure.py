@@ -38,44 +38,35 @@ def ensure_engine(say: Say = to_stderr) -> Engine:
     What is fetched or built is kept for the user. `say` gets a line for each thing worth knowing.
     Raises EngineUnavailableError where none of the three ways leads to an engine.
     """
-    closed: list[str] = []
+    closed: list[WayClosedError] = []
     try:
         pulumi, version = find_on_path()
         return Engine(pulumi, version, "path")
     except WayClosedError as reason:
-        closed.append(str(reason))
+        closed.append(reason)
         if shutil.which("pulumi"):
             say(f"The pulumi on PATH is passed over: {reason}.")
     try:
-        return _kept(engine_cache()) or _new(engine_cache(), closed, say)
+        cache = engine_cache()
     except WayClosedError as reason:
         # There is no cache for this kind of machine, nor anything to put into it.
-        raise _unavailable([*closed, str(reason), str(reason)]) from reason
-
-
-def _kept(cache: Path) -> Engine | None:
-    """What an earlier run has fetched or built."""
-    if pulumi := released_engine(cache):
-        return Engine(pulumi, PULUMI, "release")
-    if pulumi := built_engine(cache):
-        return Engine(pulumi, PULUMI, "build")
-    return None
-
-
-def _new(cache: Path, closed: list[str], say: Say) -> Engine:
+        raise _unavailable(*closed, reason, reason) from reason
+    if kept := released_engine(cache):
+        return Engine(kept, PULUMI, "release")
+    if kept := built_engine(cache):
+        return Engine(kept, PULUMI, "build")
     try:
         return Engine(fetch_release(cache, say), PULUMI, "release")
     except WayClosedError as reason:
-        closed.append(str(reason))
+        closed.append(reason)
         say(f"No release of Pulumi could be fetched: {reason}.")
     try:
         return Engine(build_engine(cache, say), PULUMI, "build")
     except WayClosedError as reason:
-        closed.append(str(reason))
-    raise _unavailable(closed)
+        raise _unavailable(*closed, reason) from reason
 
 
-def _unavailable(closed: list[str]) -> EngineUnavailableError:
+def _unavailable(*closed: WayClosedError) -> EngineUnavailableError:
     on_path, release, build = closed
     return EngineUnavailableError(
         "No Pulumi engine could be had in any of the three ways.\n"

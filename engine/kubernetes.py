@@ -35,31 +35,29 @@ def ensure_kubernetes(say: Say = to_stderr) -> KubernetesBinaries:
     What is fetched or built is kept for the user. `say` gets a line for each thing worth knowing.
     Raises EngineUnavailableError where neither way leads to one.
     """
-    closed: list[str] = []
-    try:
-        cache = user_cache() / "kubernetes" / machine()
-    except WayClosedError as reason:
-        raise _unavailable([str(reason)] * 2) from reason
-    if kept := fetched_folder(cache) or built_folder(cache):
-        return _binaries(kept)
-    try:
-        return _binaries(fetch_folder(cache, say))
-    except WayClosedError as reason:
-        closed.append(str(reason))
-        say(f"No official binaries of Kubernetes could be fetched: {reason}.")
-    try:
-        return _binaries(build_folder(cache, say))
-    except WayClosedError as reason:
-        closed.append(str(reason))
-    raise _unavailable(closed)
-
-
-def _binaries(folder: Path) -> KubernetesBinaries:
+    folder = _folder(say)
     return KubernetesBinaries(folder, folder / "kubectl", KUBERNETES)
 
 
-def _unavailable(closed: list[str]) -> EngineUnavailableError:
-    release, build = closed
+def _folder(say: Say) -> Path:
+    try:
+        cache = user_cache() / "kubernetes" / machine()
+    except WayClosedError as reason:
+        raise _unavailable(reason, reason) from reason
+    if kept := fetched_folder(cache) or built_folder(cache):
+        return kept
+    try:
+        return fetch_folder(cache, say)
+    except WayClosedError as reason:
+        say(f"No official binaries of Kubernetes could be fetched: {reason}.")
+        no_release = reason
+    try:
+        return build_folder(cache, say)
+    except WayClosedError as reason:
+        raise _unavailable(no_release, reason) from reason
+
+
+def _unavailable(release: WayClosedError, build: WayClosedError) -> EngineUnavailableError:
     return EngineUnavailableError(
         "No Kubernetes could be had in either of the two ways.\n"
         f"1. the official binaries: {release}\n"

@@ -1,10 +1,9 @@
 """The third way to the Kubernetes binaries: building them from Go modules."""
 
-import os
 from pathlib import Path
 
-from engine.build import Target, build, hash_of
-from engine.cache import Say, make_whole
+from engine.build import Target, build_together, hash_of
+from engine.cache import Say
 from engine.versions import KUBERNETES, KWOK
 
 SOURCE = Path(__file__).parent / "kubernetes_source"
@@ -39,15 +38,7 @@ def build_folder(cache: Path, say: Say) -> Path:
     """Build all of them, and put them into one folder."""
     key = _key()
     targets = [Target(name, package, key, _LDFLAGS) for name, package in _PACKAGES.items()]
-    folders = build(SOURCE, targets, cache / "build", say)
-
-    def fill(unfinished: Path) -> Path:
-        for target, folder in zip(targets, folders, strict=True):
-            # Links, since they take no space.
-            os.link(folder / target.name, unfinished / target.name)
-        return unfinished
-
-    return make_whole(_place(cache), fill, say)
+    return build_together(SOURCE, targets, cache / "build", _place(cache), say)
 
 
 def _place(cache: Path) -> Path:

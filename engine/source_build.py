@@ -1,10 +1,9 @@
 """The third way to an engine: building it from the Go modules that `source/` names."""
 
-import os
 from pathlib import Path
 
-from engine.build import ModuleFile, Target, build, hash_of
-from engine.cache import Say, make_whole
+from engine.build import ModuleFile, Target, build_together, hash_of
+from engine.cache import Say
 from engine.versions import PULUMI
 
 SOURCE = Path(__file__).parent / "source"
@@ -20,38 +19,22 @@ def built_engine(cache: Path) -> Path | None:
 
 
 def build_engine(cache: Path, say: Say) -> Path:
-    """Build `pulumi` and our language host, and put them into one folder."""
-    folders = build(SOURCE, [_pulumi(), _language_host()], cache / "build", say)
+    """Builds `pulumi` and our language host, and puts them into one folder.
 
-    # One folder, since pulumi looks for its language hosts beside itself, and warns about one
-    # that is only found on PATH. Links, since they take no space.
-    def fill(unfinished: Path) -> Path:
-        for file in (file for folder in folders for file in folder.iterdir()):
-            os.link(file, unfinished / file.name)
-        return unfinished
-
-    return make_whole(_place(cache), fill, say) / "pulumi"
-
-
-def _place(cache: Path) -> Path:
-    return cache / f"engine-{PULUMI}-{hash_of(_LDFLAGS, _files())}"
-
-
-def _pulumi() -> Target:
-    # Its key leaves the language host's source out, so that a change there builds only that.
-    return Target(
+    One folder, since pulumi looks for its language hosts beside itself, and warns about one that is
+    only found on PATH.
+    """
+    pulumi = Target(
         name="pulumi",
         package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
-        key=f"{PULUMI}-{hash_of(_LDFLAGS, [SOURCE / 'go.mod', SOURCE / 'go.sum'])}",
+        # Without the language host's source, so that a change there builds only that.
+        key=_key(_modules()),
         ldflags=_LDFLAGS,
     )
-
-
-def _language_host() -> Target:
-    return Target(
+    language_host = Target(
         name="pulumi-language-python",
         package="./pulumi-language-python",
-        key=f"{PULUMI}-{hash_of(_LDFLAGS, _files())}",
+        key=_key(_files()),
         ldflags=_LDFLAGS,
         files=(
             ModuleFile(_SDK, "python/cmd/pulumi-language-python-exec"),
@@ -59,8 +42,21 @@ def _language_host() -> Target:
             ModuleFile(_SDK, "python/dist/pulumi-resource-pulumi-python"),
         ),
     )
+    targets = [pulumi, language_host]
+    return build_together(SOURCE, targets, cache / "build", _place(cache), say) / "pulumi"
+
+
+def _place(cache: Path) -> Path:
+    return cache / f"engine-{_key(_files())}"
+
+
+def _key(files: list[Path]) -> str:
+    return f"{PULUMI}-{hash_of(_LDFLAGS, files)}"
+
+
+def _modules() -> list[Path]:
+    return [SOURCE / "go.mod", SOURCE / "go.sum"]
 
 
 def _files() -> list[Path]:
-    host = SOURCE / "pulumi-language-python"
-    return [SOURCE / "go.mod", SOURCE / "go.sum", *sorted(host.glob("*.go"))]
+    return [*_modules(), *sorted((SOURCE / "pulumi-language-python").glob("*.go"))]

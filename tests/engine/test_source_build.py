@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine import source_build
+from engine import build, source_build
 from engine.build import Target
 from engine.source_build import build_engine, built_engine
 from engine.versions import PULUMI
@@ -39,7 +39,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
                     (place / name).touch()
         return places
 
-    monkeypatch.setattr(source_build, "build", pretend)
+    monkeypatch.setattr(build, "build", pretend)
     return built
 
 
