@@ -16,17 +16,10 @@ _GPU_PREFIXES = (f"{PREFIX}mig-", f"{GPU}.")
 # Where NVIDIA's feature discovery notes the driver's version.
 _DRIVER_LABELS = ("nvidia.com/cuda.driver-version.full", "nvidia.com/gpu.driver-version")
 # What the DaemonSet controller lets the pods of every DaemonSet tolerate.
-_OF_DAEMONS = tuple(
-    {"key": f"node.kubernetes.io/{key}", "operator": "Exists"}
-    for key in (
-        "not-ready",
-        "unreachable",
-        "disk-pressure",
-        "memory-pressure",
-        "pid-pressure",
-        "unschedulable",
-    )
-)
+_STATES = "not-ready unreachable disk-pressure memory-pressure pid-pressure unschedulable"
+_OF_DAEMONS = [
+    {"key": f"node.kubernetes.io/{state}", "operator": "Exists"} for state in _STATES.split()
+]
 _NOT_IN_TROUBLE = (None, "ContainerCreating", "PodInitializing")
 
 
@@ -54,11 +47,18 @@ class Node:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pod:
-    """A pod that matters: a device plugin, or one that asks for GPUs."""
-
+class _Namespaced:
     namespace: str
     name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pod(_Namespaced):
+    """A pod that matters: a device plugin, or one that asks for GPUs."""
+
     # Where it is, or, for the pod of a DaemonSet, where it shall be.
     node: str | None = None
     # The container that is a device plugin, if one is.
@@ -75,21 +75,13 @@ class Pod:
     def is_plugin(self) -> bool:
         return bool(self.plugin)
 
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
-
 
 @dataclass(frozen=True, kw_only=True)
-class DaemonSet:
+class DaemonSet(_Namespaced):
     """One that brings device plugins."""
 
-    namespace: str
-    name: str
     # What its pods say of the nodes that they land on.
     pods: Spec = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return f"{self.namespace}/{self.name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +119,10 @@ def daemon_sets(items: Iterable[Json]) -> tuple[DaemonSet, ...]:
         DaemonSet(
             namespace=item["metadata"]["namespace"],
             name=item["metadata"]["name"],
-            pods=_with_tolerations_of_daemons(item["spec"]["template"]["spec"]),
+            pods={**spec, "tolerations": [*(spec.get("tolerations") or ()), *_OF_DAEMONS]},
         )
         for item in items
-        if _plugins_of(item["spec"]["template"]["spec"])
+        if _plugins_of(spec := item["spec"]["template"]["spec"])
     )
 
 
@@ -223,10 +215,6 @@ def _aim(spec: Json) -> str | None:
                 name: str = field_["values"][0]
                 return name
     return None
-
-
-def _with_tolerations_of_daemons(spec: Json) -> Spec:
-    return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *_OF_DAEMONS]}
 
 
 def _asked_for(spec: Json) -> int:

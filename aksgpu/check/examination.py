@@ -2,20 +2,20 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from aksgpu.check import judge
+from aksgpu.check import cluster_view, judge
 from aksgpu.check.api import Api, opened
-from aksgpu.check.cluster_view import ClusterView
-from aksgpu.check.job import JobReport, SampleJob
-from aksgpu.check.look import look
+from aksgpu.check.cluster_view import ClusterView, Pod
+from aksgpu.check.job import SampleJob
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from engine.progress import Progress
 from kube.client import ApiError
 
 _POLL_SECONDS = 0.5
+_PLUGIN_LOG_LINES = "50"
 _SECONDS_FOR_ANOTHER_LOOK = 30.0
 # Taints that come and go with a node's state; a job that tolerates them would land badly.
 _OF_STATE = "node.kubernetes.io/"
@@ -40,7 +40,7 @@ class Examination:
     pools: Sequence[str] = ()
     view: ClusterView | None = None
     findings: list[Finding] = field(default_factory=list)
-    job: JobReport | None = None
+    job: SampleJob | None = None
     # Why the job was not run, though it was asked for.
     job_left_out: str | None = None
 
@@ -65,10 +65,12 @@ async def examine(
                 await _with_job(examination, api, target, seconds, progress)
     except TimeoutError:
         what = f"the cluster did not tell of itself in {options.timeout:.0f} s"
-        _add(examination, Cause.TIMEOUT, what, "give it longer with --timeout")
+        finding = Finding(Cause.TIMEOUT, what, "give it longer with --timeout")
+        examination.findings.append(finding)
     except ApiError as error:
         what = f"the API server did not take a request: {error}"
-        _add(examination, Cause.CLUSTER_UNREACHABLE, what, "try again; is it a cluster of AKS?")
+        advice = "try again; is it a cluster of AKS?"
+        examination.findings.append(Finding(Cause.CLUSTER_UNREACHABLE, what, advice))
     except StoppedError as error:
         examination.findings += error.findings
 
@@ -88,9 +90,32 @@ async def _settled(
 
 
 async def _look(examination: Examination, api: Api) -> None:
-    view = await look(api, examination.pools)
-    examination.view = view
-    examination.findings = judge.judge(view, examination.pools)
+    # One after the other: whoever has no rights, or no cluster, is told of it once.
+    view = ClusterView(
+        nodes=cluster_view.nodes(await api.list("/api/v1/nodes"), examination.pools),
+        pods=cluster_view.pods(await api.list("/api/v1/pods")),
+        daemon_sets=cluster_view.daemon_sets(await api.list("/apis/apps/v1/daemonsets")),
+    )
+    silent = [
+        pod
+        for node in view.nodes
+        if node.is_ready and not node.capacity
+        for pod in view.plugins_on(node)
+        # One that crashes has a log too.
+        if not pod.unplaced
+    ]
+    logs = await asyncio.gather(*(_log(api, pod) for pod in silent))
+    view = replace(view, plugin_logs=dict(zip(map(str, silent), logs, strict=True)))
+    examination.view, examination.findings = view, judge.judge(view, examination.pools)
+
+
+async def _log(api: Api, pod: Pod) -> str:
+    """The end of a plugin's log; nothing where it cannot be had, which is no reason to stop."""
+    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/log"
+    try:
+        return await api.text(path, container=pod.plugin, tailLines=_PLUGIN_LOG_LINES)
+    except ApiError:
+        return ""
 
 
 async def _with_job(
@@ -101,12 +126,13 @@ async def _with_job(
         examination.job_left_out = "no node offers a GPU, and no pool could grow for it"
         return
     job = SampleJob(api, _tolerations(view, target), progress)
-    examination.job = await job.run(seconds)
+    await job.run(seconds)
+    examination.job = job
     # A pool may have grown for it, and what was used before may be free.
     async with asyncio.timeout(_SECONDS_FOR_ANOTHER_LOOK):
         await _look(examination, api)
-    if examination.job.finding:
-        examination.findings.append(examination.job.finding)
+    if job.finding:
+        examination.findings.append(job.finding)
 
 
 def _tolerations(view: ClusterView, target: Target) -> list[Mapping[str, Any]]:
@@ -119,7 +145,3 @@ def _tolerations(view: ClusterView, target: Target) -> list[Mapping[str, Any]]:
         if taint.blocks and not taint.key.startswith(_OF_STATE)
     ]
     return [one for place, one in enumerate(needed) if one not in needed[:place]]
-
-
-def _add(examination: Examination, cause: Cause, what: str, advice: str) -> None:
-    examination.findings.append(Finding(cause, what, advice))

@@ -33,7 +33,6 @@ _HOPELESS = ("ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError
 
 _MATRIX = "https://docs.nvidia.com/deploy/cuda-compatibility/"
 
-
 # TensorFlow goes on with more of the device's properties, in the same line or in the next.
 _DEVICE = re.compile(r"Found device \d+ with properties:\s*name: (.+?)(?= major: |\s*$)", re.M)
 _ACCURACY = re.compile(r"Accuracy at step (\d+): ([0-9.]+)")
@@ -60,54 +59,37 @@ class JobLog:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class JobReport:
-    """How the job went. `finding` says what went wrong, if something did."""
-
-    name: str
-    stage: str
-    node: str | None
-    log: str
-    told: JobLog
-    finding: Finding | None
-    # Said where the job could not be taken away.
-    leftover: str | None
-
-
 class SampleJob:
-    """One run of the job, under a name of its own."""
+    """One run of the job, under a name of its own, and how it went."""
 
     def __init__(self, api: Api, tolerations: Sequence[Json], progress: Progress) -> None:
-        self.name = f"aksgpu-check-{uuid.uuid4().hex[:8]}"
         self._api = api
         self._tolerations = tolerations
         self._progress = progress
-        self._stage = "created"
-        self._node: str | None = None
-        self._log = ""
         self._pod: Json | None = None
+        self.name = f"aksgpu-check-{uuid.uuid4().hex[:8]}"
+        self.stage = "created"
+        self.node: str | None = None
+        self.log = ""
+        # What went wrong, if something did.
+        self.finding: Finding | None = None
+        # Said where the job could not be taken away.
+        self.leftover: str | None = None
 
-    async def run(self, seconds: float) -> JobReport:
-        finding: Finding | None
-        leftover: str | None = None
+    @property
+    def told(self) -> JobLog:
+        return JobLog.parse(self.log)
+
+    async def run(self, seconds: float) -> None:
         try:
             async with asyncio.timeout(seconds):
                 await self._create(seconds)
-                finding = await self._watch()
+                self.finding = await self._watch()
         except TimeoutError:
-            finding = self._too_late(seconds)
+            self.finding = self._too_late(seconds)
         finally:
             # Also when this is cancelled, as on Ctrl-C.
-            leftover = await self._take_away()
-        return JobReport(
-            name=self.name,
-            stage=self._stage,
-            node=self._node,
-            log=self._log,
-            told=JobLog.parse(self._log),
-            finding=finding,
-            leftover=leftover,
-        )
+            self.leftover = await self._take_away()
 
     async def _create(self, seconds: float) -> None:
         try:
@@ -141,32 +123,32 @@ class SampleJob:
         """Tells how far the pod has got."""
         node = pod["spec"].get("nodeName")
         if node is None:
-            self._progress.update(_first_line(_scheduler_says(pod) or "The pod waits for a place"))
+            said = _scheduler_says(pod) or "The pod waits for a place"
+            self._progress.update(said.splitlines()[0])
             return
-        if self._node != node:
-            self._node = node
+        if self.node != node:
+            self.node = node
             self._reach("placed", f"It is placed on {node}.")
         if _has_started(pod):
             self._reach("running", "Its image is pulled; it is running.")
             await self._read_log(pod)
         else:
-            self._stage = "pulling"
+            self.stage = "pulling"
             self._progress.update(f"The image is being pulled: {cluster_view.trouble(pod)}")
 
     def _reach(self, stage: str, line: str) -> None:
-        if self._stage != stage:
-            self._stage = stage
+        if self.stage != stage:
+            self.stage = stage
             self._progress.reached(line)
 
     async def _read_log(self, pod: Json) -> None:
         try:
             path = f"{_PODS}/{pod['metadata']['name']}/log"
-            self._log = await self._api.text(path, limitBytes=_LOG_BYTES)
+            self.log = await self._api.text(path, limitBytes=_LOG_BYTES)
         except ApiError:
             # Nothing there yet.
             return
-        told = JobLog.parse(self._log)
-        if told.step is not None:
+        if (told := self.told).step is not None:
             self._progress.update(f"Step {told.step} of {_STEPS}, accuracy {told.accuracy}")
 
     async def _ended_without_pod(self) -> Finding | None:
@@ -183,47 +165,36 @@ class SampleJob:
         return self._of_failure(failed[0].get("message") or "Failed") if failed else None
 
     def _of_success(self) -> Finding | None:
-        self._stage = "succeeded"
-        told = JobLog.parse(self._log)
-        if told.devices:
+        self.stage = "succeeded"
+        if self.told.devices:
             return None
-        return Finding(
-            cause=Cause.JOB_FAILED,
-            node=self._node,
-            what=f"the job {self.name} ended well, and its log names no GPU",
-            advice="it may have used the CPU: read its log",
-        )
+        what = "ended well, and its log names no GPU"
+        return self._finding(Cause.JOB_FAILED, what, "it may have used the CPU: read its log")
 
     def _of_failure(self, reason: str) -> Finding:
-        self._stage = "failed"
-        if JobLog.parse(self._log).is_cuda_mismatch:
-            return Finding(
-                cause=Cause.CUDA_MISMATCH,
-                node=self._node,
-                what=f"the job {self.name} failed: {CUDA_MISMATCH}",
-                advice="consult NVIDIA's compatibility matrix for a driver that fits the image's "
+        self.stage = "failed"
+        if self.told.is_cuda_mismatch:
+            return self._finding(
+                Cause.CUDA_MISMATCH,
+                f"failed: {CUDA_MISMATCH}",
+                "consult NVIDIA's compatibility matrix for a driver that fits the image's "
                 f"CUDA, {_MATRIX}; is there a driver at all (gpuStack: none leaves it out)?",
             )
-        return Finding(
-            cause=Cause.JOB_FAILED,
-            node=self._node,
-            what=f"the job {self.name} failed: {reason}",
-            advice="read its log, and the events of its node",
-        )
+        advice = "read its log, and the events of its node"
+        return self._finding(Cause.JOB_FAILED, f"failed: {reason}", advice)
 
     def _too_late(self, seconds: float) -> Finding:
-        if self._pod is not None and (said := _scheduler_says(self._pod)) and not self._node:
-            return unplaced(
-                cluster_view.Pod(
-                    namespace=_NAMESPACE, name=self._pod["metadata"]["name"], unplaced=said
-                )
-            )
-        return Finding(
-            cause=Cause.TIMEOUT,
-            node=self._node,
-            what=f"the job {self.name} was not over in {seconds:.0f} s: it was {self._stage}",
-            advice="give it longer with --timeout: to pull the image alone takes minutes",
+        if self._pod is not None and (said := _scheduler_says(self._pod)) and not self.node:
+            name = self._pod["metadata"]["name"]
+            return unplaced(cluster_view.Pod(namespace=_NAMESPACE, name=name, unplaced=said))
+        return self._finding(
+            Cause.TIMEOUT,
+            f"was not over in {seconds:.0f} s: it was {self.stage}",
+            "give it longer with --timeout: to pull the image alone takes minutes",
         )
+
+    def _finding(self, cause: Cause, what: str, advice: str) -> Finding:
+        return Finding(cause, f"the job {self.name} {what}", advice, node=self.node)
 
     async def _take_away(self) -> str | None:
         """Deletes the job with its pod and waits for that; what to do where it does not work."""
@@ -238,10 +209,10 @@ class SampleJob:
             if error.status == NOT_FOUND:
                 return None
             reason = str(error)
-        except TimeoutError:
-            reason = f"it is still there after {_CLEAN_UP_SECONDS:.0f} s"
         except StoppedError as error:
             reason = str(error)
+        except TimeoutError:
+            reason = f"it is still there after {_CLEAN_UP_SECONDS:.0f} s"
         leftover = (
             f"The job {self.name} could not be taken away ({reason}). "
             f"Do so: kubectl delete job -n {_NAMESPACE} {self.name}"
@@ -291,7 +262,3 @@ def _scheduler_says(pod: Json) -> str | None:
             message: str | None = found.get("message")
             return message
     return None
-
-
-def _first_line(text: str) -> str:
-    return text.splitlines()[0]

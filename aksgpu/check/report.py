@@ -8,7 +8,7 @@ from rich.text import Text
 
 from aksgpu.check.cluster_view import ClusterView, Node
 from aksgpu.check.examination import Examination
-from aksgpu.check.job import JobReport
+from aksgpu.check.job import SampleJob
 from aksgpu.check.judge import driver_state, empty_pools, plugin_state
 from aksgpu.report import finding_text, print_result, table
 
@@ -71,7 +71,7 @@ def _table(view: ClusterView, examination: Examination) -> Table:
     return nodes
 
 
-def _job(job: JobReport) -> Text:
+def _job(job: SampleJob) -> Text:
     lines = job.log.splitlines()
     shown = lines if len(lines) <= _LOG_LINES else [*lines[:4], "...", *lines[-6:]]
     text = Text("\n".join(["", f"The log of the job {job.name}:", *(f"  {s}" for s in shown), ""]))
@@ -102,14 +102,15 @@ def _node(view: ClusterView, node: Node) -> dict[str, Any]:
     }
 
 
-def _job_facts(job: JobReport) -> dict[str, Any]:
+def _job_facts(job: SampleJob) -> dict[str, Any]:
+    told = job.told
     return {
         "name": job.name,
         "stage": job.stage,
         "node": job.node,
-        "devices": list(job.told.devices),
-        "lastStep": job.told.step,
-        "accuracy": job.told.accuracy,
+        "devices": list(told.devices),
+        "lastStep": told.step,
+        "accuracy": told.accuracy,
         "log": job.log.splitlines(),
         "leftover": job.leftover,
     }
