@@ -1,9 +1,8 @@
 """The report as JSON, for programs: all that is known."""
 
-from fractions import Fraction
 from typing import Any
 
-from aksgpu.report import as_json as document_as_json
+from aksgpu import report
 from aksgpu.review.model import (
     CHANGE_KINDS,
     GpuCount,
@@ -26,7 +25,7 @@ def as_json(review: Review) -> str:
         "base": review.base or None,
         "stacks": [_stack(stack) for stack in review.stacks],
     }
-    return document_as_json(document)
+    return report.as_json(document)
 
 
 def _stack(stack: StackReview) -> dict[str, Any]:
@@ -75,7 +74,7 @@ def _lost(stack: StackReview, lost: LostPool) -> dict[str, Any]:
         "change": lost.kind,
         "allowed": lost.allowed,
         "resource": _resource(lost.resource),
-        "line": stack.lines.get(lost.resource.urn),
+        "line": stack.line_of(lost.resource),
         "message": lost.message,
         "remedy": lost.remedy,
     }
@@ -88,7 +87,7 @@ def _finding(stack: StackReview, finding: Violation) -> dict[str, Any]:
         "severity": finding.severity or None,
         "mandatory": finding.mandatory,
         "resource": _resource(finding.resource),
-        "line": stack.lines.get(finding.resource.urn) if finding.resource else None,
+        "line": stack.line_of(finding.resource),
         "message": finding.message,
         "remedy": finding.remedy or None,
         "url": finding.url or None,
@@ -100,7 +99,7 @@ def _not_run(stack: StackReview, rule: NotRun) -> dict[str, Any]:
         "rule": rule.rule,
         "pack": rule.pack,
         "resource": _resource(rule.resource),
-        "line": stack.lines.get(rule.resource.urn) if rule.resource else None,
+        "line": stack.line_of(rule.resource),
         "why": rule.why,
     }
 
@@ -114,8 +113,7 @@ def _gpus(count: GpuCount) -> dict[str, Any]:
 
 
 def _span(span: Span | None) -> dict[str, float] | None:
-    return None if span is None else {"min": _number(span.least), "max": _number(span.most)}
-
-
-def _number(value: Fraction) -> float:
-    return int(value) if value.denominator == 1 else float(value)
+    if span is None:
+        return None
+    least, most = (int(end) if end.denominator == 1 else float(end) for end in span)
+    return {"min": least, "max": most}

@@ -131,8 +131,7 @@ class Span(NamedTuple):
         return f"{self.least} to {self.most}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class GpuCount:
+class GpuCount(NamedTuple):
     """The nodes and GPUs of one size, before and after; None: not known."""
 
     vm_size: str
@@ -164,6 +163,9 @@ class StackReview:
     gpus: list[GpuCount] | None = None
     # Where resources are spoken of in the stack file, by their URNs; keys, by themselves.
     lines: dict[str, int] = field(default_factory=dict)
+
+    def line_of(self, resource: Resource | None) -> int | None:
+        return self.lines.get(resource.urn) if resource else None
 
     @property
     def causes(self) -> Iterator[Cause]:

@@ -1,5 +1,6 @@
 """The GPU pools of a preview: as they were, as they will be, and which of them go."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -62,21 +63,20 @@ def all_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[
 
 def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
     """The GPUs of a stack by size, before and after."""
-    before: dict[str, list[GpuPool]] = {}
-    after: dict[str, list[GpuPool]] = {}
+    before, after = defaultdict[str, list[GpuPool]](list), defaultdict[str, list[GpuPool]](list)
     for step in steps:
         for there, state in ((before, step.old), (after, step.new)):
             for pool in gpu_pools(step.resource, state):
-                there.setdefault(pool.vm_size, []).append(pool)
+                there[pool.vm_size].append(pool)
     return [
         GpuCount(
             vm_size=size,
-            nodes_before=_sum(pool.nodes for pool in before.get(size, ())),
-            nodes_after=_sum(pool.nodes for pool in after.get(size, ())),
-            gpus_before=_sum(pool.gpus for pool in before.get(size, ())),
-            gpus_after=_sum(pool.gpus for pool in after.get(size, ())),
+            nodes_before=_sum(pool.nodes for pool in before[size]),
+            nodes_after=_sum(pool.nodes for pool in after[size]),
+            gpus_before=_sum(pool.gpus for pool in before[size]),
+            gpus_after=_sum(pool.gpus for pool in after[size]),
         )
-        for size in sorted(before.keys() | after.keys())
+        for size in sorted({*before, *after})
     ]
 
 

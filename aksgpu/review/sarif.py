@@ -16,62 +16,58 @@ _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-# What the review itself finds, beside the rules of a pack.
-_OWN: Mapping[str, RuleFacts] = {
-    "gpu-pool-replaced": RuleFacts(
-        description="A GPU pool is replaced.",
-        remedy="Take the change back, or allow it with --allow-replace.",
+_ALLOW = "Take the change back, or allow it with --allow-replace."
+# What the review itself finds, beside the rules of a pack: what it is, and what to do about it.
+_OWN: Mapping[str, tuple[str, str]] = {
+    "gpu-pool-replaced": ("A GPU pool is replaced.", _ALLOW),
+    "gpu-pool-deleted": ("A GPU pool is deleted.", _ALLOW),
+    "gpu-pool-resized": ("A GPU pool is to lose its machines of a size.", _ALLOW),
+    "gpu-pool-forgotten": ("A cluster no longer names a GPU pool that it has.", _ALLOW),
+    "preflight": (
+        "Azure would not take a stack as it is.",
+        "Do what the message says; `aksgpu preflight` asks again.",
     ),
-    "gpu-pool-deleted": RuleFacts(
-        description="A GPU pool is deleted.",
-        remedy="Take the change back, or allow it with --allow-replace.",
+    "rule-not-run": (
+        "A rule could not run, since it needs a value not known before the update.",
+        "Give the value in the stack file, or let the rule do without it.",
     ),
-    "gpu-pool-resized": RuleFacts(
-        description="A GPU pool is to lose its machines of a size.",
-        remedy="Take the change back, or allow it with --allow-replace.",
-    ),
-    "gpu-pool-forgotten": RuleFacts(
-        description="A cluster no longer names a GPU pool that it has.",
-        remedy="Take the change back, or allow it with --allow-replace.",
-    ),
-    "preflight": RuleFacts(
-        description="Azure would not take a stack as it is.",
-        remedy="Do what the message says; `aksgpu preflight` asks again.",
-    ),
-    "rule-not-run": RuleFacts(
-        description="A rule could not run, since it needs a value not known before the update.",
-        remedy="Give the value in the stack file, or let the rule do without it.",
-    ),
-    "stack-not-reviewed": RuleFacts(
-        description="A stack could not be reviewed to its end.",
-        remedy="Do what the message says, and run the review again.",
+    "stack-not-reviewed": (
+        "A stack could not be reviewed to its end.",
+        "Do what the message says, and run the review again.",
     ),
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _Result:
     rule: str
     level: str
     message: str
     # What it is about, in words that stay the same from run to run.
     about: str
-    line: int
-    facts: RuleFacts
+    line: int | None
+    # The pack of the rule; None: the review itself.
+    pack: str | None = None
+
+    @property
+    def facts(self) -> RuleFacts:
+        if self.pack is not None:
+            return facts_of(self.rule, self.pack)
+        description, remedy = _OWN[self.rule]
+        return RuleFacts(description=description, remedy=remedy)
 
 
 def as_sarif(review: Review) -> str:
     results = [(stack, result) for stack in review.stacks for result in _results(stack)]
     rules = {result.rule: result.facts for _, result in results}
     order = sorted(rules)
+    driver = {
+        "name": "aks-gpu review",
+        "version": version("aks-gpu"),
+        "rules": [_rule(name, rules[name]) for name in order],
+    }
     run = {
-        "tool": {
-            "driver": {
-                "name": "aks-gpu review",
-                "version": version("aks-gpu"),
-                "rules": [_rule(name, rules[name]) for name in order],
-            }
-        },
+        "tool": {"driver": driver},
         "invocations": [_invocation(review)],
         "columnKind": "unicodeCodePoints",
         "results": [
@@ -80,84 +76,55 @@ def as_sarif(review: Review) -> str:
                 "ruleIndex": order.index(result.rule),
                 "level": result.level,
                 "message": {"text": f"{stack.stack}: {result.message}"},
-                "locations": [_location(stack, result)],
+                "locations": [
+                    {
+                        "physicalLocation": {
+                            "artifactLocation": {"uri": quote(stack.file)},
+                            "region": {"startLine": result.line or 1},
+                        }
+                    }
+                ],
                 "partialFingerprints": {"aksGpuReview/v1": _fingerprint(stack, result)},
             }
             for stack, result in results
         ],
     }
-    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
-    return as_json(log)
+    return as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _results(stack: StackReview) -> Iterator[_Result]:
-    yield from _own_results(stack)
-    for finding in stack.findings:
-        yield _Result(
-            rule=finding.rule,
-            level="error" if finding.mandatory else "warning",
-            message=_about(finding.resource, f"{finding.message} {finding.remedy}"),
-            about=f"{finding.pack}|{_urn(finding.resource)}|{finding.message}",
-            line=_line(stack, finding.resource),
-            facts=facts_of(finding.rule, finding.pack),
-        )
-    for not_run in stack.not_run:
-        yield _Result(
-            rule="rule-not-run",
-            level="error",
-            message=_about(not_run.resource, f"{not_run.rule} could not run: {not_run.why}"),
-            about=f"{not_run.pack}|{not_run.rule}|{_urn(not_run.resource)}",
-            line=_line(stack, not_run.resource),
-            facts=_OWN["rule-not-run"],
-        )
-
-
-def _own_results(stack: StackReview) -> Iterator[_Result]:
     for problem in stack.problems:
-        yield _Result(
-            rule="stack-not-reviewed",
-            level="error",
-            message=f"{problem.key + ': ' if problem.key else ''}{problem.what}",
-            about=f"{problem.cause.word}|{problem.key}",
-            line=stack.lines.get(problem.key, 1),
-            facts=_OWN["stack-not-reviewed"],
-        )
+        message = f"{problem.key}: {problem.what}" if problem.key else problem.what
+        about, line = f"{problem.cause.word}|{problem.key}", stack.lines.get(problem.key)
+        yield _Result("stack-not-reviewed", "error", message, about, line)
     for lost in stack.lost:
-        rule = f"gpu-pool-{LOSSES[lost.kind][0]}"
-        yield _Result(
-            rule=rule,
-            level="note" if lost.allowed else "error",
-            message=f"{lost.message} {lost.remedy}",
-            about=f"{lost.resource.urn}|{lost.pool}",
-            line=_line(stack, lost.resource),
-            facts=_OWN[rule],
-        )
+        rule, level = f"gpu-pool-{LOSSES[lost.kind][0]}", "note" if lost.allowed else "error"
+        message, about = f"{lost.message} {lost.remedy}", f"{lost.resource.urn}|{lost.pool}"
+        yield _Result(rule, level, message, about, stack.line_of(lost.resource))
     for row in wording.preflight_rows(stack.preflight) if stack.preflight else ():
-        yield _Result(
-            rule="preflight",
-            level="error" if row.cause else "warning",
-            message=f"{wording.asked_about(row)}: {row.what} {row.advice}".rstrip(),
-            about=f"{row.pool}|{row.question}",
-            line=stack.lines.get(row.key, 1),
-            facts=_OWN["preflight"],
-        )
-
-
-def _about(resource: Resource | None, message: str) -> str:
-    return f"{wording.where(resource)}: {message.strip()}"
+        level = "error" if row.cause else "warning"
+        message = f"{wording.asked_about(row)}: {row.what} {row.advice}".rstrip()
+        about = f"{row.pool}|{row.question}"
+        yield _Result("preflight", level, message, about, stack.lines.get(row.key))
+    for found in stack.findings:
+        level = "error" if found.mandatory else "warning"
+        message = f"{wording.where(found.resource)}: {f'{found.message} {found.remedy}'.strip()}"
+        about = f"{found.pack}|{_urn(found.resource)}|{found.message}"
+        line = stack.line_of(found.resource)
+        yield _Result(found.rule, level, message, about, line, found.pack)
+    for not_run in stack.not_run:
+        what = f"{not_run.rule} could not run: {not_run.why}".strip()
+        about = f"{not_run.pack}|{not_run.rule}|{_urn(not_run.resource)}"
+        message = f"{wording.where(not_run.resource)}: {what}"
+        yield _Result("rule-not-run", "error", message, about, stack.line_of(not_run.resource))
 
 
 def _urn(resource: Resource | None) -> str:
     return resource.urn if resource else ""
 
 
-def _line(stack: StackReview, resource: Resource | None) -> int:
-    return stack.lines.get(resource.urn, 1) if resource else 1
-
-
 def _rule(name: str, facts: RuleFacts) -> dict[str, Any]:
-    description = facts.description or name
-    rule: dict[str, Any] = {"id": name, "shortDescription": {"text": description}}
+    rule: dict[str, Any] = {"id": name, "shortDescription": {"text": facts.description or name}}
     if facts.remedy:
         rule["help"] = {"text": facts.remedy}
     if facts.url:
@@ -182,15 +149,6 @@ def _invocation(review: Review) -> dict[str, Any]:
         for problem in problems
     ]
     return invocation | ({"toolExecutionNotifications": notifications} if notifications else {})
-
-
-def _location(stack: StackReview, result: _Result) -> dict[str, Any]:
-    return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": quote(stack.file)},
-            "region": {"startLine": result.line},
-        }
-    }
 
 
 def _fingerprint(stack: StackReview, result: _Result) -> str:

@@ -1,5 +1,6 @@
 """What all formats that people read say in the same words."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -92,30 +93,20 @@ def where(resource: Resource | None) -> str:
 
 def changes_in_words(stack: StackReview) -> str:
     """How many resources become what."""
-    counted = []
-    for kind in reversed(CHANGE_KINDS):
-        if number := sum(change.kind == kind for change in stack.changes):
-            counted.append(f"{number} {CHANGE_WORDS[kind]}")
+    numbers = Counter(change.kind for change in stack.changes)
+    counted = [
+        f"{numbers[kind]} {CHANGE_WORDS[kind]}" for kind in reversed(CHANGE_KINDS) if numbers[kind]
+    ]
     return ", ".join([*counted, f"{stack.unchanged} unchanged"])
 
 
 def gpu_rows(counts: Sequence[GpuCount]) -> list[tuple[str, ...]]:
     """The table of GPUs, with a line of all where there are several sizes."""
-    rows: list[tuple[str, ...]] = [
-        (
-            count.vm_size,
-            span(count.nodes_before),
-            span(count.nodes_after),
-            span(count.gpus_before),
-            span(count.gpus_after),
-        )
-        for count in counts
-    ]
+    rows = [(size, *map(_span, spans)) for size, *spans in counts]
     if len(rows) > 1:
-        before, after = total(counts)
-        rows.append(("all", "", "", span(before), span(after)))
+        rows.append(("all", "", "", *map(_span, total(counts))))
     return rows
 
 
-def span(known: Span | None) -> str:
+def _span(known: Span | None) -> str:
     return "unknown" if known is None else str(known)
