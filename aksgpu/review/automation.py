@@ -7,19 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulumi.automation import (
-    CommandError,
-    CommandResult,
-    LocalWorkspace,
-    PulumiCommand,
-    Stack,
-)
+from pulumi.automation import CommandError, CommandResult, LocalWorkspace, PulumiCommand, Stack
 from pulumi.automation.errors import create_command_error
 from pulumi.automation.events import EngineEvent
 from semver import VersionInfo
 
 from aksgpu.outcome import Finding, StoppedError
-from aksgpu.rehearsal_stage import pulumi_in
 from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.seen import Seen
 from aksgpu.running import Program
@@ -37,28 +30,20 @@ class Place:
     pulumi: Program
 
 
-def real_place(engine: Engine, folder: Path) -> Place:
-    """The project as it is, with whatever backend and credentials its user has."""
-    return Place(engine, pulumi_in(engine, folder))
+def preview(
+    place: Place, stack: str, pack: Path, configuration: Path
+) -> tuple[Seen, list[Finding]]:
+    """What a preview shows, and why it did not come to its end where it did not.
 
-
-@dataclass(frozen=True)
-class Pack:
-    """A policy pack, with the stack's configuration of it where there is one."""
-
-    folder: Path
-    configuration: Path | None
-
-
-def preview(place: Place, stack: str, pack: Pack) -> tuple[Seen, list[Finding]]:
-    """What a preview shows, and why it did not come to its end where it did not."""
+    `configuration` is the stack's own of the policy pack, where there is such a file.
+    """
     seen, events = Seen(), list[EngineEvent]()
     failure = ""
     with _unread_events() as unread:
         try:
             Stack.select(stack, _workspace(place)).preview(
-                policy_packs=[str(pack.folder)],
-                policy_pack_configs=[str(pack.configuration)] if pack.configuration else None,
+                policy_packs=[str(pack)],
+                policy_pack_configs=[str(configuration)] if configuration.exists() else None,
                 color="never",
                 # What is done with the events may fail; the API would lose the event and go on.
                 on_event=events.append,
@@ -110,7 +95,7 @@ class _Command(PulumiCommand):
         program = Program((self.command, "--non-interactive"), Path(cwd), environment)
         ended = program.attempt(*args)
         result = CommandResult(stdout=ended.out, stderr=ended.err, code=ended.code)
-        if result.code != 0:
+        if result.code:
             raise create_command_error(result)
         return result
 

@@ -1,7 +1,7 @@
 """The review as a command: what it is given, what it prints and writes, and its exit code."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from aksgpu.review.document import as_json
-from aksgpu.review.git import UnknownBaseError, check_base
+from aksgpu.review.git import is_commit
 from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions, review_stacks
@@ -51,17 +51,13 @@ def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:
         raise typer.BadParameter(
             "--base goes with --offline: without it, a stack is compared with what it has now."
         )
-    if options.base:
-        try:
-            check_base(options.project, options.base)
-        except UnknownBaseError as error:
-            raise typer.BadParameter(str(error)) from None
-    _check_files(list(files.values()))
-
-
-def _check_files(files: Sequence[Path]) -> None:
-    if len(set(files)) < len(files):
+    if options.base and not is_commit(options.project, options.base):
+        raise typer.BadParameter(
+            f"git knows no commit {options.base!r} in {options.project}. In CI, fetch it first "
+            "(fetch-depth: 0)."
+        )
+    if len(set(files.values())) < len(files):
         raise typer.BadParameter("Two formats cannot go to the same place.")
-    for file in files:
+    for file in files.values():
         if file != STDOUT and (file.is_dir() or not file.resolve().parent.is_dir()):
             raise typer.BadParameter(f"{file} cannot be written: is there such a folder?")

@@ -5,17 +5,9 @@ from pathlib import Path
 from aksgpu.running import READ_SECONDS, Program, ProgramError
 
 
-class UnknownBaseError(Exception):
-    """There is no such commit here."""
-
-
-def check_base(folder: Path, ref: str) -> None:
-    """Raises UnknownBaseError where git cannot tell what the base is."""
+def is_commit(folder: Path, ref: str) -> bool:
     commit = f"{ref}^{{commit}}"
-    if _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit) is None:
-        raise UnknownBaseError(
-            f"git knows no commit {ref!r} in {folder}. In CI, fetch it first (fetch-depth: 0)."
-        )
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit) is not None
 
 
 def text_at(folder: Path, ref: str, name: str) -> str | None:

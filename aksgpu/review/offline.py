@@ -2,20 +2,19 @@
 
 import contextlib
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.project import EncryptedError, Project
 from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
-from aksgpu.review.masking import clean
+from aksgpu.review.model import StackReview
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import Progress
@@ -41,25 +40,16 @@ def sole_home(say: Say) -> Iterator[Path]:
         yield folder / ".rehearsal"
 
 
-@dataclass(frozen=True)
-class Rehearsed:
-    """Where a stack is rehearsed."""
-
-    place: Place
-    # For the reader of the report.
-    notes: Sequence[str]
-    preflight: Preflight | None
-
-
 @contextmanager
 def rehearsed(
-    home: Path, engine: Engine, program: Path, stack: str, base: str | None, say: Say
-) -> Iterator[Rehearsed]:
+    review: StackReview, project: Project, base: str | None, engine: Engine, say: Say
+) -> Iterator[Place]:
     """A place in which the stack is as the text `base` has it, and its file as it is now.
 
-    Without a base there is nothing yet.
+    Without a base there is nothing yet. The review gets what the reader of its report should know
+    of that, and the preflight.
     """
-    project = Project(program, home)
+    home, stack = project.home, review.stack
     # An earlier review that was killed may have left it.
     _take_away(home)
     try:
@@ -70,16 +60,15 @@ def rehearsed(
         environment = {**project.environment(), **cloud.environment()}
         place = Place(engine, pulumi_in(engine, project.folder, environment))
         project.write()
-        notes = []
-        if base is not None:
-            notes = _begin_from(place, project, stack, base, say)
+        notes = [] if base is None else _begin_from(place, project, stack, base, say)
         project.write_stack(stack)
         create(place, stack)
-        asked = _preflight(project, stack, cloud, place, say)
-        yield Rehearsed(place, notes, asked)
+        review.preflight = _preflight(project, stack, cloud, place, say)
+        review.notes += notes
+        yield place
     except CloudError as error:
         advice = "run it again: the rehearsal cloud is a process of this machine"
-        raise _cannot(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
+        raise stopped(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
     finally:
         _take_away(home)
 
@@ -91,14 +80,13 @@ def _begin_from(place: Place, project: Project, stack: str, base: str, say: Say)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
             bring_up(place, stack)
     except StoppedError as error:
-        causes = {finding.cause for finding in error.findings}
-        if causes == {Cause.STACK_FILE_INVALID}:
+        if {finding.cause for finding in error.findings} == {Cause.STACK_FILE_INVALID}:
             return [_INVALID_BASE]
         advice = "correct the base, or review without --base, where everything is created"
-        raise _cannot(Cause.BASE_FAILED, str(error), advice) from None
+        raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except EncryptedError as error:
         advice = "review without --base, where everything is created"
-        raise _cannot(Cause.BASE_FAILED, str(error), advice) from None
+        raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except StackFileError:
         return [_INVALID_BASE]
     return []
@@ -129,10 +117,6 @@ def _era(project: Project, stack: str, base: str | None) -> Era:
         if base is not None and project.asks_for_retired(stack, base):
             return "article"
     return "article" if project.asks_for_retired(stack) else "today"
-
-
-def _cannot(cause: Cause, what: str, advice: str) -> StoppedError:
-    return StoppedError(Finding(cause, clean(what), advice))
 
 
 def _take_away(home: Path) -> None:

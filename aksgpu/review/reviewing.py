@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aksgpu.outcome import Cause, Finding, StoppedError
-from aksgpu.rehearsal_stage import PROGRAM
+from aksgpu.project import Project
+from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of
-from aksgpu.review import automation
-from aksgpu.review.automation import Pack, Place
+from aksgpu.review.automation import Place, preview
 from aksgpu.review.git import path_in_repository, text_at
 from aksgpu.review.losses import lost_pools
 from aksgpu.review.masking import clean
@@ -46,8 +46,11 @@ class ReviewOptions:
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
     review = Review(offline=options.offline, base=options.base)
     # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
-    named = [_alone(name) if options.offline else name for name in options.stacks]
-    review.stacks = [_begun(options, stack) for stack in dict.fromkeys(named)]
+    named = [name.rpartition("/")[2] if options.offline else name for name in options.stacks]
+    review.stacks = [
+        StackReview(stack=stack, file=path_in_repository(stack_file(options.project, stack)))
+        for stack in dict.fromkeys(named)
+    ]
     try:
         with ExitStack() as until_the_end:
             engine = ensure_engine(say)
@@ -86,10 +89,6 @@ def _all_have(stacks: Sequence[StackReview], cause: Cause, what: str, advice: st
         stack.problems.append(Finding(cause, what, advice))
 
 
-def _begun(options: ReviewOptions, stack: str) -> StackReview:
-    return StackReview(stack=stack, file=path_in_repository(stack_file(options.project, stack)))
-
-
 def _review(
     review: StackReview, options: ReviewOptions, engine: Engine, home: Path | None, say: Say
 ) -> None:
@@ -100,8 +99,12 @@ def _review(
             _place(review, options, engine, home, say) as place,
             Progress(f"Previewing {review.stack}", say),
         ):
-            seen, problems = automation.preview(place, review.stack, _pack(options, review))
-        _take(review, seen, options)
+            configuration = policies_file(options.project, review.stack)
+            seen, problems = preview(place, review.stack, _PACK, configuration)
+        review.changes, review.unchanged = seen.changes, seen.unchanged
+        review.findings = by_severity(seen.findings)
+        review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
+        review.lost = lost_pools(seen.steps.values(), options.allowed)
         review.problems += problems
         # Of a preview that did not come to its end, what is left out is not known.
         review.gpus = None if problems else count_gpus(seen.steps.values())
@@ -123,16 +126,15 @@ def _place(
 ) -> Iterator[Place]:
     """Where the preview is made: in the project as it is, or on a rehearsal cloud."""
     if home is None:
-        yield automation.real_place(engine, options.project)
+        # With whatever backend and credentials its user has.
+        yield Place(engine, pulumi_in(engine, options.project))
         return
     name = stack_file(options.project, review.stack).name
     base = text_at(options.project, options.base, name) if options.base else None
     if options.base and base is None:
         review.notes.append(f"{options.base} has no {name}: everything is new.")
-    with rehearsed(home, engine, options.project, review.stack, base, say) as rehearsal:
-        review.notes += rehearsal.notes
-        review.preflight = rehearsal.preflight
-        yield rehearsal.place
+    with rehearsed(review, Project(options.project, home), base, engine, say) as place:
+        yield place
 
 
 def _stack_file(options: ReviewOptions, stack: str) -> StackFile:
@@ -143,24 +145,6 @@ def _stack_file(options: ReviewOptions, stack: str) -> StackFile:
         if options.offline:
             raise
         return StackFile({})
-
-
-def _alone(stack: str) -> str:
-    """The stack alone: one of an organisation is written `organisation/project/stack`."""
-    return stack.rpartition("/")[2]
-
-
-def _pack(options: ReviewOptions, review: StackReview) -> Pack:
-    configuration = policies_file(options.project, review.stack)
-    return Pack(_PACK, configuration if configuration.exists() else None)
-
-
-def _take(review: StackReview, seen: Seen, options: ReviewOptions) -> None:
-    review.changes = seen.changes
-    review.unchanged = seen.unchanged
-    review.findings = by_severity(seen.findings)
-    review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
-    review.lost = lost_pools(seen.steps.values(), options.allowed)
 
 
 def _find_lines(review: StackReview, file: StackFile, seen: Seen) -> None:
