@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import wraps
 from types import MappingProxyType
 from typing import Any
 
@@ -9,6 +10,7 @@ from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
     ReportViolation,
+    ResourceRemediation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
     Severity,
@@ -83,9 +85,14 @@ class PolicyInfo:
         }
         return {**defaults, **config}
 
-    def on_resources(self, function: str, judge: ResourceJudge) -> ResourceValidationPolicy:
-        """The policy that judges each resource by itself."""
 
+@dataclass(frozen=True, kw_only=True)
+class ResourceRule(PolicyInfo):
+    """Decorates a function that says what is wrong with a resource, and defers unknowns."""
+
+    remediate: ResourceRemediation | None = None
+
+    def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
             self.judge_settings(args, report)
             unknowns = Unknowns()
@@ -93,20 +100,16 @@ class PolicyInfo:
                 report(finding, None)
             unknowns.raise_now()
 
-        return ResourceValidationPolicy(validate=validate, **self.arguments(function))
-
-
-class ResourceRule(PolicyInfo):
-    """Decorates a function that says what is wrong with a resource, and defers unknowns."""
-
-    def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
-        return self.on_resources(judge.__name__, judge)
+        return ResourceValidationPolicy(
+            validate=validate, remediate=self.remediate, **self.arguments(judge.__name__)
+        )
 
 
 class PoolRule(PolicyInfo):
     """Decorates a function that says what is wrong with an agent pool."""
 
     def __call__(self, judge: PoolJudge) -> ResourceValidationPolicy:
+        @wraps(judge)  # for the rule takes its name
         def judge_pools(
             args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
         ) -> Findings:
@@ -115,7 +118,7 @@ class PoolRule(PolicyInfo):
                 lambda pool: (f"{pool.label} {finding}" for finding in judge(pool, settings)),
             )
 
-        return self.on_resources(judge.__name__, judge_pools)
+        return ResourceRule(**vars(self))(judge_pools)
 
 
 def strings(description: str, **more: Any) -> Mapping[str, Any]:

@@ -7,54 +7,16 @@ what only has to be marked is marked, and what would lie open all the same is re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pulumi_policy import (
-    EnforcementLevel,
-    ReportViolation,
-    ResourceValidationArgs,
-    ResourceValidationPolicy,
-    Secret,
-    Severity,
-)
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.kubeconfig_text import has_credentials
 from policies.pods import containers_of, kind_of, pods_of
-from policies.rule import PolicyInfo
+from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 _PROVIDER = "pulumi:providers:kubernetes"
 _OPEN = "anybody who may read it gets into the cluster. Put it into a Secret."
-
-
-def _validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-    _info.judge_settings(args, report)
-    unknowns = Unknowns()
-    for place in _places(args, unknowns):
-        report(f"{place} has a kubeconfig with credentials in it: {_OPEN}", None)
-    unknowns.raise_now()
-
-
-def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
-    """The places that are no place for credentials, and have some."""
-    if kind_of(args.resource_type) == "ConfigMap":
-        yield from unknowns.each(
-            ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)
-        )
-    with unknowns.deferred():
-        pods = pods_of(args.resource_type, args.props) or {}
-        yield from unknowns.each(containers_of(pods), lambda place: _in_container(pods, *place))
-
-
-def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
-    data = args.props.get(part) or {}
-    keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
-    return (f"The ConfigMap's {part}, under {key}," for key in keys)
-
-
-def _in_container(pods: Mapping[str, Any], kind: str, index: int) -> Iterator[str]:
-    for variable in pods[kind][index].get("env") or ():
-        if has_credentials(variable.get("value")):
-            yield f"The environment variable {variable.get('name')} of {kind}[{index}]"
 
 
 async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
@@ -84,7 +46,7 @@ def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:
     return bare
 
 
-_info = PolicyInfo(
+@ResourceRule(
     title="A kubeconfig is a secret",
     description="Kubeconfigs with credentials are secrets, and do not lie where all can read them.",
     level=EnforcementLevel.REMEDIATE,
@@ -92,7 +54,31 @@ _info = PolicyInfo(
     remedy="Put the kubeconfig into a Kubernetes Secret, and mark it as a secret in the program: "
     "pulumi.Output.secret(...).",
     tags=("kubernetes", "security"),
+    remediate=_remediate,
 )
-kubeconfig_secret = ResourceValidationPolicy(
-    validate=_validate, remediate=_remediate, **_info.arguments("kubeconfig_secret")
-)
+def kubeconfig_secret(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
+    for place in _places(args, unknowns):
+        yield f"{place} has a kubeconfig with credentials in it: {_OPEN}"
+
+
+def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
+    """The places that are no place for credentials, and have some."""
+    if kind_of(args.resource_type) == "ConfigMap":
+        yield from unknowns.each(
+            ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)
+        )
+    with unknowns.deferred():
+        pods = pods_of(args.resource_type, args.props) or {}
+        yield from unknowns.each(containers_of(pods), lambda place: _in_container(pods, *place))
+
+
+def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
+    data = args.props.get(part) or {}
+    keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
+    return (f"The ConfigMap's {part}, under {key}," for key in keys)
+
+
+def _in_container(pods: Mapping[str, Any], kind: str, index: int) -> Iterator[str]:
+    for variable in pods[kind][index].get("env") or ():
+        if has_credentials(variable.get("value")):
+            yield f"The environment variable {variable.get('name')} of {kind}[{index}]"
