@@ -22,40 +22,35 @@ SAMPLE = images.SAMPLE_JOB.rpartition("/")[2].partition(":")[0]
 
 # jq paths are kwok's way to look at an object.
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
-_IS_SAMPLE = f'.spec.containers.[].image | select( test("{SAMPLE}") )'
-_IS_PLUGIN = f'.spec.containers.[].image | select( test("{PLUGIN_IMAGE}") )'
-_IS_PLAYED = f'.spec.containers.[].image | select( test("{SAMPLE}|{PLUGIN_IMAGE}") )'
+_PHASE = ".status.phase"
+_IMAGE = ".spec.containers.[].image"
+_IS_SAMPLE = f'{_IMAGE} | select( test("{SAMPLE}") )'
+_IS_PLUGIN = f'{_IMAGE} | select( test("{PLUGIN_IMAGE}") )'
+_IS_PLAYED = f'{_IMAGE} | select( test("{SAMPLE}|{PLUGIN_IMAGE}") )'
 _SANDBOX = f'.status.conditions.[] | select( .type == "{SANDBOX_READY}" )'
 _STARTED = ".status.startTime"
 _DELETED = ".metadata.deletionTimestamp"
 
 _NODE_READY = """
-{{ $now := Now }}
+{{ $now := Now | Quote }}
 conditions:
 - type: Ready
   status: "True"
   reason: KubeletReady
   message: kubelet is posting ready status
-  lastHeartbeatTime: {{ $now | Quote }}
-  lastTransitionTime: {{ $now | Quote }}
+  lastHeartbeatTime: {{ $now }}
+  lastTransitionTime: {{ $now }}
 """
 
 _POD_ACCEPTED = """
-{{ $now := Now }}
+{{ $now := Now | Quote }}
 phase: Pending
-startTime: {{ $now | Quote }}
+startTime: {{ $now }}
 conditions:
-- type: Initialized
-  status: "True"
-  lastTransitionTime: {{ $now | Quote }}
-- type: Ready
-  status: "False"
-  reason: ContainersNotReady
-  lastTransitionTime: {{ $now | Quote }}
-- type: ContainersReady
-  status: "False"
-  reason: ContainersNotReady
-  lastTransitionTime: {{ $now | Quote }}
+- {type: Initialized, status: "True", lastTransitionTime: {{ $now }} }
+- {type: Ready, status: "False", reason: ContainersNotReady, lastTransitionTime: {{ $now }} }
+- {type: ContainersReady, status: "False", reason: ContainersNotReady,
+   lastTransitionTime: {{ $now }} }
 containerStatuses:
 {{ range .spec.containers }}
 - name: {{ .name | Quote }}
@@ -69,24 +64,15 @@ containerStatuses:
       reason: ContainerCreating
 {{ end }}
 """
-
 _POD_RUNNING = """
-{{ $now := Now }}
+{{ $now := Now | Quote }}
 phase: Running
 conditions:
-- type: Initialized
-  status: "True"
-  lastTransitionTime: {{ $now | Quote }}
-- type: Ready
-  status: "True"
-  lastTransitionTime: {{ $now | Quote }}
-- type: ContainersReady
-  status: "True"
-  lastTransitionTime: {{ $now | Quote }}
+- {type: Initialized, status: "True", lastTransitionTime: {{ $now }} }
+- {type: Ready, status: "True", lastTransitionTime: {{ $now }} }
+- {type: ContainersReady, status: "True", lastTransitionTime: {{ $now }} }
 {{ range .spec.readinessGates }}
-- type: {{ .conditionType | Quote }}
-  status: "True"
-  lastTransitionTime: {{ $now | Quote }}
+- {type: {{ .conditionType | Quote }}, status: "True", lastTransitionTime: {{ $now }} }
 {{ end }}
 containerStatuses:
 {{ range .spec.containers }}
@@ -98,10 +84,9 @@ containerStatuses:
   restartCount: 0
   state:
     running:
-      startedAt: {{ $now | Quote }}
+      startedAt: {{ $now }}
 {{ end }}
 """
-
 # What a pod has before its containers run: addresses, and init containers that are over.
 _POD_PLACED = """
 initContainerStatuses:
@@ -115,8 +100,8 @@ initContainerStatuses:
     terminated:
       exitCode: 0
       reason: Completed
-      startedAt: {{ $now | Quote }}
-      finishedAt: {{ $now | Quote }}
+      startedAt: {{ $now }}
+      finishedAt: {{ $now }}
 {{ end }}
 {{ $hosts := NodeIPsWith .spec.nodeName }}
 {{ with $hosts }}
@@ -136,27 +121,19 @@ podIPs:
 {{ end }}
 """  # noqa: E501
 
-_SANDBOX_READY = f"""
-{{{{ $now := Now }}}}
+_SANDBOX_READY = """
+{{ $now := Now | Quote }}
 conditions:
-- type: {SANDBOX_READY}
-  status: "True"
-  lastTransitionTime: {{{{ $now | Quote }}}}
-"""
+- {type: SANDBOX, status: "True", lastTransitionTime: {{ $now }} }
+""".replace("SANDBOX", SANDBOX_READY)
 
 _POD_COMPLETED = """
-{{ $now := Now }}
+{{ $now := Now | Quote }}
 {{ $root := . }}
 phase: Succeeded
 conditions:
-- type: Ready
-  status: "False"
-  reason: PodCompleted
-  lastTransitionTime: {{ $now | Quote }}
-- type: ContainersReady
-  status: "False"
-  reason: PodCompleted
-  lastTransitionTime: {{ $now | Quote }}
+- {type: Ready, status: "False", reason: PodCompleted, lastTransitionTime: {{ $now }} }
+- {type: ContainersReady, status: "False", reason: PodCompleted, lastTransitionTime: {{ $now }} }
 containerStatuses:
 {{ range $index, $item := .spec.containers }}
 {{ $before := index $root.status.containerStatuses $index }}
@@ -171,60 +148,50 @@ containerStatuses:
       exitCode: 0
       reason: Completed
       startedAt: {{ $before.state.running.startedAt | Quote }}
-      finishedAt: {{ $now | Quote }}
+      finishedAt: {{ $now }}
 {{ end }}
 """
 
 
 def written(time_scale: float) -> str:
     """The configuration of kwok for one cluster."""
+    there = _key(_DELETED, "DoesNotExist")
+    waiting = [there, _key(_PHASE, "In", "Pending")]
+    accepted = [*waiting, _key(_STARTED, "Exists")]
+    run = {
+        "statusTemplate": _POD_RUNNING + _POD_PLACED,
+        "event": _event("Started", "Started container"),
+    }
     stages = [
         _stage(
             "node-ready",
-            "Node",
-            [_without(_DELETED), _not(_READY, "True")],
+            [there, _key(_READY, "NotIn", "True")],
             {"statusTemplate": _NODE_READY, "event": _event("NodeReady", "Node is ready")},
             NODE_BOOT * time_scale,
+            kind="Node",
         ),
         _stage(
             "pod-accepted",
-            "Pod",
-            [_without(_DELETED), _is(".status.phase", "Pending"), _without(_STARTED)],
+            [*waiting, _key(_STARTED, "DoesNotExist")],
             {"statusTemplate": _POD_ACCEPTED, "event": _event("Pulling", "Pulling image")},
         ),
-        *(
-            _stage(
-                name,
-                "Pod",
-                [
-                    _without(_DELETED),
-                    _is(".status.phase", "Pending"),
-                    _with(_STARTED),
-                    *of_images,
-                ],
-                {
-                    "statusTemplate": _POD_RUNNING + _POD_PLACED,
-                    "event": _event("Started", "Started container"),
-                },
-                seconds * time_scale,
-            )
-            for name, of_images, seconds in (
-                ("pod-running", [_without(_IS_PLAYED)], PULL),
-                ("pod-running-sample", [_with(_IS_SAMPLE), _without(_IS_PLUGIN)], PULL_OF_SAMPLE),
-            )
+        _stage(
+            "pod-running",
+            [*accepted, _key(_IS_PLAYED, "DoesNotExist")],
+            run,
+            PULL * time_scale,
+        ),
+        _stage(
+            "pod-running-sample",
+            [*accepted, _key(_IS_SAMPLE, "Exists"), _key(_IS_PLUGIN, "DoesNotExist")],
+            run,
+            PULL_OF_SAMPLE * time_scale,
         ),
         # How a device plugin begins depends on its node, which a Stage does not see: the server
         # begins it, and until then nobody sees it run.
         _stage(
             "pod-placed",
-            "Pod",
-            [
-                _without(_DELETED),
-                _is(".status.phase", "Pending"),
-                _with(_STARTED),
-                _with(_IS_PLUGIN),
-                _without(_SANDBOX),
-            ],
+            [*accepted, _key(_IS_PLUGIN, "Exists"), _key(_SANDBOX, "DoesNotExist")],
             {
                 "statusTemplate": _SANDBOX_READY + _POD_PLACED,
                 "event": _event("Pulled", "Successfully pulled image"),
@@ -234,23 +201,22 @@ def written(time_scale: float) -> str:
         # How the sample ends depends on its node too: the server ends it.
         _stage(
             "pod-completed",
-            "Pod",
             [
-                _without(_DELETED),
-                _is(".status.phase", "Running"),
-                _is(".metadata.ownerReferences.[].kind", "Job"),
-                _without(_IS_PLAYED),
+                there,
+                _key(_PHASE, "In", "Running"),
+                _key(".metadata.ownerReferences.[].kind", "In", "Job"),
+                _key(_IS_PLAYED, "DoesNotExist"),
             ],
             {"statusTemplate": _POD_COMPLETED},
             JOB * time_scale,
         ),
-        _stage("pod-deleted", "Pod", [_with(_DELETED)], {"delete": True}),
+        _stage("pod-deleted", [_key(_DELETED, "Exists")], {"delete": True}),
     ]
     return yaml.safe_dump_all(stages, sort_keys=False)
 
 
 def _stage(
-    name: str, kind: str, selector: list[Json], following: Json, seconds: float = 0.0
+    name: str, selector: list[Json], following: Json, seconds: float = 0.0, *, kind: str = "Pod"
 ) -> Json:
     spec: Json = {
         "resourceRef": {"apiGroup": "v1", "kind": kind},
@@ -271,17 +237,5 @@ def _event(reason: str, message: str) -> Json:
     return {"type": "Normal", "reason": reason, "message": message}
 
 
-def _is(key: str, value: str) -> Json:
-    return {"key": key, "operator": "In", "values": [value]}
-
-
-def _not(key: str, value: str) -> Json:
-    return {"key": key, "operator": "NotIn", "values": [value]}
-
-
-def _with(key: str) -> Json:
-    return {"key": key, "operator": "Exists"}
-
-
-def _without(key: str) -> Json:
-    return {"key": key, "operator": "DoesNotExist"}
+def _key(key: str, operator: str, *values: str) -> Json:
+    return {"key": key, "operator": operator, **({"values": list(values)} if values else {})}
