@@ -71,13 +71,11 @@ class Front:
                 raise errors.ArmError(errors.NO_SUBSCRIPTION, subscription=inside[1])
             routes, below = ROUTES, inside[2] or ""
         route, names = match(routes, http_request.method, below)
-        offers = self.offers()
         request = Request(
             store=self.store,
             principal=self.principal,
             control_planes=self.control_planes,
-            offer_script=offers.script,
-            era=offers.era,
+            offers=self.offers(),
             time_scale=self.time_scale,
             now=now,
             origin=origin,

@@ -38,7 +38,7 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class SizeLine(Line):
     size: str
-    is_: Literal["absent", "restricted", "soldOut"]
+    is_: Literal["offered", "absent", "restricted", "soldOut"]
     zones: tuple[str, ...] = ()
     reason: str = "NotAvailableForSubscription"
 

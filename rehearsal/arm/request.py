@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 
 from catalogue import regions
 from rehearsal.arm import errors
+from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.home import Principal
-from rehearsal.arm.offer_script import OfferScript, plain
+from rehearsal.arm.offer_script import plain
 from rehearsal.arm.state import Resource, Store
-from rehearsal.control_planes.desired_state import Era
 
 Json = dict[str, Any]
 Item = TypeVar("Item")
@@ -45,8 +45,7 @@ class Request:
     store: Store
     principal: Principal
     control_planes: ControlPlanes
-    offer_script: OfferScript
-    era: Era
+    offers: Offers
     time_scale: float
     now: float
     origin: str
@@ -98,7 +97,7 @@ class Request:
         token = self.query.get(PAGE_TOKEN, "0")
         if not token.isdecimal():
             raise errors.ArmError(errors.BAD_PARAMETER, PAGE_TOKEN, name=PAGE_TOKEN, value=token)
-        end = int(token) + self.offer_script.page_size
+        end = int(token) + self.offers.script.page_size
         body: Json = {"value": [show(item) for item in items[int(token) : end]]}
         if end < len(items):
             query = {**self.query, PAGE_TOKEN: str(end)}

@@ -130,22 +130,13 @@ class Store:
 
     def keep(self, resource: Resource) -> None:
         """Stores a change by the server itself: the etag stays."""
+        keys = {"key": resource.id.lower(), "parent": resource.parent.lower()}
         self._database.execute(
             "INSERT INTO resources (key, id, type, parent, location, body, state, operation, etag)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET"
-            " body = excluded.body, state = excluded.state, operation = excluded.operation,"
-            " etag = excluded.etag",
-            (
-                resource.id.lower(),
-                resource.id,
-                resource.type,
-                resource.parent.lower(),
-                resource.location,
-                json.dumps(resource.body),
-                resource.state,
-                resource.operation,
-                resource.etag,
-            ),
+            " VALUES (:key, :id, :type, :parent, :location, :body, :state, :operation, :etag)"
+            " ON CONFLICT (key) DO UPDATE SET body = excluded.body, state = excluded.state,"
+            " operation = excluded.operation, etag = excluded.etag",
+            {**vars(resource), **keys, "body": json.dumps(resource.body)},
         )
 
     def remove(self, resource: Resource) -> None:

@@ -1,6 +1,5 @@
 """Access tokens: signed here, and accepted only from here."""
 
-import base64
 import datetime
 import hashlib
 import uuid
@@ -9,6 +8,7 @@ from typing import Any
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.algorithms import RSAAlgorithm
 
 from rehearsal.arm import errors
 from rehearsal.arm.home import Home, Principal
@@ -54,11 +54,7 @@ class Issuer:
             raise errors.ArmError(errors.WRONG_SCHEME)
         try:
             jwt.decode(
-                token,
-                self._public,
-                algorithms=[ALGORITHM],
-                audience=audience,
-                options={"require": ["aud", "exp"]},
+                token, self._public, [ALGORITHM], {"require": ["aud", "exp"]}, audience=audience
             )
         except jwt.ExpiredSignatureError:
             raise errors.ArmError(errors.EXPIRED_TOKEN) from None
@@ -69,16 +65,9 @@ class Issuer:
 
     def public_keys(self) -> dict[str, Any]:
         """Returns the JSON Web Key Set that clients check tokens with."""
-        numbers = self._public.public_numbers()
-        key = {
-            "kty": "RSA",
-            "use": "sig",
-            "alg": ALGORITHM,
-            "kid": self.key_id,
-            "n": _base64url(numbers.n),
-            "e": _base64url(numbers.e),
-        }
-        return {"keys": [key]}
+        key = RSAAlgorithm.to_jwk(self._public, as_dict=True)
+        del key["key_ops"]
+        return {"keys": [key | {"use": "sig", "alg": ALGORITHM, "kid": self.key_id}]}
 
 
 def load(home: Home) -> Issuer:
@@ -95,8 +84,3 @@ def load(home: Home) -> Issuer:
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError(f"{home.token_key} is not the RSA key this server makes.")
     return Issuer(key)
-
-
-def _base64url(number: int) -> str:
-    raw = number.to_bytes((number.bit_length() + 7) // 8, "big")
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

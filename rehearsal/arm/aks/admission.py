@@ -23,7 +23,7 @@ def admit(
     Each pool comes with its version before the PUT, or None if it is new. Returns the error that
     the operation will end with, or None.
     """
-    offers = Offers.of(request)
+    offers = request.offers
     account = Account(request.store, offers, cluster.location)
     failure = None
     for pool, version in pools:
@@ -63,13 +63,13 @@ def _version(request: Request, cluster: Resource, pool: Resource, before: str | 
     if requested in (before, cluster.properties["currentKubernetesVersion"]):
         return
     plan = cluster.properties["supportPlan"]
-    versions.admit(Offers.of(request), cluster.location, cluster.name, requested, plan)
+    versions.admit(request.offers, cluster.location, cluster.name, requested, plan)
 
 
 def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:
     if offer is not None and not offer.is_restricted:
         return offer
-    others = Offers.of(request).in_location(pool.location)
+    others = request.offers.in_location(pool.location)
     sizes = ",".join(other.size.name.lower() for other in others if not other.is_restricted)
     reason = f". The available VM sizes are '{sizes}'."
     raise errors.size_not_allowed(pool.properties["vmSize"], pool.location, reason)

@@ -1,10 +1,10 @@
 """Managed clusters."""
 
 import uuid
+from functools import partial
 
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, defaults, fields, pools, rules, versions
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
@@ -20,7 +20,8 @@ def put(request: Request) -> Answer:
     body, name = request.body, request.names["cluster"]
     present = request.store.find(_id(request))
     request.check_etag(present)
-    location = _location(body, present)
+    location = groups.required_location(body)
+    groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     rules.well_formed(body, fields.CLUSTER_FIELDS, request.api_version)
     properties = body.get("properties") or {}
     rules.well_formed(properties, fields.CLUSTER, request.api_version)
@@ -31,14 +32,8 @@ def put(request: Request) -> Answer:
     _admit_version(request, name, location, before, after)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "")
-    cluster = present or Resource(
-        f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}",
-        TYPE,
-        group.id,
-        location,
-        {},
-        "Creating",
-    )
+    cluster_id = f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}"
+    cluster = present or Resource(cluster_id, TYPE, group.id, location, {}, "Creating")
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     if present is None:
         request.control_planes.refuse_without_memory()
@@ -86,7 +81,7 @@ def _admit_version(
     decisive = ("currentKubernetesVersion", "supportPlan")
     if before is None or any(before[key] != after[key] for key in decisive):
         version, plan = after["kubernetesVersion"], after["supportPlan"]
-        versions.admit(Offers.of(request), location, name, version, plan)
+        versions.admit(request.offers, location, name, version, plan)
 
 
 def get(request: Request) -> Answer:
@@ -126,15 +121,7 @@ def delete(request: Request) -> Answer:
     return operations.accepted(request, 202, operation, cluster.location, None)
 
 
-def user_credentials(request: Request) -> Answer:
-    return _credentials(request, "clusterUser")
-
-
-def admin_credentials(request: Request) -> Answer:
-    return _credentials(request, "clusterAdmin")
-
-
-def _credentials(request: Request, role: str) -> Answer:
+def credentials(request: Request, *, role: str) -> Answer:
     cluster = _existing(request)
     if cluster.properties["disableLocalAccounts"]:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
@@ -175,19 +162,6 @@ def _existing(request: Request) -> Resource:
         name = request.names["cluster"]
         raise errors.ArmError(errors.NO_RESOURCE, type=TYPE, name=name, group=group.name)
     return cluster
-
-
-def _location(body: Json, present: Resource | None) -> str:
-    location = groups.required_location(body)
-    if present is not None and present.location != location:
-        raise errors.ArmError(
-            errors.RESOURCE_MOVED,
-            "location",
-            name=present.name,
-            present=present.location,
-            requested=location,
-        )
-    return location
 
 
 def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
@@ -237,6 +211,6 @@ ROUTES = (
     Route("DELETE", PATH, delete),
     Route("GET", f"/resourceGroups/{{group}}/providers/{TYPE}", list_in_group),
     Route("GET", f"/providers/{TYPE}", list_all),
-    Route("POST", f"{PATH}/listClusterUserCredential", user_credentials),
-    Route("POST", f"{PATH}/listClusterAdminCredential", admin_credentials),
+    Route("POST", f"{PATH}/listClusterUserCredential", partial(credentials, role="clusterUser")),
+    Route("POST", f"{PATH}/listClusterAdminCredential", partial(credentials, role="clusterAdmin")),
 )

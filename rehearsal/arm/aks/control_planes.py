@@ -25,9 +25,9 @@ class StoreSource:
         self._offers = offers
 
     def clusters(self) -> list[WantedCluster]:
-        going = {group.id for group in self._store.of_type(groups.TYPE) if group.operation}
+        going = {group.id.lower() for group in self._store.of_type(groups.TYPE) if group.operation}
         return [
-            self._cluster(cluster, is_going=cluster.parent in {key.lower() for key in going})
+            self._cluster(cluster, is_going=cluster.parent in going)
             for cluster in self._store.of_type(clusters.TYPE)
         ]
 
@@ -43,7 +43,7 @@ class StoreSource:
     def _cluster(self, cluster: Resource, *, is_going: bool) -> WantedCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
         return WantedCluster(
-            uid=cluster.properties["resourceUID"],
+            uid=_uid(cluster),
             name=cluster.name,
             group=group,
             location=cluster.location,
@@ -127,20 +127,18 @@ class FleetControlPlanes:
         resources = self._store.worked_on_by(operation)
         if kind in ("group delete", "cluster delete"):
             inside = [inner for resource in resources for inner in self._store.within(resource.id)]
-            return any(fleet.has(uid) for uid in map(_uid, inside) if uid)
-        uids = {_uid(found) for resource in resources if (found := self._cluster_of(resource))}
-        for uid in filter(None, uids):
+            return any(fleet.has(_uid(inner)) for inner in inside if inner.type == clusters.TYPE)
+        owners = [
+            self._store.find(resource.parent) if resource.type == pools.TYPE else resource
+            for resource in resources
+        ]
+        for uid in {_uid(owner) for owner in owners if owner}:
             if failure := fleet.failure(uid):
                 operations.fail_when_due(self._store, operation, UNFINISHED | {"message": failure})
                 return False
             if not fleet.is_settled(uid, operation):
                 return True
         return False
-
-    def _cluster_of(self, resource: Resource) -> Resource | None:
-        if resource.type == pools.TYPE:
-            return self._store.find(resource.parent)
-        return resource if resource.type == clusters.TYPE else None
 
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
         """The credentials of a cluster, as Azure lists them."""
@@ -149,7 +147,7 @@ class FleetControlPlanes:
         _, _, _, _, group, *_ = cluster.id.split("/")
         user = f"{role}_{group}_{cluster.name}"
         context = f"{cluster.name}-admin" if role == "clusterAdmin" else cluster.name
-        uid = cluster.properties["resourceUID"]
+        uid = _uid(cluster)
         value = self.fleet.kubeconfig(uid, cluster.name, user, context)
         if value is None:
             reason = self.fleet.failure(uid) or f"The cluster is {cluster.state}."
@@ -157,5 +155,5 @@ class FleetControlPlanes:
         return {"kubeconfigs": [{"name": role, "value": value}]}
 
 
-def _uid(resource: Resource) -> str | None:
-    return resource.properties.get("resourceUID") if resource.type == clusters.TYPE else None
+def _uid(cluster: Resource) -> str:
+    return str(cluster.properties["resourceUID"])

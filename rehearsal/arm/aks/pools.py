@@ -87,7 +87,7 @@ def after_put(
 
 def _refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
     """Refuses a new count for a pool that stays autoscaled, if the script says so."""
-    if present is None or not request.offer_script.refuses_autoscaled_counts:
+    if present is None or not request.offers.script.refuses_autoscaled_counts:
         return
     before = present.properties
     stays = before["enableAutoScaling"] and requested.get("enableAutoScaling")
@@ -102,7 +102,7 @@ def version_of(pool: Resource | None) -> str | None:
 
 def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the node image of a new pool: it never changes, and no GET shows it."""
-    eras.admit(request.era, pool.properties, request.headers, pool.location)
+    eras.admit(request.offers.era, pool.properties, request.headers, pool.location)
     asked_for = eras.asks_for_specialised_image(request.headers)
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
     if asked_for and not registrations.has_taken_over(request.store, *feature, request.now):

@@ -46,7 +46,7 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
 
 
 def list_all(request: Request) -> Answer:
-    known = offered(Offers.of(request), request.location("locations/kubernetesVersions"))
+    known = offered(request.offers, request.location("locations/kubernetesVersions"))
     return Answer(200, {"values": [_shown(known, minor) for minor in known]})
 
 

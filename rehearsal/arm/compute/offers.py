@@ -9,38 +9,39 @@ from functools import cache
 from catalogue import regions
 from catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes
 from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets, plain
-from rehearsal.arm.request import Request
 from rehearsal.control_planes.desired_state import Era
 
 # Generous: a rehearsal should not fail for the low quota of a new subscription.
 FAMILY_LIMIT = 100_000
 LIMITS = {"cores": 1_000_000, "lowPriorityCores": 100_000}
+# The line of a size that the script does not name.
+UNSCRIPTED = SizeLine(size="*", is_="offered")
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A size in one location: its zones there, and the script's line about it, if any."""
+    """A size in one location: its zones there, and the script's line about it."""
 
     size: Size
     location: str
     zones: tuple[str, ...]
-    line: SizeLine | None = None
+    line: SizeLine = UNSCRIPTED
 
     @property
     def restricted_zones(self) -> tuple[str, ...]:
         """Returns the zones that are closed to this subscription; none if the location is."""
-        if self.line is None or self.line.is_ != "restricted":
+        if self.line.is_ != "restricted":
             return ()
         return tuple(zone for zone in self.zones if zone in self.line.zones)
 
     @property
     def is_restricted(self) -> bool:
         """Returns whether the size is closed to this subscription in the whole location."""
-        return self.line is not None and self.line.is_ == "restricted" and not self.line.zones
+        return self.line.is_ == "restricted" and not self.line.zones
 
     @property
     def is_sold_out(self) -> bool:
-        return self.line is not None and self.line.is_ == "soldOut"
+        return self.line.is_ == "soldOut"
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,6 @@ class Offers:
 
     era: Era
     script: OfferScript
-
-    @classmethod
-    def of(cls, request: Request) -> "Offers":
-        return cls(request.era, request.offer_script)
 
     def find(self, vm_size: str, location: str) -> Offer | None:
         """Returns the offer of a size in a location; None if there is none."""
@@ -66,9 +63,8 @@ class Offers:
         region = regions.regions().get(location)
         lines = at(self.script.sizes, location)
         for size in sizes:
-            line = next((line for line in lines if meets(line.size, size.name)), None)
-            is_absent = line is not None and line.is_ == "absent"
-            if region is not None and self._has(size) and not is_absent:
+            line = next((line for line in lines if meets(line.size, size.name)), UNSCRIPTED)
+            if region is not None and self._has(size) and line.is_ != "absent":
                 yield Offer(size, location, region.zones, line)
 
     def limit(self, name: str, location: str) -> int:

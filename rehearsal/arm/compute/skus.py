@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from catalogue import regions
 from catalogue.sizes import GpuSize, Size
 from rehearsal.arm import errors
-from rehearsal.arm.compute.offers import Offer, Offers, listed_gpus
+from rehearsal.arm.compute.offers import Offer, listed_gpus
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 
@@ -22,7 +22,7 @@ OTHERS: tuple[Json, ...] = (
 
 
 def list_all(request: Request) -> Answer:
-    offers, found = Offers.of(request), list[tuple[str, Offer | Json]]()
+    offers, found = request.offers, list[tuple[str, Offer | Json]]()
     for location in _locations(request):
         found += [(location, other) for other in OTHERS]
         found += [(location, offer) for offer in offers.in_location(location)]
@@ -42,20 +42,16 @@ def _locations(request: Request) -> Iterable[str]:
 
 def _shown(found: tuple[str, Offer | Json]) -> Json:
     location, item = found
-    return _sku(item) if isinstance(item, Offer) else _other(item, location)
-
-
-def _other(kind: Json, location: str) -> Json:
     return {
-        **kind,
         "locations": [location],
         "locationInfo": [{"location": location, "zones": []}],
         "capabilities": [],
         "restrictions": [],
+        **(_size(item) if isinstance(item, Offer) else item),
     }
 
 
-def _sku(offer: Offer) -> Json:
+def _size(offer: Offer) -> Json:
     size = offer.size
     tier, _, rest = size.name.partition("_")
     sku: Json = {
@@ -63,7 +59,6 @@ def _sku(offer: Offer) -> Json:
         "name": size.name,
         "tier": tier,
         "size": rest,
-        "locations": [offer.location],
         "locationInfo": [
             {"location": offer.location, "zones": list(offer.zones), "zoneDetails": []}
         ],
@@ -101,18 +96,14 @@ def _capabilities(size: Size) -> dict[str, str]:
 
 
 def _restrictions(offer: Offer) -> list[Json]:
-    if offer.line is None or not (offer.is_restricted or offer.restricted_zones):
+    if not (offer.is_restricted or offer.restricted_zones):
         return []
-    info: Json = {"locations": [offer.location]}
-    kind = "Location"
-    if offer.restricted_zones:
-        kind = "Zone"
-        info["zones"] = list(offer.restricted_zones)
+    zones = {"zones": list(offer.restricted_zones)} if offer.restricted_zones else {}
     return [
         {
-            "type": kind,
+            "type": "Zone" if zones else "Location",
             "values": [offer.location],
-            "restrictionInfo": info,
+            "restrictionInfo": {"locations": [offer.location], **zones},
             "reasonCode": offer.line.reason,
         }
     ]

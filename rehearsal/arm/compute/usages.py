@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rehearsal.arm.compute.offers import Offers, families, family_stem, known_sizes
+from rehearsal.arm.compute.offers import families, family_stem, known_sizes
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Store
 
@@ -55,7 +55,7 @@ def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
 
 def list_all(request: Request) -> Answer:
     location = request.location("locations/usages")
-    usage, offers = in_use(request.store, location), Offers.of(request)
+    usage, offers = in_use(request.store, location), request.offers
     counts = {
         "virtualMachines": sum(usage.nodes.values()),
         "virtualMachineScaleSets": len(usage.nodes),

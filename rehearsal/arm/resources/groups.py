@@ -34,10 +34,7 @@ def put(request: Request) -> Answer:
     present = request.store.find(request.group)
     if present is not None:
         open_to_change(request)
-        if present.location != location:
-            raise errors.ArmError(
-                errors.GROUP_MOVED, "location", requested=location, present=present.location
-            )
+        refuse_move(present, location, errors.GROUP_MOVED)
     group = present or Resource(
         request.group, TYPE, request.subscription, location, {}, "Succeeded"
     )
@@ -91,6 +88,12 @@ def required_location(body: Json) -> str:
     if not isinstance(location, str) or not location:
         raise errors.ArmError(errors.NO_LOCATION)
     return plain(location)
+
+
+def refuse_move(present: Resource | None, location: str, refusal: errors.Refusal) -> None:
+    if present is not None and present.location != location:
+        words = {"name": present.name, "present": present.location, "requested": location}
+        raise errors.ArmError(refusal, "location", **words)
 
 
 PATH = "/resourceGroups/{group}"

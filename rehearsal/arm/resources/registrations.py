@@ -5,6 +5,7 @@ if the provider is registered again (`asked`) after the feature has become Regis
 """
 
 import re
+from collections.abc import Iterable
 from functools import partial
 
 from rehearsal.arm import errors
@@ -63,11 +64,9 @@ def _feature(request: Request, namespace: str, name: str) -> Json:
 
 
 def _feature_named(request: Request) -> tuple[str, str]:
-    namespace, requested = _namespace(request, FEATURES), request.names["feature"]
-    for name in FEATURES[namespace]:
-        if name.lower() == requested.lower():
-            return namespace, name
-    raise errors.ArmError(errors.NO_FEATURE, name=requested)
+    namespace = _namespace(request, FEATURES)
+    requested = request.names["feature"]
+    return namespace, _known(FEATURES[namespace], requested, errors.NO_FEATURE)
 
 
 def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bool:
@@ -120,12 +119,16 @@ def _provider(request: Request, namespace: str) -> Json:
     }
 
 
-def _namespace(request: Request, known: dict[str, tuple[str, ...]]) -> str:
-    requested = request.names["namespace"]
-    for namespace in known:
-        if namespace.lower() == requested.lower():
-            return namespace
-    raise errors.ArmError(errors.NO_NAMESPACE, name=requested)
+def _namespace(request: Request, known: Iterable[str]) -> str:
+    return _known(known, request.names["namespace"], errors.NO_NAMESPACE)
+
+
+def _known(names: Iterable[str], requested: str, refusal: errors.Refusal) -> str:
+    """Returns the name that is requested, in whichever case, as Azure spells it."""
+    for name in names:
+        if name.lower() == requested.lower():
+            return name
+    raise errors.ArmError(refusal, name=requested)
 
 
 def _state(registration: Registration | None, now: float, at_first: str) -> str:
