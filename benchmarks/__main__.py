@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -42,9 +43,10 @@ def main() -> None:
     report = PROGRAM / "build" / "bench.json"
     report.parent.mkdir(exist_ok=True)
     figures = {
-        "preview": preview.as_json(costs),
-        "parallel": parallel.as_json(updates),
-        **policies.as_json(policy_cost),
+        "preview": [asdict(cost) for cost in costs],
+        "parallel": [asdict(update) for update in updates],
+        "policy": asdict(policy_cost),
+        "policy_ms_per_resource": policy_cost.ms_per_resource,
     }
     report.write_text(as_json(figures), encoding="utf-8")
     console.print(f"Written to {report.relative_to(PROGRAM)}")

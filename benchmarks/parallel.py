@@ -2,7 +2,7 @@
 
 import statistics
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -66,10 +66,6 @@ def told(updates: list[Update]) -> str:
         f"An update that makes {many.pools} pools took {many.seconds:.1f} s, one that makes "
         f"{one.pools} took {one.seconds:.1f} s: {many.seconds / one.seconds:.2f} times as long."
     )
-
-
-def as_json(updates: list[Update]) -> list[dict[str, object]]:
-    return [asdict(update) for update in updates]
 
 
 def _up(project: MeasuredProject, pools: int) -> float:

@@ -2,7 +2,7 @@
 
 import statistics
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -73,7 +73,3 @@ def told(cost: PolicyCost) -> str:
         f"A preview of {cost.resources} pools took {cost.seconds_without:.2f} s without the policy "
         f"pack and {cost.seconds_with:.2f} s with it: {cost.ms_per_resource:.2f} ms a resource."
     )
-
-
-def as_json(cost: PolicyCost) -> dict[str, object]:
-    return {"policy": asdict(cost), "policy_ms_per_resource": cost.ms_per_resource}

@@ -2,8 +2,7 @@
 
 import statistics
 import tempfile
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -32,23 +31,20 @@ class Cost:
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
     """Previews each size in each way, the ways in turn, so that all share the machine's moods."""
-    seconds: dict[tuple[int, str], list[float]] = {}
-    memory: dict[tuple[int, str], list[float]] = {}
+    measured: dict[tuple[int, str], list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for pools in SIZES:
             for run in range(RUNS):
                 for way in WAYS:
                     console.print(f"previewing {pools} pools, {way}, run {run + 1} of {RUNS}")
                     home = Path(folder) / f"{way}-{pools}"
-                    took, peak = _preview(engine, cloud, home, program(way, pools, _version()))
-                    seconds.setdefault((pools, way), []).append(took)
-                    memory.setdefault((pools, way), []).append(peak)
-    return [
-        Cost(pools, way, round(statistics.median(seconds[pools, way]), 3),
-             round(statistics.median(memory[pools, way]), 1))
-        for pools in SIZES
-        for way in WAYS
-    ]  # fmt: skip
+                    cost = _preview(engine, cloud, home, program(way, pools))
+                    measured.setdefault((pools, way), []).append(cost)
+    costs = []
+    for (pools, way), runs in measured.items():
+        seconds, memory = map(statistics.median, zip(*runs, strict=True))
+        costs.append(Cost(pools, way, round(seconds, 3), round(memory, 1)))
+    return costs
 
 
 def table(costs: list[Cost]) -> Table:
@@ -69,17 +65,9 @@ def table(costs: list[Cost]) -> Table:
     return shown
 
 
-def as_json(costs: list[Cost]) -> list[dict[str, object]]:
-    return [asdict(cost) for cost in costs]
-
-
 def _preview(engine: Engine, cloud: Cloud, home: Path, text: str) -> tuple[float, float]:
     """Wall seconds of the preview, and megabytes that the program took at most."""
     peak = home / "memory"
     project = MeasuredProject(engine, cloud, home, {"BENCH_MEMORY": str(peak)})
     project.write(text)
     return project.pulumi("preview"), int(peak.read_text()) / 1024
-
-
-def _version() -> str:
-    return version("pulumi-azure-native")

@@ -1,6 +1,7 @@
 """The programs that are compared: the same pools, made in different ways."""
 
 from collections.abc import Mapping
+from importlib.metadata import version
 from types import MappingProxyType
 
 # Says at its end how much memory it took at most, in kilobytes.
@@ -62,13 +63,12 @@ for index in range(POOLS):
     Pool(f"pool{index}")
 """
 
-_WAYS: Mapping[str, str] = MappingProxyType(
+WAYS: Mapping[str, str] = MappingProxyType(
     {"components": _COMPONENTS, "azure-native": _AZURE_NATIVE, "bare": _BARE}
 )
-WAYS = tuple(_WAYS)
 
 
-def program(way: str, pools: int, azure_native_version: str) -> str:
+def program(way: str, pools: int) -> str:
     """The text of a program that registers so many pools in one of the ways."""
-    head = f"POOLS = {pools}\nVERSION = {azure_native_version!r}\n"
-    return head + _MEMORY + _WAYS[way]
+    head = f"POOLS = {pools}\nVERSION = {version('pulumi-azure-native')!r}\n"
+    return head + _MEMORY + WAYS[way]

@@ -109,33 +109,28 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
         # Said once here, and not by every question in its turn.
         await credential.get_token(cloud.scope)
         version = access.configuration.text("apiVersion")
-        place = {"base_url": cloud.resource_manager, **_PATIENCE, **trust}
+        impatient = {"policies": _plain(_IMPATIENCE), **_IMPATIENCE, **trust}
+        enter = opened.enter_async_context
 
-        def signed() -> list[Any]:
-            # None of its own may serve two clients.
-            return [*_plain(), AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope)]
+        def signed() -> dict[str, Any]:
+            # No policy may serve two clients.
+            policies = [*_plain(), AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope)]
+            place = {"base_url": cloud.resource_manager, **_PATIENCE, **trust}
+            return {"credential": credential, "policies": policies, **place}
 
         yield Clients(
             subscription=subscription,
-            compute=await opened.enter_async_context(
-                ComputeManagementClient(credential, subscription, policies=signed(), **place)
-            ),
-            aks=await opened.enter_async_context(
+            compute=await enter(ComputeManagementClient(subscription_id=subscription, **signed())),
+            aks=await enter(
                 ContainerServiceClient(
-                    credential, subscription, api_version=version, policies=signed(), **place
+                    subscription_id=subscription, api_version=version, **signed()
                 )
             ),
-            features=await opened.enter_async_context(
-                FeatureClient(credential, subscription, policies=signed(), **place)
+            features=await enter(FeatureClient(subscription_id=subscription, **signed())),
+            resources=await enter(
+                ResourceManagementClient(subscription_id=subscription, **signed())
             ),
-            resources=await opened.enter_async_context(
-                ResourceManagementClient(credential, subscription, policies=signed(), **place)
-            ),
-            prices=await opened.enter_async_context(
-                AsyncPipelineClient(
-                    access.prices, policies=_plain(_IMPATIENCE), **_IMPATIENCE, **trust
-                )
-            ),
+            prices=await enter(AsyncPipelineClient(access.prices, **impatient)),
             prices_url=access.prices,
         )
 

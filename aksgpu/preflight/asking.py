@@ -16,13 +16,13 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, wanted
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
+from engine.cache import Say
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 from settings import Settings
 
 # Gives the ids of all that a stack's state has; None where the state cannot be read.
 Owned = Callable[[], frozenset[str] | None]
-Say = Callable[[str], None]
 
 _NO_SUBSCRIPTION = ("InvalidSubscriptionId", "SubscriptionNotFound")
 _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
@@ -42,11 +42,10 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
     tally = _Tally(say)
     group, cluster = settings.resource_group.name, settings.cluster.name
     location = settings.location
-    existing: ExistingCluster | Unanswered | None = None
-    if settings.cluster.existing:
+    found = asyncio.ensure_future(tally.ask("cluster", _cluster(clients, group, cluster)))
+    if settings.cluster.existing and isinstance(existing := await found, ExistingCluster):
         # Its pools are where it is, whatever the stack file calls its location.
-        existing = await tally.ask("cluster", _cluster(clients, group, cluster))
-        location = existing.location if isinstance(existing, ExistingCluster) else location
+        location = existing.location
     providers = asyncio.gather(
         *(tally.ask(name, _provider(clients, name)) for name in wanted.PROVIDERS)
     )
@@ -57,22 +56,19 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
         tally.ask("versions", _versions(clients, location)),
         tally.ask("features", _features(clients, features)),
         tally.ask("resource group", _group(clients, group)),
-        _given(existing)
-        if settings.cluster.existing
-        else tally.ask("cluster", _cluster(clients, group, cluster)),
+        found,
     )
-    states = dict(zip(wanted.PROVIDERS, await providers, strict=True))
-    sizes, quotas, versions, known, there, found = answers
+    sizes, quotas, versions, known, there, own = answers
     return Facts(
         location=location,
         subscription=clients.subscription,
         sizes=sizes,
         quotas=quotas,
         versions=versions,
-        providers=states,
+        providers=dict(zip(wanted.PROVIDERS, await providers, strict=True)),
         features=known,
         group=there,
-        cluster=found,
+        cluster=own,
     )
 
 
@@ -101,10 +97,6 @@ class _Tally:
             self._answered += 1
             waiting = f"; waiting for {', '.join(self._open)}" if self._open else ""
             self._say(f"Azure has answered {self._answered} questions{waiting}")
-
-
-async def _given(fact: Fact) -> Fact:
-    return fact
 
 
 async def _sizes(clients: Clients, location: str) -> dict[str, facts.OfferedSize]:

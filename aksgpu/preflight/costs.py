@@ -93,15 +93,13 @@ def costs(
     location: str,
 ) -> Costs:
     """What the pools cost, by a price list."""
-    if isinstance(prices, Unanswered):
-        return Costs([PoolCost(pool, prices) for pool in pools], prices)
-    return Costs(
-        [
-            PoolCost(pool, prices.price(name_in_prices(pool, sizes), location, spot=pool.spot))
-            for pool in pools
-        ],
-        prices,
-    )
+
+    def price(pool: WantedPool) -> Price | Unanswered:
+        if isinstance(prices, Unanswered):
+            return prices
+        return prices.price(name_in_prices(pool, sizes), location, spot=pool.spot)
+
+    return Costs([PoolCost(pool, price(pool)) for pool in pools], prices)
 
 
 def name_in_prices(pool: WantedPool, sizes: Mapping[str, OfferedSize] | Unanswered) -> str:

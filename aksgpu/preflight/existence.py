@@ -19,9 +19,9 @@ def judge(settings: Settings, pools: Sequence[WantedPool], facts: Facts) -> Iter
         facts,
         existing=group.existing,
     )
-    found = facts.cluster
+    found, about = facts.cluster, About("cluster", key="cluster.name")
     row = _name(
-        About("cluster", key="cluster.name"),
+        about,
         f"the cluster {cluster.name} in {group.name}",
         found.id if isinstance(found, ExistingCluster) else found,
         facts,
@@ -30,7 +30,11 @@ def judge(settings: Settings, pools: Sequence[WantedPool], facts: Facts) -> Iter
     if not isinstance(found, ExistingCluster):
         yield row
         return
-    yield _trouble(found) if found.trouble and row.answer == "ok" else row
+    if found.trouble and row.answer == "ok":
+        what = f"the cluster is {found.trouble}, and takes no pools like that"
+        advice = "`az aks start` starts one that is stopped; `az aks show` tells more of it"
+        row = about.problem(Cause.EXISTENCE, what, advice)
+    yield row
     if cluster.existing and found.location != settings.location:
         yield About("location", key="location").warning(
             f"the cluster is in {found.location}, and so will be its pools, not in "
@@ -40,58 +44,37 @@ def judge(settings: Settings, pools: Sequence[WantedPool], facts: Facts) -> Iter
     for pool in pools:
         if pool.name in found.pools:
             about = About("name", pool.name, f"{pool.key}.name")
-            pool_id = f"{found.id}/agentPools/{pool.name}"
             # The system pool is no resource of its own, and as much the stack's as the cluster.
-            yield _name(
-                about,
-                f"a pool {pool.name} in this cluster",
-                found.id if pool.key == "systemPool" else pool_id,
-                facts,
-                existing=False,
-            )
+            is_own = pool.key != "systemPool"
+            identity = f"{found.id}/agentPools/{pool.name}" if is_own else found.id
+            what = f"a pool {pool.name} in this cluster"
+            yield _name(about, what, identity, facts, existing=False)
 
 
 def _name(
-    about: About,
-    what: str,
-    found: str | Unanswered | None,
-    facts: Facts,
-    *,
-    existing: bool,
+    about: About, what: str, found: str | Unanswered | None, facts: Facts, *, existing: bool
 ) -> Row:
     if isinstance(found, Unanswered):
         return about.unknown(found.reason, f"is there {what}?", found.cause)
+    if existing and found is None:
+        advice = "say another name, or leave existing: true out, and it is made"
+        return about.problem(Cause.EXISTENCE, f"there is no such thing as {what}", advice)
     if existing:
-        return _should_be_there(about, what, is_there=found is not None)
+        return about.ok(f"there is {what}")
     if found is None:
         return about.ok(f"{what} can be made: the name is free")
-    return _is_there(about, what, found, facts)
+    return _is_taken(about, what, found, facts.owned)
 
 
-def _should_be_there(about: About, what: str, *, is_there: bool) -> Row:
-    if is_there:
-        return about.ok(f"there is {what}")
-    advice = "say another name, or leave existing: true out, and it is made"
-    return about.problem(Cause.EXISTENCE, f"there is no such thing as {what}", advice)
-
-
-def _is_there(about: About, what: str, found: str, facts: Facts) -> Row:
-    if facts.owned is None:
+def _is_taken(about: About, what: str, found: str, owned: frozenset[str] | None) -> Row:
+    if owned is None:
         return about.warning(
             f"there is {what} already; whether it is this stack's own, its state would tell, "
             "which cannot be read here",
             "go on if it is this stack's own; if not, take another name, or say existing: true",
         )
-    if found.lower() in facts.owned:
+    if found.lower() in owned:
         return about.ok(f"there is {what}, and it is this stack's own")
     advice = "take another name, say existing: true to build on it, or import it into the stack"
-    return about.problem(
-        Cause.EXISTENCE, f"there is {what} already, and it is not this stack's", advice
-    )
-
-
-def _trouble(cluster: ExistingCluster) -> Row:
-    about = About("cluster", key="cluster.name")
-    what = f"the cluster is {cluster.trouble}, and takes no pools like that"
-    advice = "`az aks start` starts one that is stopped; `az aks show` tells more of it"
+    what = f"there is {what} already, and it is not this stack's"
     return about.problem(Cause.EXISTENCE, what, advice)

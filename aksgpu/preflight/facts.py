@@ -144,11 +144,11 @@ def _is_meant(refusal: ResourceSkuRestrictions, location: str) -> bool:
 
 def quotas(usages: Iterable[Usage]) -> dict[str, Quota]:
     """The quotas of a region, by their plain names."""
-    found = {}
-    for usage in usages:
-        name = str(usage.name.value)
-        found[plain(name)] = Quota(name=name, limit=int(usage.limit), used=usage.current_value)
-    return found
+    named = ((str(usage.name.value), usage) for usage in usages)
+    return {
+        plain(name): Quota(name=name, limit=int(usage.limit), used=usage.current_value)
+        for name, usage in named
+    }
 
 
 def version(said: KubernetesVersion) -> Version:

@@ -1,7 +1,7 @@
 """A preflight from the first question to the last answer."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,10 +17,9 @@ from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
+from engine.cache import Say
 from provider_kit.serving import ProviderError
 from settings import Settings
-
-Say = Callable[[str], None]
 
 
 @dataclass

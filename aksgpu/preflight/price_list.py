@@ -52,15 +52,11 @@ class PriceList:
 
     def price(self, size: str, location: str, *, spot: bool) -> Price | Unanswered:
         """The price of a size for Linux, on demand or as spot. Nothing is guessed."""
-        rows = [item for item in self.items if _is_meant(item, size, location, spot=spot)]
+        meant = [item for item in self.items if _is_meant(item, size, location, spot=spot)]
+        started = [(str(item.get("effectiveStartDate", "")), item) for item in meant]
         now = datetime.now(UTC).isoformat()
-        rows = [item for item in rows if str(item.get("effectiveStartDate", "")) <= now]
-        newest = max((str(item.get("effectiveStartDate", "")) for item in rows), default="")
-        amounts = {
-            item["retailPrice"]: item
-            for item in rows
-            if str(item.get("effectiveStartDate", "")) == newest
-        }
+        newest = max((start for start, _ in started if start <= now), default="")
+        amounts = {item["retailPrice"]: item for start, item in started if start == newest}
         kind = "spot" if spot else "on-demand"
         if not amounts:
             return Unanswered(f"the price list has no {kind} price of it here")
@@ -76,10 +72,8 @@ async def ask_prices(
 ) -> PriceList | Unanswered:
     """The rows of all these sizes, whose names have to be written exactly as Azure does."""
     wanted = sorted(set(names))
-    parts = [
-        wanted[start : start + _SIZES_A_REQUEST]
-        for start in range(0, len(wanted), _SIZES_A_REQUEST)
-    ]
+    starts = range(0, len(wanted), _SIZES_A_REQUEST)
+    parts = [wanted[start : start + _SIZES_A_REQUEST] for start in starts]
     try:
         answers = await asyncio.gather(*(_pages(client, url, location, part) for part in parts))
         return _put_together([page for answer in answers for page in answer], url)

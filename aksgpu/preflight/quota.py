@@ -1,6 +1,5 @@
 """Whether the subscription's quota holds what the stack may need at most."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -39,7 +38,8 @@ def judge(pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
 
 
 def _of_pool(pool: WantedPool, facts: Facts, demands: dict[str, _Demand]) -> Row:
-    about = About("quota", pool.name, f"{pool.key}.{_count_key(pool)}")
+    key = "count" if pool.most == pool.fewest else "maxCount"
+    about = About("quota", pool.name, f"{pool.key}.{key}")
     size = _size(pool.vm_size, facts)
     if size is None:
         left_open = "of a size that is not offered no quota is known"
@@ -113,18 +113,15 @@ def _so_far(quota: Quota, others: int, demand: _Demand) -> str:
 
 def _advice(quota: Quota, needed: int, facts: Facts) -> str:
     kind = "lowPriority" if plain(quota.name) == plain(_SPOT) else "dedicated"
+    # As a shell takes it.
+    name = f"'{quota.name}'" if " " in quota.name else quota.name
     scope = f"/subscriptions/{facts.subscription}/providers/Microsoft.Compute/locations/"
     return (
         f"ask for a limit of {needed} or more at {_WHERE}, or with `az quota update "
-        f"--resource-name {_shell_name(quota)} --scope {scope}{facts.location} --limit-object "
+        f"--resource-name {name} --scope {scope}{facts.location} --limit-object "
         f"value={needed} --resource-type {kind}`; or take fewer nodes, a smaller maxSurge or "
         "another size"
     )
-
-
-def _shell_name(quota: Quota) -> str:
-    """A quota's name as a shell takes it."""
-    return f"'{quota.name}'" if " " in quota.name else quota.name
 
 
 def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
@@ -136,38 +133,23 @@ def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
         if size is None:
             continue
         for name in _names(size.family, spot=pool.spot):
-            demand = demands.setdefault(plain(name), _Demand())
+            demand = demands.setdefault(name, _Demand())
             demand.first += pool.first * size.vcpus
             demand.most += pool.most * size.vcpus
             demand.surging += (pool.most + (pool.surge or 0)) * size.vcpus
-    for name, present in _present(names, facts).items():
-        if name in demands:
-            demands[name].present = present
+    existing = facts.cluster.pools if isinstance(facts.cluster, ExistingCluster) else {}
+    for name in names & existing.keys():
+        there = existing[name]
+        if size := _size(there.vm_size, facts):
+            for quota in _names(size.family, spot=there.spot) & demands.keys():
+                demands[quota].present += there.count * size.vcpus
     return demands
 
 
-def _present(names: set[str], facts: Facts) -> Counter[str]:
-    """What the pools of these names use now, of every quota: that is counted as used already."""
-    used: Counter[str] = Counter()
-    if not isinstance(facts.cluster, ExistingCluster):
-        return used
-    for name, pool in facts.cluster.pools.items():
-        size = _size(pool.vm_size, facts)
-        if name not in names or size is None:
-            continue
-        for quota in _names(size.family, spot=pool.spot):
-            used[plain(quota)] += pool.count * size.vcpus
-    return used
-
-
-def _names(family: str, *, spot: bool) -> tuple[str, ...]:
+def _names(family: str, *, spot: bool) -> set[str]:
     """The quotas that cores count against: those of spot machines have one for themselves."""
-    return (_SPOT,) if spot else (family, _REGION)
+    return {plain(name) for name in ((_SPOT,) if spot else (family, _REGION))}
 
 
 def _size(vm_size: str, facts: Facts) -> OfferedSize | None:
     return None if isinstance(facts.sizes, Unanswered) else facts.sizes.get(plain(vm_size))
-
-
-def _count_key(pool: WantedPool) -> str:
-    return "count" if pool.most == pool.fewest else "maxCount"

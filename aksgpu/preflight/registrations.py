@@ -23,8 +23,7 @@ def providers(facts: Facts) -> Iterator[Row]:
         elif state == "Registering":
             yield about.warning(f"{namespace} is being registered", f"wait for it: {advice}")
         else:
-            what = f"{namespace} is {state}"
-            yield about.problem(Cause.NOT_REGISTERED, what, advice)
+            yield about.problem(Cause.NOT_REGISTERED, f"{namespace} is {state}", advice)
 
 
 def features(settings: Settings, facts: Facts) -> Iterator[Row]:
@@ -33,8 +32,7 @@ def features(settings: Settings, facts: Facts) -> Iterator[Row]:
         about = About("feature")
         if isinstance(facts.features, Unanswered):
             advice = f"`az feature list --namespace {name.partition('/')[0]} --output table` tells"
-            what, cause = f"{name}: {facts.features.reason}", facts.features.cause
-            yield about.unknown(what, advice, cause)
+            yield about.unknown(f"{name}: {facts.features.reason}", advice, facts.features.cause)
         else:
             yield _feature(about, name, facts.features.get(plain(name)), by_itself=by_itself)
 

@@ -86,11 +86,8 @@ def _spot(pool: WantedPool, size: OfferedSize, sizes: Sizes) -> Row:
     about = About("spot", pool.name, f"{pool.key}.spot")
     if size.can_be_spot:
         return about.ok(f"{size.name} can be had as spot, while there are any to spare")
-    what, advice = (
-        f"{size.name} cannot be had as spot",
-        f"leave spot out, or {_nearest(pool, sizes)}",
-    )
-    return about.problem(Cause.SIZE_NOT_OFFERED, what, advice)
+    advice = f"leave spot out, or {_nearest(pool, sizes)}"
+    return about.problem(Cause.SIZE_NOT_OFFERED, f"{size.name} cannot be had as spot", advice)
 
 
 def _retired(pool: WantedPool, sizes: Sizes | Unanswered, today: date) -> Iterator[Row]:

@@ -71,9 +71,9 @@ def _stopped(file: StackFile, mistakes: Iterable[Mistake]) -> StoppedError:
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:
-    found = {}
-    for provider in _PROVIDERS:
-        for name in SETTINGS:
-            if text := texts.get(f"{provider}:{name}"):
-                found[name] = text
-    return found
+    return {
+        name: text
+        for provider in _PROVIDERS
+        for name in SETTINGS
+        if (text := texts.get(f"{provider}:{name}"))
+    }
