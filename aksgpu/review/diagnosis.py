@@ -14,37 +14,33 @@ _FOLLOWS = re.compile(r"update failed|.*\bprogram (failed|exited)[^\n]*exit[^\n]
 # A traceback is long, and its end says the most.
 _MOST_LINES = 15
 
-# What the engine, the providers and the backends say, by what it comes to. The first that fits.
-_SIGNS: tuple[tuple[re.Pattern[str], Cause, str], ...] = (
+# What the engine, the providers and the backends say, by what it comes to. The first that fits;
+# the last fits all.
+_SIGNS: tuple[tuple[str, Cause, str], ...] = (
     (
-        re.compile(r"no stack named .* found", re.I),
+        r"no stack named .* found",
         Cause.STACK_MISSING,
         "`pulumi stack ls` lists those there are; `pulumi stack init` makes one",
     ),
     (
-        re.compile(
-            r"missing required configuration|(could not|failed to) (unmarshal|load|parse|read)"
-            r"[^\n]*Pulumi\.[^\n]*ya?ml|validating stack config|is missing configuration value"
-            r"|invalid configuration key",
-            re.I,
-        ),
+        r"missing required configuration|(could not|failed to) (unmarshal|load|parse|read)"
+        r"[^\n]*Pulumi\.[^\n]*ya?ml|validating stack config|is missing configuration value"
+        r"|invalid configuration key",
         Cause.STACK_FILE_INVALID,
         "correct the stack file",
     ),
     (
-        re.compile(
-            r"connection (refused|reset|aborted|timed out)|cannot connect to|failed to connect"
-            r"|no such host|name or service not known|temporary failure in name resolution"
-            r"|connect call failed|ClientConnector\w*Error|failed to resolve"
-            r"|network is unreachable|i/o timeout|tls handshake"
-            r"|certificate verify failed|ServiceRequestError|PULUMI_ACCESS_TOKEN must be set"
-            r"|please run `?'?az login|AADSTS\d+|InvalidAuthenticationToken|AuthenticationFailed"
-            r"|ClientAuthenticationError|ExpiredAuthenticationToken|401 unauthorized",
-            re.I,
-        ),
+        r"connection (refused|reset|aborted|timed out)|cannot connect to|failed to connect"
+        r"|no such host|name or service not known|temporary failure in name resolution"
+        r"|connect call failed|ClientConnector\w*Error|failed to resolve"
+        r"|network is unreachable|i/o timeout|tls handshake"
+        r"|certificate verify failed|ServiceRequestError|PULUMI_ACCESS_TOKEN must be set"
+        r"|please run `?'?az login|AADSTS\d+|InvalidAuthenticationToken|AuthenticationFailed"
+        r"|ClientAuthenticationError|ExpiredAuthenticationToken|401 unauthorized",
         Cause.CLOUD_UNREACHABLE,
         "is Azure reachable, and are you signed in to it, and to the backend (pulumi login)?",
     ),
+    ("", Cause.PREVIEW_FAILED, "`pulumi preview` on this stack says the same, with more around it"),
 )
 
 
@@ -73,11 +69,7 @@ def _mistakes(text: str) -> Iterator[Finding]:
 def _problem(error: str) -> Finding:
     lines = error.removeprefix("error: ").splitlines()
     what = "\n".join(lines if len(lines) <= _MOST_LINES else ["...", *lines[-_MOST_LINES:]])
-    for sign, cause, advice in _SIGNS:
-        if sign.search(error):
-            return Finding(cause=cause, what=what, advice=advice)
-    return Finding(
-        cause=Cause.PREVIEW_FAILED,
-        what=what,
-        advice="`pulumi preview` on this stack says the same, with more around it",
+    cause, advice = next(
+        (cause, advice) for sign, cause, advice in _SIGNS if re.search(sign, error, re.IGNORECASE)
     )
+    return Finding(cause, what, advice)

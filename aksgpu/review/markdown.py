@@ -7,6 +7,7 @@ long lists first, then long texts, then whole stacks; the verdict stays.
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from aksgpu.outcome import Finding
@@ -44,17 +45,13 @@ _SPACE = re.compile(r"\s+")
 
 
 def as_markdown(review: Review) -> str:
-    for most, letters in _CUTS:
-        text = _Writer(most, letters).report(review, review.stacks)
-        if len(text.encode()) <= _MOST_BYTES:
-            return text
     # Those that fail, before those that do not.
     stacks = sorted(review.stacks, key=lambda stack: stack.verdict.exit_code == 0)
-    for most in _FEWER_STACKS:
-        text = _Writer(0, _CUTS[-1][1]).report(review, stacks[:most])
-        if len(text.encode()) <= _MOST_BYTES:
-            return text
-    return _Writer(0, _CUTS[-1][1]).report(review, [])
+    writers = [(_Writer(*cut), review.stacks) for cut in _CUTS]
+    writers += [(_Writer(0, _CUTS[-1][1]), stacks[:most]) for most in _FEWER_STACKS]
+    texts = (writer.report(review, shown) for writer, shown in writers)
+    shortest = writers[-1][0].report(review, [])
+    return next((text for text in texts if len(text.encode()) <= _MOST_BYTES), shortest)
 
 
 def escape(text: str, letters: int = 4000) -> str:
@@ -70,22 +67,20 @@ def _as_entity(found: re.Match[str]) -> str:
     return f"&#{ord(found[0])};"
 
 
+@dataclass(frozen=True)
 class _Writer:
     """Writes reports whose lists and texts are no longer than given."""
 
-    def __init__(self, most: int, letters: int) -> None:
-        self._most = most
-        self._letters = letters
+    most: int
+    letters: int
 
     def report(self, review: Review, shown: Sequence[StackReview]) -> str:
         verdict = review.verdict
         sign = _NOT_OK if verdict.exit_code else _OK
+        sentence = self._text(verdict.sentence.capitalize())
         lines = [
-            MARKER,
-            f"## {sign} GPU review: {self._text(verdict.word)}",
-            "",
-            f"{self._text(verdict.sentence.capitalize())}. Reviewed {self._text(review.setting)}.",
-            "",
+            f"{MARKER}\n## {sign} GPU review: {self._text(verdict.word)}\n",
+            f"{sentence}. Reviewed {self._text(review.setting)}.\n",
         ]
         for stack in shown:
             lines += [*self._stack(stack), ""]
@@ -95,24 +90,19 @@ class _Writer:
 
     def _stack(self, stack: StackReview) -> Iterator[str]:
         sign = _NOT_OK if stack.verdict.exit_code else _OK
-        yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.word)}"
-        yield ""
+        yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.word)}\n"
         yield from self._list(stack.notes, lambda note: f"_{self._text(note)}_")
         yield from self._list(stack.problems, lambda problem: self._problem(stack, problem))
         if stack.lost:
-            yield f"**{_WARNING} {wording.LOST}**"
-            yield ""
+            yield f"**{_WARNING} {wording.LOST}**\n"
         yield from self._list(stack.lost, self._lost)
         yield from self._findings(stack)
         if stack.not_run:
-            yield f"**{wording.NOT_RUN}: {len(stack.not_run)}** ({wording.NOT_RUN_MEANING})"
-            yield ""
+            yield f"**{wording.NOT_RUN}: {len(stack.not_run)}** ({wording.NOT_RUN_MEANING})\n"
         yield from self._list(stack.not_run, self._not_run)
         if stack.preflight:
-            yield self._text(wording.preflight_result(stack.preflight))
-            yield ""
-            rows = wording.preflight_rows(stack.preflight)
-            yield from self._list(rows, self._answer)
+            yield self._text(wording.preflight_result(stack.preflight)) + "\n"
+            yield from self._list(wording.preflight_rows(stack.preflight), self._answer)
         yield from self._gpus(stack)
         yield from self._changes(stack)
 
@@ -147,15 +137,12 @@ class _Writer:
         mandatory = [found for found in told if found[0].mandatory]
         advice = [found for found in told if not found[0].mandatory]
         if mandatory:
-            yield "**Rules that are broken**"
-            yield ""
+            yield "**Rules that are broken**\n"
         yield from self._list(mandatory, self._finding)
         if advice:
-            yield f"<details><summary>Advice: {len(advice)}</summary>"
-            yield ""
+            yield f"<details><summary>Advice: {len(advice)}</summary>\n"
             yield from self._list(advice, self._finding)
-            yield "</details>"
-            yield ""
+            yield "</details>\n"
 
     def _finding(self, told: tuple[Violation, str]) -> str:
         finding, places = told
@@ -172,14 +159,13 @@ class _Writer:
 
     def _gpus(self, stack: StackReview) -> Iterator[str]:
         if not stack.gpus:
-            yield wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS
-            yield ""
+            yield (wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS) + "\n"
             return
         rows = wording.gpu_rows(stack.gpus)
         yield f"| {' | '.join(wording.GPU_HEADINGS)} |"
         yield f"|{' --- |' * len(wording.GPU_HEADINGS)}"
         # The last line is of all.
-        shown = rows if len(rows) <= self._most else [*rows[: self._most], rows[-1]]
+        shown = rows if len(rows) <= self.most else [*rows[: self.most], rows[-1]]
         for row in shown:
             yield f"| {' | '.join(map(self._text, row))} |"
         yield ""
@@ -188,19 +174,19 @@ class _Writer:
         if not stack.changes:
             yield wording.NO_CHANGES if stack.gpus is not None else ""
             return
-        yield f"<details><summary>Changes: {self._text(wording.changes_in_words(stack))}</summary>"
-        yield ""
+        numbers = self._text(wording.changes_in_words(stack))
+        yield f"<details><summary>Changes: {numbers}</summary>\n"
         of_interest = sorted(stack.changes, key=lambda change: CHANGE_KINDS.index(change.kind))
         yield from self._list(of_interest, self._change)
         yield "</details>"
 
     def _list(self, things: Sequence[_Thing], told: Callable[[_Thing], str]) -> Iterator[str]:
         """A list, as far as it is to go; of the rest, how much it is."""
-        yield from map(told, things[: self._most])
-        if (left := len(things) - self._most) > 0:
+        yield from map(told, things[: self.most])
+        if (left := len(things) - self.most) > 0:
             yield f"- … and {left} more: the JSON report has them all."
         if things:
             yield ""
 
     def _text(self, text: str) -> str:
-        return escape(text, self._letters)
+        return escape(text, self.letters)

@@ -10,7 +10,6 @@ from aksgpu.preflight.preflight import Preflight
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
 # In the order of a reader's interest.
-CHANGE_KINDS: tuple[ChangeKind, ...] = ("delete", "replace", "update", "import", "create")
 CHANGE_WORDS: dict[ChangeKind, str] = {
     "delete": "deleted",
     "replace": "replaced",
@@ -18,6 +17,7 @@ CHANGE_WORDS: dict[ChangeKind, str] = {
     "import": "imported",
     "create": "created",
 }
+CHANGE_KINDS: tuple[ChangeKind, ...] = tuple(CHANGE_WORDS)
 
 LossKind = Literal["replace", "delete", "resize", "forget"]
 _SCARCE = "whether as many GPUs can be had again is not certain"

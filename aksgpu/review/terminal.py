@@ -10,7 +10,7 @@ from aksgpu.report import finding_text, print_result, table
 from aksgpu.review import wording
 from aksgpu.review.model import CHANGE_KINDS, CHANGE_WORDS, Review, StackReview
 
-_BAD, _STRONG, _DIM = "bold red", "bold", "dim"
+_BAD, _WARNING, _STRONG, _DIM = "bold red", "bold yellow", "bold", "dim"
 
 
 def print_report(review: Review, console: Console) -> None:
@@ -30,8 +30,8 @@ def _print_stack(stack: StackReview, console: Console) -> None:
     if stack.lost:
         _heading(console, wording.LOST)
     for lost in stack.lost:
-        _print(console, Text(lost.message, _STRONG if lost.allowed else _BAD), 2)
-        _print(console, Text(f"-> {lost.remedy}"), 4)
+        style = _STRONG if lost.allowed else _BAD
+        _print_entry(console, Text(lost.message, style), f"-> {lost.remedy}")
     _print_findings(stack, console)
     if stack.preflight:
         _print_preflight(stack.preflight, console)
@@ -44,28 +44,22 @@ def _print_findings(stack: StackReview, console: Console) -> None:
     if stack.findings:
         _heading(console, "Findings")
     for finding, places in wording.alike(stack.findings):
-        style = _BAD if finding.mandatory else "bold yellow"
-        line = Text(f"[{wording.grade(finding)}] {finding.rule}: ", style)
-        _print(console, line.append(places, _STRONG), 2)
-        _print(console, Text(finding.message), 4)
-        for told in filter(None, (finding.remedy, finding.url)):
-            _print(console, Text(f"-> {told}"), 4)
+        style = _BAD if finding.mandatory else _WARNING
+        line = Text(f"[{wording.grade(finding)}] {finding.rule}: ", style).append(places, _STRONG)
+        advice = [f"-> {told}" for told in (finding.remedy, finding.url) if told]
+        _print_entry(console, line, finding.message, *advice)
     if stack.not_run:
         _heading(console, f"{wording.NOT_RUN}: {wording.NOT_RUN_MEANING}")
     for rule in stack.not_run:
         line = Text(f"{rule.rule}: ", _BAD).append(wording.where(rule.resource), _STRONG)
-        _print(console, line, 2)
-        _print(console, Text(rule.why), 4)
+        _print_entry(console, line, rule.why)
 
 
 def _print_preflight(preflight: Preflight, console: Console) -> None:
     _heading(console, wording.preflight_result(preflight))
     for row in wording.preflight_rows(preflight):
-        style = _BAD if row.cause else "bold yellow"
-        line = Text(f"{wording.asked_about(row)}: ", style).append(row.what)
-        _print(console, line, 2)
-        if row.advice:
-            _print(console, Text(f"-> {row.advice}"), 4)
+        line = Text(f"{wording.asked_about(row)}: ", _BAD if row.cause else _WARNING)
+        _print_entry(console, line.append(row.what), *([f"-> {row.advice}"] if row.advice else []))
 
 
 def _print_gpus(stack: StackReview, console: Console) -> None:
@@ -92,6 +86,12 @@ def _print_changes(stack: StackReview, console: Console) -> None:
 
 def _heading(console: Console, text: str) -> None:
     console.print(Text(f"\n{text}", _STRONG), soft_wrap=True)
+
+
+def _print_entry(console: Console, head: Text, *more: str) -> None:
+    _print(console, head, 2)
+    for text in more:
+        _print(console, Text(text), 4)
 
 
 def _print(console: Console, what: Text | Table, indent: int) -> None:
