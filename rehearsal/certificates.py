@@ -1,4 +1,4 @@
-"""Certificate authorities, and the certificates that they issue."""
+"""Certificate authorities, the certificates that they issue, and their keys."""
 
 import datetime
 import ipaddress
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from rehearsal.files import write_whole
@@ -56,7 +56,8 @@ class Authority:
             .add_extension(issuer, critical=False)
         )
         if hosts:
-            names = x509.SubjectAlternativeName([*map(x509.DNSName, hosts), _address()])
+            address = x509.IPAddress(ipaddress.ip_address(ADDRESS))
+            names = x509.SubjectAlternativeName([*map(x509.DNSName, hosts), address])
             builder = builder.add_extension(names, critical=False)
         return builder.sign(self.key, hashes.SHA256()), key
 
@@ -72,17 +73,13 @@ def write_certificate(path: Path, certificate: x509.Certificate) -> None:
     write_whole(path, certificate.public_bytes(serialization.Encoding.PEM))
 
 
-def write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
+def write_key(path: Path, key: ec.EllipticCurvePrivateKey | rsa.RSAPrivateKey) -> None:
     pem = key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
     write_whole(path, pem, 0o600)
-
-
-def _address() -> x509.IPAddress:
-    return x509.IPAddress(ipaddress.ip_address(ADDRESS))
 
 
 def _builder(

@@ -109,14 +109,12 @@ def find(home: Path) -> Cloud | None:
     record, principal = read_json(files.server), read_json(files.principal)
     if record is None or principal is None or not _answers(files, record):
         return None
+    names = ("tenant", "subscription", "client_id", "client_secret")
     return Cloud(
+        **{name: principal[name] for name in names},
         home=files.path,
         url=record["url"],
         pid=record["pid"],
-        tenant=principal["tenant"],
-        subscription=principal["subscription"],
-        client_id=principal["client_id"],
-        client_secret=principal["client_secret"],
         ca_bundle=files.ca_bundle,
         request_log=files.request_log,
         time_scale=record.get("timeScale", 1.0),

@@ -18,7 +18,8 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import read_json, write_json
 
 
-def main() -> int:
+def main() -> str | None:
+    """Returns why no server ran; None once one has run and ended."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.arm", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="the folder of this cloud's state")
     parser.add_argument("--port", type=int, help="preferred; default: the one used last")
@@ -38,12 +39,10 @@ def main() -> int:
             options = server.Options(arguments.time_scale, era, arguments.kubernetes)
             asyncio.run(run(home, arguments.port, options))
     except OtherEraError as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        return 1
+        return str(error)
     except Timeout:
-        print(f"Another server is running on {home.path}.", file=sys.stderr)  # noqa: T201
-        return 1
-    return 0
+        return f"Another server is running on {home.path}."
+    return None
 
 
 async def run(home: Home, port: int | None, options: server.Options) -> None:
@@ -57,12 +56,11 @@ async def run(home: Home, port: int | None, options: server.Options) -> None:
     instance = str(uuid.uuid4())
     app = server.application(home, port, instance, options)
     runner = await server.serve(app, listener, context)
-    started = datetime.datetime.now(datetime.UTC).isoformat()
     record = {
         "pid": os.getpid(),
         "port": port,
         "url": f"https://{HOSTNAME}:{port}",
-        "started": started,
+        "started": datetime.datetime.now(datetime.UTC).isoformat(),
         "instance": instance,
         "era": options.era,
         "timeScale": options.time_scale,

@@ -50,15 +50,12 @@ def begin(
     """
     operation = str(uuid.uuid4())
     due = request.due(DURATIONS[kind])
-    request.store.rows(
-        "INSERT INTO operations (id, kind, started, due, status, error) VALUES (?, ?, ?, ?, ?, ?)",
-        operation,
-        kind,
-        request.now,
-        due,
-        "InProgress",
-        json.dumps(failure) if failure else None,
+    error = json.dumps(failure) if failure else None
+    statement = (
+        "INSERT INTO operations (id, kind, started, due, error, status)"
+        " VALUES (?, ?, ?, ?, ?, 'InProgress')"
     )
+    request.store.rows(statement, operation, kind, request.now, due, error)
     for resource in resources:
         resource.operation = operation
         resource.state = STATE_MEANWHILE[kind.split()[1]]
@@ -111,13 +108,8 @@ def _remove(store: Store, resource: Resource, now: float) -> None:
 
 
 def _end(store: Store, operation: str, now: float, status: str, error: Json | None = None) -> None:
-    store.rows(
-        "UPDATE operations SET status = ?, ended = ?, error = ? WHERE id = ?",
-        status,
-        now,
-        json.dumps(error) if error else None,
-        operation,
-    )
+    statement = "UPDATE operations SET status = ?, ended = ?, error = ? WHERE id = ?"
+    store.rows(statement, status, now, json.dumps(error) if error else None, operation)
 
 
 def retry_headers(request: Request, operation: str) -> dict[str, str]:

@@ -44,19 +44,10 @@ class Options:
 
 def listen(preferred: int) -> socket.socket:
     """Returns a loopback socket, at the preferred port or, if that is taken, at a free one."""
-    for port in (preferred, 0):
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((ADDRESS, port))
-            listener.listen(128)
-        except OSError:
-            listener.close()
-            if port == 0:
-                raise
-        else:
-            return listener
-    raise AssertionError("unreachable: the second round returns or raises")
+    try:
+        return socket.create_server((ADDRESS, preferred), backlog=128)
+    except OSError:
+        return socket.create_server((ADDRESS, 0), backlog=128)
 
 
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:

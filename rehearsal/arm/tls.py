@@ -51,8 +51,7 @@ def _write_bundle(home: Home) -> None:
 
 
 def _roots_in_force() -> bytes:
-    named = (os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile)
-    for name in named:
+    for name in (os.environ.get("SSL_CERT_FILE"), ssl.get_default_verify_paths().cafile):
         if name and Path(name).is_file():
             return Path(name).read_bytes()
     return Path(certifi.where()).read_bytes()

@@ -12,7 +12,7 @@ from jwt.algorithms import RSAAlgorithm
 
 from rehearsal.arm import errors
 from rehearsal.arm.home import Home, Principal
-from rehearsal.files import write_whole
+from rehearsal.certificates import write_key
 
 LIFETIME = 3600
 ALGORITHM = "RS256"
@@ -73,13 +73,7 @@ class Issuer:
 def load(home: Home) -> Issuer:
     """Returns the issuer of this home; its key is made at the first start."""
     if not home.token_key.exists():
-        made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-        pem = made.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        write_whole(home.token_key, pem, 0o600)
+        write_key(home.token_key, rsa.generate_private_key(public_exponent=65537, key_size=2048))
     key = serialization.load_pem_private_key(home.token_key.read_bytes(), None)
     if not isinstance(key, rsa.RSAPrivateKey):
         raise TypeError(f"{home.token_key} is not the RSA key this server makes.")

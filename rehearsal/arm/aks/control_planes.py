@@ -119,8 +119,7 @@ class FleetControlPlanes:
     def ended(self, row: Any, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
         if self.fleet is None or row["error"]:
-            due: float = row["due"]
-            return due
+            return float(row["due"])
         return None if self._is_at_work(self.fleet, row["id"], row["kind"]) else now
 
     def _is_at_work(self, fleet: Fleet, operation: str, kind: str) -> bool:

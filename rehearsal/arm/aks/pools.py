@@ -36,7 +36,10 @@ def put(request: Request) -> Answer:
 
 
 def get(request: Request) -> Answer:
-    return Answer(200, shown(_existing(request, "read")))
+    pool = request.store.find(_id(request, _cluster(request, "read")))
+    if pool is None:
+        raise errors.ArmError(errors.NO_POOL, name=request.names["pool"])
+    return Answer(200, shown(pool))
 
 
 def list_all(request: Request) -> Answer:
@@ -107,8 +110,7 @@ def _choose_image(request: Request, pool: Resource) -> None:
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
     if asked_for and not registrations.has_taken_over(request.store, *feature, request.now):
         raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])
-    has_gpus = sizes.is_gpu_size(pool.properties["vmSize"])
-    if has_gpus and asked_for:
+    if asked_for and sizes.is_gpu_size(pool.properties["vmSize"]):
         pool.body["image"] = SPECIALISED
 
 
@@ -164,13 +166,6 @@ def _cluster(request: Request, action: str) -> Resource:
 
 def _id(request: Request, cluster: Resource) -> str:
     return f"{cluster.id}/agentPools/{request.names['pool']}"
-
-
-def _existing(request: Request, action: str) -> Resource:
-    pool = request.store.find(_id(request, _cluster(request, action)))
-    if pool is None:
-        raise errors.ArmError(errors.NO_POOL, name=request.names["pool"])
-    return pool
 
 
 def _is_system(pool: Resource) -> bool:

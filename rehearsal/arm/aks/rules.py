@@ -91,16 +91,13 @@ def pool_after_defaults(properties: Json) -> None:
     fewest = FEWEST_NODES.get(properties["mode"], 0)
     for name in ("count", "minCount", "maxCount"):
         number = properties.get(name)
-        if number is not None and not _is_count(number, fewest):
+        is_count = type(number) is int and fewest <= number <= MOST_NODES
+        if number is not None and not is_count:
             raise _invalid(f"agentPoolProfile.{name}", f"{fewest} to {MOST_NODES} nodes")
     if properties["enableAutoScaling"] and properties["minCount"] > properties["maxCount"]:
         raise _invalid("agentPoolProfile.minCount", "not above maxCount")
     if properties["mode"] == "System" and properties.get("scaleSetPriority") == "Spot":
         raise _invalid("agentPoolProfile.scaleSetPriority", "a System pool is Regular")
-
-
-def _is_count(number: object, fewest: int) -> bool:
-    return type(number) is int and fewest <= number <= MOST_NODES
 
 
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str) -> None:

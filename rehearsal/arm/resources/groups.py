@@ -60,10 +60,7 @@ def head(request: Request) -> Answer:
 
 def delete(request: Request) -> Answer:
     group = existing(request)
-    if group.operation is None:
-        operation = operations.begin(request, "group delete", [group])
-    else:
-        operation = group.operation
+    operation = group.operation or operations.begin(request, "group delete", [group])
     return operations.accepted_by_front(request, operation)
 
 

@@ -53,13 +53,12 @@ def set_feature(request: Request, *, registered: bool) -> Answer:
 
 
 def _feature(request: Request, namespace: str, name: str) -> Json:
-    registration = request.store.registration(f"{namespace}/{name}")
+    key, features = f"{namespace}/{name}", OF_A_PROVIDER.format(namespace=namespace)
     return {
-        "id": f"{request.subscription}/providers/Microsoft.Features/providers/{namespace}"
-        f"/features/{name}",
-        "name": f"{namespace}/{name}",
+        "id": f"{request.subscription}{features}/{name}",
+        "name": key,
         "type": FEATURE_TYPE,
-        "properties": {"state": _state(registration, request.now, "NotRegistered")},
+        "properties": {"state": _state(request, key, "NotRegistered")},
     }
 
 
@@ -112,9 +111,7 @@ def _provider(request: Request, namespace: str) -> Json:
         "id": f"{request.subscription}/providers/{namespace}",
         "namespace": namespace,
         "resourceTypes": types,
-        "registrationState": _state(
-            request.store.registration(namespace), request.now, "Registered"
-        ),
+        "registrationState": _state(request, namespace, "Registered"),
         "registrationPolicy": "RegistrationRequired",
     }
 
@@ -131,11 +128,12 @@ def _known(names: Iterable[str], requested: str, refusal: errors.Refusal) -> str
     raise errors.ArmError(refusal, name=requested)
 
 
-def _state(registration: Registration | None, now: float, at_first: str) -> str:
+def _state(request: Request, key: str, at_first: str) -> str:
+    registration = request.store.registration(key)
     if registration is None:
         return at_first
     stem = "Register" if registration.registered else "Unregister"
-    return f"{stem}ed" if now >= registration.due else f"{stem}ing"
+    return f"{stem}ed" if request.now >= registration.due else f"{stem}ing"
 
 
 # A request to a provider, and not to Resource Manager about it.
