@@ -52,17 +52,14 @@ class Runner:
                 return bool(until) and until in printed
 
             ended = program.attempt(seconds=MOST_SECONDS, is_done=is_done)
-        self._note(ended)
+        # What is told is kept; what is asked in between may hold a secret.
+        with (self.folder / "commands.txt").open("a", encoding="utf-8") as file:
+            how = f"(exit code {ended.code}, {ended.seconds:.1f} s)"
+            file.write(f"$ {ended.command}\n{ended.out}{ended.err}{how}\n\n")
         return ended
 
     def _program(self, *command: str) -> Program:
         return Program(command, self.folder, self.environment)
-
-    def _note(self, ended: Ended) -> None:
-        """Keeps what was told; what is asked in between may hold a secret."""
-        with (self.folder / "commands.txt").open("a", encoding="utf-8") as file:
-            how = f"(exit code {ended.code}, {ended.seconds:.1f} s)"
-            file.write(f"$ {ended.command}\n{ended.out}{ended.err}{how}\n\n")
 
 
 def wait_until(what: str, holds: Callable[[], bool], say: Say | None = None) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import Any
 
 from acceptance.arm_view import Request
@@ -13,23 +14,14 @@ _POOL = re.compile(r".*/managedclusters/[^/]+/agentpools/[^/]+", re.IGNORECASE)
 _INLINE_POOL = re.compile(r"properties\.agentPoolProfiles\[[^]]*\]\.")
 
 
-@dataclass(frozen=True)
-class Unsaid:
-    """In place of a value that is not sent, or that says nothing: null, or empty."""
-
-    def __str__(self) -> str:
-        return "-"
-
-
-UNSAID = Unsaid()
+class _Stand(Enum):
+    # For a value that is not sent, or that says nothing: null, or empty.
+    UNSAID = "-"
+    # In an explanation, for a value that is another one at every run.
+    ANYTHING = "anything"
 
 
-@dataclass(frozen=True)
-class Anything:
-    """Stands in an explanation for a value that is another one at every run."""
-
-
-ANYTHING = Anything()
+UNSAID, ANYTHING = _Stand.UNSAID, _Stand.ANYTHING
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ class Kubectl:
     runner: Runner
     kubeconfig: Path
 
-    def tell(self, *arguments: str, until: str = "") -> str:
+    def tell(self, *arguments: str) -> str:
         """A command of the article, run before the user's eyes."""
-        return self._on_cluster().tell("kubectl", *arguments, until=until)
+        return self._on_cluster().tell("kubectl", *arguments)
 
     def ask(self, *arguments: str) -> str:
         return self._on_cluster().ask("kubectl", *arguments)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from acceptance.comparison import UNSAID, Comparison, Item, Thing, Unsaid
+from acceptance.comparison import UNSAID, Comparison, Item, Thing
 from acceptance.steps import Finding
 from aksgpu.outcome import Cause
 from aksgpu.report import print_result, table
@@ -127,7 +127,9 @@ def _shown(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return str(value) if isinstance(value, str | Unsaid) else json.dumps(value)
+    if value is UNSAID:
+        return "-"
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _item_json(item: Item) -> Mapping[str, Any]:

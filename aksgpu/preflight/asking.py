@@ -129,25 +129,23 @@ async def _features(clients: Clients, needed: Mapping[str, bool]) -> dict[str, s
 
 
 async def _group(clients: Clients, name: str) -> str | None:
-    try:
-        return str((await clients.resources.resource_groups.get(name)).id)
-    except ResourceNotFoundError as error:
-        _refuse_other_errors(error)
-        return None
+    found = await _if_there(clients.resources.resource_groups.get(name))
+    return str(found.id) if found else None
 
 
 async def _cluster(clients: Clients, group: str, name: str) -> ExistingCluster | None:
-    try:
-        return facts.cluster(await clients.aks.managed_clusters.get(group, name))
-    except ResourceNotFoundError as error:
-        _refuse_other_errors(error)
-        return None
+    found = await _if_there(clients.aks.managed_clusters.get(group, name))
+    return facts.cluster(found) if found else None
 
 
-def _refuse_other_errors(error: ResourceNotFoundError) -> None:
+async def _if_there(question: Awaitable[Fact]) -> Fact | None:
     """That something is not there is an answer; that the subscription is not, is none."""
-    if error.error is not None and error.error.code in _NO_SUBSCRIPTION:
-        raise error
+    try:
+        return await question
+    except ResourceNotFoundError as error:
+        if error.error is not None and error.error.code in _NO_SUBSCRIPTION:
+            raise
+        return None
 
 
 async def _all(pages: AsyncIterable[Fact]) -> list[Fact]:

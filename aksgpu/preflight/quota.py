@@ -1,6 +1,7 @@
 """Whether the subscription's quota holds what the stack may need at most."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aksgpu.outcome import Cause
@@ -34,10 +35,10 @@ def judge(pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
         yield _of_pool(pool, facts, demands)
     if plain(_REGION) in demands:
         about = About("quota of the region")
-        yield _held(about, _REGION, facts, demands[plain(_REGION)])
+        yield _held(about, _REGION, facts, demands)
 
 
-def _of_pool(pool: WantedPool, facts: Facts, demands: dict[str, _Demand]) -> Row:
+def _of_pool(pool: WantedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
     key = "count" if pool.most == pool.fewest else "maxCount"
     about = About("quota", pool.name, f"{pool.key}.{key}")
     size = _size(pool.vm_size, facts)
@@ -47,23 +48,17 @@ def _of_pool(pool: WantedPool, facts: Facts, demands: dict[str, _Demand]) -> Row
             left_open = "the list of sizes was not to be had, and it names the quota"
         return about.unknown(left_open, "see size", None)
     if pool.surge is None:
-        return About("quota", pool.name, f"{pool.key}.maxSurge").unknown(
-            f"{pool.max_surge!r} is neither a number of nodes nor a percentage",
-            "write 1, or 10%",
-        )
+        what = f"{pool.max_surge!r} is neither a number of nodes nor a percentage"
+        about = About("quota", pool.name, f"{pool.key}.maxSurge")
+        return about.unknown(what, "write 1, or 10%")
     name = _SPOT if pool.spot else size.family
-    return _held(about, name, facts, demands[plain(name)], pool, size)
+    return _held(about, name, facts, demands, _made_of(pool, size, demands[plain(name)]))
 
 
 def _held(
-    about: About,
-    name: str,
-    facts: Facts,
-    demand: _Demand,
-    pool: WantedPool | None = None,
-    size: OfferedSize | None = None,
+    about: About, name: str, facts: Facts, demands: Mapping[str, _Demand], made_of: str = ""
 ) -> Row:
-    quotas = facts.quotas
+    quotas, demand = facts.quotas, demands[plain(name)]
     quota = None if isinstance(quotas, Unanswered) else quotas.get(plain(name))
     if quota is None:
         what = f"Azure tells of no quota named {name or '(none)'} in {facts.location}"
@@ -82,7 +77,7 @@ def _held(
     what = (
         f"{quota.name}: limit {quota.limit}, used {quota.used}"
         f"{f' ({demand.present} of it by this stack)' if demand.present else ''}, "
-        f"needed at most {demand.surging}{_made_of(pool, size, demand)}"
+        f"needed at most {demand.surging}{made_of}"
     )
     if needed <= quota.limit or not demand.surging:
         return about.ok(what, **figures)
@@ -90,9 +85,7 @@ def _held(
     return about.problem(Cause.QUOTA_TOO_SMALL, what, _advice(quota, needed, facts), **figures)
 
 
-def _made_of(pool: WantedPool | None, size: OfferedSize | None, demand: _Demand) -> str:
-    if pool is None or size is None:
-        return ""
+def _made_of(pool: WantedPool, size: OfferedSize, demand: _Demand) -> str:
     own = (pool.most + (pool.surge or 0)) * size.vcpus
     nodes = f"{pool.most} node{'s' * (pool.most != 1)}"
     nodes += f" and {pool.surge} of a surge" if pool.surge else ""
@@ -113,12 +106,10 @@ def _so_far(quota: Quota, others: int, demand: _Demand) -> str:
 
 def _advice(quota: Quota, needed: int, facts: Facts) -> str:
     kind = "lowPriority" if plain(quota.name) == plain(_SPOT) else "dedicated"
-    # As a shell takes it.
-    name = f"'{quota.name}'" if " " in quota.name else quota.name
     scope = f"/subscriptions/{facts.subscription}/providers/Microsoft.Compute/locations/"
     return (
         f"ask for a limit of {needed} or more at {_WHERE}, or with `az quota update "
-        f"--resource-name {name} --scope {scope}{facts.location} --limit-object "
+        f"--resource-name {shlex.quote(quota.name)} --scope {scope}{facts.location} --limit-object "
         f"value={needed} --resource-type {kind}`; or take fewer nodes, a smaller maxSurge or "
         "another size"
     )

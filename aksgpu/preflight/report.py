@@ -49,10 +49,12 @@ def _what_to_do(row: Row) -> str:
 
 
 def _print_costs(costs: Costs, console: Console) -> None:
-    if isinstance(costs.prices, Unanswered):
-        title = "What the nodes cost is not known"
-    else:
-        title = f"What the nodes cost, in {costs.prices.currency}"
+    title, prices = "What the nodes cost is not known", costs.prices
+    lines = [f"Left out: {', '.join(LEFT_OUT)}. A month has {HOURS_A_MONTH} hours."]
+    if not isinstance(prices, Unanswered):
+        title = f"What the nodes cost, in {prices.currency}"
+        remark = f" ({prices.remark})" if prices.remark else ""
+        lines.insert(0, f"By the price list {prices.source}{remark}, on {prices.asked_on}.")
     headings = ("pool", "size", "nodes", "a node's hour", "an hour", "a month")
     shown = table(*headings, title=title)
     for cost in costs.pools:
@@ -63,7 +65,7 @@ def _print_costs(costs: Costs, console: Console) -> None:
         hour, month = _range(costs.hourly, 4), _range(costs.hourly.monthly, 2)
         shown.add_row("the stack", whole, "", "", hour, month)
     console.print(shown)
-    for line in _small_print(costs):
+    for line in lines:
         console.print(Text(line), soft_wrap=True)
     console.print()
 
@@ -77,15 +79,6 @@ def _pool(cost: PoolCost) -> list[Text]:
         return [*known, Text("unknown", "yellow"), Text("unknown"), Text("unknown")]
     prices = [_money(cost.price.hourly, 4), _range(hourly, 4), _range(hourly.monthly, 2)]
     return [*known, *map(Text, prices)]
-
-
-def _small_print(costs: Costs) -> list[str]:
-    lines = [f"Left out: {', '.join(LEFT_OUT)}. A month has {HOURS_A_MONTH} hours."]
-    if not isinstance(costs.prices, Unanswered):
-        said = f" ({costs.prices.remark})" if costs.prices.remark else ""
-        day = costs.prices.asked_on
-        lines.insert(0, f"By the price list {costs.prices.source}{said}, on {day}.")
-    return lines
 
 
 def _range(money: Range, places: int) -> str:

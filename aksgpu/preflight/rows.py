@@ -60,5 +60,4 @@ class About:
         return self._row("unknown", what, advice=advice, cause=cause)
 
     def _row(self, answer: Answer, what: str, **more: Any) -> Row:
-        about: dict[str, Any] = {"question": self.question, "pool": self.pool, "key": self.key}
-        return Row(answer=answer, what=what, **about, **more)
+        return Row(answer=answer, what=what, **vars(self), **more)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from aksgpu.preflight.nearest import nearest
+from aksgpu.preflight.sizes import nearest
 from aksgpu.preflight.wanted import WantedPool
 from catalogue.sizes import gpu_sizes
 from tests.aksgpu.preflight.conftest import offered
