@@ -66,9 +66,6 @@ class Fault:
                 operations.fail_when_due(store, started[1], self.operation)
 
 
-NO_FAULT = Fault()
-
-
 class FaultScript:
     """The faults of a file; when the file changes, their counts begin anew."""
 
@@ -78,7 +75,7 @@ class FaultScript:
         self._on_change = on_change
 
     def take(self, method: str, path: str) -> Fault:
-        """Returns the fault that strikes a request, and counts it."""
+        """Returns the fault that strikes a request, and counts it; else one that does nothing."""
         faults = self._file.read()
         if faults is not self._faults:
             self._faults = faults
@@ -87,7 +84,7 @@ class FaultScript:
             if fault.strikes(method, path):
                 fault.times -= 1
                 return fault
-        return NO_FAULT
+        return Fault()
 
 
 def _parse(lines: list[dict[str, Any]]) -> list[Fault]:

@@ -129,7 +129,10 @@ def credentials(request: Request, *, role: str) -> Answer:
 
 
 def shown(store: Store, cluster: Resource) -> Json:
-    profiles = [pools.shown_inline(pool) for pool in pools.cluster_pools(store, cluster)]
+    profiles = [
+        {"name": pool.name, **pools.shown(pool)["properties"]}
+        for pool in pools.cluster_pools(store, cluster)
+    ]
     return {
         "id": cluster.id,
         "name": cluster.name,

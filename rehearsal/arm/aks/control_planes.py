@@ -59,7 +59,7 @@ class StoreSource:
 def _pool(pool: Resource) -> WantedPool:
     has = pool.properties
     gpu = has.get("gpuProfile") or {}
-    is_specialised = pools.is_specialised(pool)
+    is_specialised = pool.body.get("image") == pools.SPECIALISED
     is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
     limits = None
     if has["enableAutoScaling"]:

@@ -114,11 +114,6 @@ def _choose_image(request: Request, pool: Resource) -> None:
         pool.body["image"] = SPECIALISED
 
 
-def is_specialised(pool: Resource) -> bool:
-    """Returns whether the nodes have the specialised GPU image."""
-    return pool.body.get("image") == SPECIALISED
-
-
 def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:
     return store.children(cluster.id, TYPE)
 
@@ -148,11 +143,6 @@ def shown(pool: Resource) -> Json:
             "eTag": pool.etag,
         },
     }
-
-
-def shown_inline(pool: Resource) -> Json:
-    """Returns the pool as the `agentPoolProfiles` of its cluster list it."""
-    return {"name": pool.name, **shown(pool)["properties"]}
 
 
 def _cluster(request: Request, action: str) -> Resource:

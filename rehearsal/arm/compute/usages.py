@@ -63,19 +63,16 @@ def list_all(request: Request) -> Answer:
 
     def shown(name: str) -> Json:
         limit = COUNTS[name] if name in COUNTS else offers.limit(name, location)
+        # The name of a family for people: Standard DSv3 Family vCPUs for `standardDSv3Family`.
+        vcpus = f"Standard {family_stem(name)} Family vCPUs"
         return {
             "limit": limit,
             "unit": "Count",
             "currentValue": counts.get(name, usage.cores[name]),
-            "name": {"value": name, "localizedValue": NAMES.get(name) or _localized(name)},
+            "name": {"value": name, "localizedValue": NAMES.get(name, vcpus)},
         }
 
     return request.page([*NAMES, *families()], shown)
-
-
-def _localized(family: str) -> str:
-    """Returns the name for people: Standard DSv3 Family vCPUs for `standardDSv3Family`."""
-    return f"Standard {family_stem(family)} Family vCPUs"
 
 
 ROUTES = (Route("GET", "/providers/Microsoft.Compute/locations/{location}/usages", list_all),)

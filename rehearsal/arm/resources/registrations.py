@@ -31,22 +31,21 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
 }
 
 
-def show_feature(request: Request) -> Answer:
-    return Answer(200, _feature(request, *_feature_named(request)))
-
-
 def list_features(request: Request) -> Answer:
     namespaces = [_namespace(request, FEATURES)] if "namespace" in request.names else list(FEATURES)
     pairs = [(namespace, name) for namespace in namespaces for name in FEATURES[namespace]]
     return Answer(200, {"value": [_feature(request, *pair) for pair in pairs]})
 
 
-def set_feature(request: Request, *, registered: bool) -> Answer:
-    namespace, name = _feature_named(request)
+def feature(request: Request, *, registered: bool | None = None) -> Answer:
+    """Shows a feature; first registers or unregisters it, if the request is for that."""
+    namespace = _namespace(request, FEATURES)
+    name = _known(FEATURES[namespace], request.names["feature"], errors.NO_FEATURE)
     key = f"{namespace}/{name}"
     present = request.store.registration(key)
+    is_registered = present is not None and present.registered
     # A repeated request does not start it again.
-    if (present is not None and present.registered) != registered:
+    if registered not in (None, is_registered):
         due = request.due(FEATURE_SECONDS)
         request.store.register(key, Registration(registered, request.now, due))
     return Answer(200, _feature(request, namespace, name))
@@ -62,12 +61,6 @@ def _feature(request: Request, namespace: str, name: str) -> Json:
     }
 
 
-def _feature_named(request: Request) -> tuple[str, str]:
-    namespace = _namespace(request, FEATURES)
-    requested = request.names["feature"]
-    return namespace, _known(FEATURES[namespace], requested, errors.NO_FEATURE)
-
-
 def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bool:
     """Returns whether the provider was registered again after the feature."""
     known, again = store.registration(f"{namespace}/{feature}"), store.registration(namespace)
@@ -76,18 +69,16 @@ def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bo
     return known.due <= again.asked <= now
 
 
-def show_provider(request: Request) -> Answer:
-    return Answer(200, _provider(request, _namespace(request, PROVIDERS)))
-
-
 def list_providers(request: Request) -> Answer:
     return Answer(200, {"value": [_provider(request, namespace) for namespace in PROVIDERS]})
 
 
-def set_provider(request: Request, *, registered: bool) -> Answer:
+def provider(request: Request, *, registered: bool | None = None) -> Answer:
+    """Shows a resource provider; first registers or unregisters it, if the request is for that."""
     namespace = _namespace(request, PROVIDERS)
-    due = request.due(PROVIDER_SECONDS)
-    request.store.register(namespace, Registration(registered, request.now, due))
+    if registered is not None:
+        due = request.due(PROVIDER_SECONDS)
+        request.store.register(namespace, Registration(registered, request.now, due))
     return Answer(200, _provider(request, namespace))
 
 
@@ -144,13 +135,11 @@ OF_A_PROVIDER = "/providers/Microsoft.Features/providers/{namespace}/features"
 ROUTES = (
     Route("GET", "/providers/Microsoft.Features/features", list_features),
     Route("GET", OF_A_PROVIDER, list_features),
-    Route("GET", f"{OF_A_PROVIDER}/{{feature}}", show_feature),
-    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/register", partial(set_feature, registered=True)),
-    Route(
-        "POST", f"{OF_A_PROVIDER}/{{feature}}/unregister", partial(set_feature, registered=False)
-    ),
+    Route("GET", f"{OF_A_PROVIDER}/{{feature}}", feature),
+    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/register", partial(feature, registered=True)),
+    Route("POST", f"{OF_A_PROVIDER}/{{feature}}/unregister", partial(feature, registered=False)),
     Route("GET", "/providers", list_providers),
-    Route("GET", "/providers/{namespace}", show_provider),
-    Route("POST", "/providers/{namespace}/register", partial(set_provider, registered=True)),
-    Route("POST", "/providers/{namespace}/unregister", partial(set_provider, registered=False)),
+    Route("GET", "/providers/{namespace}", provider),
+    Route("POST", "/providers/{namespace}/register", partial(provider, registered=True)),
+    Route("POST", "/providers/{namespace}/unregister", partial(provider, registered=False)),
 )
