@@ -168,9 +168,8 @@ def _pod(item: Json) -> Pod:
     states = {
         found["name"]: found.get("state") or {} for found in status.get("containerStatuses") or ()
     }
-    placed: Json = next(
-        (found for found in status.get("conditions") or () if found["type"] == "PodScheduled"), {}
-    )
+    conditions = {found["type"]: found for found in status.get("conditions") or ()}
+    placed = conditions.get("PodScheduled", {})
     is_unplaced = placed.get("reason") == "Unschedulable"
     return Pod(
         namespace=item["metadata"]["namespace"],
@@ -210,10 +209,9 @@ def _plugins_of(spec: Json) -> list[str]:
 def _aim(spec: Json) -> str | None:
     """The node for which a DaemonSet has made a pod that is not placed yet."""
     for term in affinity_terms(spec) or ():
-        for field_ in term.get("matchFields") or ():
-            if field_["key"] == "metadata.name" and field_["operator"] == "In":
-                name: str = field_["values"][0]
-                return name
+        for found in term.get("matchFields") or ():
+            if found["key"] == "metadata.name" and found["operator"] == "In":
+                return str(found["values"][0])
     return None
 
 

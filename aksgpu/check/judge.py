@@ -19,13 +19,11 @@ _NO_DRIVER = (
 )
 
 # These may pass by themselves on a cluster that is just coming up.
-_PASSING = frozenset(
-    {
-        Cause.NODE_NOT_READY,
-        Cause.PLUGIN_NOT_RUNNING,
-        Cause.NO_GPU_ALLOCATABLE,
-        Cause.POD_PENDING,
-    }
+_PASSING = (
+    Cause.NODE_NOT_READY,
+    Cause.PLUGIN_NOT_RUNNING,
+    Cause.NO_GPU_ALLOCATABLE,
+    Cause.POD_PENDING,
 )
 
 
@@ -181,13 +179,11 @@ def _without_gpus(
 def _kept_away(daemon_set: DaemonSet, node: Node) -> tuple[str, str, int]:
     """What keeps a DaemonSet's pods off a node, what to do, and how far from it they are."""
     before = f"no pod of {daemon_set} gets to this node because of"
-    if selector := list(unmet_selector(daemon_set.pods, node.labels.get)):
-        asked = ", ".join(selector)
-        what = f"{before} its node selector: the node is not {asked}"
+    if selector := ", ".join(unmet_selector(daemon_set.pods, node.labels.get)):
+        what = f"{before} its node selector: the node is not {selector}"
         return what, "drop the selector from the DaemonSet, or label the pool so", 2
     if affinity := unmet_affinity(daemon_set.pods, node.labels.get, node.name):
-        asked = "; or ".join(affinity)
-        what = f"{before} its node affinity: it asks for {asked}"
+        what = f"{before} its node affinity: it asks for {'; or '.join(affinity)}"
         advice = (
             "right where the node's image or an operator brings the plugin, which then is not at "
             "work; else set the pool's gpuStack to device-plugin"

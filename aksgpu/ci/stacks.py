@@ -97,35 +97,25 @@ def changed_files(folder: Path, since: str) -> list[str] | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the outputs of the step."""
     parser = argparse.ArgumentParser(prog="python -m aksgpu.ci.stacks", description=__doc__)
-    parser.add_argument(
-        "--changed-since", required=True, help="A commit; empty, and every stack counts"
-    )
+    counted = "A commit; empty, and every stack counts"
+    parser.add_argument("--changed-since", required=True, help=counted)
     since = parser.parse_args(arguments).changed_since
     here = Path.cwd()
     try:
         stacks = stacks_of(here)
         live = deployed(os.environ.get("DEPLOYED_STACKS", ""), stacks)
         told = touched(changed_files(here, since), stacks)
-    except StacksError as error:
+    except (StacksError, ProgramError) as error:
         sys.stderr.write(f"{error}\n")
-        return WRONG_USAGE
-    except ProgramError as error:
-        sys.stderr.write(f"{error}\n")
-        return NOT_KNOWN
-    for name, value in {
-        "touched": told,
-        "deployed": [stack for stack in live if stack in told],
-    }.items():
-        sys.stdout.write(f"{name}={json.dumps(value)}\n")
+        return WRONG_USAGE if isinstance(error, StacksError) else NOT_KNOWN
+    live = [stack for stack in live if stack in told]
+    sys.stdout.write(f"touched={json.dumps(told)}\ndeployed={json.dumps(live)}\n")
     return 0
 
 
 def _touches_none(path: str) -> bool:
-    if PurePosixPath(path).suffix == ".md":
-        return True
-    return any(
-        path.startswith(known) if known.endswith("/") else path == known for known in TOUCHES_NONE
-    )
+    folders = tuple(known for known in TOUCHES_NONE if known.endswith("/"))
+    return PurePosixPath(path).suffix == ".md" or path in TOUCHES_NONE or path.startswith(folders)
 
 
 def _git(folder: Path, *arguments: str) -> Ended:

@@ -60,11 +60,8 @@ def escape(text: str, letters: int = 4000) -> str:
     line = _SPACE.sub(" ", text[: letters * 2]).strip()
     if len(line) > letters:
         line = line[:letters] + "…"
-    return _REFERENCE.sub("\\1\u200b", _ADDRESS.sub(_as_entity, line.translate(_RULING)))
-
-
-def _as_entity(found: re.Match[str]) -> str:
-    return f"&#{ord(found[0])};"
+    line = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", line.translate(_RULING))
+    return _REFERENCE.sub("\\1\u200b", line)
 
 
 @dataclass(frozen=True)

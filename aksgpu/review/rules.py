@@ -19,12 +19,9 @@ class RuleFacts:
     tags: tuple[str, ...] = ()
 
 
-_NOTHING = RuleFacts()
-
-
 def facts_of(rule: str, pack: str) -> RuleFacts:
     """What is known of a rule; nothing of those of other packs."""
-    return _RULES.get(rule, _NOTHING) if pack == _PACK else _NOTHING
+    return _RULES[rule] if pack == _PACK and rule in _RULES else RuleFacts()
 
 
 def _facts(rule: Any) -> RuleFacts:

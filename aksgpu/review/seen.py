@@ -13,18 +13,14 @@ from pulumi.automation.events import (
 )
 
 from aksgpu.review.masking import clean
-from aksgpu.review.model import Change, ChangeKind, NotRun, Resource, Violation
+from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
 
 # The engine's operations, where they say what becomes of a resource. A replacement is told in three
 # steps, of which one is told on.
 _KINDS: Mapping[str, ChangeKind] = {
-    "create": "create",
-    "import": "import",
-    "update": "update",
-    "replace": "replace",
+    **{kind: kind for kind in CHANGE_KINDS},
     "import-replacement": "replace",
-    "delete": "delete",
 }
 _TOLD = frozenset({*_KINDS, "same"})
 
@@ -96,18 +92,19 @@ class Seen:
             why = message.partition(_NOT_RUN_REASON)[2] or message
             self.not_run.append(NotRun(rule=rule, pack=pack, resource=resource, why=why))
             return
-        finding = Violation(
-            rule=rule,
-            pack=pack,
-            severity=facts.severity,
-            mandatory=told.enforcement_level == "mandatory",
-            resource=resource,
-            # The engine puts the rule's description before what the rule has to say.
-            message=message.removeprefix(facts.description).strip() or message,
-            remedy=facts.remedy,
-            url=facts.url,
+        self.findings.append(
+            Violation(
+                rule=rule,
+                pack=pack,
+                severity=facts.severity,
+                mandatory=told.enforcement_level == "mandatory",
+                resource=resource,
+                # The engine puts the rule's description before what the rule has to say.
+                message=message.removeprefix(facts.description).strip() or message,
+                remedy=facts.remedy,
+                url=facts.url,
+            )
         )
-        self.findings.append(finding)
 
     def _diagnostic(self, told: DiagnosticEvent) -> None:
         message = clean(told.message)

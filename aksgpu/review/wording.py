@@ -31,16 +31,13 @@ GPU_HEADINGS = ("size", "nodes before", "nodes after", "GPUs before", "GPUs afte
 
 def preflight_result(preflight: Preflight) -> str:
     """What the preflight came to, with what the nodes will cost."""
-    hourly = preflight.costs.hourly if preflight.costs else None
-    prices = preflight.costs.prices if preflight.costs else None
-    if hourly is None or not isinstance(prices, PriceList):
-        return f"Preflight: {preflight.verdict.meaning}. What the nodes cost is not known."
-    fewest, most = hourly.monthly.fewest, hourly.monthly.most
-    remark = f" ({prices.remark})" if prices.remark else ""
-    return (
-        f"Preflight: {preflight.verdict.meaning}. The nodes cost {fewest:,.0f} to {most:,.0f} "
-        f"{prices.currency} a month{remark}."
-    )
+    result, costs = f"Preflight: {preflight.verdict.meaning}.", preflight.costs
+    if not costs or costs.hourly is None or not isinstance(costs.prices, PriceList):
+        return f"{result} What the nodes cost is not known."
+    fewest, most = costs.hourly.monthly.fewest, costs.hourly.monthly.most
+    remark = f" ({costs.prices.remark})" if costs.prices.remark else ""
+    cost = f"{fewest:,.0f} to {most:,.0f} {costs.prices.currency} a month{remark}"
+    return f"{result} The nodes cost {cost}."
 
 
 def preflight_rows(preflight: Preflight) -> list[Row]:
