@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 from acceptance.commands import Runner
@@ -35,15 +36,11 @@ def _install(final: Path, say: Say) -> None:
     draft = final.with_name(f"{final.name}.making") / "venv"
     # What an install that was killed has left.
     shutil.rmtree(draft, ignore_errors=True)
-    python = draft / "bin" / "python"
-    commands: list[list[str | Path]] = [
-        [sys.executable, "-m", "venv", draft],
-        [python, "-m", "pip", "install", "--disable-pip-version-check", f"azure-cli=={VERSION}"],
-    ]
-    runner = Runner(draft.parent, {}, say)
+    tell = partial(Runner(draft.parent, {}, say).tell, title=f"Installing the Azure CLI {VERSION}")
+    pip = (str(draft / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check")
     try:
-        for command in commands:
-            runner.tell(*map(str, command), title=f"Installing the Azure CLI {VERSION}")
+        tell(sys.executable, "-m", "venv", str(draft))
+        tell(*pip, f"azure-cli=={VERSION}")
     except (ProgramError, OSError) as error:
         raise AzureCliUnavailableError(
             f"The Azure CLI {VERSION} could not be installed from PyPI.\n{error}"

@@ -50,7 +50,13 @@ def fetch_folder(cache: Path, say: Say) -> Path:
         folder = work / "bin"
         folder.mkdir()
         for file in published:
-            _fetch(file, work, folder, say)
+            title = f"Fetching {file.name}"
+            got = fetch(title, file.address, file.checksums, file.checksum_of, work, say)
+            if got.name.endswith(".tar.gz"):
+                _unpack(got, got.name.removesuffix(".tar.gz"), file.name, folder)
+            else:
+                got.rename(folder / file.name)
+            (folder / file.name).chmod(0o755)
         return folder
 
     return make_whole(_place(cache), fill, say)
@@ -83,16 +89,6 @@ def _published() -> list[_Published]:
 
 def _site(variable: str, official: str) -> str:
     return os.environ.get(variable) or official
-
-
-def _fetch(file: _Published, work: Path, folder: Path, say: Say) -> None:
-    title = f"Fetching {file.name}"
-    got = fetch(title, file.address, file.checksums, file.checksum_of, work, say)
-    if got.name.endswith(".tar.gz"):
-        _unpack(got, got.name.removesuffix(".tar.gz"), file.name, folder)
-    else:
-        got.rename(folder / file.name)
-    (folder / file.name).chmod(0o755)
 
 
 def _unpack(archive: Path, top: str, member: str, folder: Path) -> None:

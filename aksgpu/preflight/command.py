@@ -15,23 +15,23 @@ from aksgpu.preflight.rows import About
 from aksgpu.preflight.stack_file import StackConfiguration
 from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from aksgpu.report import FAILURES, findings_of, print_json
-from engine.cache import Say
 from engine.progress import Progress, to_stderr
 
 
 def preflight(stack: str, era: Era | None, *, rehearsal: bool, as_json: bool) -> int:
     """Asks Azure about a stack, or the rehearsal cloud in its place; the exit code."""
     console, result = Console(), Preflight(stack)
+    next_step = f"pulumi up --stack {stack} --policy-pack policies"
     try:
         if rehearsal:
+            next_step = f"make rehearse STACK={stack}"
             configuration = _read(PROGRAM, stack)
             stage = set_stage(to_stderr, era or era_of(stack))
-            result = examine_rehearsed(stack, configuration, stage, to_stderr)
+            result = examine_rehearsed(stack, configuration, stage)
         else:
             configuration = _read(Path.cwd(), stack)
             known = partial(owned.by_state_here, Path.cwd(), stack)
-            access = Access(configuration.azure)
-            result = _examine(stack, configuration, access, known, to_stderr)
+            result = _examine(stack, configuration, Access(configuration.azure), known)
     except FAILURES as error:
         result = stopped_preflight(stack, *findings_of(error))
     except KeyboardInterrupt:
@@ -39,16 +39,14 @@ def preflight(stack: str, era: Era | None, *, rehearsal: bool, as_json: bool) ->
     if as_json:
         print_json(result.to_json(), console)
     else:
-        render(result, console, next_step(stack, rehearsal=rehearsal))
+        render(result, console, next_step)
     return result.exit_code
 
 
-def examine_rehearsed(
-    stack: str, configuration: StackConfiguration, stage: Stage, say: Say
-) -> Preflight:
+def examine_rehearsed(stack: str, configuration: StackConfiguration, stage: Stage) -> Preflight:
     """Asks the rehearsal cloud about a stack."""
     known = partial(owned.by_state, stage.pulumi(), stack)
-    return _examine(stack, configuration, of_rehearsal(stage.cloud), known, say)
+    return _examine(stack, configuration, of_rehearsal(stage.cloud), known)
 
 
 def stopped_preflight(stack: str, *findings: Finding) -> Preflight:
@@ -59,13 +57,6 @@ def stopped_preflight(stack: str, *findings: Finding) -> Preflight:
     )
 
 
-def next_step(stack: str, *, rehearsal: bool) -> str:
-    """What to do where nothing stands against the stack."""
-    if rehearsal:
-        return f"make rehearse STACK={stack}"
-    return f"pulumi up --stack {stack} --policy-pack policies"
-
-
 def _read(folder: Path, stack: str) -> StackConfiguration:
     configuration = stack_file.read(folder, stack)
     for warning in configuration.warnings:
@@ -74,7 +65,7 @@ def _read(folder: Path, stack: str) -> StackConfiguration:
 
 
 def _examine(
-    stack: str, configuration: StackConfiguration, access: Access, known: Owned, say: Say
+    stack: str, configuration: StackConfiguration, access: Access, known: Owned
 ) -> Preflight:
-    with Progress(f"Asking Azure about the stack {stack}", say) as progress:
+    with Progress(f"Asking Azure about the stack {stack}", to_stderr) as progress:
         return run(stack, configuration.settings, access, known, progress.update)

@@ -51,7 +51,7 @@ def _preflight(stage: Stage, stack: str, console: Console) -> int:
     """Asks whether the cloud would take the stack; the exit code."""
     try:
         configuration = stack_file.read(PROGRAM, stack)
-        asked = examine_rehearsed(stack, configuration, stage, to_stderr)
+        asked = examine_rehearsed(stack, configuration, stage)
     except FAILURES as error:
         asked = stopped_preflight(stack, *findings_of(error))
     render(asked, console, "pulumi up, which begins now")
