@@ -1,11 +1,11 @@
 """What the nodes of a stack cost: of every pool, and of all, from the fewest nodes to the most."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from aksgpu.preflight.facts import OfferedSize, Unanswered, plain
+from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
@@ -86,27 +86,21 @@ class Costs:
         }
 
 
-def costs(
-    pools: Sequence[WantedPool],
-    prices: PriceList | Unanswered,
-    sizes: Mapping[str, OfferedSize] | Unanswered,
-    location: str,
-) -> Costs:
+def costs(pools: Sequence[WantedPool], prices: PriceList | Unanswered, facts: Facts) -> Costs:
     """What the pools cost, by a price list."""
 
     def price(pool: WantedPool) -> Price | Unanswered:
         if isinstance(prices, Unanswered):
             return prices
-        return prices.price(name_in_prices(pool, sizes), location, spot=pool.spot)
+        return prices.price(name_in_prices(pool, facts), facts.location, spot=pool.spot)
 
     return Costs([PoolCost(pool, price(pool)) for pool in pools], prices)
 
 
-def name_in_prices(pool: WantedPool, sizes: Mapping[str, OfferedSize] | Unanswered) -> str:
+def name_in_prices(pool: WantedPool, facts: Facts) -> str:
     """How the price list writes a pool's size: with case, as the list of sizes does."""
-    if isinstance(sizes, Unanswered) or plain(pool.vm_size) not in sizes:
-        return pool.vm_size
-    return sizes[plain(pool.vm_size)].name
+    size = facts.size(pool.vm_size)
+    return size.name if size else pool.vm_size
 
 
 def judge(costs: Costs) -> list[Row]:

@@ -111,6 +111,9 @@ class Facts:
     def are_names_taken(self) -> bool:
         return isinstance(self.group, str) or isinstance(self.cluster, ExistingCluster)
 
+    def size(self, vm_size: str) -> OfferedSize | None:
+        return None if isinstance(self.sizes, Unanswered) else self.sizes.get(plain(vm_size))
+
 
 def sizes(skus: Iterable[ResourceSku], location: str) -> dict[str, OfferedSize]:
     """The sizes of a region, by their plain names."""

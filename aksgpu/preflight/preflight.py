@@ -68,7 +68,7 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
         facts = replace(facts, owned=owned())
     result.location, result.subscription = facts.location, facts.subscription
     result.rows += judge(settings, facts)
-    result.costs = costs.costs(wanted.pools(settings), prices, facts.sizes, facts.location)
+    result.costs = costs.costs(wanted.pools(settings), prices, facts)
     result.rows += costs.judge(result.costs)
     return result
 
@@ -79,7 +79,7 @@ async def _ask(
     say("Signing in to Azure")
     async with connected(access) as clients:
         facts = await ask(settings, clients, say)
-        names = [costs.name_in_prices(pool, facts.sizes) for pool in wanted.pools(settings)]
+        names = [costs.name_in_prices(pool, facts) for pool in wanted.pools(settings)]
         say("Reading the price list")
         return facts, await ask_prices(clients.prices, clients.prices_url, facts.location, names)
 

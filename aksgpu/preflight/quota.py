@@ -41,7 +41,7 @@ def judge(pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
 def _of_pool(pool: WantedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
     key = "count" if pool.most == pool.fewest else "maxCount"
     about = About("quota", pool.name, f"{pool.key}.{key}")
-    size = _size(pool.vm_size, facts)
+    size = facts.size(pool.vm_size)
     if size is None:
         left_open = "of a size that is not offered no quota is known"
         if isinstance(facts.sizes, Unanswered):
@@ -120,7 +120,7 @@ def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
     names = set()
     for pool in pools:
         names.add(pool.name)
-        size = _size(pool.vm_size, facts)
+        size = facts.size(pool.vm_size)
         if size is None:
             continue
         for name in _names(size.family, spot=pool.spot):
@@ -131,7 +131,7 @@ def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
     existing = facts.cluster.pools if isinstance(facts.cluster, ExistingCluster) else {}
     for name in names & existing.keys():
         there = existing[name]
-        if size := _size(there.vm_size, facts):
+        if size := facts.size(there.vm_size):
             for quota in _names(size.family, spot=there.spot) & demands.keys():
                 demands[quota].present += there.count * size.vcpus
     return demands
@@ -140,7 +140,3 @@ def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
 def _names(family: str, *, spot: bool) -> set[str]:
     """The quotas that cores count against: those of spot machines have one for themselves."""
     return {plain(name) for name in ((_SPOT,) if spot else (family, _REGION))}
-
-
-def _size(vm_size: str, facts: Facts) -> OfferedSize | None:
-    return None if isinstance(facts.sizes, Unanswered) else facts.sizes.get(plain(vm_size))

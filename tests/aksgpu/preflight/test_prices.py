@@ -11,7 +11,7 @@ from aksgpu.preflight import costs, wanted
 from aksgpu.preflight.access import Access
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
-from tests.aksgpu.preflight.conftest import T4, Place, stack_of, the
+from tests.aksgpu.preflight.conftest import T4, Place, facts_with, stack_of, the
 
 SIZE = T4["vmSize"]
 ROW: dict[str, Any] = {
@@ -167,7 +167,7 @@ def test_a_spot_price_above_ones_own_is_a_warning() -> None:
     for most, warns in ((0.5, True), (1.0, False), (-1, False)):
         pool = T4 | {"spot": True, "spotMaxPrice": most}
         pools = wanted.pools(stack_of(gpuPools=[pool]))[1:]
-        rows = costs.judge(costs.costs(pools, listed(row), {}, "eastus"))
+        rows = costs.judge(costs.costs(pools, listed(row), facts_with()))
         assert [(row.answer, row.key) for row in rows] == (
             [("warning", "gpuPools[0].spotMaxPrice")] if warns else []
         )
