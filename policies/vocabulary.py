@@ -46,13 +46,6 @@ class Renamed(Mapping[str, Any]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
-    def __contains__(self, name: object) -> bool:
-        try:
-            self[str(name)]
-        except KeyError:
-            return False
-        return True
-
 
 AZURE_NATIVE = Vocabulary()
 

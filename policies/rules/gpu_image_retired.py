@@ -60,16 +60,12 @@ def _by_feature(name: Any) -> Findings:
 def _by_provider(feature: Mapping[str, Any]) -> Findings:
     name = feature.get("name")
     # What is done with other features does not matter, and can be unknown.
-    if _is_the_feature(name) and not _is_taken_back(feature):
+    if _is_the_feature(name) and str(feature.get("registered")).lower() != "false":
         yield from _by_feature(name)
 
 
 def _is_the_feature(name: Any) -> bool:
     return str(name).lower() == SPECIALISED_IMAGE_FEATURE.lower()
-
-
-def _is_taken_back(feature: Mapping[str, Any]) -> bool:
-    return str(feature.get("registered")).lower() == "false"
 
 
 def _by_tag(pool: Pool) -> Findings:

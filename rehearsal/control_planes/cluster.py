@@ -5,7 +5,6 @@ import contextlib
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
@@ -46,29 +45,17 @@ LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
 
 
-@dataclass(frozen=True)
-class Pace:
-    """In which era, and how fast, things happen."""
-
-    era: Era
-    time_scale: float
-
-
 class Cluster:
     """A control plane that is ready, and what is done on it."""
 
     def __init__(
-        self,
-        plane: ControlPlane,
-        api: Client,
-        source: Source,
-        pace: Pace,
+        self, plane: ControlPlane, api: Client, source: Source, era: Era, time_scale: float
     ) -> None:
         self.plane = plane
         self._api = api
         self._source = source
-        self._era = pace.era
-        self._time_scale = time_scale = pace.time_scale
+        self._era = era
+        self._time_scale = time_scale
         self._pause = max(SHORTEST_PAUSE, min(1.0, time_scale) * PAUSE_SECONDS)
         self.changed = asyncio.Event()
         self._nodes = Mirror(api, LIST_NODES, self.changed)
@@ -102,8 +89,8 @@ class Cluster:
                     if cluster := wanted():
                         await self._step(cluster)
                     for part in await self.plane.revive(self._api):
-                        where = self.plane.place.folder
-                        sys.stderr.write(f"{part} of {where} had ended; it is started again.\n")
+                        folder = self.plane.place.folder
+                        sys.stderr.write(f"{part} of {folder} had ended; it is started again.\n")
                     await pause(self.changed, self._pause)
         finally:
             await self._kubelet.stop()
@@ -152,9 +139,8 @@ class Cluster:
             node = nodes.made(cluster, pool, new.index, self._era, port, surge=new.is_surge)
             self._nodes.put(await self._api.post(LIST_NODES, node))
         for node in step.leave:
-            mark = {"metadata": {"annotations": {nodes.GOING: "true"}}}
-            mark["spec"] = {"unschedulable": True}  # type: ignore[dict-item]
-            await self._patch_node(node, mark)
+            mark = {"annotations": {nodes.GOING: "true"}}
+            await self._patch_node(node, {"metadata": mark, "spec": {"unschedulable": True}})
         for node in present:
             if nodes.is_going(node):
                 await self._empty(node, by_force=pool.is_going)
@@ -191,7 +177,7 @@ class Cluster:
                 raise
 
     async def _remove_strangers(self, cluster: WantedCluster) -> None:
-        """Nodes of pools that are no more."""
+        """Takes away the nodes of pools that are no more."""
         known = {pool.name for pool in cluster.pools}
         for node in self._nodes.objects:
             pool = nodes.pool_of(node)

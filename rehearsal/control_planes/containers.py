@@ -107,20 +107,24 @@ class Life:
         phase = _phase(after)
         conditions = _conditions(after, phase)
         status = {"phase": phase, "conditions": conditions, "containerStatuses": after}
-        failed = (found["name"] for found in after if _backs_off_first(found))
-        return Change({"status": status}, [("BackOff", self._warning(name)) for name in failed])
+        warnings = [
+            ("BackOff", f"Back-off restarting failed container {found['name']} in pod {self._name}")
+            for found in after
+            if "waiting" in found["state"] and found["restartCount"] == 1
+        ]
+        return Change({"status": status}, warnings)
 
     def log(self, container: str, *, previous: bool = False) -> Log | None:
         """The log of a container's last run, or the one before; None if there is none."""
-        spec, status = self._spec(container), self._status(container)
+        spec = self._spec(container)
+        status = _named(self.pod["status"].get("containerStatuses", ()), container)
         if spec is None or status is None:
             return None
         state, number = status["state"], status["restartCount"]
         last = status.get("lastState", {}).get("terminated")
-        if "running" in state and not previous:
-            return self._log_of(spec, number, state["running"], is_over=False)
-        if "terminated" in state and not previous:
-            return self._log_of(spec, number, state["terminated"], is_over=True)
+        current = state.get("running") or state.get("terminated")
+        if current and not previous:
+            return self._log_of(spec, number, current, is_over="terminated" in state)
         if last is None:
             return None
         # While it waits for its next run, its number is still that of the one that ended.
@@ -172,22 +176,19 @@ class Life:
         ended["lastState"] = {"terminated": terminated}
         if number == 0:
             return self._begun(ended, 1)
-        waiting = {"reason": "CrashLoopBackOff", "message": self._back_off(status["name"], number)}
-        return ended | {"state": {"waiting": waiting}}
+        message = (
+            f"back-off {_written(_wait(number))} restarting failed container={status['name']} "
+            f"pod={self._name}"
+        )
+        return ended | {"state": {"waiting": {"reason": "CrashLoopBackOff", "message": message}}}
 
     def _is_started_again(self, run: Run) -> bool:
         policy = self.pod["spec"].get("restartPolicy", "Always")
         return policy == "Always" or (policy == "OnFailure" and run.exit_code != 0)
 
-    def _back_off(self, container: str, number: int) -> str:
-        wait = _written(_wait(number))
-        return f"back-off {wait} restarting failed container={container} pod={self._full_name}"
-
-    def _warning(self, container: str) -> str:
-        return f"Back-off restarting failed container {container} in pod {self._full_name}"
-
     @property
-    def _full_name(self) -> str:
+    def _name(self) -> str:
+        """The pod's name, as a kubelet's messages have it."""
         metadata = self.pod["metadata"]
         return f"{metadata['name']}_{metadata['namespace']}({metadata['uid']})"
 
@@ -206,12 +207,11 @@ class Life:
         return self.clock.at(self.pod, f"{container} {number} {what}", written)
 
     def _spec(self, container: str) -> Json | None:
-        specs: Iterable[Json] = self.pod["spec"]["containers"]
-        return next((spec for spec in specs if spec["name"] == container), None)
+        return _named(self.pod["spec"]["containers"], container)
 
-    def _status(self, container: str) -> Json | None:
-        statuses: Iterable[Json] = self.pod["status"].get("containerStatuses", ())
-        return next((status for status in statuses if status["name"] == container), None)
+
+def _named(found: Iterable[Json], name: str) -> Json | None:
+    return next((one for one in found if one["name"] == name), None)
 
 
 def _phase(statuses: Iterable[Json]) -> str:
@@ -223,8 +223,7 @@ def _phase(statuses: Iterable[Json]) -> str:
 
 def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
     unready = [status["name"] for status in statuses if not status["ready"]]
-    reason: str | None = None
-    message: str | None = None
+    reason = message = None
     if phase in ("Succeeded", "Failed"):
         reason = "PodCompleted" if phase == "Succeeded" else "PodFailed"
     elif unready:
@@ -241,10 +240,6 @@ def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
         }
         for kind in ("Ready", "ContainersReady")
     ]
-
-
-def _backs_off_first(status: Json) -> bool:
-    return "waiting" in status["state"] and status["restartCount"] == 1
 
 
 def _has(pod: Json, kind: str) -> bool:

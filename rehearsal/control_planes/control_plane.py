@@ -98,13 +98,20 @@ def _hold(held: contextlib.ExitStack, port: int) -> int:
 
 
 def _commands(place: Place, services: str) -> dict[str, list[str]]:
-    files, data = place.certificates, place.folder / "etcd"
-    server = [str(files.certificate("server")), str(files.key("server")), str(files.authority)]
-    certificate, key, authority = server
+    files = place.certificates
+    certificate, key, authority = files.certificate("server"), files.key("server"), files.authority
+    # Of those that work on the API server's content, each of which is alone.
+    worker = [
+        "--leader-elect=false",
+        "--secure-port=0",
+        "--kube-api-qps=200",
+        "--kube-api-burst=300",
+        "--profiling=false",
+    ]
     return {
         "etcd": [
             "--name=etcd",
-            f"--data-dir={data}",
+            f"--data-dir={place.folder / 'etcd'}",
             f"--listen-client-urls={place.etcd}",
             f"--advertise-client-urls={place.etcd}",
             # It has no peers; it has to listen for them all the same.
@@ -154,8 +161,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
         ],
         "kube-controller-manager": [
             f"--kubeconfig={place.config('controller-manager')}",
-            "--leader-elect=false",
-            "--secure-port=0",
+            *worker,
             f"--root-ca-file={authority}",
             f"--service-account-private-key-file={files.signing_key}",
             "--use-service-account-credentials=true",
@@ -164,18 +170,8 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             "-persistentvolume-expander-controller,-persistentvolume-attach-detach-controller,"
             "-node-ipam-controller,-node-route-controller,-service-lb-controller",
             "--node-monitor-period=2s",
-            "--kube-api-qps=200",
-            "--kube-api-burst=300",
-            "--profiling=false",
         ],
-        "kube-scheduler": [
-            f"--kubeconfig={place.config('scheduler')}",
-            "--leader-elect=false",
-            "--secure-port=0",
-            "--kube-api-qps=200",
-            "--kube-api-burst=300",
-            "--profiling=false",
-        ],
+        "kube-scheduler": [f"--kubeconfig={place.config('scheduler')}", *worker],
         "kwok": [
             f"--kubeconfig={place.config('nodes')}",
             f"--config={place.folder / 'stages.yaml'}",
@@ -234,14 +230,11 @@ class ControlPlane:
     def _refuse_dead(self) -> None:
         for part, process in self._running.items():
             if process.returncode is not None:
+                lines = self.place.log(part).read_text(errors="replace").splitlines()
+                last = "\n".join(lines[-LOG_LINES:])
                 raise ControlPlaneError(
-                    f"{part} ended with status {process.returncode}. The last it said:\n"
-                    + self._said(part)
+                    f"{part} ended with status {process.returncode}. The last it said:\n{last}"
                 )
-
-    def _said(self, part: str) -> str:
-        lines = self.place.log(part).read_text(errors="replace").splitlines()
-        return "\n".join(lines[-LOG_LINES:])
 
     async def revive(self, api: Client) -> list[str]:
         """Starts again what has ended by itself; returns the names of those parts."""
@@ -255,11 +248,11 @@ class ControlPlane:
 
     async def stop(self) -> None:
         """Ends all of them. Only etcd has anything to put away first."""
-        parts = [part for part in self._running if part != "etcd"]
+        etcd = self._running.pop("etcd", None)
         await asyncio.gather(
-            *(self._processes.end(self._running[part], signal.SIGKILL) for part in parts)
+            *(self._processes.end(part, signal.SIGKILL) for part in self._running.values())
         )
-        if etcd := self._running.get("etcd"):
+        if etcd:
             await self._processes.end(etcd)
         self._running.clear()
 

@@ -57,44 +57,19 @@ _GETS = f"{_STARTS}error getting plugins: "
 _MANAGES = f"{_GETS}unable to create plugins: failed to construct resource managers: "
 
 
-@dataclass(frozen=True)
-class _WithoutDriver:
-    """What a plugin says where there is no driver, or no GPU: these look the same to it."""
-
-    since: Version
-    lines: tuple[str, ...]
-    reason: str
-    # Whether it says that it waits, where it shall not fail.
-    says_it_waits: bool
-
-
-# The newest first.
+# What a plugin says where there is no driver, or no GPU (these look the same to it), and why it
+# fails then: since which version, the newest first.
+_NO_NVML = (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME)
+_NO_DISCOVERY = ("Incompatible strategy detected auto", _ASKS_FOR_TOOLKIT)
+_NO_PLATFORM = ("Incompatible platform detected", _ASKS_FOR_TOOLKIT)
 _WITHOUT_DRIVER = (
-    _WithoutDriver(
-        (0, 20),
-        (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME),
-        f"{_MANAGES}nvml init failed: {_NO_LIBRARY}",
-        says_it_waits=True,
-    ),
-    _WithoutDriver(
-        (0, 16),
-        ("Incompatible strategy detected auto", _ASKS_FOR_TOOLKIT),
-        f"{_MANAGES}invalid device discovery strategy",
-        says_it_waits=True,
-    ),
-    _WithoutDriver(
-        (0, 13),
-        ("Incompatible platform detected", _ASKS_FOR_TOOLKIT),
-        f"{_GETS}platform detection failed",
-        says_it_waits=True,
-    ),
-    _WithoutDriver(
-        _CAN_FAIL,
-        (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME),
-        f"failed to initialize NVML: {_NO_LIBRARY}",
-        says_it_waits=False,
-    ),
+    ((0, 20), _NO_NVML, f"{_MANAGES}nvml init failed: {_NO_LIBRARY}"),
+    ((0, 16), _NO_DISCOVERY, f"{_MANAGES}invalid device discovery strategy"),
+    ((0, 13), _NO_PLATFORM, f"{_GETS}platform detection failed"),
+    (_CAN_FAIL, _NO_NVML, f"failed to initialize NVML: {_NO_LIBRARY}"),
 )
+# Since this version a plugin that shall not fail says that it waits.
+_SAYS_THAT_IT_WAITS: Version = (0, 13)
 # What a plugin says that must not look at the slices that MIG has cut, by its strategy.
 _NOT_PERMITTED: Mapping[str, str] = MappingProxyType(
     {
@@ -136,7 +111,13 @@ class Plugins:
         """The run of that number; what it finds is what there is when it is first asked for."""
         key = (pod["metadata"]["uid"], container["name"], number)
         if key not in self._outcomes:
-            self._outcomes[key] = _outcome(pod, container, pool, maps)
+            spec, namespace = pod["spec"], pod["metadata"]["namespace"]
+            self._outcomes[key] = outcome(
+                container,
+                config_maps.environment(container, namespace, maps),
+                gpus.hardware(pool),
+                lambda path: config_maps.file_text(spec, container, path, namespace, maps),
+            )
         found = self._outcomes[key]
         return Run([Line(0.0, line) for line in found.lines], found.exit_code)
 
@@ -156,16 +137,6 @@ class Plugins:
         """Forgets all but these pods."""
         known = {pod["metadata"]["uid"] for pod in pods}
         self._outcomes = {key: held for key, held in self._outcomes.items() if key[0] in known}
-
-
-def _outcome(pod: Json, container: Json, pool: WantedPool, maps: ConfigMaps) -> Outcome:
-    spec, namespace = pod["spec"], pod["metadata"]["namespace"]
-    return outcome(
-        container,
-        config_maps.environment(container, namespace, maps),
-        gpus.hardware(pool),
-        lambda path: config_maps.file_text(spec, container, path, namespace, maps),
-    )
 
 
 def outcome(
@@ -193,8 +164,7 @@ def outcome(
 def _without_settings(hardware: Hardware) -> Outcome:
     """A plugin of the years in which it had none."""
     if not hardware.gpus:
-        failed = (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME, *_ADVICE)
-        return Outcome(("Loading NVML", *failed))
+        return Outcome(("Loading NVML", *_NO_NVML, *_ADVICE))
     offers = {GPU: hardware.gpus}
     return Outcome(("Loading NVML", "Fetching devices.", *_registered(offers)), offers)
 
@@ -238,11 +208,12 @@ def _found(
 
 
 def _without_driver(version: Version, settings: Settings, lines: list[str]) -> None:
-    without = next(found for found in _WITHOUT_DRIVER if version >= found.since)
-    lines += (*without.lines, *_ADVICE, _ADVICE_ON_NODES)
+    found = ((said, reason) for since, said, reason in _WITHOUT_DRIVER if version >= since)
+    said, reason = next(found)
+    lines += (*said, *_ADVICE, _ADVICE_ON_NODES)
     if settings.fails_on_init_error:
-        raise _FailedError(without.reason)
-    if without.says_it_waits:
+        raise _FailedError(reason)
+    if version >= _SAYS_THAT_IT_WAITS:
         lines.append(_NOTHING_FOUND)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from kube.client import Client
 from kube.kubeconfig import choose, connect, read, written
 from rehearsal.control_planes import memory
-from rehearsal.control_planes.cluster import Cluster, Pace, pause
+from rehearsal.control_planes.cluster import Cluster, pause
 from rehearsal.control_planes.control_plane import ControlPlane, ControlPlaneError, settle_in
 from rehearsal.control_planes.desired_state import Era, Source, WantedCluster
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
@@ -127,7 +127,9 @@ class Fleet:
         staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
         for uid in self._tasks.keys() - staying:
             self._end(uid)
-        for uid in self._leftover_folders() - staying - self._tasks.keys():
+        folder = self._settings.folder
+        folders = {path.name for path in folder.iterdir() if path != records(folder)}
+        for uid in folders - staying - self._tasks.keys():
             shutil.rmtree(self._folder(uid))
         self._failures = {uid: why for uid, why in self._failures.items() if uid in wanted}
 
@@ -153,16 +155,15 @@ class Fleet:
 
     async def _live(self, wanted: WantedCluster) -> None:
         """A cluster from the start of its processes to their end."""
-        uid, binaries = wanted.uid, self._settings.binaries
+        uid = wanted.uid
         place = settle_in(self._folder(uid), self._settings.time_scale)
-        plane = ControlPlane(place, binaries, wanted.services, self._processes)
+        plane = ControlPlane(place, self._settings.binaries, wanted.services, self._processes)
         # Whatever fails is tried again at the next look anyway.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
         try:
             await plane.start(api)
-            pace = Pace(self._settings.era, self._settings.time_scale)
-            cluster = Cluster(plane, api, self._source, pace)
-            self._running[uid] = cluster
+            era, time_scale = self._settings.era, self._settings.time_scale
+            self._running[uid] = cluster = Cluster(plane, api, self._source, era, time_scale)
             self._ready[uid].set()
             await cluster.run(lambda: self._wish(uid))
         finally:
@@ -175,7 +176,3 @@ class Fleet:
 
     def _folder(self, uid: str) -> Path:
         return self._settings.folder / uid
-
-    def _leftover_folders(self) -> set[str]:
-        ours = records(self._settings.folder)
-        return {path.name for path in self._settings.folder.iterdir() if path != ours}

@@ -25,36 +25,30 @@ NEWEST: Version = (999, 0)
 # Comes after all versions.
 _UNKNOWN: Version = (1000, 0)
 _NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
-# Since which version the plugin knows each of its arguments, as of v0.20.
+# The plugin's arguments by the version that brought them, as of v0.20.
+_BROUGHT: Mapping[Version, tuple[str, ...]] = {
+    (0, 7): ("mig-strategy", "fail-on-init-error", "pass-device-specs", "device-list-strategy"),
+    (0, 8): ("nvidia-driver-root",),
+    (0, 9): ("device-id-strategy",),
+    (0, 12): ("config-file",),
+    (0, 13): ("gds-enabled", "mofed-enabled"),
+    (0, 14): ("cdi-annotation-prefix", "nvidia-ctk-path", "container-driver-root"),
+    (0, 15): ("mps-root",),
+    (0, 16): (
+        "driver-root",
+        "dev-root",
+        "nvidia-dev-root",
+        "nvidia-cdi-hook-path",
+        "driver-root-ctr-path",
+        "device-discovery-strategy",
+    ),
+    (0, 17): ("kubelet-socket", "imex-channel-ids", "imex-required"),
+    (0, 18): ("gdrcopy-enabled",),
+    (0, 19): ("cdi-feature-flags",),
+    (0, 20): ("shared-devices-allocation-policy", "cdi-disable-hooks"),
+}
 _ARGUMENTS: Mapping[str, Version] = MappingProxyType(
-    {
-        "mig-strategy": (0, 7),
-        "fail-on-init-error": (0, 7),
-        "pass-device-specs": (0, 7),
-        "device-list-strategy": (0, 7),
-        "nvidia-driver-root": (0, 8),
-        "device-id-strategy": (0, 9),
-        "config-file": (0, 12),
-        "gds-enabled": (0, 13),
-        "mofed-enabled": (0, 13),
-        "cdi-annotation-prefix": (0, 14),
-        "nvidia-ctk-path": (0, 14),
-        "container-driver-root": (0, 14),
-        "mps-root": (0, 15),
-        "driver-root": (0, 16),
-        "dev-root": (0, 16),
-        "nvidia-dev-root": (0, 16),
-        "nvidia-cdi-hook-path": (0, 16),
-        "driver-root-ctr-path": (0, 16),
-        "device-discovery-strategy": (0, 16),
-        "kubelet-socket": (0, 17),
-        "imex-channel-ids": (0, 17),
-        "imex-required": (0, 17),
-        "gdrcopy-enabled": (0, 18),
-        "cdi-feature-flags": (0, 19),
-        "shared-devices-allocation-policy": (0, 20),
-        "cdi-disable-hooks": (0, 20),
-    }
+    {name: version for version, names in _BROUGHT.items() for name in names}
 )
 # These take no word after them as their value.
 _SWITCHES = frozenset(
@@ -114,12 +108,12 @@ def arguments(container: Json, version: Version) -> dict[str, str]:
         name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
         if version < _ARGUMENTS.get(name, _UNKNOWN):
             raise SettingsError(f"flag provided but not defined: -{name}")
-        if has_value:
-            found[name] = value
-        elif name in _SWITCHES:
-            found[name] = "true"
-        else:
-            found[name] = _next(words, name)
+        text: str | None = value
+        if not has_value:
+            text = "true" if name in _SWITCHES else next(words, None)
+        if text is None:
+            raise SettingsError(f"flag needs an argument: -{name}")
+        found[name] = text
     return found
 
 
@@ -212,10 +206,3 @@ def _words(container: Json) -> Iterator[str]:
     # Advances to what comes after the program.
     any(word.rpartition("/")[2] == device_plugin.PROGRAM for word in words)
     return words
-
-
-def _next(words: Iterator[str], name: str) -> str:
-    value = next(words, None)
-    if value is None:
-        raise SettingsError(f"flag needs an argument: -{name}")
-    return value
