@@ -23,8 +23,8 @@ _AZURE = re.compile(
 _CLASSIC = re.compile(
     r"azure:containerservice/\w+:(?P<kind>KubernetesClusterNodePool|KubernetesCluster)"
 )
-
-
+# What a pool of its own is called, and how its provider calls its properties.
+_POOLS = {"AgentPool": AZURE_NATIVE, "KubernetesClusterNodePool": CLASSIC_POOL}
 _SINGLE = "virtualMachinesProfile"
 
 
@@ -51,12 +51,11 @@ class Machines:
         return self._number("maxCount")
 
     def _number(self, bound: str) -> int | None:
-        if not self.autoscaled:
-            said = _inside(self._settings, "count")
-            # What AKS takes where nobody says how many.
-            return 1 if said is None else int(float(said))
-        said = _inside(self._settings, bound)
-        return None if said is None else int(float(said))
+        said = _inside(self._settings, bound if self.autoscaled else "count")
+        if said is not None:
+            return int(float(said))
+        # AKS makes one where nobody says how many.
+        return None if self.autoscaled else 1
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ class Pool:
         return [machines.vm_size for machines in self.machines()]
 
     def gpu_sizes(self) -> list[str]:
-        return [vm_size for vm_size in self.sizes() if is_gpu_size(vm_size)]
+        return [machines.vm_size for machines in self.gpu_machines()]
 
     def machines(self) -> Iterator[Machines]:
         """One entry per VM size: one for a scale set, several for a pool of single machines."""
@@ -130,10 +129,8 @@ class Pool:
 def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
     """The agent pools that a resource makes."""
     kind = _kind(resource_type)
-    if kind == "AgentPool":
-        yield Pool("This pool", AZURE_NATIVE, False, properties, lambda: properties)
-    elif kind == "KubernetesClusterNodePool":
-        yield Pool("This pool", CLASSIC_POOL, False, properties, lambda: properties)
+    if kind in _POOLS:
+        yield Pool("This pool", _POOLS[kind], False, properties, lambda: properties)
     elif kind == "ManagedCluster":
         profiles = properties.get("agentPoolProfiles") or ()
         for index in range(len(profiles)):
@@ -158,7 +155,7 @@ def is_cluster(resource_type: str) -> bool:
 
 def is_pool(resource_type: str) -> bool:
     """Whether the resource is a pool of its own."""
-    return _kind(resource_type) in ("AgentPool", "KubernetesClusterNodePool")
+    return _kind(resource_type) in _POOLS
 
 
 def _kind(resource_type: str) -> str:

@@ -1,7 +1,7 @@
 """How a node's GPUs come to be seen, and what becomes of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,29 +101,19 @@ def status_patch(node: Json, wanted: NodeOffers | None, now: str) -> Json | None
     Resources that are offered no more stay at zero, as a kubelet leaves them.
     """
     here = wanted or NOTHING
+    before = [node["status"].get(part, {}) for part in ("capacity", "allocatable")]
+    reported = {name for part in before for name in part if name.startswith(PREFIX)}
     capacity: dict[str, str] = {}
     allocatable: dict[str, str] = {}
-    for name in {*_reported(node), *here.offered}:
+    for name in reported | here.offered.keys():
         count = here.offered.get(name, 0)
-        pair = (str(count), "0" if name in here.contested else str(count))
-        if _pair(node, name) != pair:
+        pair = [str(count), "0" if name in here.contested else str(count)]
+        if [part.get(name) for part in before] != pair:
             capacity[name], allocatable[name] = pair
     patch: Json = {"capacity": capacity, "allocatable": allocatable} if capacity else {}
     if bool(here.conflict) != (nodes.condition(node, CONFLICT_CONDITION) == "True"):
         patch["conditions"] = [_conflict(here.conflict, now)]
     return patch or None
-
-
-def _reported(node: Json) -> Iterable[str]:
-    """NVIDIA's resources that the node knows of."""
-    status = node["status"]
-    names = {*status.get("capacity", {}), *status.get("allocatable", {})}
-    return {name for name in names if name.startswith(PREFIX)}
-
-
-def _pair(node: Json, name: str) -> tuple[str | None, str | None]:
-    status = node["status"]
-    return status.get("capacity", {}).get(name), status.get("allocatable", {}).get(name)
 
 
 def _conflict(message: str, now: str) -> Json:

@@ -147,12 +147,13 @@ def warning(about: Json, kind: str, reason: str, message: str) -> tuple[str, Jso
     name = metadata["name"]
     # A node has no namespace, and its events lie in this one.
     namespace = metadata.get("namespace", "default")
-    # A kubelet knows its node by name only, and says so.
-    uid = name if kind == "Node" else metadata["uid"]
-    host = name if kind == "Node" else about["spec"]["nodeName"]
-    involved = {"apiVersion": "v1", "kind": kind, "name": name, "uid": uid}
-    if kind != "Node":
-        involved["namespace"] = namespace
+    involved = {"apiVersion": "v1", "kind": kind, "name": name}
+    if kind == "Node":
+        # A kubelet knows its node by name only, and says so.
+        host = involved["uid"] = name
+    else:
+        host = about["spec"]["nodeName"]
+        involved |= {"uid": metadata["uid"], "namespace": namespace}
     return f"/api/v1/namespaces/{namespace}/events", {
         "apiVersion": "v1",
         "kind": "Event",

@@ -139,36 +139,32 @@ def made(
 def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, str]:
     """All labels but the name's: those that AKS sets, over those that the pool asks for."""
     zone = f"{cluster.location}-{pool.zones[index % len(pool.zones)]}" if pool.zones else "0"
-    architecture = "arm64" if ARM64.search(pool.vm_size) else "amd64"
     system = SYSTEMS[pool.os_type][0]
-    mode = pool.mode.lower()
-    size = find(pool.vm_size)
-    accelerator, nvidia = conventions.ACCELERATOR_LABEL
-    spot, is_spot = conventions.SPOT_LABEL
-    return {
+    found = {
         **pool.labels,
         "agentpool": pool.name,
         conventions.POOL_LABEL: pool.name,
         "kubernetes.azure.com/cluster": cluster.node_group,
-        "kubernetes.azure.com/mode": mode,
+        "kubernetes.azure.com/mode": pool.mode.lower(),
         "kubernetes.azure.com/node-image-version": pool.node_image,
         "kubernetes.azure.com/os-sku": "Ubuntu" if system == "linux" else "Windows2022",
         "kubernetes.azure.com/role": "agent",
         "kubernetes.azure.com/storageprofile": "managed",
-        "kubernetes.io/arch": architecture,
+        "kubernetes.io/arch": "arm64" if ARM64.search(pool.vm_size) else "amd64",
         "kubernetes.io/os": system,
         "kubernetes.io/role": "agent",
         "node-role.kubernetes.io/agent": "",
         "node.kubernetes.io/instance-type": pool.vm_size,
         "topology.kubernetes.io/region": cluster.location,
         "topology.kubernetes.io/zone": zone,
-        **(
-            {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
-            if size and size.is_nvidia
-            else {}
-        ),
-        **({spot: is_spot} if pool.is_spot else {}),
     }
+    size = find(pool.vm_size)
+    if size and size.is_nvidia:
+        accelerator, nvidia = conventions.ACCELERATOR_LABEL
+        found |= {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
+    if pool.is_spot:
+        found |= dict([conventions.SPOT_LABEL])
+    return found
 
 
 def given(pool: WantedPool) -> str:
@@ -235,11 +231,8 @@ def is_ready(node: Json) -> bool:
 
 
 def condition(node: Json, kind: str) -> str | None:
-    for found in node["status"].get("conditions", ()):
-        if found["type"] == kind:
-            status: str = found["status"]
-            return status
-    return None
+    found = {held["type"]: held["status"] for held in node["status"].get("conditions", ())}
+    return found.get(kind)
 
 
 def version(node: Json) -> str:
