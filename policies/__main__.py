@@ -13,7 +13,5 @@ from policies.rules import RULES
 
 convert_once()
 PolicyPack(
-    name="aks-gpu-policies",
-    enforcement_level=EnforcementLevel.MANDATORY,
-    policies=list(RULES),
+    name="aks-gpu-policies", enforcement_level=EnforcementLevel.MANDATORY, policies=list(RULES)
 )

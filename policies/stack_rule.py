@@ -82,9 +82,7 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
         return False
 
     def validate(
-        self,
-        args: ResourceValidationArgs | StackValidationArgs,
-        report_violation: ReportViolation,
+        self, args: ResourceValidationArgs | StackValidationArgs, report_violation: ReportViolation
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
             self._info.judge_settings(args, report_violation)

@@ -209,13 +209,9 @@ class ControlPlane:
     async def _start(self, part: str) -> None:
         command = [str(self._binaries / part), *self._commands[part]]
         # HOME: kwok looks for a configuration of the user's there, which is none of ours.
-        environment = {
-            "PATH": os.environ.get("PATH", ""),
-            "HOME": str(self.place.folder),
-            **ENVIRONMENT,
-        }
+        own = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.place.folder)}
         log = self.place.log(part)
-        self._running[part] = await self._processes.start(command, log, environment)
+        self._running[part] = await self._processes.start(command, log, own | ENVIRONMENT)
 
     async def _wait(self, is_done: Callable[[], object], complaint: str) -> None:
         deadline = time.monotonic() + READY_SECONDS

@@ -251,11 +251,9 @@ def _may_look_at_slices(container: Json, environment: Mapping[str, str]) -> bool
 
 def _warnings(settings: Settings) -> Iterable[str]:
     if settings.config.has_resources:
-        yield ("Customizing the 'resources' field is not yet supported in the config. Ignoring...")
-    for where, sharing in (
-        ("timeSlicing", settings.config.time_slicing),
-        ("mps", settings.config.mps),
-    ):
+        yield "Customizing the 'resources' field is not yet supported in the config. Ignoring..."
+    config = settings.config
+    for where, sharing in (("timeSlicing", config.time_slicing), ("mps", config.mps)):
         for name in sharing.ignored if sharing else ():
             verb = "Setting" if name == "rename" else "Customizing"
             yield (

@@ -176,10 +176,7 @@ def written(time_scale: float) -> str:
             {"statusTemplate": _POD_ACCEPTED, "event": _event("Pulling", "Pulling image")},
         ),
         _stage(
-            "pod-running",
-            [*accepted, _key(_IS_PLAYED, "DoesNotExist")],
-            run,
-            PULL * time_scale,
+            "pod-running", [*accepted, _key(_IS_PLAYED, "DoesNotExist")], run, PULL * time_scale
         ),
         _stage(
             "pod-running-sample",

@@ -170,8 +170,7 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
 def given(pool: WantedPool) -> str:
     """What a node has from its pool and may change while it lives."""
     return json.dumps(
-        {"labels": dict(sorted(pool.labels.items())), "taints": sorted(pool.taints)},
-        sort_keys=True,
+        {"labels": dict(sorted(pool.labels.items())), "taints": sorted(pool.taints)}, sort_keys=True
     )
 
 

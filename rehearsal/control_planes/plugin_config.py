@@ -106,9 +106,7 @@ def _resource(content: Any) -> tuple[str, int]:
         raise _refused("no resource name specified")
     devices = content.get("devices", "all")
     if isinstance(devices, str) and devices != "all":
-        raise _refused(
-            f"devices set as '{devices}' but the only valid string input is 'all'",
-        )
+        raise _refused(f"devices set as '{devices}' but the only valid string input is 'all'")
     count = _typed(content, "replicas", int)
     if count is None:
         raise _refused("no replicas specified")

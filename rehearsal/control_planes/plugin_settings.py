@@ -118,10 +118,7 @@ def arguments(container: Json, version: Version) -> dict[str, str]:
 
 
 def settings(
-    version: Version,
-    given: Mapping[str, str],
-    environment: Mapping[str, str],
-    read_file: ReadFile,
+    version: Version, given: Mapping[str, str], environment: Mapping[str, str], read_file: ReadFile
 ) -> Settings:
     """Arguments come before the environment, and that before the configuration file."""
     sources = _Sources(version, given, environment)

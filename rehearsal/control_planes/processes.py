@@ -103,10 +103,7 @@ def _began(pid: int) -> str | None:
     if Path("/proc/self/stat").exists():
         return _began_by_proc(pid)
     asked = subprocess.run(
-        ["/bin/ps", "-o", "lstart=", "-p", str(pid)],
-        capture_output=True,
-        text=True,
-        check=False,
+        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
     return asked.stdout.strip() or None
 
