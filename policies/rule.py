@@ -65,7 +65,7 @@ class PolicyInfo:
             "tags": list(self.tags),
             "url": f"{PAGE}#{name}",
             "config_schema": PolicyConfigSchema(
-                {name: dict(schema) for name, schema in settings.items()}
+                {setting: dict(schema) for setting, schema in settings.items()}
             ),
         }
 
@@ -109,7 +109,8 @@ class PoolRule(PolicyInfo):
     """Decorates a function that says what is wrong with an agent pool."""
 
     def __call__(self, judge: PoolJudge) -> ResourceValidationPolicy:
-        @wraps(judge)  # for the rule takes its name
+        # The rule has its name from the function that it is given.
+        @wraps(judge)
         def judge_pools(
             args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
         ) -> Findings:
