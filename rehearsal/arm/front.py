@@ -12,8 +12,8 @@ from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import clusters, pools, versions
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.compute import skus, usages
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.home import Principal
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Answer, Request, Route, match
 from rehearsal.arm.resources import groups, registrations, subscriptions
 from rehearsal.arm.state import Store

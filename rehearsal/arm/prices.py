@@ -12,7 +12,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from catalogue.sizes import GpuSize, Size
-from rehearsal.arm.compute.offers import Offers, family_stem, listed_gpus
+from rehearsal.arm.offers import Offers, family_stem, listed_gpus
 from rehearsal.arm.request import Json
 
 PATH = "/api/retail/prices"

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 from catalogue import regions
 from rehearsal.arm import errors
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.home import Principal
 from rehearsal.arm.offer_script import plain
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.state import Resource, Store
 
 Json = dict[str, Any]

@@ -14,11 +14,11 @@ from aiohttp import web
 
 from rehearsal.arm import errors, offer_script, operations, prices, tokens
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
 from rehearsal.certificates import ADDRESS, HOSTNAME

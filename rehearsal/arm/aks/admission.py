@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from rehearsal.arm import errors
 from rehearsal.arm.aks import versions
-from rehearsal.arm.compute.offers import Offer, Offers
 from rehearsal.arm.compute.quota import Account, surge
 from rehearsal.arm.compute.usages import ALLOCATED
+from rehearsal.arm.offers import Offer, Offers
 from rehearsal.arm.request import Json, Request
 from rehearsal.arm.state import Resource, Store
 

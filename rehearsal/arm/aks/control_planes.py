@@ -6,8 +6,8 @@ from typing import Any
 from catalogue.nodes import DEFAULT_SURGE
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, clusters, pools
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.compute.usages import ALLOCATED
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store

@@ -12,8 +12,8 @@ from catalogue.kubernetes import (
     full_version,
 )
 from rehearsal.arm import errors
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.offer_script import at
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.desired_state import Era
 

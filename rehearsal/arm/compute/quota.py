@@ -5,7 +5,7 @@ from collections import Counter
 from catalogue.nodes import surge_nodes
 from rehearsal.arm import errors
 from rehearsal.arm.compute import usages
-from rehearsal.arm.compute.offers import Offers, known_sizes
+from rehearsal.arm.offers import Offers, known_sizes
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource, Store
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from catalogue import regions
 from catalogue.sizes import GpuSize, Size
 from rehearsal.arm import errors
-from rehearsal.arm.compute.offers import Offer, listed_gpus
 from rehearsal.arm.offer_script import plain
+from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route
 
 LOCATION_FILTER = re.compile(r"\s*location\s+eq\s+'([^']*)'\s*", re.IGNORECASE)

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from rehearsal.arm.compute.offers import families, family_stem, known_sizes
+from rehearsal.arm.offers import families, family_stem, known_sizes
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Store
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from rehearsal.arm.aks.control_planes import StoreSource
-from rehearsal.arm.compute.offers import Offers
 from rehearsal.arm.compute.quota import Account
 from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
 from rehearsal.arm.offer_script import OfferScript, ScriptError, parse
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import WatchedFile
