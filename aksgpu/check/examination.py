@@ -65,8 +65,8 @@ async def examine(
                 await _with_job(examination, api, target, seconds, progress)
     except TimeoutError:
         what = f"the cluster did not tell of itself in {options.timeout:.0f} s"
-        finding = Finding(Cause.TIMEOUT, what, "give it longer with --timeout")
-        examination.findings.append(finding)
+        advice = "give it longer with --timeout"
+        examination.findings.append(Finding(Cause.TIMEOUT, what, advice))
     except ApiError as error:
         what = f"the API server did not take a request: {error}"
         advice = "try again; is it a cluster of AKS?"

@@ -143,7 +143,7 @@ def _without_gpus(
     view: ClusterView, node: Node, plugins: Sequence[Pod], running: Sequence[Pod]
 ) -> tuple[Cause, str, str]:
     """Why a node that is ready knows nothing of GPUs."""
-    if running or plugins:
+    if plugins:
         [pod, *_] = running or plugins
         if words := _words_of_no_driver(view, pod):
             return (
@@ -152,16 +152,16 @@ def _without_gpus(
                 "let AKS install the driver (a pool is made anew for that: gpuProfile.driver "
                 "Install, gpuStack: device-plugin), or let the GPU Operator bring one",
             )
-    if running:
-        return (
-            Cause.NO_GPU_ALLOCATABLE,
-            f"the device plugin {pod} runs, and the node has no GPUs",
-            f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
-        )
-    if plugins:
+        if running:
+            return (
+                Cause.NO_GPU_ALLOCATABLE,
+                f"the device plugin {pod} runs, and the node has no GPUs",
+                f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
+            )
+        reason = pod.unplaced or pod.trouble or "no reason"
         return (
             Cause.PLUGIN_NOT_RUNNING,
-            f"the device plugin {pod} does not run: {pod.unplaced or pod.trouble or 'no reason'}",
+            f"the device plugin {pod} does not run: {reason}",
             f"kubectl describe pod -n {pod.namespace} {pod.name} has its events",
         )
     if not view.daemon_sets:
