@@ -51,7 +51,7 @@ class Runner:
                 progress.update(next(reversed(printed.split("\n")[:-1]), "")[:DETAIL_LETTERS])
                 return bool(until) and until in printed
 
-            ended = program.attempt(seconds=MOST_SECONDS, is_done=is_done)
+            ended = program.attempt_until(is_done, seconds=MOST_SECONDS)
         # What is told is kept; what is asked in between may hold a secret.
         with (self.folder / "commands.txt").open("a", encoding="utf-8") as file:
             how = f"(exit code {ended.code}, {ended.seconds:.1f} s)"

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from pulumi.provider.experimental import provider as sdk
+from pulumi.provider.experimental.property_value import PropertyValue
 
 from aks_preview.aks_resource import AksResource
 from aks_preview.aks_types import AKS_TYPES
@@ -16,7 +17,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration, setting_mistakes
 from provider_kit.engine_log import EngineLog, engine_address
 from provider_kit.provider import Handler, HandlerProvider
-from provider_kit.values import plain_map
+from provider_kit.values import plain_map, without_nulls
 
 # Azure's own pipeline retries what is worth it: throttling, with the wait that Azure asks for, 5xx
 # and dropped connections. How long that may go on, a resource's time limit says, not a number here.
@@ -50,6 +51,10 @@ class AksPreview(HandlerProvider):
             FEATURE_TYPE: FeatureRegistration(*shared, EngineLog(engine_address())),
         }
         super().__init__(handlers, cancellation)
+
+    def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
+        """A null is nothing to Azure's own clients; sent, it may be a value to ARM."""
+        return dict(without_nulls(plain_map(values)))
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:  # noqa: ARG002
         return sdk.GetSchemaResponse(schema())

@@ -2,8 +2,8 @@
 
 A program has a session of its own, so the Ctrl-C of a terminal reaches this process only. When this
 process is interrupted, or a time limit is over, the program gets one SIGINT and is waited for. A
-second interruption, or the end of the grace period, kills it and all that it has started. So no
-program is signalled twice, and none is left behind.
+second interruption kills it and all that it has started; where nobody watches it, the end of the
+grace period does too. So no program is signalled twice, and none is left behind.
 
 The standard library alone: `aksgpu.ci` runs without an installation.
 """
@@ -15,10 +15,12 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from types import FrameType
 from typing import IO, Any
 
@@ -26,7 +28,7 @@ GRACE_SECONDS = 30.0
 # Enough for a program that only reads, such as `git show` or `pulumi stack export`.
 READ_SECONDS = 120.0
 _POLL_SECONDS = 0.05
-_TAIL_LINES = 12
+_TAIL_LINES = 40
 
 
 class ProgramError(Exception):
@@ -47,7 +49,8 @@ class Ended:
         """What it printed. Raises ProgramError where its exit code is not 0."""
         if self.code:
             lines = (self.err.strip() or self.out.strip()).splitlines()
-            tail = "\n".join(lines[-_TAIL_LINES:])
+            left_out = ["..."] * (len(lines) > _TAIL_LINES)
+            tail = "\n".join(left_out + lines[-_TAIL_LINES:])
             raise ProgramError(f"`{self.command}` ended with exit code {self.code}: {tail}")
         return self.out
 
@@ -61,33 +64,41 @@ class Program:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def watch(self, *arguments: str) -> int:
-        """Runs it before the user's eyes; its exit code."""
-        return self._run(arguments, stdin=None).returncode
+        """Runs it before the user's eyes; its exit code.
 
-    def attempt(
-        self,
-        *arguments: str,
-        seconds: float | None = None,
-        is_done: Callable[[str], bool] | None = None,
+        Interrupted, it has all the time that it needs: an update ends what it has begun. It cannot
+        read from the terminal: pulumi would take the Ctrl-C for itself.
+        """
+        with self._running(arguments, None, stdin=DEVNULL) as process:
+            return process.wait()
+
+    def attempt(self, *arguments: str, seconds: float | None = None) -> Ended:
+        """Runs it to its end."""
+        began = time.monotonic()
+        # Through pipes: what it prints may be secret, and files lie on a disk.
+        with self._running(
+            arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                raise self._late(arguments, seconds) from None
+            return self._ended(arguments, process, began, out, err)
+
+    def attempt_until(
+        self, is_done: Callable[[str], bool], *arguments: str, seconds: float
     ) -> Ended:
-        """Runs it to its end, or until `is_done` says so of what it has printed so far."""
+        """Runs it until `is_done` says so of what it has printed so far, or to its end."""
         began = time.monotonic()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            process = self._run(
-                arguments,
-                seconds,
-                is_done and (lambda: is_done(_written(out))),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-            )
-            return Ended(
-                command=self.name(*arguments),
-                code=process.returncode,
-                out=_written(out),
-                err=_written(err),
-                seconds=time.monotonic() - began,
-            )
+            with self._running(
+                arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=out, stderr=err
+            ) as process:
+                while process.poll() is None and not is_done(_text(_written(out))):
+                    if time.monotonic() - began > seconds:
+                        raise self._late(arguments, seconds)
+                    time.sleep(_POLL_SECONDS)
+            return self._ended(arguments, process, began, _written(out), _written(err))
 
     def read(self, *arguments: str, seconds: float | None = None) -> str:
         """What it prints. Raises ProgramError where it fails."""
@@ -96,13 +107,10 @@ class Program:
     def read_json(self, *arguments: str) -> Any:
         return json.loads(self.read(*arguments))
 
-    def _run(
-        self,
-        arguments: Sequence[str],
-        seconds: float | None = None,
-        is_done: Callable[[], bool] | None = None,
-        **streams: Any,
-    ) -> "subprocess.Popen[bytes]":
+    @contextmanager
+    def _running(
+        self, arguments: Sequence[str], grace: float | None, **streams: Any
+    ) -> Iterator["subprocess.Popen[bytes]"]:
         try:
             process = subprocess.Popen(
                 [*self.command, *arguments],
@@ -116,18 +124,29 @@ class Program:
                 f"`{self.name(*arguments)}` cannot be started: {error.strerror}"
             ) from None
         try:
-            if is_done:
-                _wait_until(is_done, process, seconds)
-            else:
-                process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise ProgramError(
-                f"`{self.name(*arguments)}` was not done in {seconds:.0f} s"
-            ) from None
+            yield process
         finally:
             if process.poll() is None:
-                _end(process)
-        return process
+                _end(process, grace)
+
+    def _late(self, arguments: Sequence[str], seconds: float | None) -> ProgramError:
+        return ProgramError(f"`{self.name(*arguments)}` was not done in {seconds:.0f} s")
+
+    def _ended(
+        self,
+        arguments: Sequence[str],
+        process: "subprocess.Popen[bytes]",
+        began: float,
+        out: bytes,
+        err: bytes,
+    ) -> Ended:
+        return Ended(
+            command=self.name(*arguments),
+            code=process.returncode,
+            out=_text(out),
+            err=_text(err),
+            seconds=time.monotonic() - began,
+        )
 
     def name(self, *arguments: str) -> str:
         """The command as people write it."""
@@ -138,9 +157,11 @@ class Program:
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
     """SIGTERM and SIGHUP do what Ctrl-C does: whatever is at work ends what it has started."""
-    before = {
-        number: signal.signal(number, _interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
-    }
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number, handler in before.items():
+        # `nohup` ignores SIGHUP, and means it.
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
     try:
         yield
     finally:
@@ -154,26 +175,41 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
     (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
-def _wait_until(
-    is_done: Callable[[], bool], process: "subprocess.Popen[bytes]", seconds: float | None
-) -> None:
-    deadline = None if seconds is None else time.monotonic() + seconds
-    while process.poll() is None and not is_done():
-        if deadline and time.monotonic() > deadline:
-            raise subprocess.TimeoutExpired(process.args, seconds or 0)
-        time.sleep(_POLL_SECONDS)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
     """One SIGINT, time to end in good order, and then nothing of it is left."""
     with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
         process.send_signal(signal.SIGINT)
-        process.wait(GRACE_SECONDS)
+        # Reads on, too: a full pipe would keep it from ending.
+        process.communicate(timeout=grace)
+    for one in _with_descendants(process.pid):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(one, signal.SIGKILL)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def _written(file: IO[bytes]) -> str:
+def _with_descendants(pid: int) -> list[int]:
+    """A process and all below it, whatever sessions and groups they have made for themselves.
+
+    Where there is no /proc, as on macOS, it is the process alone, and its group goes with it.
+    """
+    children = defaultdict(list)
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # The name in brackets may hold anything; the parent is the second field behind it.
+            parent = stat.read_text(errors="replace").rpartition(")")[2].split()[1]
+            children[int(parent)].append(int(stat.parent.name))
+    found = [pid]
+    for one in found:
+        found += children[one]
+    return found
+
+
+def _written(file: IO[bytes]) -> bytes:
     """What is in a file that a program writes, whose place in it is not to be moved."""
-    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode(errors="replace")
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode(errors="replace")

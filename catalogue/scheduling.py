@@ -89,7 +89,8 @@ def unmet_selector(spec: Spec, label_of: LabelOf) -> Iterator[str]:
     """What the selector asks for and the node does not have."""
     selector = spec.get("nodeSelector") or {}
     for key in selector:
-        if label_of(key) not in (str(selector[key]), UNKNOWN):
+        label = label_of(key)
+        if label is not UNKNOWN and label != str(selector[key]):
             yield f"{key}={selector[key]}"
 
 

@@ -33,7 +33,10 @@ def property_mistakes(rules: Rules, name: str, values: Values, path: str = "") -
 
 def _first(rules: Sequence[Rule], value: Any, values: Values, path: str) -> list[Mistake]:
     reasons = (reason for rule in rules if (reason := rule(value, values)))
-    return [Mistake(path, reason) for reason in reasons][:1]
+    try:
+        return [Mistake(path, reason) for reason in reasons][:1]
+    except (AttributeError, TypeError):
+        return [Mistake(path, f"cannot be {value!r}: its type is wrong")]
 
 
 def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:

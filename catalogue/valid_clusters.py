@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from catalogue import kubernetes
 from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of, wrong_if
-from catalogue.valid_pools import GPU_STACK
+from catalogue.valid_pools import GPU_STACK, LEGAL_TAINT
 
 _REGION = "[a-z0-9]+"
 _NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
@@ -26,8 +26,10 @@ def _looks_like(pattern: str) -> Rule:
 
 
 def _is_a_range(text: str | None, _: Values) -> str | None:
+    if text is None:
+        return None
     try:
-        ipaddress.ip_network(text or "0.0.0.0/0")
+        ipaddress.ip_network(text)
     except ValueError as error:
         return f"{error}: write a range as 10.0.0.0/16"
     return None
@@ -49,7 +51,7 @@ def _lies_among_the_services(address: str | None, network: Values) -> str | None
         return None
     if address is None:
         return "goes with serviceCidr: say an address out of that range" if services else None
-    if not services:
+    if services is None:
         return "goes with serviceCidr: say both, or neither"
     try:
         lies_there = ipaddress.ip_address(address) in ipaddress.ip_network(services)
@@ -129,6 +131,8 @@ DEVICE_PLUGIN: Rules = MappingProxyType(
         ),
     }
 )
+
+PLUGIN_POOL: Rules = MappingProxyType({"gpuStack": (GPU_STACK,), "nodeTaints[]": (LEGAL_TAINT,)})
 
 
 def edition_without_mig(edition: str, image: object, partitioned: Sequence[str]) -> str | None:

@@ -23,6 +23,7 @@ from catalogue.valid import Rules, Values, between, matches, one_of, wrong_if
 
 _SPECIALISED = "specialised-image"
 GPU_STACK = one_of(*DRIVERS)
+LEGAL_TAINT = matches(TAINT, f"{{!r}} is no taint: write {TAINT_RULE}")
 _NAME = matches(LINUX_POOL_NAME, f"{{!r}} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}")
 
 
@@ -175,7 +176,7 @@ GPU_POOL: Rules = MappingProxyType(
         "migProfile": (_divides_what_can_be_divided,),
         "osDiskSizeGb": between(30, 2048),
         "osDiskType": (one_of("Managed", "Ephemeral"),),
-        "taints[]": (matches(TAINT, f"{{!r}} is no taint: write {TAINT_RULE}"),),
+        "taints[]": (LEGAL_TAINT,),
         "labels": (_leave_reserved_names_alone,),
     }
 )

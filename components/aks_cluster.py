@@ -14,7 +14,7 @@ from aks_preview.resources import ManagedCluster
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import check
+from components.arguments import check, chosen
 from components.azure_child import azure_child
 from components.provider_change import provider_change
 
@@ -179,8 +179,8 @@ class AksCluster(_Cluster):
             ignore_changes=["agentPoolProfiles[0].count"] if autoscaled else [],
         )
         if headers:
-            return ManagedCluster(name, _cluster_args(args), opts, custom_headers=headers)
-        return azure_child(aks.ManagedCluster, name, _cluster_args(args), opts)
+            return ManagedCluster(name, _cluster_args(name, args), opts, custom_headers=headers)
+        return azure_child(aks.ManagedCluster, name, _cluster_args(name, args), opts)
 
 
 class ExistingAksCluster(_Cluster):
@@ -199,7 +199,7 @@ class ExistingAksCluster(_Cluster):
         self._register(cluster.id, cluster.name, args.resource_group_name)
 
 
-def _cluster_args(args: AksClusterArgs) -> aks.ManagedClusterArgs:
+def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
     return aks.ManagedClusterArgs(
         resource_group_name=args.resource_group_name,
         resource_name=args.cluster_name,
@@ -208,7 +208,7 @@ def _cluster_args(args: AksClusterArgs) -> aks.ManagedClusterArgs:
         kubernetes_version=args.kubernetes_version,
         identity=aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED),
         sku=aks.ManagedClusterSKUArgs(name="Base", tier=args.sku_tier),
-        network_profile=_network(args.network),
+        network_profile=_network(name, args.network),
         api_server_access_profile=_access(args),
         oidc_issuer_profile=aks.ManagedClusterOIDCIssuerProfileArgs(enabled=args.oidc_issuer),
         security_profile=aks.ManagedClusterSecurityProfileArgs(
@@ -220,20 +220,18 @@ def _cluster_args(args: AksClusterArgs) -> aks.ManagedClusterArgs:
             upgrade_channel=args.upgrade_channel,
             node_os_upgrade_channel=args.node_os_upgrade_channel,
         ),
-        agent_pool_profiles=[_system_pool(args.system_pool, args.network)],
+        agent_pool_profiles=[_system_pool(name, args.system_pool, args.network)],
         tags=args.tags or None,
     )
 
 
-def _network(network: NetworkArgs) -> Any:
+def _network(name: str, network: NetworkArgs) -> Any:
     # A dictionary, which the SDK takes though its types do not say so: the class would fill in
     # addresses for pods also where none can be given. By the names on the wire, which both
     # providers' classes hand on as they are.
     return {
         "networkPlugin": "azure",
-        "networkPluginMode": pulumi.Output.from_input(network.mode).apply(
-            _NETWORK_PLUGIN_MODES.__getitem__
-        ),
+        "networkPluginMode": chosen(name, "network.mode", _NETWORK_PLUGIN_MODES, network.mode),
         "podCidr": network.pod_cidr,
         "serviceCidr": network.service_cidr,
         "dnsServiceIP": network.dns_service_ip,
@@ -257,7 +255,7 @@ def _access(
 
 
 def _system_pool(
-    pool: SystemPoolArgs, network: NetworkArgs
+    name: str, pool: SystemPoolArgs, network: NetworkArgs
 ) -> aks.ManagedClusterAgentPoolProfileArgs:
     return aks.ManagedClusterAgentPoolProfileArgs(
         name=pool.pool_name,
@@ -272,9 +270,7 @@ def _system_pool(
         max_count=pool.max_count,
         availability_zones=pool.zones or None,
         gpu_profile=(
-            aks.GPUProfileArgs(
-                driver=pulumi.Output.from_input(pool.gpu_stack).apply(DRIVERS.__getitem__)
-            )
+            aks.GPUProfileArgs(driver=chosen(name, "systemPool.gpuStack", DRIVERS, pool.gpu_stack))
             if pool.gpu_stack
             else None
         ),

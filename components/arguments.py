@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import pulumi
 
 from catalogue.mistakes import Mistake
 from catalogue.valid import Rules, mistakes
+
+Choice = TypeVar("Choice")
 
 
 def check(
@@ -31,6 +33,20 @@ def refuse(component: str, found: list[Mistake]) -> None:
             "\n".join(f"{component}: {mistake}" for mistake in found),
             [{"property_path": path, "reason": reason} for path, reason in found],
         )
+
+
+def chosen(
+    component: str, path: str, table: Mapping[str, Choice], key: pulumi.Input[str]
+) -> pulumi.Output[Choice]:
+    """Returns what a table has for a key that may come later, and is judged then."""
+
+    def choice(key: str) -> Choice:
+        if key not in table:
+            choices = ", ".join(map(repr, table))
+            refuse(component, [Mistake(path, f"input should be one of {choices}, not {key!r}")])
+        return table[key]
+
+    return pulumi.Output.from_input(key).apply(choice)
 
 
 def known(args: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pulumi_kubernetes import apps, core, meta
 from catalogue import valid_clusters
 from catalogue.device_plugin import GPU
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
-from catalogue.mistakes import Mistake
+from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import POOL_LABEL
 from catalogue.valid import mistakes
 from components.arguments import known, refuse
@@ -173,6 +173,8 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
 def _pool_mistakes(
     args: NvidiaDevicePluginArgs, pools: Sequence[PluginPoolArgs]
 ) -> Iterator[Mistake]:
+    for index, pool in enumerate(args.pools):
+        yield from mistakes(valid_clusters.PLUGIN_POOL, known(pool), property_path("pools", index))
     if not pools:
         yield Mistake(
             "pools",

@@ -1,4 +1,4 @@
-"""The third way to the Kubernetes binaries: building them from Go modules."""
+"""The second way to the Kubernetes binaries: building them from Go modules."""
 
 from pathlib import Path
 

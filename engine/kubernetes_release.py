@@ -1,4 +1,4 @@
-"""The second way to the Kubernetes binaries: those that their projects publish, checked."""
+"""The first way to the Kubernetes binaries: those that their projects publish, checked."""
 
 import json
 import os

@@ -99,7 +99,7 @@ def parse(text: str, name: str) -> StackFile:
     try:
         root = loader.get_single_node()
         content = {} if root is None else loader.construct_document(root)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise StackFileError(f"{name} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or not isinstance(content.get("config") or {}, dict):
         raise StackFileError(f"{name} is no map of keys and values below config.")

@@ -22,7 +22,7 @@ from tests.rehearsal.conftest import Azure
 
 README = (ROOT / "README.md").read_text()
 # The plug-ins that Pulumi would download.
-STAND_INS = {"azure-native": "azure_native", "kubernetes": "kubernetes_provider"}
+STAND_INS = {"azure-native": "azure_native", "kubernetes": "kubernetes"}
 SECONDS = 600
 V = "?api-version=2021-04-01"
 
@@ -83,7 +83,7 @@ def plug_ins(folder: Path) -> Path:
     folder.mkdir()
     for name, package in STAND_INS.items():
         file = folder / f"pulumi-resource-{name}"
-        file.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT / "rehearsal" / package} "$@"\n')
+        file.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT / "rehearsal" / "stand_ins" / package} "$@"\n')
         file.chmod(file.stat().st_mode | stat.S_IEXEC)
     return folder
 

@@ -135,6 +135,9 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("cluster", {"skuTier": "Gold"}, "skuTier"),
     ("cluster", {"private": True, "authorizedIpRanges": ["10.0.0.0/8"]}, "authorizedIpRanges"),
     ("cluster", {"authorizedIpRanges": ["here"]}, "authorizedIpRanges[0]"),
+    ("cluster", {"authorizedIpRanges": [""]}, "authorizedIpRanges[0]"),
+    ("network", {"podCidr": ""}, "podCidr"),
+    ("network", {"serviceCidr": ""}, "serviceCidr"),
     ("cluster", {"oidcIssuer": False, "workloadIdentity": True}, "workloadIdentity"),
     ("cluster", {"upgradeChannel": "x"}, "upgradeChannel"),
     ("cluster", {"nodeOsUpgradeChannel": "x"}, "nodeOsUpgradeChannel"),
@@ -306,3 +309,24 @@ def test_what_the_one_refuses_the_other_does(pool: dict[str, Any]) -> None:
     assert bool(paths) == bool(found)
     # A stack file is not told what may only follow from another mistake.
     assert set(paths) <= set(found)
+
+
+def test_pools_of_the_device_plugin_are_judged_too() -> None:
+    """A misspelled GPU stack left the pool out in silence: it had no plugin, and so no GPUs."""
+    pools = [
+        PluginPoolArgs(pool_name="good"),
+        PluginPoolArgs(pool_name="gpu", gpu_stack="device_plugin", node_taints=["a=b"]),
+    ]
+    with pytest.raises(pulumi.InputPropertiesError) as caught:
+        plugin(pools=pools)
+    assert re.findall(r"pools\[1\]\.\w+(?:\[0\])?", str(caught.value)) == [
+        "pools[1].gpuStack",
+        "pools[1].nodeTaints[0]",
+    ]
+
+
+def test_a_value_of_the_wrong_type_is_a_mistake() -> None:
+    with pytest.raises(pulumi.InputPropertiesError, match="labels: cannot be None"):
+        gpu_pool(labels=None)
+    with pytest.raises(pulumi.InputPropertiesError, match="customHeaders: cannot be"):
+        gpu_pool(custom_headers={"UseGPUDedicatedVHD": True})

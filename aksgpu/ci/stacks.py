@@ -87,7 +87,7 @@ def changed_files(folder: Path, since: str) -> list[str] | None:
         return None
     commit = _git(folder, "rev-parse", "--verify", "--quiet", f"{since}^{{commit}}")
     if commit.code:
-        sys.stderr.write(f"The commit {since} is not known here, so every stack counts.\n")
+        sys.stderr.write(f"{commit.err}The commit {since} is not known here: every stack counts.\n")
         return None
     # A renamed file is told by both of its names.
     listed = _git(folder, "diff", "--name-only", "--no-renames", "-z", commit.out.strip(), "HEAD")

@@ -1,5 +1,6 @@
 """Reads a stack file outside of a Pulumi run, as the program reads it inside of one."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from settings.stack_file import StackFile, as_the_engine_hands_it_over
 from settings.stack_file import read as read_file
 
 # What the questions to Azure are made of: none of it may be hidden.
-_ASKED_ABOUT = (
+_ASKED_ABOUT = {
     "allowRetired",
     "cluster",
     "gpuPools",
@@ -23,7 +24,7 @@ _ASKED_ABOUT = (
     "location",
     "resourceGroup",
     "systemPool",
-)
+}
 # Whose configuration says which subscription is meant, where the stack file says it.
 _PROVIDERS = ("azure-native", "aks-preview")
 
@@ -56,7 +57,7 @@ def _hidden(file: StackFile) -> Iterator[Mistake]:
     """The mistake of each encrypted value that is asked about."""
     for path in file.secrets:
         key = path.removeprefix(f"{PROJECT}:")
-        if key.startswith(_ASKED_ABOUT):
+        if re.split(r"[.\[]", key)[0] in _ASKED_ABOUT:
             yield Mistake(key, "is encrypted, and preflight reads no secrets; say it in the clear")
 
 

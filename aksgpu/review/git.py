@@ -1,5 +1,6 @@
 """What git knows of a stack file."""
 
+from contextlib import suppress
 from pathlib import Path
 
 from aksgpu.running import READ_SECONDS, Program, ProgramError
@@ -17,12 +18,13 @@ def text_at(folder: Path, ref: str, name: str) -> str | None:
 
 def path_in_repository(file: Path) -> str:
     """A file's path from the root of its repository, or its name where there is none."""
-    return (_git(file.parent, "rev-parse", "--show-prefix") or "").strip() + file.name
+    prefix = None
+    with suppress(ProgramError):
+        prefix = _git(file.parent, "rev-parse", "--show-prefix")
+    return (prefix or "").strip() + file.name
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None where it fails."""
-    try:
-        return Program(("git",), folder).read(*arguments, seconds=READ_SECONDS)
-    except ProgramError:
-        return None
+    """What git prints; None where git says no. Raises ProgramError where it does not answer."""
+    answer = Program(("git",), folder).attempt(*arguments, seconds=READ_SECONDS)
+    return None if answer.code else answer.out

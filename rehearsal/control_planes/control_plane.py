@@ -244,11 +244,9 @@ class ControlPlane:
 
     async def stop(self) -> None:
         """Ends all of them. Only etcd has anything to put away first."""
-        etcd = self._running.pop("etcd", None)
-        await asyncio.gather(
-            *(self._processes.end(part, signal.SIGKILL) for part in self._running.values())
-        )
-        if etcd:
+        others = (part for name, part in self._running.items() if name != "etcd")
+        await asyncio.gather(*(self._processes.end(part, signal.SIGKILL) for part in others))
+        if etcd := self._running.get("etcd"):
             await self._processes.end(etcd)
         self._running.clear()
 

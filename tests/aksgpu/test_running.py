@@ -6,13 +6,16 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from aksgpu import running
 from aksgpu.running import Program, ProgramError, terminated_as_interrupted
+from tests.bench import ROOT
 from tests.processes import command_lines
 from tests.waiting import until
 
@@ -148,11 +151,61 @@ def test_what_does_not_end_in_its_grace_period_is_killed(
 
 
 def test_a_child_that_has_said_enough_is_ended(notes: Path) -> None:
-    ended = child(notes).attempt(is_done=lambda printed: "ready" in printed)
+    ended = child(notes).attempt_until(lambda printed: "ready" in printed, seconds=60)
 
     assert (ended.code, ended.out) == (7, "ready\n")
     assert notes.read_text().splitlines() == ["SIGINT"]
     assert not is_left(notes)
+
+
+def test_a_watched_child_has_all_the_time_it_needs_to_end(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An update that was interrupted was killed after 30 s, with operations under way in Azure."""
+    monkeypatch.setattr(running, "GRACE_SECONDS", 0.1)
+    ended = []
+
+    def watch() -> None:
+        with pytest.raises(KeyboardInterrupt):
+            ended.append(child(notes).watch())
+
+    Timer(2, signal.raise_signal, [signal.SIGINT]).start()
+    watch()
+
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
+def test_a_program_that_runs_programs_leaves_none_when_it_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has a session of its own: killing the outer one's group left the inner one's child."""
+    mark = f"{tmp_path}-deep-inside"
+    nested = (
+        "import signal, sys; from pathlib import Path; from aksgpu.running import Program\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "sleep = 'import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(600)'\n"
+        "Program((sys.executable, '-c', sleep), Path.cwd()).read(sys.argv[1])"
+    )
+    program = Program((sys.executable, "-c", nested), ROOT)
+    monkeypatch.setattr(running, "GRACE_SECONDS", 0.3)
+    with pytest.raises(ProgramError):
+        program.attempt(mark, seconds=3)
+
+    until(lambda: not command_lines(mark), "the innermost is gone")
+
+
+def test_a_program_prints_more_than_a_pipe_holds_while_it_ends(tmp_path: Path) -> None:
+    talks = (
+        "import signal, sys, time\n"
+        "def talk(*_): print('x' * 10**6, flush=True); sys.exit(5)\n"
+        "signal.signal(signal.SIGINT, talk)\n"
+        "time.sleep(600)"
+    )
+    began = time.monotonic()
+    with pytest.raises(ProgramError, match="was not done"):
+        Program((sys.executable, "-c", talks), tmp_path).attempt(seconds=2)
+    assert time.monotonic() - began < running.GRACE_SECONDS
 
 
 def test_what_a_child_starts_goes_with_it(tmp_path: Path) -> None:
@@ -190,6 +243,15 @@ def test_a_program_that_fails_is_told_with_its_last_words(tmp_path: Path) -> Non
 def test_a_program_that_there_is_not(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=r"`no-such-program --help` cannot be started: No such"):
         Program(("no-such-program",), tmp_path).read("--help")
+
+
+def test_nohup_means_it() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with terminated_as_interrupted():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_signals_are_as_they_were_afterwards() -> None:

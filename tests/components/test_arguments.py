@@ -105,3 +105,18 @@ def documented(kind: type[Any]) -> set[str]:
         and isinstance(below.value, ast.Constant)
         and isinstance(below.value.value, str)
     }
+
+
+def test_a_late_value_is_judged_when_it_comes(deploy: Deploy) -> None:
+    """It ended in a KeyError, which named neither the component nor the property."""
+    pool = components.SystemPoolArgs(vm_size="Standard_D4ds_v5")
+    network = components.NetworkArgs(mode=pulumi.Output.from_input("bridge"))
+    args = components.AksClusterArgs(
+        resource_group_name="g",
+        location="eastus",
+        cluster_name="c",
+        system_pool=pool,
+        network=network,
+    )
+    with pytest.raises(pulumi.InputPropertiesError, match=r"cluster: network\.mode: input should"):
+        deploy(lambda: components.AksCluster("cluster", args))

@@ -145,3 +145,8 @@ def test_a_program_gets_texts() -> None:
 def test_a_project_file_gives_values_to_keys() -> None:
     text = "config: {a: {type: string, default: x}, b: {value: true}, c: {type: object}, d: 4}"
     assert parse(text, "x").defaults == {"aks-gpu:a": "x", "aks-gpu:b": True, "aks-gpu:d": 4}
+
+
+def test_a_date_that_there_is_not_is_no_yaml() -> None:
+    with pytest.raises(StackFileError, match="is no YAML: day is out of range for month"):
+        parse("config:\n  aks-gpu:x: 2024-02-30\n", "Pulumi.dev.yaml")
