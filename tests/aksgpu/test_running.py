@@ -9,7 +9,6 @@ import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Timer
 
 import pytest
 
@@ -158,22 +157,21 @@ def test_a_child_that_has_said_enough_is_ended(notes: Path) -> None:
     assert not is_left(notes)
 
 
-def test_a_watched_child_has_all_the_time_it_needs_to_end(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_watched_child_has_all_the_time_it_needs_to_end(notes: Path) -> None:
     """An update that was interrupted was killed after 30 s, with operations under way in Azure."""
-    monkeypatch.setattr(running, "GRACE_SECONDS", 0.1)
-    ended = []
+    hasty = PARENT.replace("with term", "running.GRACE_SECONDS = 0.1\nwith term")
+    slow = CHILD.replace("sys.exit(7)", "file.write_text('ended by itself'); sys.exit(7)")
+    parent = subprocess.Popen(
+        [sys.executable, "-c", f"from aksgpu import running\n{hasty}", slow, str(notes)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until(notes.exists, "the child is at work")
+    os.kill(parent.pid, signal.SIGINT)
 
-    def watch() -> None:
-        with pytest.raises(KeyboardInterrupt):
-            ended.append(child(notes).watch())
-
-    Timer(2, signal.raise_signal, [signal.SIGINT]).start()
-    watch()
-
-    assert notes.read_text().splitlines() == ["SIGINT"]
-    assert not is_left(notes)
+    assert end_of(parent) == "interrupted"
+    assert notes.read_text() == "ended by itself"
 
 
 def test_a_program_that_runs_programs_leaves_none_when_it_is_killed(
