@@ -22,7 +22,10 @@ from tests.rehearsal.conftest import Azure
 
 README = (ROOT / "README.md").read_text()
 # The plug-ins that Pulumi would download.
-STAND_INS = {"azure-native": "azure_native", "kubernetes": "kubernetes"}
+STAND_INS = {
+    name: ROOT / "rehearsal" / "stand_ins" / name.replace("-", "_")
+    for name in ("azure-native", "kubernetes")
+}
 SECONDS = 600
 V = "?api-version=2021-04-01"
 
@@ -81,9 +84,9 @@ def checkout(folder: Path) -> Path:
 def plug_ins(folder: Path) -> Path:
     """Stands in for Pulumi's download of plug-ins: it takes one that lies on PATH."""
     folder.mkdir()
-    for name, package in STAND_INS.items():
+    for name, stand_in in STAND_INS.items():
         file = folder / f"pulumi-resource-{name}"
-        file.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT / "rehearsal" / "stand_ins" / package} "$@"\n')
+        file.write_text(f'#!/bin/sh\nexec {sys.executable} {stand_in} "$@"\n')
         file.chmod(file.stat().st_mode | stat.S_IEXEC)
     return folder
 
