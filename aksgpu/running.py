@@ -181,7 +181,8 @@ def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
         process.send_signal(signal.SIGINT)
         # Reads on, too: a full pipe would keep it from ending.
         process.communicate(timeout=grace)
-    for one in _with_descendants(process.pid):
+    # A process that has ended is nobody's: its number may be another's by now.
+    for one in _with_descendants(process.pid) if process.poll() is None else ():
         with suppress(ProcessLookupError, PermissionError):
             os.kill(one, signal.SIGKILL)
     with suppress(ProcessLookupError, PermissionError):

@@ -7,7 +7,8 @@ server's address, and clusters on loopback take each other's addresses.
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import aiohttp
@@ -109,15 +110,13 @@ class Client:
     async def watch(self, path: str, version: str) -> AsyncIterator[Json]:
         """Yields the changes of a list since a version, until the connection ends."""
         query = {"watch": "1", "resourceVersion": version, "allowWatchBookmarks": "true"}
-        try:
+        with _no_answer_as_such():
             answer = await self._send("GET", path, query, limit=_NO_LIMIT)
             try:
                 async for line in answer.content:
                     yield json.loads(line)
             finally:
                 answer.close()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise NoAnswerError(error) from error
 
     async def request(
         self,
@@ -141,10 +140,8 @@ class Client:
         return await self._content(method, path, query, body, content_type)
 
     async def _content(self, method: str, path: str, *more: Any) -> bytes:
-        try:
+        with _no_answer_as_such():
             return await (await self._send(method, path, *more)).read()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise NoAnswerError(error) from error
 
     async def _send(
         self,
@@ -168,6 +165,14 @@ class Client:
         if not answer.ok:
             raise ApiError(answer.status, _status(await answer.read()))
         return answer
+
+
+@contextmanager
+def _no_answer_as_such() -> Iterator[None]:
+    try:
+        yield
+    except (aiohttp.ClientError, TimeoutError, OSError) as error:
+        raise NoAnswerError(error) from error
 
 
 def _json(content: bytes) -> Json:
