@@ -51,6 +51,14 @@ with terminated_as_interrupted():
 Started = Iterator["subprocess.Popen[str]"]
 
 
+@pytest.fixture(autouse=True)
+def hangups_count() -> Iterator[None]:
+    """The tests may run under nohup, and what they start would ignore SIGHUP as they do."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     return tmp_path / "signals-of-the-child"
