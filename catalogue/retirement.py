@@ -1,8 +1,10 @@
-"""What takes the place of retired families of sizes."""
+"""What Azure has retired, and what takes the place of retired families of sizes."""
 
 from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
+
+from catalogue.today import today
 
 # By family, the size to move to: of the same kind of work, with a whole GPU.
 SUCCESSORS: Mapping[str, str] = MappingProxyType(
@@ -23,3 +25,8 @@ SUCCESSORS: Mapping[str, str] = MappingProxyType(
 TAGS: Mapping[str, tuple[date, str]] = MappingProxyType(
     {"SkipGPUDriverInstall": (date(2025, 8, 14), "gpuProfile.driver: None")}
 )
+
+
+def has_come(retired_on: date | None) -> bool:
+    """Whether the day of a retirement has come; None: no such day is known."""
+    return retired_on is not None and retired_on <= today()

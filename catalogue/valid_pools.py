@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -184,7 +183,7 @@ GPU_POOL: Rules = MappingProxyType(
 
 def _is_of_today(vm_size: str, _: Values) -> str | None:
     size = find(vm_size)
-    if size is None or size.retired_on is None or size.retired_on > datetime.now(UTC).date():
+    if size is None or not retirement.has_come(size.retired_on):
         return None
     successor = retirement.SUCCESSORS[size.family]
     return f"{size.name} was retired on {size.retired_on}; {successor} takes its place."
@@ -196,7 +195,10 @@ RETIRED: Rules = MappingProxyType(
         "vmSize": (_is_of_today,),
         "customHeaders": (
             wrong_if(
-                lambda _, pool: pool.get("gpuStack") == _SPECIALISED,
+                lambda _, pool: (
+                    pool.get("gpuStack") == _SPECIALISED
+                    and retirement.has_come(SPECIALISED_IMAGE_RETIRED_ON)
+                ),
                 f"The specialised GPU image was retired on {SPECIALISED_IMAGE_RETIRED_ON}; the "
                 "regular image, with gpuStack: device-plugin, takes its place.",
             ),

@@ -16,7 +16,9 @@ from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
+from catalogue.today import TODAY_VARIABLE
 from rehearsal.arm.home import PRESENCE, Home
+from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.processes import end_leftovers, records
 from rehearsal.files import read_json, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
@@ -47,6 +49,7 @@ class Cloud:
     ca_bundle: Path
     request_log: Path
     time_scale: float
+    era: Era = Era.TODAY
 
     @property
     def ca_certificate(self) -> Path:
@@ -54,7 +57,10 @@ class Cloud:
 
     def environment(self) -> dict[str, str]:
         """Returns the variables that azure-native, the Azure SDKs and other tools read."""
+        # Who works on the article's Azure judges as of the article's days.
+        today = {TODAY_VARIABLE: str(self.era.day)} if self.era is Era.ARTICLE else {}
         return {
+            **today,
             "ARM_METADATA_HOSTNAME": self.url.removeprefix("https://"),
             "ARM_SUBSCRIPTION_ID": self.subscription,
             "ARM_TENANT_ID": self.tenant,
@@ -118,6 +124,7 @@ def find(home: Path) -> Cloud | None:
         ca_bundle=files.ca_bundle,
         request_log=files.request_log,
         time_scale=record.get("timeScale", 1.0),
+        era=Era(record.get("era", Era.TODAY)),
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import os
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import pytest
 from pulumi.runtime import mocks, rpc, settings
 from pulumi.runtime.stack import Stack
 
+from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_engine, ensure_kubernetes
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
@@ -22,6 +24,9 @@ from tests.faults import Faults
 # Where the tests run in the background of a shell, interrupts are ignored, by what they start too;
 # and some of it is to be interrupted.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is retired does not change from one day's tests to the next.
+os.environ.setdefault(TODAY_VARIABLE, "2026-11-22")
 
 KUBECONFIG = b"a kubeconfig with a key in it"
 # Where Azure's names come from, by the kind of resource.

@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,6 +24,7 @@ from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
 from aks_preview.configuration import PACKAGE, SETTINGS
+from catalogue.today import today
 from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
@@ -61,6 +63,8 @@ class Access:
     # Certificates to trust in place of the machine's own.
     authorities: Path | None = None
     prices: str = RETAIL_PRICES
+    # The day by which this Azure judges what is retired.
+    today: date = field(default_factory=today)
 
 
 def of_rehearsal(cloud: Cloud) -> Access:
@@ -75,7 +79,7 @@ def of_rehearsal(cloud: Cloud) -> Access:
     authority = cloud.ca_certificate
     # Nothing of the environment: a rehearsal never signs in elsewhere.
     sealed = Configuration(given, PACKAGE, SETTINGS, environment={})
-    return Access(sealed, authority, f"{cloud.url}/api/retail/prices")
+    return Access(sealed, authority, f"{cloud.url}/api/retail/prices", cloud.era.day)
 
 
 @dataclass(frozen=True)

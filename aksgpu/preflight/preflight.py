@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import date
 from typing import Any
 
 from azure.core.exceptions import AzureError
@@ -67,7 +67,7 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     if facts.are_names_taken:
         facts = replace(facts, owned=owned())
     result.location, result.subscription = facts.location, facts.subscription
-    result.rows += judge(settings, facts)
+    result.rows += judge(settings, facts, access.today)
     result.costs = costs.costs(wanted.pools(settings), prices, facts)
     result.rows += costs.judge(result.costs)
     return result
@@ -84,21 +84,23 @@ async def _ask(
         return facts, await ask_prices(clients.prices, clients.prices_url, facts.location, names)
 
 
-def judge(settings: Settings, facts: Facts) -> list[Row]:
-    """All answers but those about prices."""
+def judge(settings: Settings, facts: Facts, today: date) -> list[Row]:
+    """All answers but those about prices, as of a day."""
     pools = wanted.pools(settings)
     places = {"": -1} | {pool.name: place for place, pool in enumerate(pools)}
-    rows = _answers(settings, pools, facts)
+    rows = _answers(settings, pools, facts, today)
     # What is about the whole stack comes first, then one pool after the other.
     return sorted(rows, key=lambda row: places[row.pool])
 
 
-def _answers(settings: Settings, pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
+def _answers(
+    settings: Settings, pools: Sequence[WantedPool], facts: Facts, today: date
+) -> Iterator[Row]:
     yield from existence.judge(settings, pools, facts)
     yield versions.judge(settings, facts)
     yield from registrations.providers(facts)
     yield from registrations.features(settings, facts)
-    yield from sizes.judge(pools, facts, datetime.now(UTC).date())
+    yield from sizes.judge(pools, facts, today)
     yield from quota.judge(pools, facts)
 
 

@@ -15,6 +15,7 @@ from aksgpu.project import EncryptedError, Project
 from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
+from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import Progress
@@ -58,6 +59,8 @@ def rehearsed(
         kubernetes = ensure_kubernetes(say).folder if base is not None else None
         cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
         environment = {**project.environment(), **cloud.environment()}
+        # The reader of a review lives today, whatever era the stack is rehearsed in.
+        environment.pop(TODAY_VARIABLE, None)
         place = Place(engine, pulumi_in(engine, project.folder, environment))
         project.write()
         notes = [] if base is None else _begin_from(place, project, stack, base, say)

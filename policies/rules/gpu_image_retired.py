@@ -7,7 +7,7 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
 
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_RETIRED_ON
-from catalogue.retirement import TAGS
+from catalogue.retirement import TAGS, has_come
 from policies.gpu_requests import is_true, specialised_image_headers
 from policies.pools import Pool, is_cluster, is_pool, pools_of
 from policies.rule import Findings, ResourceRule, Settings
@@ -36,6 +36,8 @@ _INSTEAD = (
     tags=("gpu", "aks", "retired", "image"),
 )
 def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
+    if not has_come(SPECIALISED_IMAGE_RETIRED_ON):
+        return
     if _FEATURE.fullmatch(args.resource_type):
         yield from _by_feature(args.props.get("featureName") or args.props.get("name"))
     elif _PROVIDER.fullmatch(args.resource_type):
@@ -71,7 +73,7 @@ def _is_the_feature(name: Any) -> bool:
 def _by_tag(pool: Pool) -> Findings:
     tags = pool.part("tags")
     for name, (since, instead) in TAGS.items():
-        if name in tags and is_true(tags[name]):
+        if has_come(since) and name in tags and is_true(tags[name]):
             yield (
                 f"{pool.label} has the tag {name}, which AKS ignores since {since}: say {instead} "
                 "instead."

@@ -1,10 +1,8 @@
 """Sizes that Azure has retired cannot be had any more."""
 
-from datetime import UTC, datetime
-
 from pulumi_policy import EnforcementLevel, Severity
 
-from catalogue.retirement import SUCCESSORS
+from catalogue.retirement import SUCCESSORS, has_come
 from catalogue.sizes import find
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
@@ -19,9 +17,8 @@ from policies.rule import Findings, PoolRule, Settings
     tags=("gpu", "aks", "retired", "size"),
 )
 def gpu_size_retired(pool: Pool, _: Settings) -> Findings:
-    today = datetime.now(UTC).date()
     for size in filter(None, map(find, pool.sizes())):
-        if size.retired_on and size.retired_on <= today:
+        if has_come(size.retired_on):
             yield (
                 f"has {size.name}, which Azure retired on {size.retired_on}. "
                 f"{SUCCESSORS[size.family]} takes its place."

@@ -11,6 +11,8 @@ Without the file, or without a key, everything in the tables is on offer. Its ke
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
 - `pageSize`: how many items a page has, of every list that comes in pages;
+- `today`: the day by which sizes and images are retired, such as `2026-09-29`; the default is the
+  era's;
 - `autoscaledCounts`: what a PUT with another count does to a pool that the autoscaler scales:
   `scale` (the pool gets the count; the default) or `refuse` (400). No recording shows which of them
   AKS does.
@@ -22,6 +24,7 @@ anything; the default of `location` is `*`. Of several lines that match, the fir
 import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal, TypeVar
 
 PAGE_SIZE = 50
@@ -61,6 +64,7 @@ class OfferScript:
     versions: tuple[VersionsLine, ...] = ()
     page_size: int = PAGE_SIZE
     refuses_autoscaled_counts: bool = False
+    today: date | None = None
 
 
 class ScriptError(ValueError):
@@ -80,10 +84,15 @@ def parse(content: dict[str, Any]) -> OfferScript:
             ),
             page_size=int(content.pop("pageSize", PAGE_SIZE)),
             refuses_autoscaled_counts=_REFUSES[content.pop("autoscaledCounts", "scale")],
+            today=_day(content.pop("today", None)),
             **content,
         )
     except (TypeError, KeyError, ValueError) as error:
         raise ScriptError(f"offers.json cannot be read: {error}") from error
+
+
+def _day(text: str | None) -> date | None:
+    return None if text is None else date.fromisoformat(text)
 
 
 def _size(content: dict[str, Any]) -> SizeLine:

@@ -1,9 +1,9 @@
 """What the subscription may use: which sizes in which regions and zones, and how many cores."""
 
-import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 
 from catalogue import regions
@@ -51,6 +51,11 @@ class Offers:
     era: Era
     script: OfferScript
 
+    @property
+    def today(self) -> date:
+        """Returns the day by which this Azure judges what is retired."""
+        return self.script.today or self.era.day
+
     def find(self, vm_size: str, location: str) -> Offer | None:
         """Returns the offer of a size in a location; None if there is none."""
         size = known_sizes().get(vm_size.lower())
@@ -74,11 +79,9 @@ class Offers:
         return next(scripted, LIMITS.get(name, FAMILY_LIMIT))
 
     def _has(self, size: Size) -> bool:
-        """Returns whether the era has the size: in the article's, nothing is retired yet."""
+        """Returns whether the size is not retired yet."""
         retired_on = size.retired_on if isinstance(size, GpuSize) else None
-        if self.era is Era.ARTICLE or retired_on is None:
-            return True
-        return retired_on > datetime.datetime.now(datetime.UTC).date()
+        return retired_on is None or retired_on > self.today
 
 
 @cache

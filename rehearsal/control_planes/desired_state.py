@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import StrEnum
 from typing import Protocol
+
+from catalogue.today import today
 
 
 class Era(StrEnum):
@@ -11,6 +14,11 @@ class Era(StrEnum):
 
     ARTICLE = "article"
     TODAY = "today"
+
+    @property
+    def day(self) -> date:
+        """The day that it is: the article's nodes are of mid-2021."""
+        return date(2021, 7, 1) if self is Era.ARTICLE else today()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,11 @@
 """What Azure accepts for a new pool in each era: sizes, and the specialised GPU image."""
 
-import datetime
 from collections.abc import Mapping
+from datetime import date
 
 from catalogue import headers, images, retirement, sizes
 from rehearsal.arm import errors
+from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Json
 from rehearsal.control_planes.desired_state import Era
 
@@ -14,13 +15,14 @@ def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
     return sent.get(headers.SPECIALISED_IMAGE, "").strip().lower() == "true"
 
 
-def admit(era: Era, pool: Json, sent: Mapping[str, str], location: str) -> None:
+def admit(offers: Offers, pool: Json, sent: Mapping[str, str], location: str) -> None:
     """Refuses a new pool that Azure does not offer in this era."""
-    if era is Era.ARTICLE:
+    if offers.era is Era.ARTICLE:
         _admit_system(pool)
         return
-    _admit_size(str(pool["vmSize"]), location)
-    if asks_for_specialised_image(sent):
+    _admit_size(str(pool["vmSize"]), location, offers.today)
+    is_gone = offers.today >= images.SPECIALISED_IMAGE_RETIRED_ON
+    if is_gone and asks_for_specialised_image(sent):
         raise errors.ArmError(
             errors.NO_SPECIALISED_IMAGE,
             header=headers.SPECIALISED_IMAGE,
@@ -36,11 +38,10 @@ def _admit_system(pool: Json) -> None:
         raise errors.invalid("agentPoolProfile.osType", reason)
 
 
-def _admit_size(vm_size: str, location: str) -> None:
+def _admit_size(vm_size: str, location: str, today: date) -> None:
     size = sizes.find(vm_size)
     if size is None:
         return
-    today = datetime.datetime.now(datetime.UTC).date()
     if size.retired_on is not None and size.retired_on <= today:
         successor = retirement.SUCCESSORS.get(size.family)
         advice = f" A size to move to: {successor}." if successor else ""

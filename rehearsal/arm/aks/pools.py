@@ -105,7 +105,7 @@ def version_of(pool: Resource | None) -> str | None:
 
 def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the node image of a new pool: it never changes, and no GET shows it."""
-    eras.admit(request.offers.era, pool.properties, request.headers, pool.location)
+    eras.admit(request.offers, pool.properties, request.headers, pool.location)
     asked_for = eras.asks_for_specialised_image(request.headers)
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
     if asked_for and not registrations.has_taken_over(request.store, *feature, request.now):

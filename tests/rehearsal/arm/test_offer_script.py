@@ -41,6 +41,23 @@ def test_a_location_or_a_size_that_is_none_has_no_offer() -> None:
     assert found.find("Standard_NC8as_T4", "eastus") is None
 
 
+@pytest.mark.parametrize(
+    ("era", "said", "is_offered"),
+    [
+        (Era.TODAY, {}, False),
+        (Era.TODAY, {"today": "2026-09-29"}, True),
+        (Era.TODAY, {"today": "2026-09-30"}, False),
+        (Era.ARTICLE, {}, True),
+        (Era.ARTICLE, {"today": "2026-09-30"}, False),
+    ],
+)
+def test_a_size_is_offered_until_it_is_retired(
+    era: Era, said: dict[str, Any], is_offered: bool
+) -> None:
+    """The day is the script's, or else the era's: a base can be brought up as of an earlier day."""
+    assert (offers(said, era).find("Standard_NV12s_v3", "eastus") is not None) is is_offered
+
+
 def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
     path = tmp_path / "offers.json"
     script = WatchedFile(path, parse, OfferScript())
@@ -58,6 +75,7 @@ def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
     "said",
     [
         {"prizes": []},
+        {"today": "tomorrow"},
         {"sizes": [{"size": "x", "is": "dear"}]},
         {"sizes": [{"is": "absent"}]},
         {"limits": [{"name": "cores"}]},

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from catalogue.today import TODAY_VARIABLE
 from rehearsal import cloud
 from rehearsal.cloud import CloudError
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
@@ -95,6 +96,12 @@ def test_the_article_s_days_take_its_sizes_and_its_image(azure: Azure, cluster: 
     azure.register_specialised_image()
     assert put(azure, cluster, "gpu", "Standard_NC6", SPECIALISED).status == 201
     assert put(azure, cluster, "amd", "Standard_NV4as_v4").status == 201
+
+
+def test_whoever_works_in_an_era_has_its_day(azure: Azure, azure_today: Azure) -> None:
+    assert azure.cloud.environment()[TODAY_VARIABLE] == "2021-07-01"
+    # Today is whatever day it is for whoever started the cloud.
+    assert TODAY_VARIABLE not in azure_today.cloud.environment()
 
 
 def test_the_article_s_days_have_gpu_pools_for_linux_alone(azure: Azure, cluster: str) -> None:

@@ -1,0 +1,90 @@
+"""One day by which everything is judged, and nothing beside it that asks the clock for one."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from catalogue.today import TODAY_VARIABLE, today
+from tests.bench import ROOT
+
+# What asks the clock for something else than what is retired, and for what.
+OTHERS = {
+    "aksgpu/preflight/price_list.py": "when prices were asked for, and which hold then",
+    "catalogue/today.py": "the day itself",
+    "rehearsal/arm/front.py": "when operations end",
+    "rehearsal/arm/login.py": "when tokens end",
+    "rehearsal/arm/__main__.py": "when the server started",
+    "rehearsal/arm/request_log.py": "when a request came",
+    "rehearsal/arm/tls.py": "when certificates end",
+    "rehearsal/arm/tokens.py": "when tokens end",
+    "rehearsal/certificates.py": "when certificates begin and end",
+    "rehearsal/control_planes/containers.py": "when containers start and end",
+}
+CLOCKS = {"now", "today", "utcnow", "time", "gmtime", "localtime"}
+NOT_OURS = {".venv", "tests", "benchmarks", "build", ".rehearsal", ".rehearsal-article"}
+
+
+def clocks(source: str) -> Iterator[str]:
+    """The calls that tell the time of day: datetime.now(), date.today(), time.time()..."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        owner = ast.unparse(node.func.value).rpartition(".")[2]
+        if node.func.attr in CLOCKS and owner in ("date", "datetime", "time"):
+            yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    ["datetime.now(UTC)", "datetime.datetime.now()", "date.today()", "time.time()"],
+)
+def test_finds_who_asks_the_clock(asks: str) -> None:
+    assert list(clocks(f"x = {asks} - y")) == [asks]
+
+
+def test_nothing_else_asks_the_clock() -> None:
+    sources = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+    asking = {
+        str(path)
+        for path in sources
+        if not NOT_OURS.intersection(path.parts)
+        if list(clocks((ROOT / path).read_text()))
+    }
+    assert asking == OTHERS.keys()
+
+
+def test_is_the_clocks_day_where_nobody_says_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TODAY_VARIABLE, raising=False)
+    before = datetime.now(UTC).date()
+    assert before <= today() <= datetime.now(UTC).date()
+
+
+def test_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, "2023-09-05")
+    assert today() == date(2023, 9, 5)
+
+
+@pytest.mark.parametrize("said", ["tomorrow", "2026-13-01", "30.11.2026"])
+def test_a_day_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, said)
+    with pytest.raises(ValueError, match=f"AKS_GPU_TODAY is '{said}': set a day, such as"):
+        today()
+
+
+def test_holds_in_programs_that_are_started() -> None:
+    program = "from catalogue.today import today; print(today())"
+    told = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, TODAY_VARIABLE: "2030-01-31"},
+        cwd=Path(ROOT),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == "2030-01-31"
