@@ -12,10 +12,18 @@ from catalogue.valid import Rules, mistakes
 Choice = TypeVar("Choice")
 
 
+class ArgumentsError(pulumi.RunError, pulumi.InputPropertiesError):
+    """What is wrong with a component's arguments.
+
+    As a RunError a Python program ends with the message alone, and without a traceback. As an
+    InputPropertiesError a program in another language gets each mistake with its property path.
+    """
+
+
 def check(
     component: str, args: Any, rules: Rules, parts: Mapping[str, Rules] | None = None
 ) -> None:
-    """Raises InputPropertiesError with all mistakes in a component's arguments.
+    """Raises ArgumentsError with all mistakes in a component's arguments.
 
     `parts` has the rules for properties that are arguments themselves.
     """
@@ -27,9 +35,9 @@ def check(
 
 
 def refuse(component: str, found: list[Mistake]) -> None:
-    """Raises InputPropertiesError if there are mistakes."""
+    """Raises ArgumentsError if there are mistakes."""
     if found:
-        raise pulumi.InputPropertiesError(
+        raise ArgumentsError(
             "\n".join(f"{component}: {mistake}" for mistake in found),
             [{"property_path": path, "reason": reason} for path, reason in found],
         )

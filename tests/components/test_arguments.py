@@ -11,6 +11,7 @@ import pytest
 from pulumi.provider.experimental.analyzer import Analyzer
 
 import components
+from tests.bench import Bench
 from tests.conftest import Deploy
 
 PUBLIC: list[type[Any]] = [
@@ -120,3 +121,33 @@ def test_a_late_value_is_judged_when_it_comes(deploy: Deploy) -> None:
     )
     with pytest.raises(pulumi.InputPropertiesError, match=r"cluster: network\.mode: input should"):
         deploy(lambda: components.AksCluster("cluster", args))
+
+
+# A program of somebody else's; the second mistake comes to light late.
+FOREIGN = """
+import pulumi
+from components import AksCluster, AksClusterArgs, NetworkArgs, SystemPoolArgs
+
+AksCluster(
+    "cluster",
+    AksClusterArgs(
+        resource_group_name="g",
+        location="eastus",
+        cluster_name="c",
+        network=NetworkArgs(mode={mode}),
+        system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5"),
+    ),
+)
+"""
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("mode", ["'overlaid'", "pulumi.Output.from_input('overlaid')"])
+def test_a_python_program_is_told_its_mistakes_without_a_traceback(bench: Bench, mode: str) -> None:
+    """Pulumi's Python host printed fifteen lines of ours above the one that said what was wrong."""
+    bench.write(FOREIGN.format(mode=mode))
+
+    printed = bench.pulumi("preview", fails=True)
+
+    assert "cluster: network.mode: " in printed
+    assert "Traceback" not in printed
