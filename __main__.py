@@ -128,7 +128,7 @@ pools = [
     )
     for pool in stack.gpu_pools
 ]
-add_workloads(stack, cluster.kubeconfig, pools)
+add_workloads(stack, cluster, pools)
 
 pulumi.export("resourceGroupName", group.resource_group_name)
 pulumi.export("clusterName", cluster.cluster_name)

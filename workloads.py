@@ -4,6 +4,8 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components import (
+    AksCluster,
+    ExistingAksCluster,
     GpuNodePool,
     NvidiaDevicePlugin,
     NvidiaDevicePluginArgs,
@@ -15,13 +17,17 @@ from settings import Settings
 
 
 def add_workloads(
-    stack: Settings, kubeconfig: pulumi.Output[str], pools: list[GpuNodePool]
+    stack: Settings, cluster: AksCluster | ExistingAksCluster, pools: list[GpuNodePool]
 ) -> None:
     """Adds what the stack has on its cluster."""
     plugin_pools = stack.pools_of("device-plugin")
     if not plugin_pools and not stack.sample_job.enabled:
         return
-    provider = kubernetes.Provider("kubernetes", kubeconfig=kubeconfig)
+    provider = kubernetes.Provider(
+        "kubernetes", kubeconfig=cluster.kubeconfig, cluster_identifier=cluster.identifier
+    )
+    # With the stack's own cluster its objects go by themselves, also where nobody answers any more.
+    gone_with = cluster.managed_cluster if isinstance(cluster, AksCluster) else None
     before_the_job: list[pulumi.Resource] = [*pools]
     if plugin_pools:
         pools_of_plugin = [PluginPoolArgs.of(pool) for pool in pools]
@@ -36,7 +42,7 @@ def add_workloads(
                 create_namespace=stack.device_plugin.create_namespace,
                 pools=pools_of_plugin,
             ),
-            pulumi.ResourceOptions(provider=provider, depends_on=pools),
+            pulumi.ResourceOptions(provider=provider, depends_on=pools, deleted_with=gone_with),
         )
         before_the_job.append(plugin)
     if stack.sample_job.enabled:
@@ -46,5 +52,7 @@ def add_workloads(
                 image=stack.sample_job.image,
                 node_taints=[pool.node_taints for pool in pools],
             ),
-            pulumi.ResourceOptions(provider=provider, depends_on=before_the_job),
+            pulumi.ResourceOptions(
+                provider=provider, depends_on=before_the_job, deleted_with=gone_with
+            ),
         )

@@ -137,6 +137,21 @@ class _Cluster(pulumi.ComponentResource):
         )
 
     @cached_property
+    def identifier(self) -> pulumi.Output[str]:
+        """What Azure tells the cluster by from an earlier or later one of the same name and id.
+
+        For `cluster_identifier` of a Kubernetes provider: its objects are replaced when the cluster
+        is another one, and not when its certificates are. A program that does not read it does not
+        ask Azure.
+        """
+        # Asked for, since a cluster's own output is not known in the preview of any update of it.
+        return aks.get_managed_cluster_output(
+            resource_group_name=self.resource_group_name,
+            resource_name=self.cluster_name,
+            opts=pulumi.InvokeOutputOptions(parent=self),
+        ).resource_uid
+
+    @cached_property
     def kubeconfig(self) -> pulumi.Output[str]:
         """The user kubeconfig, as a secret. A program that does not read it does not ask Azure."""
         credentials = aks.list_managed_cluster_user_credentials_output(

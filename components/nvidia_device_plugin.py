@@ -15,7 +15,7 @@ from catalogue.nodes import POOL_LABEL
 from catalogue.valid import mistakes
 from components.arguments import known, refuse
 from components.gpu_node_pool import GpuNodePool
-from components.placement import Toleration, toleration_args
+from components.placement import FOR_NEW_NODES, Toleration, toleration_args
 
 _NAME = "nvidia-device-plugin-daemonset"
 _LABEL = "nvidia-device-plugin-ds"
@@ -135,7 +135,8 @@ class NvidiaDevicePluginArgs:
 class NvidiaDevicePlugin(pulumi.ComponentResource):
     """The plugin on the nodes of the pools that need it, and on no others.
 
-    Pools whose needs differ get a DaemonSet each, named after the need.
+    Pools whose needs differ get a DaemonSet each, named after the need. A DaemonSet may take 30
+    minutes, since it waits for the pods of nodes that are new.
     """
 
     namespace: pulumi.Output[str]
@@ -159,7 +160,10 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
             if alike := [pool for pool in pools if pool.has_mig == has_mig]:
                 # A pool whose need changes loses the one plugin before it gets the other.
                 after = pulumi.ResourceOptions.merge(
-                    child, pulumi.ResourceOptions(depends_on=[*self.daemon_sets])
+                    child,
+                    pulumi.ResourceOptions(
+                        depends_on=[*self.daemon_sets], custom_timeouts=FOR_NEW_NODES
+                    ),
                 )
                 daemon_set = _daemon_set(name, need, args, alike, self.namespace, after)
                 self.daemon_sets.append(daemon_set)

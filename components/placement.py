@@ -12,6 +12,10 @@ from catalogue.scheduling import Taint
 
 Toleration = dict[str, Any]
 
+# How long what waits for pods may take: the autoscaler gives a new node 15 minutes to come up, and
+# its driver and a CUDA image have to follow. Left to themselves, DaemonSets and Jobs take 10.
+FOR_NEW_NODES = pulumi.CustomTimeouts(create="30m", update="30m")
+
 
 def toleration_args(
     taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]],

@@ -10,7 +10,7 @@ from catalogue import valid_clusters
 from catalogue.device_plugin import GPU
 from catalogue.images import SAMPLE_JOB
 from components.arguments import check
-from components.placement import toleration_args
+from components.placement import FOR_NEW_NODES, toleration_args
 
 _NAME = "samples-tf-mnist-demo"
 _LABELS = {"app": _NAME}
@@ -27,7 +27,10 @@ class SampleJobArgs:
 
 
 class SampleJob(pulumi.ComponentResource):
-    """A job that asks for one GPU."""
+    """A job that asks for one GPU.
+
+    It may take 30 minutes, so that a pool can grow from zero for it.
+    """
 
     job_name: pulumi.Output[str]
     """The job's name in Kubernetes."""
@@ -41,7 +44,7 @@ class SampleJob(pulumi.ComponentResource):
             name,
             metadata=meta.v1.ObjectMetaArgs(name=_NAME, labels=_LABELS),
             spec=batch.v1.JobSpecArgs(template=_pod(args)),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, custom_timeouts=FOR_NEW_NODES),
         )
         self.job_name = self.job.metadata["name"]
         self.register_outputs({"jobName": self.job_name})

@@ -56,12 +56,13 @@ class _Azure(mocks.Mocks):
     def call(self, args: mocks.MockCallArgs) -> Any:
         named = next(args.args[key] for key in _NAME_INPUTS if key in args.args)
         read = {"id": f"/read/{named}", "name": named, "location": "eastus"}
+        cluster = read | {"resourceUID": f"uid-of-{named}"}
         credentials = {
             "kubeconfigs": [{"name": "u", "value": base64.b64encode(KUBECONFIG).decode()}]
         }
         return {
             "azure-native:resources:getResourceGroup": read,
-            "azure-native:containerservice:getManagedCluster": read,
+            "azure-native:containerservice:getManagedCluster": cluster,
             "azure-native:containerservice:listManagedClusterUserCredentials": credentials,
         }[args.token]
 

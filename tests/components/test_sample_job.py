@@ -35,6 +35,8 @@ def test_is_the_articles_by_default(deploy: Deploy, preview: bool) -> None:
     job = graph.only("Job")
     assert (job.name, job.parent) == ("sample-job", "sample-job")
     assert job.inputs == ARTICLE
+    # A pool may have to grow from zero first.
+    assert job.options.customTimeouts.create == "30m"
     assert list(graph.outputs.values()) == [{"jobName": "samples-tf-mnist-demo"}]
 
 

@@ -1,0 +1,104 @@
+"""What is on a cluster, while the cluster changes: its certificates, its tags, and when it goes."""
+
+import base64
+
+import pytest
+import yaml
+
+from tests.bench import Bench
+from tests.faults import Faults
+from tests.names import unique
+from tests.rehearsal.conftest import Azure
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+CREDENTIALS = "listClusterUserCredential"
+# Of a group, and of a cluster.
+API_VERSIONS = ("2025-04-01", "2026-08-01")
+
+
+def brought_up(bench: Bench) -> str:
+    """A stack with a device plugin and nodes for it, whose name is its cluster's."""
+    name = unique("life")
+    config = {
+        "resourceGroup": {"name": name},
+        "cluster": {"name": name},
+        "gpuPools": [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}],
+    }
+    bench.write_stack(config)
+    bench.pulumi("up", "--yes", "--skip-preview")
+    assert {"device-plugin", "gpu", "cluster"} <= bench.resources().keys()
+    return name
+
+
+def removed_by_hand(bench: Bench, path: str) -> None:
+    azure = Azure(bench.cloud)
+    address = f"{path}?api-version={API_VERSIONS[path.count('/') > 2]}"
+    assert azure.call("DELETE", address).status == 202
+    azure.wait(address, lambda it: it.status == 404, seconds=60)
+
+
+def cluster_path(name: str) -> str:
+    group = f"/resourceGroups/{name}"
+    return f"{group}/providers/Microsoft.ContainerService/managedClusters/{name}"
+
+
+def test_rotated_certificates_are_a_change_of_the_provider_alone(whole_bench: Bench) -> None:
+    """`az aks rotate-certs` had every Kubernetes object replaced, the device plugin too."""
+    brought_up(whole_bench)
+    kubeconfig = whole_bench.pulumi("stack", "output", "kubeconfig", "--show-secrets")
+    rotated = yaml.safe_load(kubeconfig)
+    cluster = rotated["clusters"][0]["cluster"]
+    authority = base64.b64decode(cluster["certificate-authority-data"]) + b"# and another\n"
+    cluster["certificate-authority-data"] = base64.b64encode(authority).decode()
+    value = base64.b64encode(yaml.safe_dump(rotated).encode()).decode()
+    faults = Faults(whole_bench.cloud.home)
+    answer = {"kubeconfigs": [{"name": "clusterUser", "value": value}]}
+    faults.script({"method": "POST", "path": CREDENTIALS, "status": 200, "body": answer})
+    try:
+        assert whole_bench.changes() == {"kubernetes": "update"}
+    finally:
+        faults.lift()
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+def test_a_cluster_of_the_same_name_gets_its_objects_anew(whole_bench: Bench) -> None:
+    """The id of a cluster is its name's: by that alone, a second one looked like the first."""
+    brought_up(whole_bench)
+    objects = {"device-plugin", "kubernetes"}
+    config = yaml.safe_load((whole_bench.folder / "project" / "Pulumi.test.yaml").read_text())
+    config = {key.removeprefix("aks-gpu:"): value for key, value in config["config"].items()}
+
+    # A label of Azure's is nothing to what is on the cluster, in a preview neither.
+    whole_bench.write_stack(config | {"tags": {"team": "ml"}})
+    assert not objects & whole_bench.changes().keys()
+
+    replaced = config | {"network": {"podCidr": "10.9.0.0/16"}}
+    whole_bench.write_stack(replaced)
+    assert whole_bench.changes().keys() >= objects
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+def test_a_stack_is_destroyed_whose_cluster_is_gone(whole_bench: Bench) -> None:
+    """It stopped at "configured Kubernetes cluster is unreachable"."""
+    name = brought_up(whole_bench)
+    removed_by_hand(whole_bench, cluster_path(name))
+
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+    assert whole_bench.resources() == {}
+
+
+def test_a_refresh_that_finds_the_cluster_gone_can_be_told_so(
+    whole_bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = brought_up(whole_bench)
+    removed_by_hand(whole_bench, f"/resourceGroups/{name}")
+
+    said = whole_bench.pulumi("refresh", "--yes", "--skip-preview", fails=True)
+    assert "PULUMI_K8S_DELETE_UNREACHABLE" in said
+
+    monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
+    whole_bench.pulumi("refresh", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    assert whole_bench.resources() == {}
