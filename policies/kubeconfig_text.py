@@ -4,12 +4,17 @@ import base64
 import binascii
 import re
 
-# Quotes may be escaped: it may be a text inside of JSON.
+# Quotes may be escaped: it may be a text inside of JSON. Others have a `kind: Config`, too: those
+# of Kubernetes have users.
 _KIND = re.compile(r"""\bkind\\?["']?\s*:\s*\\?["']?Config\b""")
+_USERS = re.compile(r"""\busers\\?["']?\s*:""")
 _CREDENTIAL = re.compile(
     r"""\b(client-key-data|token|password|access-token|id-token)"""
-    r"""\\?["']?\s*:\s*\\?["']?[^\s"',}\\]"""
+    r"""\\?["']?[ \t]*:[ \t]*([|>][+-]?\s+)?(\\?["'])?(?P<value>[^\n"'\\,]+)"""
 )
+# A credential is one word of these letters, and random: somewhere it has a digit. A template has
+# signs for whoever fills it in, or plain words: ${TOKEN}, <your token>, __TOKEN__, REDACTED.
+_WORD = re.compile(r"(?!__)(?=.*\d)[A-Za-z0-9+/=._~-]+")
 _ENCODED = re.compile(r"[A-Za-z0-9+/\s]{80,}=*\s*")
 
 
@@ -18,7 +23,11 @@ def has_credentials(value: object) -> bool:
     if not isinstance(value, str):
         return False
     text = _decoded(value) if _ENCODED.fullmatch(value) else value
-    return bool(_KIND.search(text) and _CREDENTIAL.search(text))
+    if not (_KIND.search(text) and _USERS.search(text)):
+        return False
+    found = (match["value"].partition(" #")[0] for match in _CREDENTIAL.finditer(text))
+    values = (value.strip(" \t}]\r") for value in found)
+    return any(map(_WORD.fullmatch, values))
 
 
 def _decoded(text: str) -> str:

@@ -89,6 +89,10 @@ class Pool:
             taints.append("CriticalAddonsOnly=true:NoSchedule")
         return taints
 
+    def first_taints(self) -> list[str]:
+        """Taints that nodes begin with: whoever prepares the nodes may take them away."""
+        return [str(taint) for taint in self.properties.get("nodeInitializationTaints") or ()]
+
     def is_spot(self) -> bool:
         return self.get("scaleSetPriority").lower() == "spot"
 

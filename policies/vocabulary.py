@@ -15,6 +15,8 @@ class Vocabulary:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     # Parts that the provider has no mapping for: its flat name for what azure-native has in one.
     flat: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    # Where pools of this kind can have no taints: the resource that can.
+    tainted_elsewhere: str = ""
 
     def written(self, name: str, said: Mapping[str, Any]) -> str:
         """What a property is called where it is said, and where it is not, in the provider."""
@@ -72,4 +74,5 @@ CLASSIC_CLUSTER = Vocabulary(
     names=_CLASSIC_NAMES,
     flat=_CLASSIC_FLAT,
     fixed=MappingProxyType({"mode": "System", "osType": "Linux"}),
+    tainted_elsewhere="KubernetesClusterNodePool",
 )

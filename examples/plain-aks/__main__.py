@@ -58,7 +58,7 @@ rendering = containerservice.AgentPool(
     agent_pool_name="render",
     mode="User",
     count=1,
-    vm_size="Standard_NC4as_T4_v3",
+    vm_size="Standard_NV6ads_A10_v5",
     os_type="Windows",
 )
 

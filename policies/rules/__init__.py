@@ -17,6 +17,7 @@ from policies.rules.gpu_pool_scale_to_zero import gpu_pool_scale_to_zero
 from policies.rules.gpu_pool_separate import gpu_pool_separate
 from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from policies.rules.gpu_size_retired import gpu_size_retired
+from policies.rules.gpu_size_unknown import gpu_size_unknown
 from policies.rules.gpu_spot_settings import gpu_spot_settings
 from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
@@ -33,11 +34,12 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_size_retired,
     gpu_image_retired,
     one_gpu_stack_owner,
-    gpu_pool_tainted,
     device_plugin_tolerates_pools,
     kubernetes_minimum_version,
     kubeconfig_secret,
     # What they find is told.
+    gpu_size_unknown,
+    gpu_pool_tainted,
     gpu_pool_separate,
     gpu_pool_autoscaling,
     gpu_pool_scale_to_zero,

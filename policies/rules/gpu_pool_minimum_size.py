@@ -1,4 +1,4 @@
-"""GPU pools have machines that are worth their trouble: a whole GPU, and enough to feed it."""
+"""GPU pools have machines that are worth their trouble: whole GPUs, with enough memory."""
 
 from fractions import Fraction
 
@@ -8,15 +8,15 @@ from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
-_Amount = float | Fraction | None
+_Amount = Fraction | int | None
 
 
 @PoolRule(
     title="GPU pools have a minimum size",
     description="The sizes of GPU node pools are at least Standard_NC6, or another floor.",
     level=EnforcementLevel.MANDATORY,
-    remedy="Take a GPU size with at least the GPUs, vCPUs and memory of the floor, such as "
-    "Standard_NC8as_T4_v3; or name a size that the table does not know in acceptedSizes.",
+    remedy="Use a GPU size with at least the GPUs of the floor and the memory of each, such as "
+    "Standard_NC4as_T4_v3; or name the size in acceptedSizes.",
     tags=("gpu", "aks", "size"),
     settings={
         "floor": {
@@ -31,35 +31,21 @@ _Amount = float | Fraction | None
 def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
     floor = gpu_sizes()[settings["floor"].lower()]
     accepted = {name.lower() for name in settings["acceptedSizes"]}
-    for vm_size in pool.gpu_sizes():
-        if vm_size.lower() in accepted:
-            continue
-        size = find(vm_size)
-        if size is None:
+    for size in filter(None, map(find, pool.gpu_sizes())):
+        # A GPU node is bought for its GPUs: vCPUs and memory of its own say little of them.
+        too_little = [*_less("GPU", size.gpus, floor.gpus), *_memory(size, floor)]
+        if too_little and size.name.lower() not in accepted:
             yield (
-                f"has the GPU size {vm_size}, which the pack's table does not know: it cannot be "
-                f"compared with {floor.name}. Take a size that is known, or name this one in the "
-                "rule's acceptedSizes."
+                f"has {size.name}, which is below {floor.name}: {', '.join(too_little)}. "
+                "Use a larger size."
             )
-        else:
-            yield from _compared(size, floor)
 
 
-def _compared(size: GpuSize, floor: GpuSize) -> Findings:
-    measures: list[tuple[str, _Amount, _Amount]] = [
-        ("GPU", size.gpus, floor.gpus),
-        ("vCPU", size.vcpus, floor.vcpus),
-        ("GiB of memory", size.memory_gib, floor.memory_gib),
-    ]
-    asked = [(unit, has, least) for unit, has, least in measures if least is not None]
-    if too_little := [(unit, has, least) for unit, has, least in asked if has and has < least]:
-        said = ", ".join(
-            f"{has} {unit} where {least} is the least" for unit, has, least in too_little
-        )
-        yield f"has {size.name}, which is below {floor.name}: {said}. Take a larger size."
-    elif unknown := [unit for unit, has, _ in asked if has is None]:
-        yield (
-            f"has {size.name}, of which the pack's table does not know how much it has of "
-            f"{' and '.join(unknown)}: it cannot be compared with {floor.name}. Take another size, "
-            "or name this one in the rule's acceptedSizes."
-        )
+def _memory(size: GpuSize, floor: GpuSize) -> Findings:
+    return _less("GiB of memory a GPU", size.gpu_memory_gib, floor.gpu_memory_gib)
+
+
+def _less(unit: str, has: _Amount, least: _Amount) -> Findings:
+    # What the table does not know is not below anything: of that gpu-size-unknown speaks.
+    if has is not None and least is not None and has < least:
+        yield f"{has} {unit} where {least} is the least"

@@ -1,25 +1,28 @@
-"""Kubernetes can schedule GPUs from 1.10 on."""
+"""Kubernetes has a version that AKS still has, by its table of versions."""
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs
 
-from catalogue.kubernetes import LOWEST, minor_version, written
+from catalogue.kubernetes import ON_AKS, minor_version, written
 from policies.pools import is_cluster, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
+# Below this there are no fixes of security any more, under no support plan.
+_LOWEST = min(filter(None, map(minor_version, ON_AKS)))
+
 
 @ResourceRule(
     title="Kubernetes has a minimum version",
-    description="Clusters and pools run a version of Kubernetes that can schedule GPUs.",
+    description="Clusters and pools run a version of Kubernetes that AKS still supports.",
     level=EnforcementLevel.MANDATORY,
-    remedy="Take a newer version of Kubernetes, or leave it out for AKS's default.",
+    remedy="Use a newer version of Kubernetes, or leave it out for AKS's default.",
     tags=("aks", "version"),
     settings={
         "minimum": {
             "type": "string",
             "pattern": r"^\d+\.\d+$",
-            "default": written(LOWEST),
-            "description": "The lowest version that is allowed, as 1.10.",
+            "default": written(_LOWEST),
+            "description": "The lowest version that is allowed, as 1.34.",
         }
     },
 )

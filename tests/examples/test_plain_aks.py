@@ -22,15 +22,15 @@ EXPECTED = [
     ("advisory", "gpu-pool-autoscaling", "training"),
     ("advisory", "gpu-pool-scale-to-zero", "inference"),
     ("advisory", "gpu-pool-separate", "cluster"),
+    ("advisory", "gpu-pool-tainted", "cluster"),
+    ("advisory", "gpu-pool-tainted", "rendering"),
+    ("advisory", "gpu-pool-tainted", "training"),
     ("advisory", "host-encryption", "cluster"),
     ("advisory", "host-encryption", "rendering"),
     ("advisory", "host-encryption", "training"),
     ("mandatory", "device-plugin-tolerates-pools", "inference"),
     ("mandatory", "gpu-pool-linux-only", "rendering"),
     ("mandatory", "gpu-pool-minimum-size", "rendering"),
-    ("mandatory", "gpu-pool-tainted", "cluster"),
-    ("mandatory", "gpu-pool-tainted", "rendering"),
-    ("mandatory", "gpu-pool-tainted", "training"),
     ("mandatory", "gpu-size-retired", "training"),
 ]
 

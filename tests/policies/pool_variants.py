@@ -44,7 +44,7 @@ _CLASSIC_OLD = _CLASSIC_NEW | {
     "enableNodePublicIP": "enableNodePublicIp",
 }
 # What it has no word for, in pools of their own and in clusters' own.
-_NOT_CLASSIC = frozenset({"virtualMachinesProfile"})
+_NOT_CLASSIC = frozenset({"virtualMachinesProfile", "nodeInitializationTaints"})
 _NOT_IN_CLASSIC_CLUSTERS = _NOT_CLASSIC | {
     "osType", "mode", "nodeTaints", "scaleSetPriority", "scaleSetEvictionPolicy",
 }  # fmt: skip

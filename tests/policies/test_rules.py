@@ -158,7 +158,8 @@ def test_claim_nothing_of_what_is_not_known(rule: Policy, form: Form) -> None:
 
 
 LOOK_AT_EVERY_POOL = {
-    "gpu-pool-linux-only", "gpu-pool-minimum-size", "gpu-size-retired", "gpu-image-retired",
+    "gpu-pool-linux-only", "gpu-pool-minimum-size", "gpu-size-unknown",
+    "gpu-size-retired", "gpu-image-retired",
     "one-gpu-stack-owner", "gpu-pool-tainted", "device-plugin-tolerates-pools",
     "kubernetes-minimum-version", "gpu-pool-autoscaling", "gpu-spot-settings", "gpu-mig-supported",
     "allowed-gpu-sizes", "gpu-count-cap", "host-encryption", "no-public-node-ip",

@@ -10,8 +10,8 @@ from tests.policies.pool_variants import AGENT_POOL, CPU, INLINE_FORMS, Form, ch
 SPOT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 REFUSED = (
     "has the GPU size Standard_NC8as_T4_v3 and no taint that keeps other pods away: they fill "
-    "nodes that are there for their GPUs. Add sku=gpu:NoSchedule to its <nodeTaints>, and the "
-    "toleration to what needs a GPU."
+    "nodes that are there for their GPUs. Add sku=gpu:NoSchedule to its <nodeTaints>, and add "
+    "the toleration to what needs a GPU."
 )
 
 
@@ -24,11 +24,19 @@ REFUSED = (
         ({"nodeTaints": []}, [REFUSED]),
         ({"nodeTaints": ["sku=gpu:PreferNoSchedule"]}, [REFUSED]),
         ({"nodeTaints": [SPOT]}, [REFUSED]),
+        ({"nodeTaints": None, "nodeInitializationTaints": ["sku=gpu:NoSchedule"]}, []),
         ({"nodeTaints": None, "vmSize": CPU}, []),
     ]
 )
 def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
     assert findings(gpu_pool_tainted, form.resource(pool)) == expected
+
+
+def test_the_pool_of_a_classic_cluster_can_have_no_taints_of_its_own() -> None:
+    """The remedy named a property that is not there."""
+    (found,) = findings(gpu_pool_tainted, INLINE_FORMS[-1].resource({"vmSize": "Standard_NC6"}))
+    assert "Move the GPUs to a KubernetesClusterNodePool with the taint sku=gpu:NoSchedule" in found
+    assert "nodeTaints" not in found
 
 
 @pytest.mark.parametrize(("critical_only", "found"), [(True, 0), (False, 1)])

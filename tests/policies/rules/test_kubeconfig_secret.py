@@ -3,6 +3,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.kubeconfig_secret import kubeconfig_secret
@@ -20,8 +22,9 @@ users:
     client-key-data: {KEY}
 """
 AS_JSON = json.dumps(
-    {"apiVersion": "v1", "kind": "Config", "users": [{"name": "u", "user": {"token": "x"}}]}
+    {"apiVersion": "v1", "kind": "Config", "users": [{"name": "u", "user": {"token": "x1"}}]}
 )
+WITH_TOKEN = KUBECONFIG.replace(f"client-key-data: {KEY}", "token: TOKEN")
 # Who uses it signs in by a program: there is nothing to hide in it.
 WITHOUT_CREDENTIALS = KUBECONFIG.replace(f"client-key-data: {KEY}", "exec: {command: kubelogin}")
 ENCODED = base64.b64encode(KUBECONFIG.encode()).decode()
@@ -41,7 +44,7 @@ OPEN = (
         (AS_JSON, True),
         (ENCODED, True),
         (json.dumps({"inner": AS_JSON}), True),
-        (json.dumps({"inner": AS_JSON.replace('"x"', '""')}), False),
+        (json.dumps({"inner": AS_JSON.replace('"x1"', '""')}), False),
         (UNKNOWN_STRING_VALUE, True),
         (WITHOUT_CREDENTIALS, False),
         ("~/.kube/config", False),
@@ -87,6 +90,46 @@ def test_a_config_map_is_no_place_for_it(part: str, value: Any) -> None:
     (found,) = findings(kubeconfig_secret, config_map)
     assert found == f"The ConfigMap's {part}, under config, {OPEN}"
     assert KEY not in found
+
+
+@given(
+    placeholder=st.sampled_from(
+        ["${%s}", "$%s", "$(%s)", "{{ %s }}", "{{%s}}", "<%s>", "__%s__", "%%%s%%", "@%s@", "[%s]"]
+    ),
+    name=st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,20}", fullmatch=True),
+    quote=st.sampled_from(["", '"', "'"]),
+)
+def test_a_template_has_no_credentials(placeholder: str, name: str, quote: str) -> None:
+    """Charts have kubeconfigs in ConfigMaps, in which a script puts the token of its service
+    account; they were refused."""
+    _passes(WITH_TOKEN.replace("TOKEN", f"{quote}{placeholder % name}{quote}"))
+
+
+@pytest.mark.parametrize("words", ["REDACTED", "your-token-here", "change me", "***", "xxxx", "''"])
+def test_words_are_no_credentials(words: str) -> None:
+    _passes(WITH_TOKEN.replace("TOKEN", words))
+
+
+def test_others_have_a_kind_config_too() -> None:
+    _passes("apiVersion: skaffold/v4beta11\nkind: Config\ndeploy: {token: abc123}\n")
+
+
+def _passes(text: str) -> None:
+    config_map = Resource(type=CONFIG_MAP, properties={"data": {"config": text}})
+    assert findings(kubeconfig_secret, config_map) == []
+    assert remediated(kubeconfig_secret, config_map) is None
+
+
+@given(
+    token=st.binary(min_size=32, max_size=64),
+    form=st.sampled_from(["%s", '"%s"', "%s  # it", "|\n      %s"]),
+)
+def test_random_words_are_credentials(token: bytes, form: str) -> None:
+    text = base64.urlsafe_b64encode(b"7" + token).decode() + "7"
+    config_map = Resource(
+        type=CONFIG_MAP, properties={"data": {"a": WITH_TOKEN.replace("TOKEN", form % text)}}
+    )
+    assert len(findings(kubeconfig_secret, config_map)) == 1
 
 
 def test_an_environment_is_no_place_for_it() -> None:

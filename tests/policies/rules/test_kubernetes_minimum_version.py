@@ -3,20 +3,30 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
+from catalogue.kubernetes import ON_AKS
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from tests.policies.policy_harness import Resource, findings
 from tests.policies.pool_variants import CLUSTER, CPU, INLINE_FORMS, Form, every_form, pool_cases
+
+# The oldest on AKS, by its table.
+LOWEST = next(iter(ON_AKS))
+
+
+def test_what_aks_has_no_more_is_refused() -> None:
+    """The floor was 1.10, from 2018: AKS refused everything below it by itself."""
+    assert kubernetes_minimum_version.config_schema is not None
+    assert kubernetes_minimum_version.config_schema.properties["minimum"]["default"] == LOWEST
 
 
 @pool_cases(
     [
         ({"orchestratorVersion": None}, []),
-        ({"orchestratorVersion": "1.10"}, []),
-        ({"orchestratorVersion": "1.9.11"}, ["has Kubernetes 1.9.11; 1.10 is the least."]),
+        ({"orchestratorVersion": LOWEST}, []),
+        ({"orchestratorVersion": "1.30.14"}, [f"has Kubernetes 1.30.14; {LOWEST} is the least."]),
         # It is about all pools: versions of one cluster go together.
         (
             {"orchestratorVersion": "1.9", "vmSize": CPU},
-            ["has Kubernetes 1.9; 1.10 is the least."],
+            [f"has Kubernetes 1.9; {LOWEST} is the least."],
         ),
         (
             {"orchestratorVersion": "newest"},
@@ -52,6 +62,6 @@ def test_a_version_that_is_not_known_yet_hides_no_other() -> None:
         },
     )
     assert findings(kubernetes_minimum_version, cluster) == [
-        "The inline pool agentPoolProfiles[0] has Kubernetes 1.9; 1.10 is the least.",
+        "The inline pool agentPoolProfiles[0] has Kubernetes 1.9; 1.31 is the least.",
         "can't run: string value at .kubernetesVersion can't be known during preview",
     ]
