@@ -8,6 +8,9 @@ from types import MappingProxyType
 # The lowest that can schedule GPUs.
 LOWEST = (1, 10)
 
+# How many minor versions a pool may be behind its cluster.
+MOST_BEHIND = 3
+
 # AKS's support plans.
 OFFICIAL, LONG_TERM = "KubernetesOfficial", "AKSLongTermSupport"
 

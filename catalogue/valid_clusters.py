@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from catalogue import kubernetes
+from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
 from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of, wrong_if
-from catalogue.valid_pools import GPU_STACK, LEGAL_TAINT
+from catalogue.valid_pools import GPU_STACK, KUBERNETES_VERSION, LEGAL_TAINT, outgrown
 
 _REGION = "[a-z0-9]+"
 _NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
@@ -35,14 +36,23 @@ def _is_a_range(text: str | None, _: Values) -> str | None:
     return None
 
 
-def _can_schedule_gpus(version: str | None, _: Values) -> str | None:
-    minor = kubernetes.minor_version(version or "")
-    if version and minor is None:
-        return f"{version!r} is no version: write one as 1.35 or 1.35.2"
-    if minor and minor < kubernetes.LOWEST:
-        lowest = kubernetes.written(kubernetes.LOWEST)
-        return f"{version} is too old for GPUs: take {lowest} or newer"
-    return None
+def _is_a_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
+    if cluster.get("existing"):
+        return None
+    if prefix is not None:
+        fits = DNS_PREFIX.fullmatch(prefix)
+        return None if fits else f"{prefix!r} is no DNS prefix: AKS takes {DNS_PREFIX_RULE}"
+    name = cluster.get("name") or cluster.get("clusterName")
+    if not name or not NAME.fullmatch(name) or DNS_PREFIX.fullmatch(name):
+        return None
+    return f"is the cluster's name, {name!r}, unless it is set: set one of {DNS_PREFIX_RULE}"
+
+
+def _leaves_the_version_alone(channel: str | None, cluster: Values) -> str | None:
+    version = cluster.get("kubernetesVersion")
+    if cluster.get("existing") or not version:
+        return None
+    return outgrown(version, channel)
 
 
 def _lies_among_the_services(address: str | None, network: Values) -> str | None:
@@ -60,6 +70,11 @@ def _lies_among_the_services(address: str | None, network: Values) -> str | None
     return None if lies_there else f"{address} is not in serviceCidr, {services}"
 
 
+_CLUSTER_NAME = wrong_if(
+    lambda name, _: name and not NAME.fullmatch(name),
+    f"{{!r}} is no name for a cluster: AKS takes {NAME_RULE}",
+)
+
 # The name is a stack file's key, and a component's property with its kind before it.
 RESOURCE_GROUP: Rules = MappingProxyType(
     {
@@ -70,9 +85,10 @@ RESOURCE_GROUP: Rules = MappingProxyType(
 
 CLUSTER: Rules = MappingProxyType(
     {
-        "name": (no_longer_than(63), _names_what_exists("cluster")),
-        "clusterName": (no_longer_than(63),),
-        "kubernetesVersion": (_can_schedule_gpus,),
+        "name": (_CLUSTER_NAME, _names_what_exists("cluster")),
+        "clusterName": (_CLUSTER_NAME,),
+        "dnsPrefix": (_is_a_dns_prefix,),
+        "kubernetesVersion": (KUBERNETES_VERSION,),
         "skuTier": (one_of("Free", "Standard", "Premium"),),
         "authorizedIpRanges": (
             wrong_if(
@@ -87,7 +103,10 @@ CLUSTER: Rules = MappingProxyType(
                 "needs the cluster's OIDC issuer: say oidcIssuer: true as well",
             ),
         ),
-        "upgradeChannel": (one_of("none", "patch", "stable", "rapid", "node-image"),),
+        "upgradeChannel": (
+            one_of("none", "patch", "stable", "rapid", "node-image"),
+            _leaves_the_version_alone,
+        ),
         "nodeOsUpgradeChannel": (one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),),
     }
 )

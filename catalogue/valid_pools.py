@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import mig, retirement
+from catalogue import kubernetes, mig, retirement
 from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
@@ -18,12 +18,61 @@ from catalogue.nodes import (
     TAINT_RULE,
 )
 from catalogue.sizes import find, gpu_sizes, is_gpu_size
-from catalogue.valid import Rules, Values, between, matches, one_of, wrong_if
+from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 
 _SPECIALISED = "specialised-image"
 GPU_STACK = one_of(*DRIVERS)
 LEGAL_TAINT = matches(TAINT, f"{{!r}} is no taint: write {TAINT_RULE}")
 _NAME = matches(LINUX_POOL_NAME, f"{{!r}} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}")
+
+
+def _can_schedule_gpus(version: str | None, _: Values) -> str | None:
+    minor = kubernetes.minor_version(version or "")
+    if version and minor is None:
+        return f"{version!r} is no version: write one as 1.35 or 1.35.2"
+    if minor and minor < kubernetes.LOWEST:
+        lowest = kubernetes.written(kubernetes.LOWEST)
+        return f"{version} is too old for GPUs: take {lowest} or newer"
+    return None
+
+
+KUBERNETES_VERSION: Rule = _can_schedule_gpus
+
+
+def outgrown(version: str, channel: str | None) -> str | None:
+    """Why a version does not go with an upgrade channel: updates would ask for it again and again.
+
+    A channel raises the versions of a cluster and of its pools.
+    """
+    if channel in ("stable", "rapid"):
+        return (
+            f"{channel} raises the version, and a later update would ask for {version} again: "
+            "remove kubernetesVersion (to create a cluster at a version, bring it up with "
+            "upgradeChannel: none first)"
+        )
+    if channel == "patch" and version.count(".") > 1:
+        minor = version.rpartition(".")[0]
+        return (
+            f"patch raises the version, and a later update would ask for {version} again: "
+            f"name all its releases, with kubernetesVersion {minor}"
+        )
+    return None
+
+
+def version_beside(version: str, cluster_version: str, channel: str) -> str | None:
+    """Why a pool's own version does not go with its cluster's version and upgrade channel."""
+    own = kubernetes.minor_version(version)
+    wanted = kubernetes.minor_version(cluster_version)
+    if own is None or wanted is None:
+        return outgrown(version, channel)
+    if own > wanted:
+        return f"{version} is newer than the cluster's {cluster_version}: upgrade the cluster first"
+    if own[1] < wanted[1] - kubernetes.MOST_BEHIND:
+        return (
+            f"{version} is more than {kubernetes.MOST_BEHIND} minor versions behind the cluster's "
+            f"{cluster_version}: AKS refuses that"
+        )
+    return outgrown(version, channel)
 
 
 def _is_a_gpu_size(vm_size: str, pool: Values) -> str | None:
@@ -151,6 +200,7 @@ GPU_POOL: Rules = MappingProxyType(
     {
         **_EVERY_POOL,
         "vmSize": (_is_a_gpu_size,),
+        "kubernetesVersion": (KUBERNETES_VERSION,),
         "osType": (
             wrong_if(
                 lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools are for Linux only"

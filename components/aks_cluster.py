@@ -81,9 +81,12 @@ class AksClusterArgs:
     the cluster. What is in it may come later."""
     network: NetworkArgs = NetworkArgs()
     """The cluster's network. Plain, since what is in it may come later."""
+    dns_prefix: pulumi.Input[str] | None = None
+    """How the API server's host name begins. Default: the cluster's name. It never changes."""
     kubernetes_version: pulumi.Input[str] | None = None
-    """The version of Kubernetes. Default: AKS's own; the cluster stays at its version when that
-    default moves."""
+    """The version of the control plane. Default: AKS's own; the cluster stays at its version when
+    that default moves. Under an `upgrade_channel` that raises the version there is none to give:
+    `patch` takes a minor version, `stable` and `rapid` take nothing."""
     sku_tier: pulumi.Input[str] = "Free"
     """`Free`, `Standard` or `Premium`."""
     private: pulumi.Input[bool] = False
@@ -219,7 +222,7 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
         resource_group_name=args.resource_group_name,
         resource_name=args.cluster_name,
         location=args.location,
-        dns_prefix=args.cluster_name,
+        dns_prefix=args.cluster_name if args.dns_prefix is None else args.dns_prefix,
         kubernetes_version=args.kubernetes_version,
         identity=aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED),
         sku=aks.ManagedClusterSKUArgs(name="Base", tier=args.sku_tier),

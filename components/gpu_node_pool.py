@@ -36,6 +36,10 @@ class GpuNodePoolArgs:
     """With `min_count`: AKS scales the pool between the two."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
     """The availability zones of the nodes."""
+    kubernetes_version: pulumi.Input[str] | None = None
+    """The version of the nodes: the one that is given to the cluster, or up to three minor versions
+    older. Take the cluster's name from the cluster's outputs, so that the cluster is upgraded
+    first. Default: the version of the cluster when the pool is made, and it stays."""
     os_sku: pulumi.Input[str] | None = None
     """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
     os_disk_size_gb: pulumi.Input[int] | None = None
@@ -147,6 +151,7 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
         os_disk_type=args.os_disk_type,
         type=aks.AgentPoolType.VIRTUAL_MACHINE_SCALE_SETS,
         vm_size=args.vm_size,
+        orchestrator_version=args.kubernetes_version,
         count=args.count,
         enable_auto_scaling=None if args.max_count is None else True,
         min_count=args.min_count,

@@ -29,6 +29,7 @@ class Cluster(Section):
 
     existing: bool = False
     name: str = ""
+    dns_prefix: str | None = None
     kubernetes_version: str = ""
     sku_tier: str = "Free"
     private: bool = False
@@ -109,6 +110,15 @@ class Settings(Section):
     def _is_known_to_the_pools(cls, value: bool | str, info: ValidationInfo) -> bool | str:
         setattr(context_of(info), str(info.field_name), value)
         return value
+
+    @field_validator("cluster")
+    @classmethod
+    def _decides_the_version(cls, cluster: Cluster, info: ValidationInfo) -> Cluster:
+        if not cluster.existing:
+            context = context_of(info)
+            context.kubernetes_version = cluster.kubernetes_version
+            context.upgrade_channel = cluster.upgrade_channel
+        return cluster
 
     @field_validator("device_plugin")
     @classmethod

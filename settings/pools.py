@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from catalogue.headers import SPECIALISED_IMAGE, parse
 from catalogue.sizes import find, is_gpu_size
-from catalogue.valid_pools import GPU_POOL, RETIRED, SYSTEM_POOL
+from catalogue.valid_pools import GPU_POOL, RETIRED, SYSTEM_POOL, version_beside
 from settings.section import Section, context_of
 
 
@@ -75,6 +75,8 @@ class GpuPool(Pool):
 
     _rules = GPU_POOL
 
+    # Left out: the cluster's, where the stack has one.
+    kubernetes_version: str = None  # type: ignore[assignment]
     # Linux is all there is; the key stands here for what Windows is told.
     os_type: str = "Linux"
     spot: bool = False
@@ -87,6 +89,16 @@ class GpuPool(Pool):
     labels: dict[str, str] = {}
     tainted: bool = True
     updatable_headers: list[str] = []
+
+    @field_validator("kubernetes_version", mode="before")
+    @classmethod
+    def _follows_the_cluster(cls, own: Any, info: ValidationInfo) -> Any:
+        context = context_of(info)
+        if isinstance(own, str) and own:
+            beside = version_beside(own, context.kubernetes_version, context.upgrade_channel)
+            if beside:
+                raise ValueError(beside)
+        return own or context.kubernetes_version
 
     @field_validator("vm_size")
     @classmethod

@@ -29,6 +29,8 @@ class Context:
     pool_names: Counter[str] = field(default_factory=Counter)
     allow_retired: bool = False
     gpu_stack: str = "device-plugin"
+    kubernetes_version: str = ""
+    upgrade_channel: str = "none"
     warnings: list[str] = field(default_factory=list)
 
 

@@ -1,7 +1,7 @@
 """States of the example stacks as an earlier commit left them: today's program changes nothing.
 
-Moves in the source must not rename what is in people's states. Where a change of them is meant,
-`python -m tests.test_recorded_states` records them anew.
+But for what is meant, below. Moves in the source must not rename what is in states. Where a
+change of them is meant, `python -m tests.test_recorded_states` records them anew.
 """
 
 import base64
@@ -27,6 +27,12 @@ NOBODY = "00000000-0000-0000-0000-000000000000"
 # What today's program has changed on purpose: the Kubernetes provider has learned which cluster it
 # is for, and nothing on the cluster is replaced by that.
 MEANT = {"kubernetes": "update"}
+# The version that prod sets is its pools' too, and in the states no input has it. A program cannot
+# see that Azure filled it in, and to ignore the property would be to ignore every later upgrade. So
+# the first update sends pools the version that they have, and Azure changes nothing.
+MEANT_OF: Mapping[str, Mapping[str, str]] = {
+    "prod": dict.fromkeys(("t4", "mig", "spot"), "update"),
+}
 _OF_THE_MACHINE = ("sourcePosition", "stackTrace")
 # In place of each cluster's own. Nobody answers there, so a preview compares inputs only.
 KUBECONFIG = yaml.safe_dump(
@@ -70,7 +76,7 @@ def test_a_recorded_state_is_as_todays_program_has_it(
         {"method": "GET", "path": "managedClusters", "status": 200, "body": cluster},
     )
     try:
-        assert bench.changes() == MEANT
+        assert bench.changes() == {**MEANT, **MEANT_OF.get(name, {})}
     finally:
         faults.lift()
 

@@ -178,6 +178,37 @@ NO_LONG_TERM = _aks(
     "400 K8sVersionNotSupported: Managed cluster {cluster} is on version {version}, which has no "
     "Long-Term Support (LTS). " + _VERSIONS
 )
+# From public logs, as are the codes.
+DOWNGRADE = _aks(
+    "400 OperationNotAllowed: Downgrading Kubernetes version {before} to {after} is not allowed. "
+    "Available upgrades: {upgrades}. Please see https://aka.ms/aks-supported-k8s-ver for version "
+    "details."
+)
+UPGRADE_TOO_FAR = _aks(
+    "400 OperationNotAllowed: Upgrading Kubernetes version {before} to {after} is not allowed. "
+    "Available upgrades: {upgrades}. Please see https://aka.ms/aks-supported-k8s-ver for version "
+    "details."
+)
+_INCOMPATIBLE = (
+    "400 NodePoolMcVersionIncompatible: Node pool version {pool} and control plane version "
+    "{cluster} are incompatible. "
+)
+POOL_TOO_NEW = _aks(
+    _INCOMPATIBLE + "Minor version of node pool version {pool_minor} is bigger than control plane "
+    "version {cluster_minor}. For more information, please check "
+    "https://aka.ms/version-skew-policy"
+)
+POOL_TOO_OLD = _aks(
+    _INCOMPATIBLE + "Minor version of node pool cannot be more than {most} versions less than "
+    "control plane's version. Minor version of node pool is {pool_minor} and control plane is "
+    "{cluster_minor}. For more information, please check https://aka.ms/aks/UpgradeVersionRules"
+)
+SOME_POOLS_VERSIONS = _aks(
+    "400 NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged: Using managed cluster api, all "
+    "Agent pools' OrchestratorVersion must be all specified or all unspecified. If all specified, "
+    "they must be stay unchanged or the same with control plane. For agent pool specific change, "
+    "please use per agent pool operations: https://aka.ms/agent-pool-rest-api"
+)
 # From public terraform logs: the wording, and that AKS answers at once.
 SIZE_NOT_ALLOWED = _aks(
     "400 BadRequest: The VM size of {size} is not allowed in your subscription in location "

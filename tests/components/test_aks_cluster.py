@@ -72,6 +72,7 @@ def test_says_what_it_was_told(deploy: Deploy) -> None:
         replace(
             ARGS,
             kubernetes_version="1.35",
+            dns_prefix="made-by-hand",
             sku_tier="Standard",
             authorized_ip_ranges=["203.0.113.0/24"],
             network=NetworkArgs(
@@ -85,6 +86,7 @@ def test_says_what_it_was_told(deploy: Deploy) -> None:
     )
 
     assert told["kubernetesVersion"] == "1.35"
+    assert told["dnsPrefix"] == "made-by-hand"
     assert told["sku"]["tier"] == "Standard"
     assert told["apiServerAccessProfile"] == {"authorizedIPRanges": ["203.0.113.0/24"]}
     assert told["networkProfile"] == {

@@ -38,6 +38,57 @@ def test_leaves_the_configuration_of_others_alone() -> None:
     assert load({"azure-native:location": "westeurope"}, pytest.fail) == Settings()
 
 
+def pool_version(cluster: dict[str, Any], **pool: Any) -> str:
+    return read(cluster=cluster, gpuPools=[{**POOL, **pool}]).gpu_pools[0].kubernetes_version
+
+
+def test_a_pool_has_the_version_of_its_cluster_or_an_older_one_of_its_own() -> None:
+    """GPU pools had no version: they stayed behind until AKS refused the next upgrade."""
+    assert pool_version({"kubernetesVersion": "1.35"}) == "1.35"
+    assert pool_version({"kubernetesVersion": "1.35", "upgradeChannel": "patch"}) == "1.35"
+    assert pool_version({"kubernetesVersion": "1.35"}, kubernetesVersion="1.34") == "1.34"
+    assert pool_version({}) == ""
+    assert pool_version({}, kubernetesVersion="1.34") == "1.34"
+    theirs = {"name": "theirs", "existing": True}
+    assert pool_version({**theirs, "kubernetesVersion": "1.35"}) == ""
+    assert pool_version(theirs, kubernetesVersion="1.34") == "1.34"
+
+
+@pytest.mark.parametrize(
+    ("cluster", "version", "reason"),
+    [
+        ({"kubernetesVersion": "1.35"}, "1.36", "1.36 is newer than the cluster's 1.35: "),
+        ({"kubernetesVersion": "1.35.1"}, "1.31", "1.31 is more than 3 minor versions behind"),
+        ({"upgradeChannel": "stable"}, "1.34", "stable raises the version"),
+        ({"upgradeChannel": "rapid"}, "1.34", "rapid raises the version"),
+        ({"kubernetesVersion": "1.35", "upgradeChannel": "patch"}, "1.34.4", "patch raises the"),
+    ],
+)
+def test_a_version_of_its_own_that_does_not_go_with_the_cluster(
+    cluster: dict[str, Any], version: str, reason: str
+) -> None:
+    (found,) = mistakes(cluster=cluster, gpuPools=[{**POOL, "kubernetesVersion": version}])
+
+    assert found.startswith(f"gpuPools[0].kubernetesVersion: {reason}")
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [
+        {"kubernetesVersion": "1.35", "upgradeChannel": "patch"},
+        {"kubernetesVersion": "1.35.2", "upgradeChannel": "node-image"},
+        {"upgradeChannel": "stable"},
+        {"name": "theirs", "existing": True, "upgradeChannel": "stable"},
+        {"name": "c" * 54},
+        {"name": "my_cluster", "dnsPrefix": "My-Cluster-1"},
+        {"name": "my_cluster", "existing": True},
+        {"dnsPrefix": "1"},
+    ],
+)
+def test_versions_and_names_of_clusters_that_aks_takes(cluster: dict[str, Any]) -> None:
+    read(cluster=cluster)
+
+
 def test_reads_what_the_engine_hands_over_as_text() -> None:
     stack = read(allowRetired="true", location="westeurope", gpuPools=[{**POOL, "count": "2"}])
 

@@ -60,10 +60,13 @@ def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
 def _version(request: Request, cluster: Resource, pool: Resource, before: str | None) -> None:
     """Accepts the version that the pool has, its cluster's, or one on offer."""
     requested = pool.properties["currentOrchestratorVersion"]
-    if requested in (before, cluster.properties["currentKubernetesVersion"]):
-        return
-    plan = cluster.properties["supportPlan"]
-    versions.admit(request.offers, cluster.location, cluster.name, requested, plan)
+    release = cluster.properties["currentKubernetesVersion"]
+    if requested not in (before, release):
+        plan = cluster.properties["supportPlan"]
+        versions.admit(request.offers, cluster.location, cluster.name, requested, plan)
+    if before is not None:
+        versions.admit_change(request.offers, cluster.location, before, requested)
+    versions.admit_pool(requested, release)
 
 
 def _usable(request: Request, pool: Resource, offer: Offer | None) -> Offer:

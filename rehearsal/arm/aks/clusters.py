@@ -1,6 +1,7 @@
 """Managed clusters."""
 
 import uuid
+from collections.abc import Collection
 from functools import partial
 
 from rehearsal.arm import errors, operations
@@ -61,6 +62,7 @@ def _inline_pools(
     """
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
     inline, before = [], []
+    _refuse_some_versions(properties, present)
     for profile in properties.get("agentPoolProfiles") or ():
         rules.well_formed(profile, fields.INLINE_POOL, request.api_version)
         name, prefix = profile.get("name") or "", "agentPoolProfile."
@@ -70,8 +72,19 @@ def _inline_pools(
         before.append(pools.version_of(existing))
         inline.append(pools.after_put(request, name, profile, existing, cluster, prefix))
     pools.require_system_pool(present.values(), inline)
+    for pool in present.values():
+        release = pool.properties["currentOrchestratorVersion"]
+        versions.admit_pool(release, cluster.properties["currentKubernetesVersion"])
     failure = admission.admit(request, cluster, zip(inline, before, strict=True))
     return inline, failure
+
+
+def _refuse_some_versions(properties: Json, present: Collection[str]) -> None:
+    """Refuses a body that has versions for some of the cluster's pools, and none for others."""
+    profiles = properties.get("agentPoolProfiles") or ()
+    given = {profile.get("name") for profile in profiles if profile.get("orchestratorVersion")}
+    if given and not given.issuperset(present):
+        raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
 
 
 def _admit_version(
@@ -82,6 +95,9 @@ def _admit_version(
     if before is None or any(before[key] != after[key] for key in decisive):
         version, plan = after["kubernetesVersion"], after["supportPlan"]
         versions.admit(request.offers, location, name, version, plan)
+    if before is not None:
+        release = before["currentKubernetesVersion"], after["currentKubernetesVersion"]
+        versions.admit_change(request.offers, location, *release)
 
 
 def get(request: Request) -> Answer:

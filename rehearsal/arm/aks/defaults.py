@@ -102,7 +102,9 @@ def pool(requested: Json, present: Json | None, cluster: Json) -> Json:
         filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | dict([nodes.SPOT_LABEL])
         taints = [taint for taint in filled.get("nodeTaints") or () if taint != nodes.SPOT_TAINT]
         filled["nodeTaints"] = [*taints, nodes.SPOT_TAINT]
-    filled["currentOrchestratorVersion"] = kubernetes.full_version(filled["orchestratorVersion"])
+    filled["currentOrchestratorVersion"] = _release(
+        filled["orchestratorVersion"], (present or {}).get("currentOrchestratorVersion")
+    )
     if image := NODE_IMAGES.get(filled["osSKU"]):
         filled["nodeImageVersion"] = image
     return filled
@@ -117,12 +119,21 @@ def cluster(requested: Json, present: Json | None, name: str, group: str, locati
     if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
         filled["networkProfile"] = _filled(POD_NETWORK, network)
     filled.setdefault("nodeResourceGroup", f"MC_{group}_{name}_{location}"[:80])
-    filled["currentKubernetesVersion"] = kubernetes.full_version(filled["kubernetesVersion"])
+    filled["currentKubernetesVersion"] = _release(
+        filled["kubernetesVersion"], (present or {}).get("currentKubernetesVersion")
+    )
     filled |= {"maxAgentPools": 100, "powerState": {"code": "Running"}}
     for section, secret in WRITE_ONLY:
         if isinstance(filled.get(section), dict):
             filled[section] = _without(filled[section], {secret})
     return filled | (_kept(present, SERVER_MADE) if present else _first_made(filled, location))
+
+
+def _release(requested: str, current: str | None) -> str:
+    """Returns the patch release after a PUT; its minor version alone does not raise it."""
+    if current and current.startswith(f"{requested}."):
+        return current
+    return kubernetes.full_version(requested)
 
 
 def _first_made(properties: Json, location: str) -> Json:

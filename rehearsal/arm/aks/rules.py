@@ -4,12 +4,11 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from catalogue import nodes
+from catalogue import clusters, nodes
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
 from rehearsal.arm.request import Json
 
-CLUSTER_NAME = re.compile(r"[A-Za-z0-9]([\w-]{0,61}[A-Za-z0-9])?")
 LABEL_NAME = re.compile(
     r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?"
 )
@@ -34,8 +33,11 @@ def well_formed(body: Any, known: Collection[str], api_version: str) -> None:
 def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
     """Refuses a cluster whose PUT leaves out what has no default."""
     properties = body.get("properties") or {}
-    if not CLUSTER_NAME.fullmatch(name):
-        raise _invalid("resourceName", "1 to 63 letters, digits, '_' or '-'")
+    if not clusters.NAME.fullmatch(name):
+        raise _invalid("resourceName", clusters.NAME_RULE)
+    prefix = properties.get("dnsPrefix")
+    if isinstance(prefix, str) and prefix and not clusters.DNS_PREFIX.fullmatch(prefix):
+        raise _invalid("dnsPrefix", clusters.DNS_PREFIX_RULE)
     if body.get("identity") and not _at(body, "identity.type"):
         raise _missing("identity.type")
     if not isinstance(_at(body, "identity.userAssignedIdentities") or {}, dict):

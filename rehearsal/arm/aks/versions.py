@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from catalogue.kubernetes import (
     DEFAULT,
+    MOST_BEHIND,
     OFFICIAL,
     ON_AKS,
     ON_AKS_THEN,
@@ -43,6 +44,47 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
     if plan not in known.plans:
         refusal = errors.LONG_TERM_ONLY if plan == OFFICIAL else errors.NO_LONG_TERM
         raise errors.ArmError(refusal, cluster=cluster, version=full_version(version))
+
+
+def admit_change(offers: Offers, location: str, before: str, after: str) -> None:
+    """Refuses to go back, and to skip a minor version, from one release to another."""
+    if _numbers(after) < _numbers(before):
+        refusal = errors.DOWNGRADE
+    elif _minor(after) > _minor(before) + 1 and _line(before) in offered(offers, location):
+        refusal = errors.UPGRADE_TOO_FAR
+    else:
+        return
+    known, minor = offered(offers, location), _line(before)
+    there = minor in known and before in known[minor].patches
+    upgrades = _upgrades(known, minor, before) if there else [*known]
+    raise errors.ArmError(refusal, before=before, after=after, upgrades=",".join(upgrades))
+
+
+def admit_pool(pool: str, cluster: str) -> None:
+    """Refuses a pool whose release is newer than its cluster's, or much older."""
+    behind = _minor(cluster) - _minor(pool)
+    if 0 <= behind <= MOST_BEHIND:
+        return
+    raise errors.ArmError(
+        errors.POOL_TOO_NEW if behind < 0 else errors.POOL_TOO_OLD,
+        pool=pool,
+        cluster=cluster,
+        pool_minor=_minor(pool),
+        cluster_minor=_minor(cluster),
+        most=MOST_BEHIND,
+    )
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def _minor(release: str) -> int:
+    return _numbers(release)[1]
+
+
+def _line(release: str) -> str:
+    return release.rpartition(".")[0]
 
 
 def list_all(request: Request) -> Answer:

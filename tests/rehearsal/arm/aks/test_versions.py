@@ -94,6 +94,94 @@ def test_a_pool_is_judged_by_the_list_as_well(shop: Any) -> None:
         assert shop.call("PUT", f"{cluster}/agentPools/pool{V}", body).status == status
 
 
+def at(shop: Any, name: str, version: str) -> str:
+    """A cluster of a version, with a pool beside its system pool."""
+    assert put(shop, name, kubernetesVersion=version).status == 201
+    cluster = f"{CLUSTERS}/{name}"
+    wait_until_made(shop, cluster)
+    assert put_pool(shop, cluster).status == 201
+    wait_until_made(shop, f"{cluster}/agentPools/more")
+    return cluster
+
+
+def put_pool(shop: Any, cluster: str, **properties: Any) -> Any:
+    body = {"properties": {"vmSize": "Standard_D2s_v3", "count": 1, **properties}}
+    return shop.call("PUT", f"{cluster}/agentPools/more{V}", body)
+
+
+def shown(shop: Any, path: str) -> Any:
+    return shop.call("GET", f"{path}{V}").body["properties"]
+
+
+def test_an_upgrade_goes_one_minor_version_at_a_time_and_the_control_plane_first(
+    shop: Any,
+) -> None:
+    """The rehearsal took every version that is on offer, back and forth."""
+    cluster = at(shop, "steps", "1.34.4")
+
+    back = put(shop, "steps", kubernetesVersion="1.34")
+    assert (back.status, shown(shop, cluster)["currentKubernetesVersion"]) == (200, "1.34.4")
+    wait_until_made(shop, cluster)
+    too_far = put(shop, "steps", kubernetesVersion="1.36")
+    assert (too_far.status, too_far.body["code"]) == (400, "OperationNotAllowed")
+    assert "Available upgrades: 1.34.5,1.35.2,1.35.1" in too_far.body["message"]
+    too_new = put_pool(shop, cluster, orchestratorVersion="1.35")
+    assert (too_new.status, too_new.body["code"]) == (400, "NodePoolMcVersionIncompatible")
+
+    assert put(shop, "steps", kubernetesVersion="1.35").status == 200
+    wait_until_made(shop, cluster)
+    pool = f"{cluster}/agentPools/more"
+    assert shown(shop, cluster)["currentKubernetesVersion"] == "1.35.2"
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.34.4"
+    assert put_pool(shop, cluster, orchestratorVersion="1.35").status == 200
+    wait_until_made(shop, pool)
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.2"
+    for refused in (
+        put(shop, "steps", kubernetesVersion="1.34"),
+        put_pool(shop, cluster, orchestratorVersion="1.34.5"),
+    ):
+        assert refused.body["code"] == "OperationNotAllowed"
+        assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.2 to 1.34.5")
+
+
+def test_pools_may_be_three_minor_versions_behind(shop: Any) -> None:
+    put(shop, "behind", kubernetesVersion="1.31", supportPlan=LONG_TERM)
+    cluster = f"{CLUSTERS}/behind"
+    wait_until_made(shop, cluster)
+    for version in ("1.32", "1.33", "1.34"):
+        plan = {"kubernetesVersion": version, "supportPlan": LONG_TERM}
+        assert put(shop, "behind", **plan).status == 200
+        wait_until_made(shop, cluster)
+    refused = put(shop, "behind", kubernetesVersion="1.35", supportPlan=LONG_TERM)
+    assert (refused.status, refused.body["code"]) == (400, "NodePoolMcVersionIncompatible")
+    assert "cannot be more than 3 versions less" in refused.body["message"]
+
+
+def test_a_cluster_s_put_names_the_versions_of_all_pools_or_of_none(shop: Any) -> None:
+    """A system pool's version inline, beside pools of their own: what Bicep's users run into."""
+    at(shop, "some", "1.34")
+    (profile,) = new_cluster()["properties"]["agentPoolProfiles"]
+    some = [{**profile, "orchestratorVersion": "1.35"}]
+    refused = put(shop, "some", kubernetesVersion="1.35", agentPoolProfiles=some)
+
+    code = "NotAllAgentPoolOrchestratorVersionSpecifiedAndUnchanged"
+    assert (refused.status, refused.body["code"]) == (400, code)
+    everywhere = [*some, {**profile, "name": "more", "orchestratorVersion": "1.35"}]
+    taken = put(shop, "some", kubernetesVersion="1.35", agentPoolProfiles=everywhere)
+    assert taken.status == 200, taken
+
+
+@pytest.mark.parametrize(
+    ("prefix", "status"),
+    [("a" * 54, 201), ("1-A", 201), ("a" * 55, 400), ("a_b", 400), ("a.b", 400), ("a-", 400)],
+)
+def test_the_beginning_of_the_address(shop: Any, prefix: str, status: int) -> None:
+    answer = put(shop, f"dns-{len(prefix)}-{status}", dnsPrefix=prefix)
+    assert answer.status == status, answer
+    if status == 400:
+        assert (answer.body["code"], answer.body["target"]) == ("InvalidParameter", "dnsPrefix")
+
+
 def test_a_place_that_is_none(shop: Any) -> None:
     with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
         shop.aks.managed_clusters.list_kubernetes_versions("atlantis")
