@@ -45,6 +45,7 @@ class Runner:
     def attempt(self, *command: str, title: str = "", until: str = "") -> Ended:
         """The same as `tell`, for a command that may fail."""
         program = self._program(*command)
+        began = time.monotonic()
         with Progress(title or f"$ {program.name()}", self.say) as progress:
 
             def is_done(printed: str) -> bool:
@@ -54,7 +55,7 @@ class Runner:
             ended = program.attempt_until(is_done, seconds=MOST_SECONDS)
         # What is told is kept; what is asked in between may hold a secret.
         with (self.folder / "commands.txt").open("a", encoding="utf-8") as file:
-            how = f"(exit code {ended.code}, {ended.seconds:.1f} s)"
+            how = f"(exit code {ended.code}, {time.monotonic() - began:.1f} s)"
             file.write(f"$ {ended.command}\n{ended.out}{ended.err}{how}\n\n")
         return ended
 

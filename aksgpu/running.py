@@ -43,7 +43,6 @@ class Ended:
     code: int
     out: str
     err: str
-    seconds: float
 
     def succeeded(self) -> str:
         """What it printed. Raises ProgramError where its exit code is not 0."""
@@ -74,7 +73,6 @@ class Program:
 
     def attempt(self, *arguments: str, seconds: float | None = None) -> Ended:
         """Runs it to its end."""
-        began = time.monotonic()
         # Through pipes: what it prints may be secret, and files lie on a disk.
         with self._running(
             arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
@@ -83,22 +81,22 @@ class Program:
                 out, err = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 raise self._late(arguments, seconds) from None
-            return self._ended(arguments, process, began, out, err)
+            return Ended(self.name(*arguments), process.returncode, _text(out), _text(err))
 
     def attempt_until(
         self, is_done: Callable[[str], bool], *arguments: str, seconds: float
     ) -> Ended:
         """Runs it until `is_done` says so of what it has printed so far, or to its end."""
-        began = time.monotonic()
+        deadline = time.monotonic() + seconds
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             with self._running(
                 arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=out, stderr=err
             ) as process:
-                while process.poll() is None and not is_done(_text(_written(out))):
-                    if time.monotonic() - began > seconds:
+                while process.poll() is None and not is_done(_written(out)):
+                    if time.monotonic() > deadline:
                         raise self._late(arguments, seconds)
                     time.sleep(_POLL_SECONDS)
-            return self._ended(arguments, process, began, _written(out), _written(err))
+            return Ended(self.name(*arguments), process.returncode, _written(out), _written(err))
 
     def read(self, *arguments: str, seconds: float | None = None) -> str:
         """What it prints. Raises ProgramError where it fails."""
@@ -131,22 +129,6 @@ class Program:
 
     def _late(self, arguments: Sequence[str], seconds: float | None) -> ProgramError:
         return ProgramError(f"`{self.name(*arguments)}` was not done in {seconds:.0f} s")
-
-    def _ended(
-        self,
-        arguments: Sequence[str],
-        process: "subprocess.Popen[bytes]",
-        began: float,
-        out: bytes,
-        err: bytes,
-    ) -> Ended:
-        return Ended(
-            command=self.name(*arguments),
-            code=process.returncode,
-            out=_text(out),
-            err=_text(err),
-            seconds=time.monotonic() - began,
-        )
 
     def name(self, *arguments: str) -> str:
         """The command as people write it."""
@@ -207,9 +189,9 @@ def _with_descendants(pid: int) -> list[int]:
     return found
 
 
-def _written(file: IO[bytes]) -> bytes:
+def _written(file: IO[bytes]) -> str:
     """What is in a file that a program writes, whose place in it is not to be moved."""
-    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+    return _text(os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0))
 
 
 def _text(printed: bytes) -> str:

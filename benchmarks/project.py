@@ -1,5 +1,6 @@
 """A Pulumi project that is measured: on the real engine, with the rehearsal's stand-ins."""
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +35,6 @@ class MeasuredProject:
         project = Project(PROGRAM, self.home)
         variables = {**project.environment(), **self.cloud.environment(), **self.variables}
         pulumi = pulumi_in(self.engine, project.folder, variables)
-        ended = pulumi.attempt(*arguments, "--stack", "bench")
-        ended.succeeded()
-        return ended.seconds
+        began = time.monotonic()
+        pulumi.read(*arguments, "--stack", "bench")
+        return time.monotonic() - began
