@@ -3,20 +3,15 @@
 import json
 import re
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from aiohttp import web
 
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import clusters, pools, versions
-from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.compute import skus, usages
-from rehearsal.arm.home import Principal
-from rehearsal.arm.offers import Offers
-from rehearsal.arm.request import Answer, Request, Route, match
+from rehearsal.arm.request import Answer, Backend, Request, Route, match
 from rehearsal.arm.resources import groups, registrations, subscriptions
-from rehearsal.arm.state import Store
 from rehearsal.arm.tokens import Issuer
 
 API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?", re.IGNORECASE)
@@ -36,13 +31,9 @@ ROUTES = (
 
 @dataclass(frozen=True)
 class Front:
-    store: Store
-    principal: Principal
+    backend: Backend
     issuer: Issuer
     audience: str
-    control_planes: FleetControlPlanes
-    offers: Callable[[], Offers]
-    time_scale: float
 
     async def answer(self, http_request: web.Request) -> web.Response:
         """Serves one request from beginning to end."""
@@ -50,7 +41,7 @@ class Front:
         try:
             self.issuer.check(http_request.headers.get("Authorization"), self.audience)
             content = await http_request.read()
-            answer = self._served(http_request, origin, content)
+            answer = self._served(http_request, content)
         except errors.ArmError as error:
             return error_response(error, origin)
         return web.Response(
@@ -60,39 +51,33 @@ class Front:
             content_type="application/json",
         )
 
-    def _served(self, http_request: web.Request, origin: str, content: bytes) -> Answer:
-        now = time.time()
+    def _served(self, http_request: web.Request, content: bytes) -> Answer:
+        backend, now = self.backend, time.time()
         api_version = _api_version(http_request)
         path = http_request.path.rstrip("/")
         routes: tuple[Route, ...] = subscriptions.ROUTES_ABOVE
         below = path
         if inside := SUBSCRIPTION.fullmatch(path):
-            if inside[1].lower() != self.principal.subscription:
+            if inside[1].lower() != backend.principal.subscription:
                 raise errors.ArmError(errors.NO_SUBSCRIPTION, subscription=inside[1])
             routes, below = ROUTES, inside[2] or ""
         route, names = match(routes, http_request.method, below)
         request = Request(
-            store=self.store,
-            principal=self.principal,
-            control_planes=self.control_planes,
-            offers=self.offers(),
-            time_scale=self.time_scale,
+            backend=backend,
+            http=http_request,
+            offers=backend.offers(),
             now=now,
-            origin=origin,
-            path=http_request.rel_url.raw_path,
-            query=http_request.query,
             api_version=api_version,
             names=names,
-            headers=http_request.headers,
             content=_parsed(content),
         )
         # Separate from the request, so that a refusal does not undo it.
-        with self.store.transaction():
-            operations.complete_due(self.store, now, self.control_planes.ended)
-        with self.store.transaction():
-            registrations.refuse_unregistered(self.store, below, now)
+        with backend.store.transaction():
+            operations.complete_due(backend.store, now, backend.control_planes.ended)
+        with backend.store.transaction():
+            registrations.refuse_unregistered(backend.store, below, now)
             answer = route.handler(request)
-        self.control_planes.changed()
+        backend.control_planes.changed()
         return answer
 
 

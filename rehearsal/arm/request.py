@@ -1,11 +1,14 @@
 """What a service is given for one request, and what it gives back."""
 
 import re
+import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urlencode
+
+from aiohttp import web
 
 from catalogue import regions
 from rehearsal.arm import errors
@@ -24,6 +27,12 @@ PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
 class ControlPlanes(Protocol):
     """What stands behind the clusters."""
 
+    def changed(self) -> None:
+        """Notes that a request may have changed what there shall be."""
+
+    def ended(self, row: sqlite3.Row, now: float) -> float | None:
+        """Returns when a due operation ended; None while there is still work for it."""
+
     def refuse_without_memory(self) -> None:
         """Refuses a new cluster that this machine has no memory for."""
 
@@ -39,22 +48,32 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Request:
-    """One request that Resource Manager's front let through."""
+class Backend:
+    """What stands behind every request: one subscription, and all that it has."""
 
     store: Store
     principal: Principal
     control_planes: ControlPlanes
-    offers: Offers
+    # As the script says at the moment.
+    offers: Callable[[], Offers]
     time_scale: float
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request that Resource Manager's front let through."""
+
+    backend: Backend
+    http: web.Request
+    offers: Offers
     now: float
-    origin: str
-    path: str
-    query: Mapping[str, str]
     api_version: str
     names: Mapping[str, str]
-    headers: Mapping[str, str]
     content: Any
+
+    @property
+    def store(self) -> Store:
+        return self.backend.store
 
     @property
     def body(self) -> Json:
@@ -63,8 +82,12 @@ class Request:
         return self.content
 
     @property
+    def origin(self) -> str:
+        return f"https://{self.http.host}"
+
+    @property
     def subscription(self) -> str:
-        return f"/subscriptions/{self.principal.subscription}"
+        return f"/subscriptions/{self.backend.principal.subscription}"
 
     @property
     def group(self) -> str:
@@ -79,13 +102,13 @@ class Request:
 
     def due(self, seconds: float) -> float:
         """Returns when something ends that takes so many seconds at time scale 1."""
-        return self.now + seconds * self.time_scale
+        return self.now + seconds * self.backend.time_scale
 
     def check_etag(self, present: Resource | None) -> None:
         """Refuses a write whose If-Match or If-None-Match does not hold."""
         etag = present.etag if present else None
         for header, must_match in (("If-Match", True), ("If-None-Match", False)):
-            value = self.headers.get(header)
+            value = self.http.headers.get(header)
             if value is None:
                 continue
             is_match = etag is not None and value.strip('"') in (etag, "*")
@@ -94,14 +117,14 @@ class Request:
 
     def page(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
         """Returns the page of a list that is asked for, with the address of the next one."""
-        token = self.query.get(PAGE_TOKEN, "0")
+        token = self.http.query.get(PAGE_TOKEN, "0")
         if not token.isdecimal():
             raise errors.ArmError(errors.BAD_PARAMETER, PAGE_TOKEN, name=PAGE_TOKEN, value=token)
         end = int(token) + self.offers.script.page_size
         body: Json = {"value": [show(item) for item in items[int(token) : end]]}
         if end < len(items):
-            query = {**self.query, PAGE_TOKEN: str(end)}
-            body["nextLink"] = f"{self.origin}{self.path}?{urlencode(query)}"
+            query = {**self.http.query, PAGE_TOKEN: str(end)}
+            body["nextLink"] = f"{self.origin}{self.http.rel_url.raw_path}?{urlencode(query)}"
         return Answer(200, body)
 
 

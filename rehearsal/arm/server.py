@@ -19,6 +19,7 @@ from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
 from rehearsal.arm.offers import Offers
+from rehearsal.arm.request import Backend
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.arm.state import Store
 from rehearsal.certificates import ADDRESS, HOSTNAME
@@ -62,7 +63,8 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         return Offers(options.era, script.read())
 
     control_planes = FleetControlPlanes(store, offers, _fleet_settings(home, options))
-    front = Front(store, principal, issuer, audience, control_planes, offers, options.time_scale)
+    backend = Backend(store, principal, control_planes, offers, options.time_scale)
+    front = Front(backend, issuer, audience)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path == PRESENCE:

@@ -37,7 +37,7 @@ def put(request: Request) -> Answer:
     cluster = present or Resource(cluster_id, TYPE, group.id, location, {}, "Creating")
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     if present is None:
-        request.control_planes.refuse_without_memory()
+        request.backend.control_planes.refuse_without_memory()
     cluster.body = {
         "tags": body.get("tags") or {},
         "sku": defaults.SKU | (body.get("sku") or {}),
@@ -141,7 +141,7 @@ def credentials(request: Request, *, role: str) -> Answer:
     cluster = _existing(request)
     if cluster.properties["disableLocalAccounts"]:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
-    return Answer(200, request.control_planes.kubeconfig(cluster, role))
+    return Answer(200, request.backend.control_planes.kubeconfig(cluster, role))
 
 
 def shown(store: Store, cluster: Resource) -> Json:
@@ -193,7 +193,7 @@ def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
     if requested["type"] == "SystemAssigned":
         known = (before or {}).get("principalId")
         identity["principalId"] = known or str(uuid.uuid4())
-        identity["tenantId"] = request.principal.directory
+        identity["tenantId"] = request.backend.principal.directory
     elif requested.get("userAssignedIdentities"):
         identity["userAssignedIdentities"] = {
             name: {

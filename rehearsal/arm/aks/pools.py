@@ -105,8 +105,8 @@ def version_of(pool: Resource | None) -> str | None:
 
 def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the node image of a new pool: it never changes, and no GET shows it."""
-    eras.admit(request.offers, pool.properties, request.headers, pool.location)
-    asked_for = eras.asks_for_specialised_image(request.headers)
+    eras.admit(request.offers, pool.properties, request.http.headers, pool.location)
+    asked_for = eras.asks_for_specialised_image(request.http.headers)
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
     if asked_for and not registrations.has_taken_over(request.store, *feature, request.now):
         raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])

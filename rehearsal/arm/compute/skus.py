@@ -30,7 +30,7 @@ def list_all(request: Request) -> Answer:
 
 
 def _locations(request: Request) -> Iterable[str]:
-    requested = request.query.get("$filter")
+    requested = request.http.query.get("$filter")
     if not requested:
         return list(regions.regions())
     found = LOCATION_FILTER.fullmatch(requested)

@@ -12,15 +12,15 @@ def list_all(request: Request) -> Answer:
 
 
 def list_tenants(request: Request) -> Answer:
-    tenant = request.principal.directory
+    tenant = request.backend.principal.directory
     return Answer(200, {"value": [{"id": f"/tenants/{tenant}", "tenantId": tenant}]})
 
 
 def _subscription(request: Request) -> Json:
     return {
         "id": request.subscription,
-        "subscriptionId": request.principal.subscription,
-        "tenantId": request.principal.directory,
+        "subscriptionId": request.backend.principal.subscription,
+        "tenantId": request.backend.principal.directory,
         "displayName": "Rehearsal",
         "state": "Enabled",
         "subscriptionPolicies": {"quotaId": "Rehearsal", "spendingLimit": "Off"},
