@@ -15,6 +15,7 @@ from azure.mgmt.containerservice import models
 from azure.mgmt.containerservice import types as wire
 
 from aks_preview.configuration import PACKAGE
+from catalogue import fixed
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import (
     STRING,
@@ -129,10 +130,6 @@ def of_inputs_alone(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[name] for name in _OURS if name in values}
 
 
-_NAME = "names the resource"
-_AT_CREATION = "AKS sets it when it makes the nodes, and never again"
-_OF_THE_NETWORK = "part of the network that the nodes are made in"
-_OF_THE_MACHINE = "part of the virtual machine that a node is"
 _CLUSTER_PATH = (
     "/resourceGroups/{resourceGroupName}/providers/Microsoft.ContainerService"
     "/managedClusters/{resourceName}"
@@ -156,37 +153,9 @@ AGENT_POOL = AksType(
     ),
     replaces=MappingProxyType(
         {
-            "resourceGroupName": _NAME,
-            "resourceName": _NAME,
-            "agentPoolName": _NAME,
+            **fixed.POOL_NAMES,
             HEADERS: "Azure applies headers when it makes the nodes, and never tells them",
-            "vmSize": _OF_THE_MACHINE,
-            "osType": _OF_THE_MACHINE,
-            "gpuInstanceProfile": "the GPUs are cut when the nodes are made",
-            "gpuProfile": "the driver is installed when the nodes are made",
-            "osDiskSizeGB": _OF_THE_MACHINE,
-            "osDiskType": _OF_THE_MACHINE,
-            "kubeletDiskType": _OF_THE_MACHINE,
-            "enableEncryptionAtHost": _OF_THE_MACHINE,
-            "enableUltraSSD": _OF_THE_MACHINE,
-            "type": _OF_THE_MACHINE,
-            "scaleSetPriority": _OF_THE_MACHINE,
-            "scaleSetEvictionPolicy": _OF_THE_MACHINE,
-            "spotMaxPrice": _OF_THE_MACHINE,
-            "availabilityZones": _OF_THE_MACHINE,
-            "proximityPlacementGroupID": _OF_THE_MACHINE,
-            "hostGroupID": _OF_THE_MACHINE,
-            "vnetSubnetID": _OF_THE_NETWORK,
-            "podSubnetID": _OF_THE_NETWORK,
-            "podIPAllocationMode": _OF_THE_NETWORK,
-            "maxPods": _OF_THE_NETWORK,
-            "enableNodePublicIP": _OF_THE_NETWORK,
-            "nodePublicIPPrefixID": _OF_THE_NETWORK,
-            "networkProfile.nodePublicIPTags": _OF_THE_NETWORK,
-            "kubeletConfig": _AT_CREATION,
-            "linuxOSConfig": _AT_CREATION,
-            "workloadRuntime": _AT_CREATION,
-            "windowsProfile": _AT_CREATION,
+            **fixed.POOL,
         }
     ),
     unordered=frozenset({"availabilityZones", "nodeTaints"}),
@@ -258,21 +227,9 @@ MANAGED_CLUSTER = AksType(
     ),
     replaces=MappingProxyType(
         {
-            "resourceGroupName": _NAME,
-            "resourceName": _NAME,
-            "location": "a cluster does not move",
-            "extendedLocation": "a cluster does not move",
+            **fixed.CLUSTER_NAMES,
             HEADERS: "Azure applies headers when it makes the cluster, and never tells them",
-            "dnsPrefix": "part of the cluster's address",
-            "fqdnSubdomain": "part of the cluster's address",
-            "nodeResourceGroup": "AKS makes this resource group with the cluster",
-            "enableRBAC": _AT_CREATION,
-            "diskEncryptionSetID": _AT_CREATION,
-            "apiServerAccessProfile.enablePrivateCluster": "part of the cluster's address",
-            "networkProfile.serviceCidr": "part of the network that the cluster is made in",
-            "networkProfile.dnsServiceIP": "part of the network that the cluster is made in",
-            "servicePrincipalProfile.clientId": "AKS changes it through an action of its own",
-            "windowsProfile.adminUsername": "part of the virtual machine that a node is",
+            **fixed.CLUSTER,
         }
     ),
     unordered=frozenset(

@@ -11,6 +11,7 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
+from catalogue import fixed
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
@@ -190,11 +191,13 @@ class AksCluster(_Cluster):
         headers = args.system_pool.custom_headers
         # AKS moves the number of nodes of an autoscaled pool by itself.
         autoscaled = args.system_pool.max_count is not None
+        private = ["apiServerAccessProfile.enablePrivateCluster"] if args.private else []
         opts = provider_change(
             self,
             "containerservice:ManagedCluster",
             has_headers=bool(headers),
             ignore_changes=["agentPoolProfiles[0].count"] if autoscaled else [],
+            replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
         if headers:
             return ManagedCluster(name, _cluster_args(name, args), opts, custom_headers=headers)

@@ -8,6 +8,7 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import AgentPool
+from catalogue import fixed
 from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
 from catalogue.valid_pools import GPU_POOL
 from components.arguments import check
@@ -125,6 +126,7 @@ class GpuNodePool(pulumi.ComponentResource):
             has_headers=bool(args.custom_headers),
             # AKS moves the number of nodes of an autoscaled pool by itself.
             ignore_changes=[] if args.max_count is None else ["count"],
+            replace_on_changes=fixed.replacing(fixed.POOL, _given(args)),
         )
         if args.custom_headers:
             return AgentPool(
@@ -156,7 +158,10 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
         enable_auto_scaling=None if args.max_count is None else True,
         min_count=args.min_count,
         max_count=args.max_count,
-        availability_zones=args.zones or None,
+        # In one order: azure-native compares zones by their places.
+        availability_zones=pulumi.Output.from_input(args.zones).apply(
+            lambda zones: sorted(map(str, zones)) or None
+        ),
         node_taints=node_taints.apply(lambda taints: taints or None),
         node_labels=pulumi.Output.all(args.labels, args.spot).apply(
             lambda given: {**given[0], **dict([SPOT_LABEL] * given[1])} or None
@@ -177,6 +182,13 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
             lambda given: given[1] if given[0] else None
         ),
     )
+
+
+def _given(args: GpuNodePoolArgs) -> set[str]:
+    """What the arguments say of that which AKS would choose by itself."""
+    always = {"gpuProfile.driver", "scaleSetPriority"}
+    disk = {"osDiskSizeGB": args.os_disk_size_gb, "osDiskType": args.os_disk_type}
+    return always | {name for name, value in disk.items() if value is not None}
 
 
 def _taints(args: GpuNodePoolArgs) -> pulumi.Output[list[str]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum, auto
 from typing import TypeVar
 
-from catalogue import mig
+from catalogue import fixed, mig
 
 
 class Change(Enum):
@@ -30,6 +30,11 @@ def _by_name(table: Mapping[Value, str]) -> dict[str, Value]:
     return dict(sorted(values.items()))
 
 
+def _beside_location(table: Mapping[str, str]) -> list[str]:
+    """Returns what stands in `properties`; the location is judged with the resource's address."""
+    return [path for path in table if path not in ("location", "extendedLocation")]
+
+
 POOL_FIELDS = frozenset(["id", "name", "properties", "systemData", "type"])
 CLUSTER_FIELDS = POOL_FIELDS.union(
     ["eTag", "extendedLocation", "identity", "kind", "location", "sku", "tags"]
@@ -39,19 +44,18 @@ CLUSTER = _by_name(
         FREE: """
             aadProfile addonProfiles aiToolchainOperatorProfile apiServerAccessProfile
             autoScalerProfile autoUpgradeProfile azureMonitorProfile bootstrapProfile
-            disableLocalAccounts diskEncryptionSetID enableFIPS hostedSystemProfile
+            disableLocalAccounts enableFIPS hostedSystemProfile
             httpProxyConfig ingressProfile metricsProfile nodeProvisioningProfile
             nodeResourceGroupProfile oidcIssuerProfile podIdentityProfile privateLinkResources
             publicNetworkAccess schedulerProfile securityProfile serviceMeshProfile storageProfile
-            supportPlan upgradeSettings windowsProfile workloadAutoScalerProfile
+            supportPlan upgradeSettings workloadAutoScalerProfile
         """,
         KEPT: """
             identityProfile kubernetesVersion linuxProfile networkProfile servicePrincipalProfile
+            windowsProfile
         """,
-        FIXED: """
-            dnsPrefix enableRBAC fqdnSubdomain networkProfile.dnsServiceIP
-            networkProfile.serviceCidr nodeResourceGroup servicePrincipalProfile.clientId
-        """,
+        # A service principal has an action of its own.
+        FIXED: " ".join([*_beside_location(fixed.CLUSTER), "servicePrincipalProfile.clientId"]),
         SERVERS: """
             agentPoolProfiles azurePortalFQDN currentKubernetesVersion fqdn maxAgentPools
             powerState privateFQDN provisioningState resourceUID status
@@ -61,22 +65,16 @@ CLUSTER = _by_name(
 POOL = _by_name(
     {
         FREE: """
-            artifactStreamingProfile enableAutoScaling gatewayProfile localDNSProfile maxCount
-            messageOfTheDay minCount networkProfile nodeLabels nodeTaints podIPAllocationMode
+            artifactStreamingProfile creationData enableAutoScaling gatewayProfile
+            localDNSProfile maxCount messageOfTheDay minCount networkProfile nodeLabels nodeTaints
             scaleDownMode securityProfile tags upgradeSettings virtualMachineNodesStatus
-            virtualMachinesProfile windowsProfile
+            virtualMachinesProfile
         """,
         KEPT: """
             capacityReservationGroupID count enableFIPS gpuProfile mode orchestratorVersion osSKU
-            powerState workloadRuntime
+            powerState windowsProfile
         """,
-        FIXED: """
-            availabilityZones creationData enableEncryptionAtHost enableNodePublicIP
-            enableUltraSSD gpuInstanceProfile gpuProfile.driver gpuProfile.nvidia hostGroupID
-            kubeletConfig kubeletDiskType linuxOSConfig maxPods nodePublicIPPrefixID osDiskSizeGB
-            osDiskType osType podSubnetID proximityPlacementGroupID scaleSetEvictionPolicy
-            scaleSetPriority spotMaxPrice type vmSize vnetSubnetID
-        """,
+        FIXED: " ".join(fixed.POOL),
         SERVERS: """
             currentOrchestratorVersion eTag nodeImageVersion provisioningState status
         """,
@@ -112,7 +110,13 @@ POOL_CHOICES = {
 }
 
 # What an absent property without a default means: setting it to this is no change.
-IMPLIED = {"scaleSetPriority": "Regular"}
+IMPLIED: Mapping[str, object] = {
+    "apiServerAccessProfile.enablePrivateCluster": False,
+    "podIPAllocationMode": "DynamicIndividual",
+    "scaleSetPriority": "Regular",
+    "windowsProfile.disableOutboundNat": False,
+    "workloadRuntime": "OCIContainer",
+}
 
 # Older stable versions ignore unknown fields; a preview version may know fields that are not in
 # the tables above.
