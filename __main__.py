@@ -22,7 +22,8 @@ from components import (
 from workloads import add_workloads
 
 try:
-    stack = settings.load(pulumi.runtime.get_config_env(), pulumi.log.warn)
+    # The components warn of the same, each beside its resource.
+    stack = settings.load(pulumi.runtime.get_config_env(), lambda _: None)
 except settings.SettingsError as error:
     raise pulumi.RunError(f"This stack file cannot be used:\n{error}") from None
 

@@ -15,6 +15,9 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+# When both tables were true.
+AS_OF = date(2026, 11, 21)
+
 # Every size of the N-series carries an accelerator; NP's are FPGAs, the others' GPUs.
 _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 

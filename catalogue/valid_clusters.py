@@ -111,6 +111,18 @@ CLUSTER: Rules = MappingProxyType(
     }
 )
 
+
+def _is_on_aks(version: str | None, _: Values) -> str | None:
+    minor = kubernetes.minor_version(version or "")
+    if minor is None or kubernetes.written(minor) in kubernetes.ON_AKS:
+        return None
+    known = ", ".join(kubernetes.ON_AKS)
+    return f"Kubernetes {version} is not known to be on AKS today; {known} are."
+
+
+# What is worth a word in a cluster that AKS may take.
+DOUBTS: Rules = MappingProxyType({"kubernetesVersion": (_is_on_aks,)})
+
 NETWORK: Rules = MappingProxyType(
     {
         "mode": (one_of("overlay", "subnet"),),

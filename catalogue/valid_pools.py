@@ -17,7 +17,7 @@ from catalogue.nodes import (
     TAINT,
     TAINT_RULE,
 )
-from catalogue.sizes import find, gpu_sizes, is_gpu_size
+from catalogue.sizes import AS_OF, find, gpu_sizes, is_gpu_size
 from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 
 _SPECIALISED = "specialised-image"
@@ -79,9 +79,7 @@ def _is_a_gpu_size(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if not is_gpu_size(vm_size):
         return f"{vm_size!r} is no GPU size: take one such as Standard_NC8as_T4_v3"
-    if size is None:
-        return f"{vm_size!r} is not known: {_nearest(vm_size)}"
-    if size.gpu_vendor != "NVIDIA" and pool.get("gpuStack", "none") != "none":
+    if size and size.gpu_vendor != "NVIDIA" and pool.get("gpuStack", "none") != "none":
         return (
             f"{size.name} has {size.gpu_vendor} GPUs, which NVIDIA's driver and plugin cannot "
             f"serve: {_nearest(vm_size)}, or say gpuStack: none"
@@ -231,6 +229,15 @@ GPU_POOL: Rules = MappingProxyType(
 )
 
 
+def _is_known(vm_size: str, _: Values) -> str | None:
+    if not is_gpu_size(vm_size) or find(vm_size):
+        return None
+    return (
+        f"{vm_size} is not in the table of GPU sizes of {AS_OF}: how many GPUs it has and what "
+        f"they can do is not known. If it is misspelled, {_nearest(vm_size)}."
+    )
+
+
 def _is_of_today(vm_size: str, _: Values) -> str | None:
     size = find(vm_size)
     if size is None or not retirement.has_come(size.retired_on):
@@ -239,10 +246,11 @@ def _is_of_today(vm_size: str, _: Values) -> str | None:
     return f"{size.name} was retired on {size.retired_on}; {successor} takes its place."
 
 
-# What Azure has retired. A stack may allow it, so components do not refuse it.
-RETIRED: Rules = MappingProxyType(
+# What is worth a word in a pool that Azure may take, or may have taken in earlier days: nobody
+# refuses it before the pool is asked for.
+DOUBTS: Rules = MappingProxyType(
     {
-        "vmSize": (_is_of_today,),
+        "vmSize": (_is_known, _is_of_today),
         "customHeaders": (
             wrong_if(
                 lambda _, pool: (

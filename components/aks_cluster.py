@@ -11,11 +11,11 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
-from catalogue import fixed
+from catalogue import fixed, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import check, chosen
+from components.arguments import check, chosen, warn
 from components.azure_child import azure_child
 from components.provider_change import provider_change
 
@@ -181,6 +181,8 @@ class AksCluster(_Cluster):
     ) -> None:
         check(name, args, CLUSTER, {"system_pool": SYSTEM_POOL, "network": NETWORK})
         super().__init__(name, opts)
+        warn(self, args, valid_clusters.DOUBTS)
+        warn(self, args.system_pool, valid_pools.DOUBTS)
         self.managed_cluster = self._managed_cluster(name, args)
         cluster = self.managed_cluster
         self._register(cluster.id, cluster.name, args.resource_group_name)

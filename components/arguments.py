@@ -34,6 +34,12 @@ def check(
     refuse(component, found)
 
 
+def warn(component: pulumi.Resource, args: Any, doubts: Rules) -> None:
+    """Warns of what in a component's arguments is valid and worth a word."""
+    for _, reason in mistakes(doubts, known(args)):
+        pulumi.log.warn(reason, component)
+
+
 def refuse(component: str, found: list[Mistake]) -> None:
     """Raises ArgumentsError if there are mistakes."""
     if found:

@@ -10,8 +10,8 @@ from pulumi_azure_native import containerservice as aks
 from aks_preview.resources import AgentPool
 from catalogue import fixed
 from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
-from catalogue.valid_pools import GPU_POOL
-from components.arguments import check
+from catalogue.valid_pools import DOUBTS, GPU_POOL
+from components.arguments import check, warn
 from components.azure_child import azure_child
 from components.placement import Toleration, node_selector, tolerations
 from components.provider_change import provider_change
@@ -99,6 +99,7 @@ class GpuNodePool(pulumi.ComponentResource):
     ) -> None:
         check(name, args, GPU_POOL)
         super().__init__("aks-gpu:components:GpuNodePool", name, None, opts)
+        warn(self, args, DOUBTS)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
         self.gpu_stack = args.gpu_stack
         self.has_mig = args.mig_profile is not None

@@ -2,7 +2,7 @@
 
 from pydantic import ValidationInfo, field_validator
 
-from catalogue import images, kubernetes, valid_clusters
+from catalogue import images, valid_clusters
 from catalogue.mistakes import Mistake
 from settings.pools import GpuPool, Pool, SystemPool
 from settings.section import RefusedError, Section, context_of
@@ -26,6 +26,7 @@ class Cluster(Section):
     """The cluster: made, or there already, and then pools are added and it is left as it is."""
 
     _rules = valid_clusters.CLUSTER
+    _doubts = valid_clusters.DOUBTS
 
     existing: bool = False
     name: str = ""
@@ -43,17 +44,6 @@ class Cluster(Section):
     @classmethod
     def _or_the_articles(cls, name: str) -> str:
         return name or "myAKSCluster"
-
-    @field_validator("kubernetes_version")
-    @classmethod
-    def _is_on_aks(cls, version: str, info: ValidationInfo) -> str:
-        minor = kubernetes.minor_version(version)
-        if minor and kubernetes.written(minor) not in kubernetes.ON_AKS:
-            known = ", ".join(kubernetes.ON_AKS)
-            context_of(info).warnings.append(
-                f"Kubernetes {version} is not known to be on AKS today; {known} are."
-            )
-        return version
 
 
 class Network(Section):
@@ -105,11 +95,11 @@ class Settings(Section):
     device_plugin: DevicePlugin = DevicePlugin()
     sample_job: SampleJob = SampleJob()
 
-    @field_validator("allow_retired", "gpu_stack")
+    @field_validator("gpu_stack")
     @classmethod
-    def _is_known_to_the_pools(cls, value: bool | str, info: ValidationInfo) -> bool | str:
-        setattr(context_of(info), str(info.field_name), value)
-        return value
+    def _is_known_to_the_pools(cls, gpu_stack: str, info: ValidationInfo) -> str:
+        context_of(info).gpu_stack = gpu_stack
+        return gpu_stack
 
     @field_validator("cluster")
     @classmethod

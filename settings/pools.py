@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from catalogue.headers import SPECIALISED_IMAGE, parse
 from catalogue.sizes import find, is_gpu_size
-from catalogue.valid_pools import GPU_POOL, RETIRED, SYSTEM_POOL, version_beside
+from catalogue.valid_pools import DOUBTS, GPU_POOL, SYSTEM_POOL, version_beside
 from settings.section import Section, context_of
 
 
@@ -21,7 +21,7 @@ CustomHeaders = Annotated[dict[str, str], BeforeValidator(_from_text)]
 class Pool(Section):
     """What system pools and GPU pools have in common."""
 
-    _retired = RETIRED
+    _doubts = DOUBTS
 
     name: str
     image: str | None = None

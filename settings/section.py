@@ -27,7 +27,6 @@ class Context:
     """What one part has to know of the others, from when those have been read."""
 
     pool_names: Counter[str] = field(default_factory=Counter)
-    allow_retired: bool = False
     gpu_stack: str = "device-plugin"
     kubernetes_version: str = ""
     upgrade_channel: str = "none"
@@ -48,24 +47,19 @@ class Section(BaseModel):
         populate_by_name=True,
         validate_default=True,
     )
-    # What is valid here, and what has been retired; both by key.
+    # What is valid here, and what is valid and worth a warning; both by key.
     _rules: ClassVar[Rules] = {}
-    _retired: ClassVar[Rules] = {}
+    _doubts: ClassVar[Rules] = {}
 
     @field_validator("*")
     @classmethod
     def _is_valid(cls, value: Value, info: ValidationInfo) -> Value:
         """Judges a value by those of the keys before it. A key with a mistake is not known."""
         known: dict[str, Any] = {to_camel(name): other for name, other in info.data.items()}
-        key, context = to_camel(str(info.field_name)), context_of(info)
+        key = to_camel(str(info.field_name))
         known[key] = value
-        mistakes = [*property_mistakes(cls._rules, key, known)]
-        for path, reason in property_mistakes(cls._retired, key, known):
-            if context.allow_retired:
-                context.warnings.append(reason)
-            else:
-                remedy = "To have it all the same, say allowRetired: true"
-                mistakes.append(Mistake(path, f"{reason} {remedy}"))
-        if mistakes:
+        if mistakes := [*property_mistakes(cls._rules, key, known)]:
             raise RefusedError(mistakes)
+        doubts = property_mistakes(cls._doubts, key, known)
+        context_of(info).warnings.extend(reason for _, reason in doubts)
         return value

@@ -97,7 +97,6 @@ SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualN
 CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"name": "GPU"}, "name"),
     ("gpuPools[0]", {"vmSize": "Standard_D4ds_v5"}, "vmSize"),
-    ("gpuPools[0]", {"vmSize": "Standard_NC8as_T4_v4"}, "vmSize"),
     ("gpuPools[0]", {"vmSize": "Standard_NV24ads_V710_v5"}, "vmSize"),
     ("gpuPools[0]", {"gpuStack": "x"}, "gpuStack"),
     ("gpuPools[0]", {"count": -1}, "count"),
@@ -173,17 +172,15 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-def from_settings(part: str, properties: Mapping[str, Any]) -> list[Mistake]:
+def from_settings(
+    part: str, properties: Mapping[str, Any], warn: Callable[[str], None] = lambda _: None
+) -> list[Mistake]:
     if part == "gpuPools[0]":
         value: Any = [{"name": "gpu", **T4, **properties}]
     else:
         value = dict(properties)
-    texts = {
-        f"aks-gpu:{part.partition('[')[0]}": json.dumps(value),
-        "aks-gpu:allowRetired": "true",
-    }
     try:
-        load(texts, lambda _: None)
+        load({f"aks-gpu:{part.partition('[')[0]}": json.dumps(value)}, warn)
     except SettingsError as error:
         return [*error.mistakes]
     return []
@@ -209,6 +206,27 @@ def test_a_mistake_is_told_by_its_key_and_by_its_property(
     property_ = camel_case(name) if name else path
     expected = {"property_path": prefix + property_, "reason": in_stack_file.reason}
     assert found == [expected]
+
+
+@pytest.mark.parametrize(
+    ("part", "properties"),
+    [
+        ("gpuPools[0]", {"vmSize": "Standard_NC8as_T4_v4"}),
+        ("gpuPools[0]", {"vmSize": "Standard_NC6"}),
+        ("gpuPools[0]", {"gpuStack": "specialised-image"}),
+        ("systemPool", {"vmSize": "Standard_ND1_v9"}),
+        ("cluster", {"kubernetesVersion": "1.99"}),
+    ],
+)
+def test_a_doubt_is_told_in_the_same_words(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, part: str, properties: dict[str, Any]
+) -> None:
+    in_stack_file: list[str] = []
+    assert from_settings(part, properties, in_stack_file.append) == []
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, _: told.append(text))
+    deploy(lambda: COMPONENTS[part][0](**arguments(part, properties)))
+    assert told == in_stack_file != []
 
 
 def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Severity
+from pulumi_policy import ResourceValidationArgs, Severity
 
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.retirement import TAGS, has_come
@@ -29,7 +29,6 @@ _INSTEAD = (
 @ResourceRule(
     title="The specialised GPU image is retired",
     description="Nothing asks for the retired specialised GPU image.",
-    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Leave out the header, the feature or the tag. Take the default image, and bring "
     "the device plugin by a DaemonSet or by NVIDIA's GPU Operator.",

@@ -1,6 +1,6 @@
 """Sizes that Azure has retired cannot be had any more."""
 
-from pulumi_policy import EnforcementLevel, Severity
+from pulumi_policy import Severity
 
 from catalogue.retirement import SUCCESSORS, has_come
 from catalogue.sizes import find
@@ -11,7 +11,6 @@ from policies.rule import Findings, PoolRule, Settings
 @PoolRule(
     title="GPU sizes can still be had",
     description="GPU node pools have sizes that Azure has not retired.",
-    level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
     remedy="Take the size that the finding names as the successor.",
     tags=("gpu", "aks", "retired", "size"),

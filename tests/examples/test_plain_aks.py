@@ -25,13 +25,13 @@ EXPECTED = [
     ("advisory", "gpu-pool-tainted", "cluster"),
     ("advisory", "gpu-pool-tainted", "rendering"),
     ("advisory", "gpu-pool-tainted", "training"),
+    ("advisory", "gpu-size-retired", "training"),
     ("advisory", "host-encryption", "cluster"),
     ("advisory", "host-encryption", "rendering"),
     ("advisory", "host-encryption", "training"),
     ("mandatory", "device-plugin-tolerates-pools", "inference"),
     ("mandatory", "gpu-pool-linux-only", "rendering"),
     ("mandatory", "gpu-pool-minimum-size", "rendering"),
-    ("mandatory", "gpu-size-retired", "training"),
 ]
 
 

@@ -1,9 +1,9 @@
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from catalogue.sizes import GpuSize, gpu_sizes
+from catalogue.today import TODAY_VARIABLE, today
 from policies.rules.gpu_size_retired import gpu_size_retired
 from tests.policies.policy_harness import findings
 from tests.policies.pool_variants import AGENT_POOL, CPU, Form, changed, pool_cases
@@ -36,12 +36,12 @@ def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) ->
 
 @pytest.mark.parametrize("size", gpu_sizes().values(), ids=lambda size: size.name)
 def test_each_size_of_the_table(size: GpuSize) -> None:
-    before = is_retired(size)
     found = findings(gpu_size_retired, AGENT_POOL.resource(changed({"vmSize": size.name})))
-    # The day may have changed meanwhile.
-    assert bool(found) in {before, is_retired(size)}
-    assert len(found) <= 1
+    assert len(found) == (size.retired_on is not None and size.retired_on <= today())
 
 
-def is_retired(size: GpuSize) -> bool:
-    return bool(size.retired_on and size.retired_on <= datetime.now(UTC).date())
+@pytest.mark.parametrize(("day", "expected"), [("2026-09-29", 0), ("2026-09-30", 1)])
+def test_is_a_matter_of_the_day(monkeypatch: pytest.MonkeyPatch, day: str, expected: int) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, day)
+    old = AGENT_POOL.resource(changed({"vmSize": "Standard_NV12s_v3"}))
+    assert len(findings(gpu_size_retired, old)) == expected
