@@ -1,7 +1,12 @@
 """NVIDIA's device plugin: what it offers on nodes, and how its containers are known."""
 
+import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any
+
+# A version up to its minor number.
+Version = tuple[int, int]
 
 PREFIX = "nvidia.com/"
 GPU = f"{PREFIX}gpu"
@@ -14,6 +19,49 @@ _OF_AMD = "rocm/"
 PROGRAM = "nvidia-device-plugin"
 # Starts the plugin where the GPU Operator runs it.
 _OPERATORS_SCRIPT = "entrypoint.sh"
+# Of 2018: numbered as the Kubernetes that it was made for. They come before all others.
+OF_2018: Version = (0, 0)
+_OF_2018 = re.compile(r"v?1\.(0\.0-beta\d*|[89]|1\d)(-.*)?")
+# A tag that is no version ("latest"), or none at all, is taken for the newest there is.
+NEWEST: Version = (999, 0)
+_NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
+# Before this version a plugin that finds no driver blocks for ever, knows no MIG, and ignores what
+# it is given.
+CAN_FAIL: Version = (0, 7)
+
+FAILS, MIG_STRATEGY, _CONFIG_FILE = "fail-on-init-error", "mig-strategy", "config-file"
+# What a plugin does if nobody says otherwise.
+NO_STRATEGY = "none"
+_DEFAULTS = {FAILS: "true", MIG_STRATEGY: NO_STRATEGY}
+
+
+def version_of(image: str) -> Version:
+    """The plugin's version, as its image's tag has it."""
+    _, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    if _OF_2018.fullmatch(tag):
+        return OF_2018
+    numbers = _NUMBERS.fullmatch(tag)
+    return (int(numbers[1]), int(numbers[2])) if numbers else NEWEST
+
+
+def setting(container: Mapping[str, Any], name: str) -> str | None:
+    """A setting of the plugin's container; None where it stands in what is not seen here."""
+    if (found := _said(container, name)) is not None:
+        return found or None
+    reads_more = _said(container, _CONFIG_FILE) is not None or container.get("envFrom")
+    return None if reads_more else _DEFAULTS[name]
+
+
+def _said(container: Mapping[str, Any], name: str) -> str | None:
+    """What arguments or environment say of a setting; empty where they refer to something else."""
+    for word, following in pairwise([*words(container), ""]):
+        argument, has_value, value = word.partition("=")
+        if argument.startswith("-") and argument.lstrip("-") == name:
+            return value if has_value else {FAILS: "true"}.get(name, following)
+    for variable in container.get("env") or ():
+        if variable.get("name") == name.upper().replace("-", "_"):
+            return str(variable.get("value") or "")
+    return None
 
 
 def is_plugin(container: Mapping[str, Any]) -> bool:

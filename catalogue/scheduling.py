@@ -22,12 +22,14 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class Unknown(Enum):
-    """What nobody can know of a node yet; it never keeps a pod away."""
+    """What nobody can know of a node yet: it meets all that is asked of it, or nothing."""
 
     UNKNOWN = "unknown"
+    UNMET = "unknown, and taken for unmet"
 
 
 UNKNOWN: Final = Unknown.UNKNOWN
+UNMET: Final = Unknown.UNMET
 # A node's label by its key; None where the node has none.
 LabelOf = Callable[[str], str | Unknown | None]
 
@@ -110,6 +112,15 @@ def affinity_terms(spec: Spec) -> Sequence[Mapping[str, Any]] | None:
     return None if required is None else required.get("nodeSelectorTerms") or ()
 
 
+def asked_labels(spec: Spec) -> Iterator[tuple[str, list[str]]]:
+    """The labels that the pods' selector and affinity ask for, each with the values they name."""
+    selector = spec.get("nodeSelector") or {}
+    yield from ((key, [str(selector[key])]) for key in selector)
+    for term in affinity_terms(spec) or ():
+        for expression in term.get("matchExpressions") or ():
+            yield expression["key"], [str(one) for one in expression.get("values") or ()]
+
+
 def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
     key, value = toleration.get("key"), str(toleration.get("value") or "")
     if toleration.get("effect") not in (None, "", taint.effect) or key not in (None, "", taint.key):
@@ -140,7 +151,7 @@ def _is_met(
 ) -> bool:
     test = tests.get(str(asked.get("operator")))
     if test is None or isinstance(value, Unknown):
-        return test is not None
+        return test is not None and value is not UNMET
     return test(value, [str(one) for one in asked.get("values") or ()])
 
 

@@ -21,6 +21,11 @@ AS_OF = date(2026, 11, 21)
 # Every size of the N-series carries an accelerator; NP's are FPGAs, the others' GPUs.
 _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 
+# By Azure's naming: a p among the features is for Arm, and so is NVIDIA's Grace beside the GPU.
+_SIZE = re.compile(
+    r"(standard_)?[a-z]+\d+(-\d+)?(?P<features>[a-z]*)(_.*?(?P<grace>_?gb\d+))?.*", re.IGNORECASE
+)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
@@ -76,6 +81,14 @@ def cpu_sizes() -> Mapping[str, Size]:
             for row in _rows("cpu_sizes.csv")
         }
     )
+
+
+def architecture(vm_size: str) -> str | None:
+    """A size's architecture, as Kubernetes calls it; None where nobody knows it."""
+    match = _SIZE.fullmatch(vm_size)
+    if match is None or (is_gpu_size(vm_size) and find(vm_size) is None):
+        return None
+    return "arm64" if "p" in match["features"].lower() or match["grace"] else "amd64"
 
 
 def find(vm_size: str) -> GpuSize | None:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from policies.certainty import Certainty
 from policies.gpu_software import Software
-from policies.pools import Pool, has_nvidia_gpus, is_cluster, pools_of
-from policies.scheduling import is_selected, untolerated
+from policies.pools import Pool, is_cluster, nvidia_gpus, pools_of
+from policies.scheduling import is_selected, tolerates
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
@@ -40,9 +41,9 @@ def pools_in(members: Iterable[Member], unknowns: Unknowns) -> Iterator[StackPoo
 
 
 def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[StackPool]:
-    """Each pool with NVIDIA's GPUs: others have drivers and plugins of their own."""
+    """Each pool that can have NVIDIA's GPUs: others have drivers and plugins of their own."""
     pools = pools_in(members, unknowns)
-    return unknowns.each(pools, lambda found: [found] if has_nvidia_gpus(found.pool) else [])
+    return unknowns.each(pools, lambda found: [found] if nvidia_gpus(found.pool) else [])
 
 
 def brings_plugin(found: StackPool, software: Software) -> bool:
@@ -55,14 +56,18 @@ def brings_driver(found: StackPool, software: Software) -> bool:
     return software.driver and not _is_switched_off(found, software, _DRIVER)
 
 
-def can_be_for(found: StackPool, software: Software, members: Iterable[Member]) -> bool:
-    """Whether the software's cluster can be the pool's, and its selectors choose the pool."""
-    return _is_in_cluster(found, software, members) and is_selected(found.pool, software.pods)
+def is_for(found: StackPool, software: Software, members: Iterable[Member]) -> Certainty:
+    """Whether the software's cluster is the pool's, and its selectors choose the pool."""
+    where = _is_in_cluster(found, software, members)
+    if not where:
+        return where
+    return min(where, software.certainty, is_selected(found.pool, software.pods))
 
 
-def can_land(found: StackPool, software: Software, members: Iterable[Member]) -> bool:
+def lands(found: StackPool, software: Software, members: Iterable[Member]) -> Certainty:
     """Whether the software is for the pool, and tolerates its taints."""
-    return can_be_for(found, software, members) and not untolerated(found.pool, software.pods)
+    meant = is_for(found, software, members)
+    return min(meant, tolerates(found.pool, software.pods)) if meant else meant
 
 
 def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
@@ -72,17 +77,34 @@ def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
     return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
 
 
-def _is_in_cluster(found: StackPool, software: Software, members: Iterable[Member]) -> bool:
-    clusters = {member.urn for member in members if is_cluster(member.type)}
-    if len(clusters) < 2 or not (own := found.clusters()):
-        return True
-    provider = software.member.resource.provider
+def _is_in_cluster(found: StackPool, software: Software, members: Iterable[Member]) -> Certainty:
     by_urn = {member.urn: member for member in members}
+    clusters = {urn for urn, member in by_urn.items() if is_cluster(member.type)}
+    own = found.clusters()
+    provider = software.member.resource.provider
     if provider is None or provider.urn not in by_urn:
-        return True
+        return Certainty.POSSIBLE
     connection = by_urn[provider.urn]
     if theirs := connection.clusters():
-        return bool(own & theirs)
-    # Of which cluster a kubeconfig is that is still to come, nobody knows: this raises then.
-    connection.properties.get("kubeconfig")
-    return True
+        if own:
+            return Certainty.of(bool(own & theirs))
+        return _is_one_of(found, [by_urn[urn] for urn in theirs])
+    if not own:
+        return Certainty.POSSIBLE
+    # Of which cluster a kubeconfig is that is still to come, nobody knows; of the only one that is
+    # still to come, too, it is: what comes of unknown arguments tells no dependencies.
+    ways = Unknowns()
+    with ways.deferred(again=len(clusters) > 1):
+        connection.properties.get("kubeconfig")
+    return Certainty.CERTAIN if ways.met else Certainty.POSSIBLE
+
+
+def _is_one_of(found: StackPool, clusters: Iterable[Member]) -> Certainty:
+    """Whether a pool can be in one of these clusters, by its name alone."""
+    cluster = found.pool.owner.get("resourceName") or found.pool.owner.get("kubernetesClusterId")
+    names = {
+        str(one.properties.get("resourceName") or one.properties.get("name") or "").lower()
+        for one in clusters
+    }
+    named = str(cluster or "").rpartition("/")[2].lower()
+    return Certainty.NO if named and "" not in names and named not in names else Certainty.POSSIBLE

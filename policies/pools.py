@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from catalogue.sizes import find, is_gpu_size
+from policies.certainty import Certainty
 from policies.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
 
 # Older programs have the API's version in their types, azure-native:containerservice/v20240901:...,
@@ -147,10 +148,12 @@ def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool
         yield Pool(label, CLASSIC_CLUSTER, True, properties, read)
 
 
-def has_nvidia_gpus(pool: Pool) -> bool:
+def nvidia_gpus(pool: Pool) -> Certainty:
+    """Whether its nodes have NVIDIA's GPUs: of a size that is not known, that is possible."""
     sizes = [find(vm_size) for vm_size in pool.gpu_sizes()]
-    # A size that is not known is taken for one of the vendor that nearly all of them have.
-    return any(size is None or size.is_nvidia for size in sizes)
+    if any(size and size.is_nvidia for size in sizes):
+        return Certainty.CERTAIN
+    return Certainty.POSSIBLE if None in sizes else Certainty.NO
 
 
 def is_cluster(resource_type: str) -> bool:

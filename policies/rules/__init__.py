@@ -6,7 +6,11 @@ from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
 from policies.rules.allowed_regions import allowed_regions
 from policies.rules.container_image_pinned import container_image_pinned
 from policies.rules.container_image_registry import container_image_registry
+from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
+from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
+from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
 from policies.rules.gpu_count_cap import gpu_count_cap
 from policies.rules.gpu_image_retired import gpu_image_retired
 from policies.rules.gpu_mig_supported import gpu_mig_supported
@@ -19,6 +23,7 @@ from policies.rules.gpu_pool_tainted import gpu_pool_tainted
 from policies.rules.gpu_size_retired import gpu_size_retired
 from policies.rules.gpu_size_unknown import gpu_size_unknown
 from policies.rules.gpu_spot_settings import gpu_spot_settings
+from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.host_encryption import host_encryption
 from policies.rules.kubeconfig_secret import kubeconfig_secret
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
@@ -35,11 +40,16 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_image_retired,
     one_gpu_stack_owner,
     device_plugin_tolerates_pools,
+    device_plugin_on_gpu_nodes,
     kubernetes_minimum_version,
     kubeconfig_secret,
     # What they find is told.
     gpu_size_unknown,
     gpu_pool_tainted,
+    gpu_stack_owner_unclear,
+    device_plugin_toleration_unclear,
+    device_plugin_bound_to_pools,
+    device_plugin_mig_strategy,
     gpu_pool_separate,
     gpu_pool_autoscaling,
     gpu_pool_scale_to_zero,

@@ -9,29 +9,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.device_plugin import GPU, PREFIX
+from catalogue.device_plugin import CAN_FAIL, GPU, NO_STRATEGY, PREFIX, Version, version_of
 from rehearsal.control_planes import config_maps, gpus, plugin_settings
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Line, Run
 from rehearsal.control_planes.desired_state import WantedPool
 from rehearsal.control_planes.gpus import Hardware
 from rehearsal.control_planes.plugin_config import SHARED, VERSION, Sharing
-from rehearsal.control_planes.plugin_settings import (
-    NO_STRATEGY,
-    ReadFile,
-    Settings,
-    SettingsError,
-    Version,
-)
+from rehearsal.control_planes.plugin_settings import ReadFile, Settings, SettingsError
 
 Json = dict[str, Any]
 
 SINGLE, MIXED = "single", "mixed"
 _SOCKETS = "/var/lib/kubelet/device-plugins"
 
-# Before this version a plugin that finds no driver blocks for ever, knows no MIG, and ignores what
-# it is given.
-_CAN_FAIL: Version = (0, 7)
 _STARTING = (
     "Starting NVIDIA Device Plugin",
     f"Starting FS watcher for {_SOCKETS}",
@@ -66,7 +57,7 @@ _WITHOUT_DRIVER = (
     ((0, 20), _NO_NVML, f"{_MANAGES}nvml init failed: {_NO_LIBRARY}"),
     ((0, 16), _NO_DISCOVERY, f"{_MANAGES}invalid device discovery strategy"),
     ((0, 13), _NO_PLATFORM, f"{_GETS}platform detection failed"),
-    (_CAN_FAIL, _NO_NVML, f"failed to initialize NVML: {_NO_LIBRARY}"),
+    (CAN_FAIL, _NO_NVML, f"failed to initialize NVML: {_NO_LIBRARY}"),
 )
 # Since this version a plugin that shall not fail says that it waits.
 _SAYS_THAT_IT_WAITS: Version = (0, 13)
@@ -143,8 +134,8 @@ def outcome(
     container: Json, environment: Mapping[str, str], hardware: Hardware, read_file: ReadFile
 ) -> Outcome:
     """What becomes of a plugin's container that starts on a node now."""
-    version = plugin_settings.version_of(container["image"])
-    if version < _CAN_FAIL:
+    version = version_of(container["image"])
+    if version < CAN_FAIL:
         return _without_settings(hardware)
     lines: list[str] = []
     try:

@@ -1,30 +1,21 @@
 """How NVIDIA's device plugin is set: by its version, arguments, environment and configuration."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from catalogue import device_plugin
+from catalogue.device_plugin import NO_STRATEGY, Version
 from rehearsal.control_planes import plugin_config
 from rehearsal.control_planes.plugin_config import Config, ConfigError, Sharing
 
 Json = dict[str, Any]
-# A version up to its minor number.
-Version = tuple[int, int]
 # The text of a file in the container; None where there is no such file.
 ReadFile = Callable[[str], str | None]
 
-NO_STRATEGY = "none"
-# Of 2018: numbered as the Kubernetes that it was made for. They come before all others.
-OF_2018: Version = (0, 0)
-_OF_2018 = re.compile(r"v?1\.(0\.0-beta\d*|[89]|1\d)(-.*)?")
-# A tag that is no version ("latest"), or none at all, is taken for the newest there is.
-NEWEST: Version = (999, 0)
 # Comes after all versions.
 _UNKNOWN: Version = (1000, 0)
-_NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
 # The plugin's arguments by the version that brought them, as of v0.20.
 _BROUGHT: Mapping[Version, tuple[str, ...]] = {
     (0, 7): ("mig-strategy", "fail-on-init-error", "pass-device-specs", "device-list-strategy"),
@@ -87,15 +78,6 @@ class Settings:
     def sharing(self) -> Sharing | None:
         """Of the two ways to share, MPS comes first."""
         return self.config.mps or self.config.time_slicing
-
-
-def version_of(image: str) -> Version:
-    """The plugin's version, as its image's tag has it."""
-    _, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
-    if _OF_2018.fullmatch(tag):
-        return OF_2018
-    numbers = _NUMBERS.fullmatch(tag)
-    return (int(numbers[1]), int(numbers[2])) if numbers else NEWEST
 
 
 def arguments(container: Json, version: Version) -> dict[str, str]:

@@ -29,7 +29,7 @@ TAINT = "sku=gpu:NoSchedule"
 def _by_the_rules(spec: Json, taints: list[str]) -> bool:
     properties = {"vmSize": "Standard_NC8as_T4_v3", "nodeLabels": LABELS, "nodeTaints": taints}
     [pool] = pools_of("azure-native:containerservice:AgentPool", properties)
-    return rules.is_selected(pool, spec) and not rules.untolerated(pool, spec)
+    return bool(min(rules.is_selected(pool, spec), rules.tolerates(pool, spec)))
 
 
 def _node(taints: list[str]) -> Json:

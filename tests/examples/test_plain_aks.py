@@ -17,6 +17,7 @@ EXAMPLE = ROOT / "examples" / "plain-aks"
 # Level, rule, and the resource that it finds fault with.
 EXPECTED = [
     ("advisory", "container-image-pinned", "device-plugin"),
+    ("advisory", "device-plugin-bound-to-pools", "device-plugin"),
     ("advisory", "gpu-pool-autoscaling", "cluster"),
     ("advisory", "gpu-pool-autoscaling", "rendering"),
     ("advisory", "gpu-pool-autoscaling", "training"),

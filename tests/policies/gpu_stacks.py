@@ -1,9 +1,12 @@
 """Pools and what is on their cluster, for the rules that look at both."""
 
+from dataclasses import replace
 from typing import Any
 
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
 from tests.policies.policy_harness import Resource
-from tests.policies.pool_variants import AGENT_POOL, changed
+from tests.policies.pool_variants import AGENT_POOL, CLUSTER, changed
 
 PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
 POOL_LABEL = "kubernetes.azure.com/agentpool"
@@ -16,6 +19,35 @@ TOLERATION: dict[str, Any] = {
 SPECIALISED: dict[str, Any] = {"customHeaders": {"UseGPUDedicatedVHD": "true"}}
 MANAGED: dict[str, Any] = {"gpuProfile": {"nvidia": {"managementMode": "Managed"}}}
 NO_DRIVER: dict[str, Any] = {"gpuProfile": {"driver": "None"}}
+
+
+# A cluster of the stack, and the provider for what is on it.
+OWN_CLUSTER = Resource(type=CLUSTER.type, name="own", properties={"resourceName": "own"})
+PROVIDER = Resource(
+    type="pulumi:providers:kubernetes",
+    name="on-own",
+    properties={"kubeconfig": UNKNOWN_STRING_VALUE},
+    made_of={"kubeconfig": ["own"]},
+)
+
+
+def together(*resources: Resource) -> tuple[Resource, ...]:
+    """The resources in one cluster of the stack, unless they are said to be in another."""
+
+    def placed(one: Resource) -> Resource:
+        if one.made_of or one.provider or one.type == PROVIDER.type:
+            return one
+        if one.type.startswith("kubernetes:"):
+            return replace(one, provider="on-own")
+        is_pool = one.type.endswith(("AgentPool", "KubernetesClusterNodePool"))
+        return replace(one, made_of={"resourceName": ["own"]}) if is_pool else one
+
+    clusters = [one for one in resources if one.type.endswith("Cluster")]
+    if clusters and not any(one.type == PROVIDER.type for one in resources):
+        provider = replace(PROVIDER, made_of={"kubeconfig": [clusters[0].name]})
+        return (provider, *map(placed, resources))
+    own = () if clusters else (OWN_CLUSTER, PROVIDER)
+    return (*own, *map(placed, resources))
 
 
 def pool(name: str = "gpu", **changes: Any) -> Resource:

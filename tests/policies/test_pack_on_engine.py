@@ -31,11 +31,11 @@ def pool(name, **changes):
         max_count=1,
         node_taints=["sku=gpu:NoSchedule"],
         enable_encryption_at_host=True,
+        resource_name_="c",
     )
     return aks.AgentPool(
         name,
         resource_group_name=group.name,
-        resource_name_="c",
         agent_pool_name=name,
         **{{**valid, **changes}},
     )
@@ -43,9 +43,29 @@ def pool(name, **changes):
 
 {more}
 """
-# A device plugin in a cluster whose kubeconfig is still to come.
-PLUGIN = """
+# A device plugin in a cluster of the stack, whose kubeconfig is still to come: before the update
+# nothing says that it comes of the cluster.
+CLUSTER = """
 import pulumi_kubernetes as kubernetes
+
+cluster = aks.ManagedCluster(
+    "cluster",
+    resource_group_name=group.name,
+    resource_name_="c",
+    location="eastus",
+    dns_prefix="c",
+    identity=aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED),
+    agent_pool_profiles=[
+        aks.ManagedClusterAgentPoolProfileArgs(
+            name="system", mode=aks.AgentPoolMode.SYSTEM, vm_size="Standard_D4ds_v5", count=1
+        )
+    ],
+)
+kubeconfig = aks.list_managed_cluster_user_credentials_output(
+    resource_group_name=group.name, resource_name=cluster.name
+).kubeconfigs[0].value
+"""
+PLUGIN = """
 
 labels = {"name": "plugin"}
 container = {"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}
@@ -57,7 +77,7 @@ kubernetes.apps.v1.DaemonSet(
         "template": {"metadata": {"labels": labels}, "spec": pods},
     },
     opts=pulumi.ResourceOptions(
-        provider=kubernetes.Provider("provider", kubeconfig=pulumi.Output.secret(group.id))
+        provider=kubernetes.Provider("provider", kubeconfig=pulumi.Output.secret(kubeconfig))
     ),
 )
 """
@@ -201,8 +221,11 @@ def test_a_rule_that_could_not_run_says_so(bench: Bench) -> None:
 def test_owners_are_seen_before_the_cluster_is_there(bench: Bench) -> None:
     write(
         bench,
-        'pool("gpu", tags={"EnableManagedGPUExperience": "true"}, node_taints=["a=b:NoSchedule"])',
-        'pool("other", node_taints=["c=d:NoSchedule"])',
+        CLUSTER,
+        'managed = {"EnableManagedGPUExperience": "true"}',
+        'own = {"resource_name_": cluster.name}',
+        'pool("gpu", tags=managed, node_taints=["a=b:NoSchedule"], **own)',
+        'pool("other", node_taints=["c=d:NoSchedule"], **own)',
         PLUGIN,
     )
 
@@ -211,6 +234,7 @@ def test_owners_are_seen_before_the_cluster_is_there(bench: Bench) -> None:
     assert found(said) == {
         ("mandatory", "one-gpu-stack-owner", "gpu"),
         ("mandatory", "device-plugin-tolerates-pools", "other"),
+        ("mandatory", "device-plugin-on-gpu-nodes", "plugin"),
     }
     assert "from AKS, which manages its GPUs and from the DaemonSet plugin" in said
 

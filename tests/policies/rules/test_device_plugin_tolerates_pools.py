@@ -4,6 +4,7 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
 from tests.policies.gpu_stacks import (
     MANAGED,
     POOL_LABEL,
@@ -14,6 +15,7 @@ from tests.policies.gpu_stacks import (
     pool,
     release,
     required,
+    together,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CLUSTER, FORMS, Form, changed, every_form
@@ -27,7 +29,10 @@ def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
 
 
 def tolerated(*resources: Resource) -> list[str]:
-    return findings(device_plugin_tolerates_pools, *resources)
+    """What both rules say, the one of what is certain before the one of what is possible."""
+    rules = device_plugin_tolerates_pools, device_plugin_toleration_unclear
+    said = (findings(rule, *together(*resources)) for rule in rules)
+    return [*dict.fromkeys(text for texts in said for text in texts)]
 
 
 def test_a_plugin_that_tolerates_everything_passes() -> None:
@@ -62,6 +67,13 @@ def test_a_pool_that_the_plugin_is_not_for_is_left_alone() -> None:
     assert tolerated(pool(**MANAGED), daemon_set()) == []
     assert tolerated(pool(vmSize="Standard_ND96isr_MI300X_v5"), daemon_set()) == []
     assert tolerated(pool()) == []
+
+
+def test_of_a_pool_that_it_may_not_be_for_an_advisory_rule_speaks() -> None:
+    discovered = required([asks("nvidia.com/gpu.present", "In", "true")])
+    stack = together(pool(), daemon_set(affinity=discovered))
+    assert findings(device_plugin_tolerates_pools, *stack) == []
+    assert findings(device_plugin_toleration_unclear, *stack) == [repelled("sku=gpu:NoSchedule")]
 
 
 def test_one_plugin_that_lands_is_enough() -> None:
@@ -122,7 +134,9 @@ def test_the_system_is_read_where_a_toleration_is_missing_alone() -> None:
 
 def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
     pools = pool("a"), pool("b", nodeTaints=["x:NoSchedule"])
-    found = findings_by_name(device_plugin_tolerates_pools, *pools, daemon_set(TOLERATION))
+    found = findings_by_name(
+        device_plugin_tolerates_pools, *together(*pools, daemon_set(TOLERATION))
+    )
     assert [name for name, _ in found] == ["b"]
 
 

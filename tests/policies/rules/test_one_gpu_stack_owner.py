@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
+from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
 from tests.policies.gpu_stacks import (
     MANAGED,
@@ -15,6 +16,7 @@ from tests.policies.gpu_stacks import (
     pool,
     release,
     required,
+    together,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
@@ -28,8 +30,9 @@ IMAGE_TOO = (
     f"{TWICE}"
 )
 NO_ONE = (
-    "is made without a driver, and nothing in this stack brings one: its GPUs cannot be used. Add "
-    "NVIDIA's GPU Operator, let AKS install the driver, or name in the rule's owner who brings it."
+    "is made without a driver, and nothing in this stack brings one. Its GPUs cannot be used until "
+    "somebody does: add NVIDIA's GPU Operator, let AKS install the driver, or name in the rule's "
+    "owner who brings it."
 )
 TWO_DRIVERS = (
     "This pool gets its driver from AKS and from the GPU Operator. Set gpuProfile.driver to None "
@@ -41,7 +44,17 @@ DRIVER_BY_AKS: dict[str, Any] = {"driver": {"enabled": False}}
 
 
 def owner(*resources: Resource, **config: Any) -> list[str]:
-    return findings(one_gpu_stack_owner, *resources, config=config)
+    """What both rules say: of what is certain, "gets", and of what is possible, "can get"."""
+    stack = together(*resources)
+    certain = findings(one_gpu_stack_owner, *stack)
+    possible = findings(gpu_stack_owner_unclear, *stack, config=config)
+    assert not any(" can get " in text for text in certain)
+    assert not any(" gets " in text for text in possible)
+    return [*dict.fromkeys([*certain, *possible])]
+
+
+def possibly(text: str) -> str:
+    return text.replace(" gets ", " can get ")
 
 
 def test_one_owner_passes() -> None:
@@ -53,7 +66,8 @@ def test_one_owner_passes() -> None:
     assert owner(pool(vmSize=CPU, **NO_DRIVER)) == []
 
 
-# Which pools a DaemonSet can land on.
+# Which pools a DaemonSet lands on; None: that is possible.
+EXPECTED = {True: [IMAGE_TOO], None: [possibly(IMAGE_TOO)], False: []}
 
 
 @pytest.mark.parametrize(
@@ -102,14 +116,16 @@ def test_azure_taints_spot_nodes_by_itself() -> None:
         ({"own": "yes"}, True),
         ({"own": "no"}, False),
         ({"nobody": "has it"}, False),
+        ({"kubernetes.io/arch": "amd64"}, True),
+        ({"kubernetes.io/arch": "arm64"}, False),
         # What others set on nodes can be anything.
-        ({"topology.kubernetes.io/zone": "eastus-1", "nvidia.com/gpu.present": "true"}, True),
+        ({"topology.kubernetes.io/zone": "eastus-1", "nvidia.com/gpu.present": "true"}, None),
     ],
 )
-def test_node_selectors(selector: dict[str, str], lands: bool) -> None:
+def test_node_selectors(selector: dict[str, str], lands: bool | None) -> None:
     labelled = pool(nodeLabels={"own": "yes"}, **SPECIALISED)
     found = owner(labelled, daemon_set(TOLERATION, nodeSelector=selector))
-    assert found == ([IMAGE_TOO] if lands else [])
+    assert found == EXPECTED[lands]
 
 
 @pytest.mark.parametrize(
@@ -134,13 +150,14 @@ def test_node_selectors(selector: dict[str, str], lands: bool) -> None:
         ([[asks("own", "Exists"), asks("nobody", "Exists")]], False),
         ([[asks("nobody", "Exists")], [asks("own", "Exists")]], True),
         ([[]], False),
-        ([[asks("feature.node.kubernetes.io/pci-10de.present", "In", "true")]], True),
+        ([[asks("feature.node.kubernetes.io/pci-10de.present", "In", "true")]], None),
+        ([[asks("nvidia.com/gpu.count", "Gt", "1")], [asks("own", "Exists")]], True),
     ],
 )
-def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool) -> None:
+def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None) -> None:
     labelled = pool(nodeLabels={"own": "yes", "number": "7"}, **SPECIALISED)
     found = owner(labelled, daemon_set(TOLERATION, affinity=required(*terms)))
-    assert found == ([IMAGE_TOO] if lands else [])
+    assert found == EXPECTED[lands]
 
 
 def test_preferred_affinity_keeps_nothing_away() -> None:
@@ -197,7 +214,8 @@ def test_pools_that_have_the_plugin_already(changes: dict[str, Any], label: str)
 
 def test_two_plugins_of_the_stack() -> None:
     first, second = daemon_set(TOLERATION, name="a"), daemon_set(TOLERATION, name="b")
-    chart = release("nvidia-device-plugin", name="c", tolerations=[TOLERATION])
+    anywhere = required([asks("kubernetes.io/os", "In", "linux")])
+    chart = release("nvidia-device-plugin", name="c", tolerations=[TOLERATION], affinity=anywhere)
     assert owner(pool(), first, second, chart) == [
         "This pool gets the device plugin from the DaemonSet a and from the DaemonSet b and from "
         f"the Helm release c: {TWICE}"
@@ -216,7 +234,8 @@ def test_two_plugins_of_the_stack() -> None:
 )
 def test_the_plugins_chart_has_tolerations_of_its_own(chart: str) -> None:
     conventional = pool(nodeTaints=["nvidia.com/gpu=present:NoSchedule"], **SPECIALISED)
-    found = IMAGE_TOO.replace("the DaemonSet plugin", "the Helm release release")
+    # Its affinity asks for labels that are discovered on nodes.
+    found = possibly(IMAGE_TOO).replace("the DaemonSet plugin", "the Helm release release")
     assert owner(conventional, release(chart)) == [found]
     # Of this taint it knows nothing, unless it is told.
     assert owner(pool(**SPECIALISED), release(chart)) == []
@@ -373,10 +392,71 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
     assert owner(*clusters("known", "a"), pool_in_a, plugin) == [IMAGE_TOO]
     assert owner(*clusters("known", "b"), pool_in_a, plugin) == []
     # Nothing is said of a kubeconfig from elsewhere: it can be that of either.
-    assert owner(*clusters("known"), pool_in_a, plugin) == [IMAGE_TOO]
+    assert owner(*clusters("known"), pool_in_a, plugin) == [possibly(IMAGE_TOO)]
     assert owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin) == [
         "can't run: string value at .kubeconfig can't be known during preview"
     ]
+
+
+@pytest.mark.parametrize("named", ["other", "OWN", None])
+def test_a_pool_of_another_cluster_is_known_by_its_clusters_name(named: str | None) -> None:
+    """With one cluster in the stack, its plugin was held to be for pools of all clusters."""
+    elsewhere = pool(**SPECIALISED, **({"resourceName": named} if named else {}))
+    stack = together(daemon_set(TOLERATION))
+    found = findings(gpu_stack_owner_unclear, *stack, elsewhere)
+    assert found == ([] if named == "other" else [possibly(IMAGE_TOO)])
+    assert findings(one_gpu_stack_owner, *stack, elsewhere) == []
+
+
+def test_without_a_cluster_in_the_stack_nobody_knows_whether_it_is_the_same() -> None:
+    loose = pool(**SPECIALISED), daemon_set(TOLERATION)
+    assert findings(one_gpu_stack_owner, *loose) == []
+    assert findings(gpu_stack_owner_unclear, *loose) == [possibly(IMAGE_TOO)]
+
+
+def test_plugins_that_share_the_nodes_between_them_are_one() -> None:
+    """Two DaemonSets, by a label that NVIDIA's discovery sets: they were refused as two on a node,
+    since each of them can be on any."""
+    key = "nvidia.com/mig.capable"
+    one, other = (
+        daemon_set(TOLERATION, name=name, affinity=required([asks(key, operator, "true")]))
+        for name, operator in (("a", "In"), ("b", "NotIn"))
+    )
+    assert owner(pool(), one, other) == []
+    (found,) = owner(pool(), one, other, daemon_set(TOLERATION, name="c"))
+    assert " can get " in found
+
+
+@pytest.mark.parametrize(
+    ("vm_size", "lands"),
+    [
+        ("Standard_ND128isr_NDR_GB200_v6", True),
+        ("Standard_ND96isr_H100_v5", False),
+        # A size that nobody knows can have either.
+        ("Standard_NC9_v9", None),
+    ],
+)
+def test_a_plugin_for_each_architecture(vm_size: str, lands: bool | None) -> None:
+    arm = daemon_set(TOLERATION, nodeSelector={"kubernetes.io/arch": "arm64"})
+    others = daemon_set(TOLERATION, name="b", nodeSelector={"kubernetes.io/arch": "amd64"})
+    assert owner(pool(vmSize=vm_size), arm, others) == []
+    assert owner(pool(vmSize=vm_size, **SPECIALISED), arm) == EXPECTED[lands]
+
+
+def test_a_size_that_is_not_known_can_be_of_another_vendor() -> None:
+    new = pool(vmSize="Standard_NC9_v9", **SPECIALISED)
+    assert owner(new, daemon_set(TOLERATION)) == [possibly(IMAGE_TOO)]
+
+
+def test_what_only_a_file_of_values_says_is_possible() -> None:
+    values = {"chart": "gpu-operator", "values": OPERATOR_LANDS, "valueYamlFiles": [{}]}
+    operator = Resource(type="kubernetes:helm.sh/v3:Release", properties=values)
+    assert owner(pool(), operator) == [possibly(TWO_DRIVERS)]
+
+
+def test_a_release_of_the_plugins_chart_for_discovery_alone_has_no_plugin() -> None:
+    discovery = release("nvidia-device-plugin", devicePlugin={"enabled": False})
+    assert owner(pool(**SPECIALISED, nodeTaints=[]), discovery) == []
 
 
 # What is not known yet.
@@ -384,7 +464,8 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
 
 def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
     found = findings_by_name(
-        one_gpu_stack_owner, pool("a"), pool("b", **SPECIALISED), daemon_set(TOLERATION)
+        one_gpu_stack_owner,
+        *together(pool("a"), pool("b", **SPECIALISED), daemon_set(TOLERATION)),
     )
     assert [name for name, _ in found] == ["b"]
 
@@ -394,9 +475,9 @@ def test_an_unknown_pool_hides_no_other() -> None:
     assert owner(
         unknown, pool("b", **NO_DRIVER), pool("c", **SPECIALISED), daemon_set(TOLERATION)
     ) == [
-        f"This pool {NO_ONE}",
         IMAGE_TOO,
         "can't run: string value at .vmSize can't be known during preview",
+        f"This pool {NO_ONE}",
     ]
 
 
@@ -431,7 +512,7 @@ def test_nor_while_the_operators_label_for_it_is_unknown() -> None:
 
 def test_where_a_plugin_lands_says_nothing_of_the_driver() -> None:
     unknown = daemon_set({"key": UNKNOWN_STRING_VALUE, "operator": "Exists"})
-    missing, cannot_run = owner(pool(**NO_DRIVER), unknown)
+    cannot_run, missing = owner(pool(**NO_DRIVER), unknown)
     assert missing == f"This pool {NO_ONE}"
     assert cannot_run.startswith("can't run: ")
 

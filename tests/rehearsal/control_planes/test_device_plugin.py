@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from catalogue.device_plugin import NEWEST, OF_2018, Version, version_of
 from catalogue.mig import Slices
-from rehearsal.control_planes import plugin_settings
 from rehearsal.control_planes.device_plugin import Outcome, outcome
 from rehearsal.control_planes.gpus import Hardware
 
@@ -60,25 +60,25 @@ def gpus(count: int) -> dict[str, int]:
         (":v0.9.0-ubuntu20.04", (0, 9)),
         (":v0.7.0-rc.1", (0, 7)),
         (":v0.6.0@sha256:0123", (0, 6)),
-        (":1.0.0-beta", plugin_settings.OF_2018),
-        (":1.0.0-beta6", plugin_settings.OF_2018),
-        (":1.9", plugin_settings.OF_2018),
-        (":1.11", plugin_settings.OF_2018),
-        (":1.12-centos7", plugin_settings.OF_2018),
-        (":1.11@sha256:0123", plugin_settings.OF_2018),
+        (":1.0.0-beta", OF_2018),
+        (":1.0.0-beta6", OF_2018),
+        (":1.9", OF_2018),
+        (":1.11", OF_2018),
+        (":1.12-centos7", OF_2018),
+        (":1.11@sha256:0123", OF_2018),
         (":v1.0.0", (1, 0)),
         (":v2.11.3", (2, 11)),
-        (":latest", plugin_settings.NEWEST),
-        (":8b416016-ubi8", plugin_settings.NEWEST),
-        ("@sha256:0123", plugin_settings.NEWEST),
-        ("", plugin_settings.NEWEST),
+        (":latest", NEWEST),
+        (":8b416016-ubi8", NEWEST),
+        ("@sha256:0123", NEWEST),
+        ("", NEWEST),
     ],
 )
 @pytest.mark.parametrize("registry", ["nvcr.io/nvidia", "registry:5000/1.11/mirror", "nvidia"])
 def test_the_version_is_that_of_the_tag_whatever_the_registry(
-    registry: str, tag: str, version: plugin_settings.Version
+    registry: str, tag: str, version: Version
 ) -> None:
-    assert plugin_settings.version_of(f"{registry}/k8s-device-plugin{tag}") == version
+    assert version_of(f"{registry}/k8s-device-plugin{tag}") == version
 
 
 # -- a node without GPU or driver

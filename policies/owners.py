@@ -1,0 +1,108 @@
+"""Who brings driver and device plugin to each GPU pool of a stack, and how sure that is."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from policies.certainty import Certainty, Weighed
+from policies.gpu_nodes import StackPool, brings_driver, brings_plugin, lands, nvidia_pools
+from policies.gpu_requests import driver_is_left_out, has_managed_gpus, has_specialised_image
+from policies.gpu_software import Software, software_in
+from policies.pools import Pool, nvidia_gpus
+from policies.scheduling import is_selected
+from policies.stack_rule import Members
+from policies.unknowns import Unknowns
+
+
+@dataclass(frozen=True)
+class Owners:
+    """What of the stack's software lands on a pool, with how sure that is."""
+
+    found: StackPool
+    plugins: Sequence[tuple[Certainty, Software]]
+    drivers: Sequence[tuple[Certainty, Software]]
+    # Whether there can be drivers among what is not known yet.
+    unsure: bool
+
+    @property
+    def label(self) -> str:
+        return self.found.pool.label
+
+    @property
+    def urn(self) -> str:
+        return self.found.member.urn
+
+    @property
+    def without_driver(self) -> bool:
+        pool = self.found.pool
+        return not (self.drivers or self.unsure) and driver_is_left_out(pool) and not _own(pool)
+
+    def twice(self) -> Iterator[Weighed]:
+        """What the pool gets from several owners, or can get from them."""
+        own = _own(self.found.pool)
+        by_aks = own or ([] if driver_is_left_out(self.found.pool) else ["AKS"])
+        yield from self._several(
+            own,
+            self.plugins,
+            lambda gets, owners: (
+                f"{gets} the device plugin from {owners}: two of them on a node make its GPUs "
+                "disappear. Keep all but one away from it, by node affinity or taints."
+            ),
+        )
+        yield from self._several(
+            by_aks,
+            self.drivers,
+            lambda gets, owners: (
+                f"{gets} its driver from {owners}. Set gpuProfile.driver to None for the pool, or "
+                "driver.enabled to false for the GPU Operator."
+            ),
+        )
+
+    def _several(
+        self,
+        own: Sequence[str],
+        software: Sequence[tuple[Certainty, Software]],
+        message: Callable[[str, str], str],
+    ) -> Iterator[Weighed]:
+        for certainty, gets in ((Certainty.CERTAIN, "gets"), (Certainty.POSSIBLE, "can get")):
+            those = [one for sure, one in software if sure >= certainty]
+            labels = dict.fromkeys([*own, *(one.label for one in those)])
+            if len(labels) > 1 and (own or any(map(self._meet, combinations(those, 2)))):
+                sure = min(certainty, nvidia_gpus(self.found.pool))
+                text = message(gets if sure is certainty else "can get", " and from ".join(labels))
+                yield sure, f"{self.label} {text}", self.urn
+                return
+
+    def _meet(self, two: tuple[Software, Software]) -> bool:
+        """Whether both can be on one node: their selectors may exclude each other."""
+        first, second = two
+        chosen = is_selected(self.found.pool, first.pods, second.pods)
+        return first.label != second.label and bool(chosen)
+
+
+def owners(members: Members, unknowns: Unknowns) -> Iterator[Owners]:
+    """The owners of each pool; an unknown value hides only what is about itself."""
+    software = software_in(members, unknowns)
+    some_are_unknown = unknowns.met
+    for found in nvidia_pools(members, unknowns):
+        plugins, drivers, ways = [], [], Unknowns()
+        for one in software:
+            with unknowns.deferred():
+                plugins += _landing(one, brings_plugin(found, one), found, members)
+            with unknowns.deferred(), ways.deferred(again=True):
+                drivers += _landing(one, brings_driver(found, one), found, members)
+        yield Owners(found, plugins, drivers, some_are_unknown or ways.met)
+
+
+def _landing(
+    software: Software, brings: bool, found: StackPool, members: Members
+) -> list[tuple[Certainty, Software]]:
+    sure = lands(found, software, members) if brings else Certainty.NO
+    return [(sure, software)] if sure else []
+
+
+def _own(pool: Pool) -> list[str]:
+    """What the pool's nodes have without anything on the cluster."""
+    if has_specialised_image(pool):
+        return ["the specialised image"]
+    return ["AKS, which manages its GPUs"] if has_managed_gpus(pool) else []

@@ -1,0 +1,125 @@
+"""Where a stack's device plugins are meant to land and do not, and where they land and fail."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+from policies.certainty import Certainty, Weighed
+from policies.gpu_nodes import (
+    StackPool,
+    brings_plugin,
+    is_for,
+    lands,
+    nvidia_pools,
+    pools_in,
+)
+from policies.gpu_requests import has_managed_gpus, has_specialised_image
+from policies.gpu_software import Software, software_in
+from policies.pools import nvidia_gpus
+from policies.scheduling import chosen, untolerated
+from policies.stack_rule import Members
+from policies.unknowns import Unknowns
+
+# A node of a pool that is not in the stack, without GPUs: it has a name that nobody asks for.
+_PLAIN_NODE: Mapping[str, str] = MappingProxyType(
+    {
+        "kubernetes.io/os": "linux",
+        "beta.kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "beta.kubernetes.io/arch": "amd64",
+        "kubernetes.azure.com/agentpool": "",
+        "agentpool": "",
+        "kubernetes.azure.com/mode": "system",
+        "kubernetes.azure.com/role": "agent",
+    }
+)
+
+
+def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+    """Pools whose taints keep every device plugin away that is for them."""
+    software = software_in(members, unknowns)
+    some_are_unknown = unknowns.met
+
+    def judge(found: StackPool) -> Iterator[Weighed]:
+        # Pools that have the plugin already do well without.
+        if has_specialised_image(found.pool) or has_managed_gpus(found.pool):
+            return
+        plugins = [one for one in software if brings_plugin(found, one)]
+        sure = [(is_for(found, one, members), one) for one in plugins]
+        meant = [(how, one, untolerated(found.pool, one.pods)) for how, one in sure if how]
+        # One that lands is enough, and may be among what is not known yet.
+        if some_are_unknown or not all(taints for _, _, taints in meant):
+            return
+        # Of other systems gpu-pool-linux-only speaks: no toleration would help them.
+        if not found.runs_linux():
+            return
+        for how, one, taints in meant:
+            yield (
+                min(how, nvidia_gpus(found.pool)),
+                f"{found.pool.label} has the taints {', '.join(taints)}, which {one.label} does "
+                "not tolerate: its GPUs will not be schedulable. Add tolerations of them to the "
+                "device plugin.",
+                found.member.urn,
+            )
+
+    return unknowns.each(nvidia_pools(members, unknowns), judge)
+
+
+def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+    """Device plugins on nodes where they exit, again and again: without NVIDIA's GPUs."""
+    pools = [*pools_in(members, unknowns)]
+
+    def judge(software: Software) -> Iterator[Weighed]:
+        if not software.plugin or software.is_operator:
+            return
+        worst = Certainty.NO
+        for found in pools:
+            with unknowns.deferred():
+                if nvidia_gpus(found.pool) or not (how := lands(found, software, members)):
+                    continue
+                linux = found.runs_linux()
+                if linux:
+                    how = min(how, software.fails_without_gpus())
+                worst = max(worst, how)
+                reason = "has none of NVIDIA's GPUs" if linux else "runs Windows"
+                yield how, _message(how, f"{_name(found)}, which {reason}"), software.member.urn
+        # What is not in the stack is not known; what is, is told already.
+        if not worst and software.fails_without_gpus() and chosen(_PLAIN_NODE.get, software.pods):
+            where = "nodes without GPUs, as nothing binds it to GPU pools"
+            yield Certainty.POSSIBLE, _message(Certainty.POSSIBLE, where), software.member.urn
+
+    return unknowns.each(software_in(members, unknowns), judge)
+
+
+def _name(found: StackPool) -> str:
+    return f"the pool {found.member.name}" if not found.pool.inline else found.pool.label
+
+
+def _message(how: Certainty, where: str) -> str:
+    lands_on = "lands on" if how is Certainty.CERTAIN else "can land on"
+    return (
+        f"This device plugin {lands_on} {where}: it does not run there, is restarted for ever, and "
+        "an update that waits for it fails. Bind it to the GPU pools by node affinity."
+    )
+
+
+def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[tuple[str, str]]:
+    """Pools with a MIG profile whose device plugin offers their GPUs as a whole all the same."""
+    software = software_in(members, unknowns)
+
+    def judge(found: StackPool) -> Iterator[tuple[str, str]]:
+        profile = found.pool.get("gpuInstanceProfile")
+        if not profile or profile.lower() == "none":
+            return
+        plugins = [
+            one for one in software if brings_plugin(found, one) and lands(found, one, members)
+        ]
+        if plugins and all(one.mig_strategy() == "none" for one in plugins):
+            name, labels = found.pool.name_of("gpuInstanceProfile"), [one.label for one in plugins]
+            yield (
+                f"{found.pool.label} has {name} {profile}, and {' and '.join(labels)} no strategy "
+                "for MIG: whole GPUs are offered, and not their partitions. Set MIG_STRATEGY to "
+                "single or mixed for the plugin, or leave the profile out.",
+                found.member.urn,
+            )
+
+    return unknowns.each(nvidia_pools(members, unknowns), judge)

@@ -1,0 +1,20 @@
+"""The device plugin cannot land on nodes without GPUs, whatever else is in the cluster."""
+
+from policies.certainty import Certainty, that_are
+from policies.plugin_places import failing
+from policies.rule import Settings
+from policies.stack_rule import Members, StackFindings, StackRule
+from policies.unknowns import Unknowns
+
+
+@StackRule(
+    title="The device plugin is bound to GPU pools",
+    description="No device plugin can land on nodes without GPUs and fail there.",
+    remedy="Bind the device plugin to the GPU pools by node affinity, as to their names; or let it "
+    'wait on other nodes, by its FAIL_ON_INIT_ERROR "false".',
+    tags=("gpu", "aks", "device-plugin", "scheduling"),
+)
+def device_plugin_bound_to_pools(
+    members: Members, _: Settings, unknowns: Unknowns
+) -> StackFindings:
+    return that_are(Certainty.POSSIBLE, failing(members, unknowns))

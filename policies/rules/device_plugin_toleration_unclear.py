@@ -1,0 +1,20 @@
+"""A device plugin that may be for a pool does not tolerate what the pool is tainted with."""
+
+from policies.certainty import Certainty, that_are
+from policies.plugin_places import repelled
+from policies.rule import Settings
+from policies.stack_rule import Members, StackFindings, StackRule
+from policies.unknowns import Unknowns
+
+
+@StackRule(
+    title="The device plugin tolerates the taints of pools that it may be for",
+    description="A device plugin lands on the GPU node pools that it may be for.",
+    remedy="Add to the device plugin's tolerations one for each taint of the pools, or bind it to "
+    "the pools that it is for, by node affinity to their names.",
+    tags=("gpu", "aks", "device-plugin", "scheduling"),
+)
+def device_plugin_toleration_unclear(
+    members: Members, _: Settings, unknowns: Unknowns
+) -> StackFindings:
+    return that_are(Certainty.POSSIBLE, repelled(members, unknowns))

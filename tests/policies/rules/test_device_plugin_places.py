@@ -1,0 +1,168 @@
+"""Device plugins where they would fail, and those that leave the partitions of MIG out."""
+
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
+from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
+from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
+from tests.policies.gpu_stacks import (
+    MANAGED,
+    POOL_LABEL,
+    TOLERATION,
+    asks,
+    daemon_set,
+    pool,
+    release,
+    required,
+    together,
+)
+from tests.policies.policy_harness import Resource, findings, findings_by_name
+from tests.policies.pool_variants import CPU
+
+SYSTEM: dict[str, Any] = {"vmSize": CPU, "mode": "System", "nodeTaints": []}
+BOUND = required([asks(POOL_LABEL, "In", "gpu")])
+WAITS = {"env": [{"name": "FAIL_ON_INIT_ERROR", "value": "false"}]}
+AMD: dict[str, Any] = {"vmSize": "Standard_ND96isr_MI300X_v5", "nodeTaints": []}
+WINDOWS: dict[str, Any] = {"vmSize": CPU, "osType": "Windows", "nodeTaints": []}
+
+
+def certain(*resources: Resource) -> list[str]:
+    return findings(device_plugin_on_gpu_nodes, *together(*resources))
+
+
+def possible(*resources: Resource) -> list[str]:
+    return findings(device_plugin_bound_to_pools, *together(*resources))
+
+
+def fails_on(where: str, lands: str = "lands") -> str:
+    return (
+        f"This device plugin {lands} on {where}: it does not run there, is restarted for ever, and "
+        "an update that waits for it fails. Bind it to the GPU pools by node affinity."
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "pods", "reason"),
+    [
+        (SYSTEM, {}, "has none of NVIDIA's GPUs"),
+        (AMD, {}, "has none of NVIDIA's GPUs"),
+        (WINDOWS, {}, "runs Windows"),
+        # On Windows its image does not start, whatever its settings are.
+        (WINDOWS, {"container": WAITS}, "runs Windows"),
+        (WINDOWS, {"nodeSelector": {"kubernetes.io/os": "linux"}}, None),
+        (SYSTEM, {"affinity": BOUND}, None),
+        (SYSTEM, {"nodeSelector": {"accelerator": "nvidia"}}, None),
+        (SYSTEM, {"container": WAITS}, None),
+        (SYSTEM, {"container": {"args": ["--fail-on-init-error=false"]}}, None),
+        (SYSTEM, {"container": {"args": ["--fail-on-init-error"]}}, "has none of NVIDIA's GPUs"),
+        # Of 2018: it waits for ever.
+        (SYSTEM, {"image": "nvidia/k8s-device-plugin:1.11"}, None),
+        ({**SYSTEM, "nodeTaints": ["CriticalAddonsOnly=true:NoSchedule"]}, {}, None),
+    ],
+)
+def test_a_plugin_on_a_pool_of_the_stack(
+    other: dict[str, Any], pods: dict[str, Any], reason: str | None
+) -> None:
+    """The DaemonSet of this project itself went to the system pool, where it crashed: an update
+    waited ten minutes for it, and failed."""
+    stack = together(pool(), pool("system", **other), daemon_set(TOLERATION, **pods))
+    expected = [("plugin", fails_on(f"the pool system, which {reason}"))] if reason else []
+    assert findings_by_name(device_plugin_on_gpu_nodes, *stack) == expected
+
+
+@pytest.mark.parametrize(
+    "pods",
+    [
+        {"image": "nvcr.io/nvidia/k8s-device-plugin:latest"},
+        {"container": {"envFrom": [{"configMapRef": {"name": "c"}}]}},
+        {"container": {"args": ["--config-file", "/etc/plugin.yaml"]}},
+        {"affinity": required([asks("nvidia.com/gpu.present", "In", "true")])},
+    ],
+)
+def test_what_is_possible_is_not_refused(pods: dict[str, Any]) -> None:
+    stack = pool(), pool("system", **SYSTEM), daemon_set(TOLERATION, **pods)
+    assert certain(*stack) == []
+    assert possible(*stack) == [
+        fails_on("the pool system, which has none of NVIDIA's GPUs", "can land")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pods", "lands"),
+    [
+        ({}, True),
+        ({"nodeSelector": {"kubernetes.io/os": "linux"}}, True),
+        ({"affinity": required([asks(POOL_LABEL, "NotIn", "gpu")])}, True),
+        ({"affinity": BOUND}, False),
+        ({"affinity": required([asks("nvidia.com/gpu.present", "Exists")])}, False),
+        ({"nodeSelector": {"team": "gpu"}}, False),
+        ({"container": WAITS}, False),
+    ],
+)
+def test_nodes_that_are_not_in_the_stack(pods: dict[str, Any], lands: bool) -> None:
+    """The pools of a cluster that exists already, and the nodes that AKS provisions by itself."""
+    where = fails_on("nodes without GPUs, as nothing binds it to GPU pools", "can land")
+    stack = pool(), daemon_set(TOLERATION, **pods)
+    assert certain(*stack) == []
+    assert possible(*stack) == ([where] if lands else [])
+
+
+def test_the_operator_finds_its_nodes_by_itself() -> None:
+    stack = pool("system", **SYSTEM), release("gpu-operator")
+    assert certain(*stack) + possible(*stack) == []
+
+
+def test_an_unknown_pool_hides_no_other() -> None:
+    unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
+    found, cannot_run = certain(unknown, pool("b", **SYSTEM), daemon_set(TOLERATION))
+    assert found == fails_on("the pool b, which has none of NVIDIA's GPUs")
+    assert cannot_run.startswith("can't run: ")
+
+
+# MIG.
+
+MIG: dict[str, Any] = {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"}
+
+
+LANDS: dict[str, Any] = {"daemonsets": {"tolerations": [TOLERATION]}}
+
+
+def strategy(*resources: Resource) -> list[str]:
+    return findings(device_plugin_mig_strategy, *together(*resources))
+
+
+@pytest.mark.parametrize(
+    ("plugin", "is_told"),
+    [
+        (daemon_set(TOLERATION), True),
+        (daemon_set(TOLERATION, container={"args": ["--mig-strategy", "none"]}), True),
+        (daemon_set(TOLERATION, container={"args": ["--mig-strategy=mixed"]}), False),
+        (daemon_set(TOLERATION, container={"env": [{"name": "MIG_STRATEGY", "value": "single"}]}),
+         False),
+        (daemon_set(TOLERATION, container={"env": [{"name": "MIG_STRATEGY", "valueFrom": {}}]}),
+         False),
+        (daemon_set(TOLERATION, container={"args": ["--config-file=/c"]}), False),
+        # It does not land there.
+        (daemon_set(), False),
+        (release("nvidia-device-plugin", tolerations=[TOLERATION]), True),
+        (release("nvidia-device-plugin", tolerations=[TOLERATION], migStrategy="single"), False),
+        # The operator's own default is a strategy.
+        (release("gpu-operator", **LANDS), False),
+        (release("gpu-operator", **LANDS, mig={"strategy": "none"}), True),
+    ],
+)  # fmt: skip
+def test_a_mig_pool_whose_plugin_has_no_strategy(plugin: Resource, is_told: bool) -> None:
+    """An A100 cut into seven was one GPU: without a strategy the plugin offers it as a whole."""
+    found = strategy(pool(**MIG), plugin)
+    assert len(found) == is_told
+    assert all("has gpuInstanceProfile MIG1g" in text for text in found)
+
+
+def test_pools_that_are_not_divided_need_none() -> None:
+    assert strategy(pool(), daemon_set(TOLERATION)) == []
+    assert strategy(pool(**MIG, **MANAGED)) == []
+    with_strategy = daemon_set(TOLERATION, name="b", container={"args": ["--mig-strategy=single"]})
+    assert strategy(pool(**MIG), daemon_set(TOLERATION), with_strategy) == []
