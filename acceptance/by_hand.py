@@ -8,10 +8,11 @@ from pathlib import Path
 from acceptance import names
 from acceptance.arm_view import Azure
 from acceptance.commands import Runner, wait_until
-from acceptance.kubectl import Kubectl, condition, gpus, kubectl_environment
+from acceptance.kubectl import Kubectl, gpus, kubectl_environment
 from acceptance.steps import Step, Way
 from catalogue.device_plugin import CONFLICT_CONDITION
 from engine.cache import Say
+from kube.objects import is_true
 from rehearsal.cloud import Cloud
 
 ENDED = ("Failed", "Succeeded")
@@ -205,4 +206,4 @@ def _wait_for_gpu(way: Way, pool: str, group: str = names.GROUP) -> None:
 
 def _harm(way: Way) -> str:
     (node,) = way.cluster(names.GROUP).nodes(names.SPECIALISED_POOL)
-    return " ".join(map(str, (*gpus(node), condition(node, CONFLICT_CONDITION))))
+    return " ".join(map(str, (*gpus(node), is_true(node, CONFLICT_CONDITION))))

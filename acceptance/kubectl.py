@@ -47,8 +47,3 @@ def gpus(node: Json) -> tuple[str | None, str | None]:
     """How many GPUs a node has, and how many of them can be had."""
     status = node["status"]
     return status["capacity"].get(GPU), status["allocatable"].get(GPU)
-
-
-def condition(node: Json, kind: str) -> str | None:
-    found = (each["status"] for each in node["status"]["conditions"] if each["type"] == kind)
-    return next(found, None)

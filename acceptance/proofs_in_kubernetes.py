@@ -7,12 +7,13 @@ from typing import Any
 import yaml
 
 from acceptance import names
-from acceptance.kubectl import Kubectl, condition, gpus
+from acceptance.kubectl import Kubectl, gpus
 from acceptance.steps import NotShownError, Proof, Way, require
 from catalogue.device_plugin import CONFLICT_CONDITION, GPU
 from catalogue.images import CUDA_MISMATCH
 from catalogue.kubernetes import LOWEST
 from catalogue.sizes import find
+from kube.objects import is_true
 
 Json = Any
 
@@ -105,9 +106,7 @@ def warning_by_program(way: Way) -> str:
     for pool in (names.SPECIALISED_POOL, names.GENERATION_2_POOL):
         (node,) = kubectl.nodes(pool)
         require(node["metadata"]["name"] not in on, f"a pod of the DaemonSet is on {pool}")
-        require(
-            condition(node, CONFLICT_CONDITION) != "True", f"two plugins are on the node of {pool}"
-        )
+        require(not is_true(node, CONFLICT_CONDITION), f"two plugins are on the node of {pool}")
         require(gpus(node) == ("1", "1"), f"the node of {pool} has GPUs: {gpus(node)}")
     return f"kubectl: the DaemonSet's pods are on {', '.join(sorted(on))} alone"
 

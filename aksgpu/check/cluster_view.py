@@ -8,6 +8,7 @@ from catalogue import sizes
 from catalogue.device_plugin import GPU, PREFIX, is_plugin
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
 from catalogue.scheduling import Spec, Taint, affinity_terms
+from kube.objects import conditions
 
 Json = Mapping[str, Any]
 
@@ -141,8 +142,8 @@ def _is_gpu_node(item: Json, pools: frozenset[str]) -> bool:
 def _node(item: Json) -> Node:
     metadata, spec, status = item["metadata"], item["spec"], item["status"]
     labels = metadata.get("labels") or {}
-    conditions = {found["type"]: found for found in status.get("conditions") or ()}
-    ready = conditions.get("Ready", {"status": "Unknown", "reason": "it has never reported"})
+    known = conditions(item)
+    ready = known.get("Ready", {"status": "Unknown", "reason": "it has never reported"})
     return Node(
         name=metadata["name"],
         pool=labels.get(POOL_LABEL, ""),
@@ -156,7 +157,7 @@ def _node(item: Json) -> Node:
         driver_version=next((labels[key] for key in _DRIVER_LABELS if key in labels), None),
         problems={
             kind: _joined(found.get("reason"), found.get("message"))
-            for kind, found in conditions.items()
+            for kind, found in known.items()
             if kind != "Ready" and found["status"] == "True"
         },
     )
@@ -168,8 +169,7 @@ def _pod(item: Json) -> Pod:
     states = {
         found["name"]: found.get("state") or {} for found in status.get("containerStatuses") or ()
     }
-    conditions = {found["type"]: found for found in status.get("conditions") or ()}
-    placed = conditions.get("PodScheduled", {})
+    placed = conditions(item).get("PodScheduled", {})
     is_unplaced = placed.get("reason") == "Unschedulable"
     return Pod(
         namespace=item["metadata"]["namespace"],

@@ -15,6 +15,7 @@ from catalogue.device_plugin import GPU
 from catalogue.images import CUDA_MISMATCH, SAMPLE_JOB
 from engine.progress import Progress
 from kube.client import NOT_FOUND, ApiError
+from kube.objects import conditions, is_true
 
 Json = Mapping[str, Any]
 
@@ -157,12 +158,9 @@ class SampleJob:
             job = await self._api.get(f"{_JOBS}/{self.name}")
         except ApiError as error:
             return self._of_failure(f"it is gone ({error})")
-        failed = [
-            found
-            for found in job.get("status", {}).get("conditions") or ()
-            if found["type"] == "Failed" and found["status"] == "True"
-        ]
-        return self._of_failure(failed[0].get("message") or "Failed") if failed else None
+        if not is_true(job, "Failed"):
+            return None
+        return self._of_failure(conditions(job)["Failed"].get("message") or "Failed")
 
     def _of_success(self) -> Finding | None:
         self.stage = "succeeded"
@@ -257,8 +255,5 @@ def _has_started(pod: Json) -> bool:
 
 
 def _scheduler_says(pod: Json) -> str | None:
-    for found in pod["status"].get("conditions") or ():
-        if found["type"] == "PodScheduled" and found["status"] == "False":
-            message: str | None = found.get("message")
-            return message
-    return None
+    placed = conditions(pod).get("PodScheduled", {})
+    return placed.get("message") if placed.get("status") == "False" else None

@@ -10,6 +10,7 @@ from catalogue import quantities
 from catalogue.device_plugin import GPU
 from catalogue.scheduling import Taint, selects, untolerated
 from catalogue.sizes import find
+from kube.objects import conditions
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
 
@@ -97,11 +98,7 @@ def is_unplaced(pod: Json) -> bool:
     """Whether the scheduler has said that no node will do."""
     if pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp"):
         return False
-    conditions: Iterable[Json] = pod["status"].get("conditions", ())
-    return any(
-        found["type"] == "PodScheduled" and found.get("reason") == "Unschedulable"
-        for found in conditions
-    )
+    return conditions(pod).get("PodScheduled", {}).get("reason") == "Unschedulable"
 
 
 def _is_complete(node: Json, *, has_gpus: bool) -> bool:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kube.objects import is_true
+
 Json = dict[str, Any]
 
 # A kubelet's waits before it starts a container again, in seconds: doubled up to the longest. The
@@ -147,7 +149,7 @@ class Life:
                 wait = _wait(number) * REHEARSED_PART * self.time_scale
                 return self._begun(status, number + 1) if _since(ended) >= wait else status
             case {"state": {"waiting": {"reason": "ContainerCreating"}}}:
-                return self._begun(status, 0) if _has(self.pod, SANDBOX_READY) else status
+                return self._begun(status, 0) if is_true(self.pod, SANDBOX_READY) else status
         return status
 
     def _begun(self, status: Json, number: int) -> Json:
@@ -240,11 +242,6 @@ def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
         }
         for kind in ("Ready", "ContainersReady")
     ]
-
-
-def _has(pod: Json, kind: str) -> bool:
-    conditions: Iterable[Json] = pod["status"].get("conditions", ())
-    return any(found["type"] == kind and found["status"] == "True" for found in conditions)
 
 
 def _wait(number: int) -> int:

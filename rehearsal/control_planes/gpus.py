@@ -8,6 +8,7 @@ from typing import Any
 from catalogue import mig
 from catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
 from catalogue.sizes import find
+from kube.objects import is_true
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import WantedPool
 
@@ -111,7 +112,7 @@ def status_patch(node: Json, wanted: NodeOffers | None, now: str) -> Json | None
         if [part.get(name) for part in before] != pair:
             capacity[name], allocatable[name] = pair
     patch: Json = {"capacity": capacity, "allocatable": allocatable} if capacity else {}
-    if bool(here.conflict) != (nodes.condition(node, CONFLICT_CONDITION) == "True"):
+    if bool(here.conflict) != is_true(node, CONFLICT_CONDITION):
         patch["conditions"] = [_conflict(here.conflict, now)]
     return patch or None
 

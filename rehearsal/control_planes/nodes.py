@@ -10,6 +10,7 @@ from typing import Any
 from catalogue import nodes as conventions
 from catalogue.scheduling import Taint
 from catalogue.sizes import find
+from kube.objects import is_true
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.containers import now
 from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
@@ -226,12 +227,7 @@ def pool_of(node: Json) -> str | None:
 
 
 def is_ready(node: Json) -> bool:
-    return condition(node, "Ready") == "True"
-
-
-def condition(node: Json, kind: str) -> str | None:
-    found = {held["type"]: held["status"] for held in node["status"].get("conditions", ())}
-    return found.get(kind)
+    return is_true(node, "Ready")
 
 
 def version(node: Json) -> str:

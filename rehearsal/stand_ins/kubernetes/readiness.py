@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from kube.objects import conditions, is_true
 from rehearsal.stand_ins.kubernetes.objects import Object, displayed, metadata, name_of
 
 # In the order in which a pod gets them: the first that is false tells most.
@@ -50,7 +51,7 @@ def _deployment(live: Object) -> Verdict:
     status = _status(live)
     if unseen := _unseen(live):
         return Verdict(unseen)
-    progressing = _condition(live, "Progressing")
+    progressing = conditions(live).get("Progressing", {})
     if progressing.get("status") == "False":
         return Verdict(
             f"[{progressing.get('reason')}] {progressing.get('message')}", has_failed=True
@@ -71,10 +72,10 @@ def _deployment(live: Object) -> Verdict:
 
 def _job(live: Object) -> Verdict:
     status = _status(live)
-    failed = _condition(live, "Failed")
-    if failed.get("status") == "True":
+    if is_true(live, "Failed"):
+        failed = conditions(live)["Failed"]
         return Verdict(f"[{failed.get('reason')}] {failed.get('message')}", has_failed=True)
-    if _condition(live, "Complete").get("status") == "True":
+    if is_true(live, "Complete"):
         return Verdict("Job complete", is_ready=True)
     if not status.get("startTime"):
         return Verdict(f'Waiting for Job "{displayed(live)}" to start')
@@ -109,9 +110,9 @@ def complaints(pod: Object) -> list[str]:
     status = pod.get("status") or {}
     if status.get("phase") == "Succeeded":
         return []
-    conditions = {found["type"]: found for found in status.get("conditions") or []}
+    found = conditions(pod)
     for name in _CONDITIONS:
-        condition = conditions.get(name, {})
+        condition = found.get(name, {})
         if condition.get("status") == "False":
             message = condition.get("message") if condition.get("reason") else ""
             return [
@@ -155,11 +156,6 @@ def _trimmed(message: str) -> str:
 
 def _status(live: Object) -> Mapping[str, Any]:
     return live.get("status") or {}
-
-
-def _condition(live: Object, name: str) -> Mapping[str, Any]:
-    conditions = _status(live).get("conditions") or []
-    return next((found for found in conditions if found.get("type") == name), {})
 
 
 def _desired(live: Object) -> int:
