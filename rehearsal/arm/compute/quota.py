@@ -9,8 +9,6 @@ from rehearsal.arm.offers import Offers, known_sizes
 from rehearsal.arm.request import Json
 from rehearsal.arm.state import Resource, Store
 
-SPOT_QUOTA = "lowPriorityCores"
-
 
 class Account:
     """What a location uses, and what the pools of one request ask for on top."""
@@ -31,17 +29,16 @@ class Account:
         For spot machines AKS leaves that to Microsoft.Compute: the error that will end the
         operation is returned instead.
         """
-        vm_size = str(pool.properties["vmSize"])
-        size = known_sizes().get(vm_size.lower())
+        size = known_sizes().get(str(pool.properties["vmSize"]).lower())
         if nodes <= 0 or size is None:
             return None
-        for name in usages.quotas_of(vm_size, is_spot=_is_spot(pool)):
+        for name in usages.quotas_of(size, is_spot=_is_spot(pool)):
             self._requested[name] += nodes * size.vcpus
             limit, used = self._offers.limit(name, self._location), self._usage.cores[name]
             requested, left = self._requested[name], max(0, limit - used)
             if requested <= left:
                 continue
-            if name == SPOT_QUOTA:
+            if name == usages.SPOT_QUOTA:
                 return self._exceeded(limit, used, requested)
             refusal = errors.NO_REGIONAL_QUOTA if name == "cores" else errors.NO_FAMILY_QUOTA
             raise errors.ArmError(

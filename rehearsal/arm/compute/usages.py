@@ -3,13 +3,15 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from catalogue.sizes import Size
 from rehearsal.arm.offers import families, family_stem, known_sizes
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Store
 
+SPOT_QUOTA = "lowPriorityCores"
 NAMES = {
     "cores": "Total Regional vCPUs",
-    "lowPriorityCores": "Total Regional Low-priority vCPUs",
+    SPOT_QUOTA: "Total Regional Low-priority vCPUs",
     "virtualMachines": "Virtual Machines",
     "virtualMachineScaleSets": "Virtual Machine Scale Sets",
 }
@@ -40,16 +42,15 @@ def in_use(store: Store, location: str) -> Usage:
     for row in store.rows(STATEMENT, POOL_TYPE, location):
         usage.nodes[row["key"]] = row["nodes"]
         size = known_sizes().get(str(row["size"]).lower())
-        for name in quotas_of(str(row["size"]), is_spot=row["priority"] == "Spot"):
+        for name in quotas_of(size, is_spot=row["priority"] == "Spot"):
             usage.cores[name] += row["nodes"] * (size.vcpus if size else 0)
     return usage
 
 
-def quotas_of(vm_size: str, *, is_spot: bool) -> tuple[str, ...]:
+def quotas_of(size: Size | None, *, is_spot: bool) -> tuple[str, ...]:
     """Returns the quotas that a size counts against. Spot machines have their own."""
     if is_spot:
-        return ("lowPriorityCores",)
-    size = known_sizes().get(vm_size.lower())
+        return (SPOT_QUOTA,)
     return (size.quota_family, "cores") if size and size.quota_family else ("cores",)
 
 

@@ -72,10 +72,9 @@ class Kubernetes(sdk.Provider):
         inputs = _inputs(request.properties)
         typed(request.type, inputs)
         if request.preview:
-            cluster = self._connection.cluster
-            if cluster is None:
-                return sdk.CreateResponse(properties=recorded(inputs))
-            planned = await self._lifecycle(request.urn, cluster).preview_creation(inputs)
+            planned = inputs
+            if cluster := self._connection.cluster:
+                planned = await self._lifecycle(request.urn, cluster).preview_creation(inputs)
             return sdk.CreateResponse(properties=recorded(planned))
         lifecycle = self._lifecycle(request.urn, self._connection.reached)
         created = await lifecycle.create(inputs, request.timeout)
@@ -86,10 +85,9 @@ class Kubernetes(sdk.Provider):
         state = plain_map(request.olds)
         typed(request.type, new)
         if request.preview:
-            cluster = self._connection.cluster
-            if cluster is None:
-                return sdk.UpdateResponse(recorded(new))
-            planned = await self._lifecycle(request.urn, cluster).preview_update(new, state)
+            planned = new
+            if cluster := self._connection.cluster:
+                planned = await self._lifecycle(request.urn, cluster).preview_update(new, state)
             return sdk.UpdateResponse(recorded(planned))
         lifecycle = self._lifecycle(request.urn, self._connection.reached)
         return sdk.UpdateResponse(recorded(await lifecycle.update(new, state, request.timeout)))
