@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from engine.build import Target, build
-from engine.cache import Say, engine_cache
+from engine.cache import engine_cache
 from engine.errors import WayClosedError
 from engine.progress import to_stderr
 from engine.versions import ACTIONLINT
@@ -19,7 +19,7 @@ from engine.versions import ACTIONLINT
 SOURCE = Path(__file__).parent / "actionlint_source"
 
 
-def ensure_actionlint(say: Say = to_stderr) -> Path:
+def ensure_actionlint() -> Path:
     """The executable. Raises WayClosedError where it can neither be found nor built."""
     modules = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum"))
     target = Target(
@@ -27,7 +27,7 @@ def ensure_actionlint(say: Say = to_stderr) -> Path:
         package="github.com/rhysd/actionlint/cmd/actionlint",
         key=f"{ACTIONLINT}-{hashlib.sha256(modules).hexdigest()[:12]}",
     )
-    (folder,) = build(SOURCE, [target], engine_cache() / "actionlint", say)
+    (folder,) = build(SOURCE, [target], engine_cache() / "actionlint", to_stderr)
     return folder / "actionlint"
 
 
