@@ -1,0 +1,93 @@
+"""Kubernetes versions on the engine: upgrades in AKS's order, and channels that upgrade by themselves."""
+
+from typing import Any
+
+import pytest
+
+from tests.bench import Bench
+from tests.names import unique
+from tests.rehearsal.conftest import API_VERSION, Azure, wait_until_made
+from tests.test_stacks_on_engine import POOL, stack, up
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+
+def cluster_of(bench: Bench) -> str:
+    path: str = bench.resources()["cluster"]["id"].partition(bench.cloud.subscription)[2]
+    return path
+
+
+def properties(azure: Azure, path: str) -> dict[str, Any]:
+    found: dict[str, Any] = azure.call("GET", f"{path}?api-version={API_VERSION}").body
+    return found["properties"]
+
+
+def put(azure: Azure, path: str, **changes: Any) -> None:
+    """What AKS does of itself: a PUT of all that is there, with a change."""
+    address = f"{path}?api-version={API_VERSION}"
+    body = azure.call("GET", address).body
+    body["properties"] |= changes
+    answer = azure.call("PUT", address, body)
+    assert answer.status == 200, answer
+    wait_until_made(azure, path)
+
+
+def puts(bench: Bench) -> list[str]:
+    return [request["path"].rpartition("/")[2] for request in bench.requests("PUT")]
+
+
+def test_pools_are_upgraded_after_their_cluster(whole_bench: Bench) -> None:
+    """GPU pools had no version: the control plane went on, and the GPU nodes stayed behind."""
+    name, azure = unique("upgrade"), Azure(whole_bench.cloud)
+    behind = {**POOL, "name": "behind", "kubernetesVersion": "1.34"}
+
+    def of(version: str) -> dict[str, Any]:
+        return stack(name, POOL, behind, cluster={"name": name, "kubernetesVersion": version})
+
+    up(whole_bench, of("1.34"))
+    before = len(puts(whole_bench))
+    cluster = cluster_of(whole_bench)
+
+    assert up(whole_bench, of("1.35")) == {"cluster": "update", "gpu": "update"}
+    assert puts(whole_bench)[before:] == [name, "gpu"]
+    assert properties(azure, cluster)["currentKubernetesVersion"] == "1.35.2"
+    pools = f"{cluster}/agentPools"
+    versions = {
+        pool: properties(azure, f"{pools}/{pool}")["currentOrchestratorVersion"]
+        for pool in ("gpu", "behind", "system")
+    }
+    # The system pool is upgraded by its own address: AKS takes no version of it with the cluster's.
+    assert versions == {"gpu": "1.35.2", "behind": "1.34.5", "system": "1.34.5"}
+    put(azure, f"{pools}/system", orchestratorVersion="1.35")
+    assert whole_bench.changes() == {}
+    assert set(whole_bench.changes("--refresh")) <= {"cluster"}
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+@pytest.mark.parametrize(
+    ("channel", "first", "raised"), [("stable", "", "1.36"), ("patch", "1.35", "1.35.2")]
+)
+def test_an_update_after_aks_has_raised_the_version_asks_for_no_older_one(
+    whole_bench: Bench, channel: str, first: str, raised: str
+) -> None:
+    """The next update of a tag sent the old version, and AKS refused to go back."""
+    name, azure = unique("channel"), Azure(whole_bench.cloud)
+
+    def of(**more: Any) -> dict[str, Any]:
+        cluster = {"name": name, "kubernetesVersion": first, "upgradeChannel": channel}
+        return stack(name, POOL, cluster=cluster, **more)
+
+    up(whole_bench, of())
+    path = cluster_of(whole_bench)
+    put(azure, path, kubernetesVersion=raised, agentPoolProfiles=None)
+    for pool in ("system", "gpu"):
+        put(azure, f"{path}/agentPools/{pool}", orchestratorVersion=raised)
+
+    up(whole_bench, of(tags={"team": "a"}))
+    whole_bench.pulumi("refresh", "--yes")
+    up(whole_bench, of(tags={"team": "b"}))
+
+    current = properties(azure, path)["currentKubernetesVersion"]
+    assert current.startswith(raised)
+    assert properties(azure, f"{path}/agentPools/gpu")["currentOrchestratorVersion"] == current
+    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
