@@ -1,4 +1,4 @@
-"""Kubernetes versions on the engine: upgrades in AKS's order, and channels that upgrade by themselves."""
+"""Kubernetes versions on the engine: upgrades in AKS's order, and channels that upgrade."""
 
 from typing import Any
 
