@@ -18,8 +18,9 @@ def cluster_of(bench: Bench) -> str:
 
 
 def properties(azure: Azure, path: str) -> dict[str, Any]:
-    found: dict[str, Any] = azure.call("GET", f"{path}?api-version={API_VERSION}").body
-    return found["properties"]
+    body = azure.call("GET", f"{path}?api-version={API_VERSION}").body
+    found: dict[str, Any] = body["properties"]
+    return found
 
 
 def put(azure: Azure, path: str, **changes: Any) -> None:
