@@ -1,8 +1,9 @@
 """How a rule is made: what all rules have in common, and the settings that a pack can give them."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import wraps
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +18,7 @@ from pulumi_policy import (
 )
 
 from policies.pools import Pool, pools_of
+from policies.provisioned import provisioned
 from policies.unknowns import Unknowns
 
 PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/policies.md"
@@ -105,8 +107,15 @@ class ResourceRule(PolicyInfo):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class PoolRule(PolicyInfo):
-    """Decorates a function that says what is wrong with an agent pool."""
+    """Decorates a function that says what is wrong with an agent pool.
+
+    With `provisioned` it judges nodes that are made without a pool, too. Such a rule is advisory: of
+    several sizes that are named, nobody knows which will be made.
+    """
+
+    provisioned: bool = False
 
     def __call__(self, judge: PoolJudge) -> ResourceValidationPolicy:
         # The rule has its name from the function that it is given.
@@ -114,12 +123,15 @@ class PoolRule(PolicyInfo):
         def judge_pools(
             args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
         ) -> Findings:
+            pools = pools_of(args.resource_type, args.props)
+            others = provisioned(args.resource_type, args.props) if self.provisioned else ()
             return unknowns.each(
-                pools_of(args.resource_type, args.props),
+                chain(pools, others),
                 lambda pool: (f"{pool.label} {finding}" for finding in judge(pool, settings)),
             )
 
-        return ResourceRule(**vars(self))(judge_pools)
+        of_all = {one.name: getattr(self, one.name) for one in fields(PolicyInfo)}
+        return ResourceRule(**of_all)(judge_pools)
 
 
 def strings(description: str, **more: Any) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from policies.rules.device_plugin_toleration_unclear import device_plugin_tolera
 from policies.rules.gpu_count_cap import gpu_count_cap
 from policies.rules.gpu_image_retired import gpu_image_retired
 from policies.rules.gpu_mig_supported import gpu_mig_supported
+from policies.rules.gpu_nodes_provisioned import gpu_nodes_provisioned
 from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
@@ -50,6 +51,7 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     device_plugin_toleration_unclear,
     device_plugin_bound_to_pools,
     device_plugin_mig_strategy,
+    gpu_nodes_provisioned,
     gpu_pool_separate,
     gpu_pool_autoscaling,
     gpu_pool_scale_to_zero,

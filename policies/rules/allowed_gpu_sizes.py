@@ -9,6 +9,7 @@ from policies.rule import Findings, PoolRule, Settings, strings
     description="GPU node pools have one of the sizes that are allowed.",
     remedy="Take one of the sizes that the finding lists.",
     tags=("gpu", "aks", "size", "cost"),
+    provisioned=True,
     settings={"sizes": strings("The sizes that are allowed, by their names in Azure.")},
 )
 def allowed_gpu_sizes(pool: Pool, settings: Settings) -> Findings:

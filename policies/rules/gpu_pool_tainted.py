@@ -14,6 +14,7 @@ _KEEPING_AWAY = (":NoSchedule", ":NoExecute")
     remedy=f"Add the taint {GPU_TAINT} to the pool, and its toleration to GPU workloads and to "
     "the device plugin.",
     tags=("gpu", "aks", "scheduling"),
+    provisioned=True,
 )
 def gpu_pool_tainted(pool: Pool, _: Settings) -> Findings:
     sizes = pool.gpu_sizes()

@@ -14,6 +14,7 @@ from policies.rule import Findings, PoolRule, Settings
     severity=Severity.HIGH,
     remedy="Take the size that the finding names as the successor.",
     tags=("gpu", "aks", "retired", "size"),
+    provisioned=True,
 )
 def gpu_size_retired(pool: Pool, _: Settings) -> Findings:
     for size in filter(None, map(find, pool.sizes())):

@@ -11,6 +11,7 @@ from policies.rule import Findings, PoolRule, Settings, strings
     remedy="Check the name of the size. If it is right, update the pack, or name the size in "
     "acceptedSizes.",
     tags=("gpu", "aks", "size"),
+    provisioned=True,
     settings={
         "acceptedSizes": strings("Sizes that the table does not need to know.", default=[]),
     },

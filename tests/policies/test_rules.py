@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from pulumi_policy import Policy
+from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules import RULES
@@ -49,6 +49,24 @@ def test_says_what_it_is(rule: Policy) -> None:
     assert rule.config_schema
     assert rule.config_schema.properties["reason"]["type"] == "string"
     assert (ROOT / "policies" / "rules" / f"{rule.name.replace('-', '_')}.py").exists()
+
+
+def test_what_is_merely_possible_is_not_refused() -> None:
+    """Of the sizes that Karpenter may take, a mandatory rule would refuse what is never made."""
+    stack = Resource(
+        type="kubernetes:karpenter.sh/v1:NodePool",
+        properties={"spec": {"template": {"spec": {"requirements": [SIZES]}}}},
+    )
+    for rule in RULES:
+        if rule.enforcement_level is not EnforcementLevel.ADVISORY:
+            assert findings(rule, stack) == []
+
+
+SIZES = {
+    "key": "karpenter.azure.com/sku-name",
+    "operator": "In",
+    "values": ["Standard_NV6ads_A10_v5", "Standard_NC6", "Standard_NC8as_T4_v3"],
+}
 
 
 def test_are_named_once() -> None:

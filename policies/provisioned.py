@@ -1,0 +1,91 @@
+"""Nodes that no pool of the stack makes: Karpenter's NodePools (AKS's node auto-provisioning, and
+AKS Automatic) and KAITO's Workspaces."""
+
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from catalogue.nodes import GPU_TAINT
+from catalogue.sizes import is_gpu_size
+from policies.pools import Pool
+from policies.vocabulary import AZURE_NATIVE
+
+_TYPE = re.compile(r"kubernetes:(karpenter\.sh|kaito\.sh)/\w+:(?P<kind>NodePool|Workspace)(Patch)?")
+_SIZE_LABELS = ("karpenter.azure.com/sku-name", "node.kubernetes.io/instance-type")
+_FAMILY_LABEL = "karpenter.azure.com/sku-family"
+_GPU_LABELS = "karpenter.azure.com/sku-gpu-"
+# What asks for no GPUs, by operator: no such label, or none of them.
+_NO_GPUS: Mapping[str, tuple[list[str], ...]] = MappingProxyType(
+    {"DoesNotExist": ([],), "In": (["0"],), "Lt": (["1"],)}
+)
+
+
+def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
+    """The nodes that a resource has made, as a pool: of each of the sizes that it names."""
+    kind = _kind(resource_type)
+    node: Mapping[str, Any]
+    if kind == "NodePool":
+        sizes = {"scale": {"autoscale": [{"sizes": sizes_of(properties)}]}}
+        taints = {
+            ours: [_written(taint) for taint in _template(properties).get(theirs) or ()]
+            for ours, theirs in (
+                ("nodeTaints", "taints"), ("nodeInitializationTaints", "startupTaints")
+            )
+        }  # fmt: skip
+        node = {"virtualMachinesProfile": sizes, **taints}
+        yield Pool("This NodePool", AZURE_NATIVE, False, properties, lambda: node)
+    elif kind == "Workspace":
+        # KAITO taints its nodes by itself.
+        size = (properties.get("resource") or {}).get("instanceType")
+        node = {"vmSize": size, "nodeTaints": [GPU_TAINT]}
+        yield Pool("This Workspace", AZURE_NATIVE, False, properties, lambda: node)
+
+
+def is_node_pool(resource_type: str) -> bool:
+    return _kind(resource_type) == "NodePool"
+
+
+def sizes_of(properties: Mapping[str, Any]) -> list[str]:
+    """The sizes that a NodePool names."""
+    return [
+        value
+        for key, operator, values in _requirements(properties)
+        if key in _SIZE_LABELS and operator == "In"
+        for value in values
+    ]
+
+
+def can_have_gpus(properties: Mapping[str, Any]) -> bool:
+    """Whether a NodePool's requirements leave room for GPUs: without any, a pod that asks for
+    a GPU gets one."""
+    for key, operator, values in _requirements(properties):
+        if key in _SIZE_LABELS and operator == "In" and not any(map(is_gpu_size, values)):
+            return False
+        if key == _FAMILY_LABEL and operator == "In" and "N" not in map(str.upper, values):
+            return False
+        if key == _FAMILY_LABEL and operator == "NotIn" and "N" in map(str.upper, values):
+            return False
+        if key.startswith(_GPU_LABELS) and values in _NO_GPUS.get(operator, ()):
+            return False
+    return True
+
+
+def _kind(resource_type: str) -> str:
+    match = _TYPE.fullmatch(resource_type)
+    return match["kind"] if match else ""
+
+
+def _template(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    spec = properties.get("spec") or {}
+    return (spec.get("template") or {}).get("spec") or {}
+
+
+def _requirements(properties: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
+    for one in _template(properties).get("requirements") or ():
+        yield str(one.get("key")), str(one.get("operator")), [*map(str, one.get("values") or ())]
+
+
+def _written(taint: Mapping[str, Any]) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint.get('key')}{value}:{taint.get('effect')}"

@@ -1,0 +1,97 @@
+"""GPU nodes that no pool of AKS's makes: the pack did not see them."""
+
+from typing import Any
+
+import pytest
+from pulumi_policy import Policy
+from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE
+
+from policies.rules.allowed_gpu_sizes import allowed_gpu_sizes
+from policies.rules.gpu_nodes_provisioned import gpu_nodes_provisioned
+from policies.rules.gpu_pool_tainted import gpu_pool_tainted
+from policies.rules.gpu_size_retired import gpu_size_retired
+from policies.rules.gpu_size_unknown import gpu_size_unknown
+from tests.policies.gpu_stacks import asks
+from tests.policies.policy_harness import Resource, findings
+
+T4 = asks("karpenter.azure.com/sku-name", "In", "Standard_NC4as_T4_v3")
+FAMILY, COUNT = "karpenter.azure.com/sku-family", "karpenter.azure.com/sku-gpu-count"
+TAINTS = [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]
+LIMITS = {"nvidia.com/gpu": "4"}
+
+
+def node_pool(
+    *requirements: dict[str, Any], limits: Any = None, version: str = "v1", **template: Any
+) -> Resource:
+    spec = {"template": {"spec": {"requirements": [*requirements], **template}}}
+    return Resource(
+        type=f"kubernetes:karpenter.sh/{version}:NodePool",
+        properties={"spec": {**spec, **({"limits": limits} if limits else {})}},
+    )
+
+
+def workspace(vm_size: str) -> Resource:
+    properties = {"resource": {"instanceType": vm_size}, "inference": {}}
+    return Resource(type="kubernetes:kaito.sh/v1beta1:Workspace", properties=properties)
+
+
+@pytest.mark.parametrize(
+    ("requirements", "can_have_gpus", "are_named"),
+    [
+        ([T4], True, True),
+        ([asks("node.kubernetes.io/instance-type", "In", "Standard_NC4as_T4_v3")], True, True),
+        ([asks(FAMILY, "In", "N")], True, False),
+        ([asks(COUNT, "Gt", "0")], True, False),
+        # Without requirements a pod that asks for a GPU gets one.
+        ([], True, False),
+        ([asks(FAMILY, "In", "D", "E")], False, False),
+        ([asks(FAMILY, "NotIn", "N")], False, False),
+        ([asks(COUNT, "DoesNotExist")], False, False),
+        ([asks(COUNT, "In", "0")], False, False),
+        ([asks("karpenter.azure.com/sku-name", "In", "Standard_D4ds_v5")], False, True),
+    ],
+)
+@pytest.mark.parametrize("version", ["v1", "v1beta1"])
+def test_node_pools(
+    requirements: list[dict[str, Any]], can_have_gpus: bool, are_named: bool, version: str
+) -> None:
+    unlimited = findings(gpu_nodes_provisioned, node_pool(*requirements, version=version))
+    assert any("has no limit for nvidia.com/gpu" in text for text in unlimited) == can_have_gpus
+    assert any("of any size" in text for text in unlimited) == (can_have_gpus and not are_named)
+    limited = findings(gpu_nodes_provisioned, node_pool(*requirements, limits=LIMITS))
+    assert not any("no limit" in text for text in limited)
+
+
+RETIRED = asks("karpenter.azure.com/sku-name", "In", "Standard_NC6s_v3", "Standard_NC9_v9")
+
+
+@pytest.mark.parametrize(
+    ("rule", "resource", "expected"),
+    [
+        (gpu_size_retired, node_pool(RETIRED), "This NodePool has Standard_NC6s_v3, which Azure"),
+        (gpu_size_retired, node_pool(T4), None),
+        (gpu_size_retired, workspace("Standard_NC6s_v3"), "This Workspace has Standard_NC6s_v3, w"),
+        (gpu_size_unknown, node_pool(RETIRED), "This NodePool has the GPU size Standard_NC9_v9"),
+        (gpu_size_unknown, workspace("Standard_NC4as_T4_v3"), None),
+        (gpu_pool_tainted, node_pool(T4), "This NodePool has the GPU size Standard_NC4as_T4_v3"),
+        (gpu_pool_tainted, node_pool(T4, taints=TAINTS), None),
+        (gpu_pool_tainted, node_pool(T4, startupTaints=TAINTS), None),
+        # KAITO taints its nodes by itself.
+        (gpu_pool_tainted, workspace("Standard_NC4as_T4_v3"), None),
+        (allowed_gpu_sizes, workspace("Standard_NC4as_T4_v3"), "This Workspace"),
+    ],
+)
+def test_rules_on_sizes_and_taints_see_them(
+    rule: Policy, resource: Resource, expected: str | None
+) -> None:
+    config = {"sizes": ["Standard_NC8as_T4_v3"]} if rule is allowed_gpu_sizes else None
+    found = findings(rule, resource, config=config)
+    assert [text.startswith(expected or "-") for text in found] == [True] * bool(expected)
+
+
+def test_what_is_not_known_yet_is_not_judged() -> None:
+    unknown = Resource(
+        type="kubernetes:karpenter.sh/v1:NodePool", properties={"spec": UNKNOWN_OBJECT_VALUE}
+    )
+    (found,) = findings(gpu_nodes_provisioned, unknown)
+    assert found.startswith("can't run: ")
