@@ -111,8 +111,8 @@ class ResourceRule(PolicyInfo):
 class PoolRule(PolicyInfo):
     """Decorates a function that says what is wrong with an agent pool.
 
-    With `provisioned` it judges nodes that are made without a pool, too. Such a rule is advisory: of
-    several sizes that are named, nobody knows which will be made.
+    With `provisioned` it judges nodes that are made without a pool, too. Such a rule is advisory:
+    of several sizes that are named, nobody knows which will be made.
     """
 
     provisioned: bool = False
