@@ -1,5 +1,7 @@
 """The program: a stack's settings, the components they ask for, and the stack's outputs."""
 
+from pathlib import Path
+
 import pulumi
 
 import settings
@@ -21,11 +23,22 @@ from components import (
 )
 from workloads import add_workloads
 
+file = settings.of_a_program(Path(pulumi.get_root_directory() or "."), pulumi.get_stack())
 try:
-    # The components warn of the same, each beside its resource.
-    stack = settings.load(pulumi.runtime.get_config_env(), lambda _: None)
+    stack = settings.load(
+        pulumi.runtime.get_config_env(),
+        # The components warn of the same, each beside its resource.
+        lambda _: None,
+        settings.Secrets(
+            pulumi.Output.secret,
+            pulumi.runtime.get_config_secret_keys_env(),
+            file.secrets,
+            pulumi.log.warn,
+        ),
+    )
 except settings.SettingsError as error:
-    raise pulumi.RunError(f"This stack file cannot be used:\n{error}") from None
+    mistakes = "\n".join(map(file.with_place, error.mistakes))
+    raise pulumi.RunError(f"This stack file cannot be used:\n{mistakes}") from None
 
 # Pools and clusters with the specialised image wait for its feature.
 specialised = stack.pools_of("specialised-image")

@@ -97,6 +97,7 @@ class Project:
         `text` is what to take for the file's own, such as what it was earlier.
         """
         real, name = self._stack_file(stack, text), stack_file(self.folder, stack).name
+        real.require_whole()
         if secret := sorted({re.split(r"[.\[]", path)[0] for path in real.secrets}):
             raise EncryptedError(
                 f"{name} has encrypted values ({', '.join(secret)}), which only the real "

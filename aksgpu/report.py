@@ -16,7 +16,7 @@ from aksgpu.project import EncryptedError
 from aksgpu.running import ProgramError, terminated_as_interrupted
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
-from settings.stack_file import NoStackFileError, StackFileError
+from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
 
 _TRY_AGAIN = "do as it says, and try again"
 # What each failure that can be understood comes to, and what to do; the first that fits.
@@ -27,6 +27,10 @@ _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
         ProgramError: (Cause.PROGRAM_FAILED, _TRY_AGAIN),
         NoStackFileError: (Cause.STACK_MISSING, "name one of those there are"),
         EncryptedError: (Cause.STACK_FILE_INVALID, _TRY_AGAIN),
+        ElsewhereError: (
+            Cause.ENVIRONMENT_UNREADABLE,
+            "run `pulumi preview`, which knows them, or write them to the stack file",
+        ),
         StackFileError: (Cause.STACK_FILE_INVALID, "correct the stack file"),
     }
 )

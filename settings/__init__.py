@@ -3,5 +3,15 @@
 from settings.model import Settings
 from settings.pools import GpuPool, SystemPool
 from settings.reading import SettingsError, load
+from settings.secrets import Secrets
+from settings.stack_file import of_a_program
 
-__all__ = ["GpuPool", "Settings", "SettingsError", "SystemPool", "load"]
+__all__ = [
+    "GpuPool",
+    "Secrets",
+    "Settings",
+    "SettingsError",
+    "SystemPool",
+    "load",
+    "of_a_program",
+]

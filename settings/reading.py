@@ -14,9 +14,11 @@ from pydantic_core import ErrorDetails
 from catalogue.mistakes import Mistake, property_path
 from settings.model import Settings
 from settings.pools import SystemPool
+from settings.secrets import Secrets
 from settings.section import Context, RefusedError, Section
 
 PROJECT = "aks-gpu"
+_NO_SECRETS = Secrets(str, ())
 
 
 class SettingsError(Exception):
@@ -27,10 +29,13 @@ class SettingsError(Exception):
         self.mistakes = mistakes
 
 
-def load(config: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
+def load(
+    config: Mapping[str, str], warn: Callable[[str], None], secrets: Secrets = _NO_SECRETS
+) -> Settings:
     """Returns the settings in a stack's configuration, whose structured values are JSON texts.
 
-    Raises SettingsError with all mistakes. What can be had but should not is told to `warn`.
+    Raises SettingsError with all mistakes. What can be had but should not is told to `warn`. Values
+    that are secret are what `secrets` makes of them.
     """
     prefix = f"{PROJECT}:"
     values = {
@@ -39,14 +44,20 @@ def load(config: Mapping[str, str], warn: Callable[[str], None]) -> Settings:
         if key.startswith(prefix)
     }
     context = Context(pool_names=Counter(_pool_names(values)))
+    secrets = secrets.of_project(PROJECT)
+    found = list(secrets.mistakes(values))
     try:
         settings = Settings.model_validate(values, context=context)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        raise SettingsError([mistake for each in details for mistake in _mistakes(each)]) from None
+        wrong = [mistake for each in details for mistake in _mistakes(each)]
+        found += [secrets.masked(mistake, values) for mistake in wrong]
+    if found:
+        raise SettingsError(found)
     for warning in dict.fromkeys(context.warnings):
         warn(warning)
-    return settings
+    secrets.tell(values)
+    return secrets.kept(settings)
 
 
 def _value(text: str) -> object:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from catalogue.mistakes import Mistake
 from settings.reading import PROJECT
+from settings.secrets import is_kept
 
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^.\[\]]+')
 
@@ -20,6 +22,10 @@ class StackFileError(Exception):
 
 class NoStackFileError(StackFileError):
     """A stack without a stack file."""
+
+
+class ElsewhereError(StackFileError):
+    """A stack file that takes values from elsewhere: from Pulumi ESC."""
 
 
 class Place(NamedTuple):
@@ -38,6 +44,7 @@ class StackFile:
 
     content: Mapping[str, Any]
     root: yaml.Node | None = None
+    name: str = ""
 
     @property
     def config(self) -> dict[str, Any]:
@@ -63,6 +70,20 @@ class StackFile:
     def secrets(self) -> list[str]:
         """The paths of all encrypted values, such as aks-gpu:gpuPools[0].vmSize."""
         return [path for key, value in self.config.items() for path in _secrets(value, key)]
+
+    def require_whole(self) -> None:
+        """Raises ElsewhereError where not all values are known here."""
+        if named := self.content.get("environment"):
+            names = ", ".join(map(str, named)) if isinstance(named, list) else "of its own"
+            raise ElsewhereError(
+                f"{self.name} takes values from an environment ({names}), which only Pulumi Cloud "
+                "knows: without them it cannot be judged."
+            )
+
+    def with_place(self, mistake: Mistake) -> str:
+        """A mistake, and where it is written, if it is written here."""
+        place = self.place_of_key(mistake.path)
+        return f"{mistake} ({self.name}:{place.line}:{place.column})" if place else str(mistake)
 
     def place_of_key(self, path: str) -> Place | None:
         """Where a key is written, such as gpuPools[1].vmSize, or else what should hold it."""
@@ -103,16 +124,49 @@ def parse(text: str, name: str) -> StackFile:
         raise StackFileError(f"{name} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict) or not isinstance(content.get("config") or {}, dict):
         raise StackFileError(f"{name} is no map of keys and values below config.")
-    return StackFile(content, root)
+    return StackFile(content, root, name)
+
+
+def of_a_program(folder: Path, stack: str) -> StackFile:
+    """The stack file of a program that runs; an empty one where it lies somewhere else.
+
+    Only for places and for what is encrypted: the engine may have been given another file, or more
+    than is in it.
+    """
+    try:
+        project = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))
+        directory = project.get("stackConfigDir") or "."
+        return read(folder / directory / f"Pulumi.{stack}.yaml")
+    except (OSError, UnicodeDecodeError, AttributeError, yaml.YAMLError, StackFileError):
+        return StackFile({})
 
 
 def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
-    """A configuration as a program gets it: texts. What is encrypted is left out."""
+    """A configuration as a program gets it: texts.
+
+    What is encrypted is left out; of headers, labels and tags the names stay.
+    """
+    known = {
+        key: _in_clear(value, key.removeprefix(f"{PROJECT}:")) for key, value in config.items()
+    }
     return {
         key: value if isinstance(value, str) else json.dumps(value, default=str)
-        for key, value in config.items()
-        if value is not None and not any(_secrets(value, key))
+        for key, value in known.items()
+        if value is not None
     }
+
+
+def _in_clear(value: Any, path: str) -> Any:
+    """A value without what is encrypted in it."""
+    if isinstance(value, Mapping):
+        if "secure" in value:
+            return "secret" if is_kept(path.rpartition(".")[0]) else None
+        known = {key: _in_clear(member, f"{path}.{key}") for key, member in value.items()}
+        return {key: member for key, member in known.items() if member is not None}
+    if isinstance(value, list):
+        items = (_in_clear(item, f"{path}[]") for item in value)
+        return [item for item in items if item is not None]
+    return value
 
 
 def _secrets(value: Any, path: str) -> Iterator[str]:

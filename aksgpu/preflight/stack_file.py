@@ -1,6 +1,5 @@
 """Reads a stack file outside of a Pulumi run, as the program reads it inside of one."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,19 +11,10 @@ from catalogue.mistakes import Mistake
 from provider_kit.configuration import Configuration
 from settings import Settings, SettingsError, load
 from settings.reading import PROJECT
+from settings.secrets import cannot_be_secret
 from settings.stack_file import StackFile, as_the_engine_hands_it_over
 from settings.stack_file import read as read_file
 
-# What the questions to Azure are made of: none of it may be hidden.
-_ASKED_ABOUT = {
-    "allowRetired",
-    "cluster",
-    "gpuPools",
-    "gpuStack",
-    "location",
-    "resourceGroup",
-    "systemPool",
-}
 # Whose configuration says which subscription is meant, where the stack file says it.
 _PROVIDERS = ("azure-native", "aks-preview")
 
@@ -43,22 +33,24 @@ def read(folder: Path, stack: str) -> StackConfiguration:
     file, project = read_file(stack_file(folder, stack)), folder / "Pulumi.yaml"
     defaults = read_file(project).defaults if project.is_file() else {}
     texts = as_the_engine_hands_it_over(defaults | file.config)
+    file.require_whole()
     hidden, warnings = list(_hidden(file)), list[str]()
     try:
         settings = load(texts, warnings.append)
     except SettingsError as error:
-        raise _stopped(file, [*hidden, *error.mistakes]) from None
+        told = {mistake.path for mistake in hidden}
+        others = [mistake for mistake in error.mistakes if mistake.path not in told]
+        raise _stopped(file, [*hidden, *others]) from None
     if hidden:
         raise _stopped(file, hidden)
     return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
 
 
 def _hidden(file: StackFile) -> Iterator[Mistake]:
-    """The mistake of each encrypted value that is asked about."""
-    for path in file.secrets:
-        key = path.removeprefix(f"{PROJECT}:")
-        if re.split(r"[.\[]", key)[0] in _ASKED_ABOUT:
-            yield Mistake(key, "is encrypted, and preflight reads no secrets; say it in the clear")
+    """The mistake of each encrypted value that the program refuses as well."""
+    prefix = f"{PROJECT}:"
+    own = [path.removeprefix(prefix) for path in file.secrets if path.startswith(prefix)]
+    return cannot_be_secret(own)
 
 
 def _stopped(file: StackFile, mistakes: Iterable[Mistake]) -> StoppedError:

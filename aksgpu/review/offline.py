@@ -22,7 +22,7 @@ from engine.progress import Progress
 from rehearsal.cloud import Cloud, CloudError
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
-from settings.stack_file import StackFileError
+from settings.stack_file import ElsewhereError, StackFileError
 
 # The rehearsal's Azure is quick here: nobody watches it.
 _TIME_SCALE = 0.01
@@ -87,7 +87,7 @@ def _begin_from(place: Place, project: Project, stack: str, base: str, say: Say)
             return [_INVALID_BASE]
         advice = "correct the base, or review without --base, where everything is created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
-    except EncryptedError as error:
+    except (ElsewhereError, EncryptedError) as error:
         advice = "review without --base, where everything is created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except StackFileError:

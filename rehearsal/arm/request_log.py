@@ -8,9 +8,15 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
+
 SECRET_HEADERS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
 )
+# A header of somebody's own may hold a secret; one that only switches something on or off does not.
+_SWITCHES = frozenset({"0", "1", "false", "true"})
+_SHOWN = CLIENTS_OWN | {CUSTOM_FEATURES.lower()}
+MASK = "[secret]"
 SECRET_FIELDS = frozenset(
     [
         "adminpassword",
@@ -54,8 +60,14 @@ def _headers(request: web.Request) -> dict[str, str]:
     for raw_name, raw_value in request.raw_headers:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         if name.lower() not in SECRET_HEADERS:
+            if not (_is_azures(name.lower()) or value.lower() in _SWITCHES):
+                value = MASK
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
+
+
+def _is_azures(name: str) -> bool:
+    return name in _SHOWN or name.startswith("x-ms-")
 
 
 def _body(content_type: str, content: bytes) -> Any:

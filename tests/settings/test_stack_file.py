@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
+from catalogue.mistakes import Mistake
 from settings.stack_file import (
+    ElsewhereError,
     NoStackFileError,
     StackFile,
     StackFileError,
     as_the_engine_hands_it_over,
+    of_a_program,
     parse,
     read,
 )
@@ -129,7 +132,41 @@ def test_secrets_are_found_wherever_they_are() -> None:
     text = "config: {a: {secure: x}, b: [{c: {secure: y}, d: z}], azure:e: {f: {secure: x}}}"
     file = parse(text, "x")
     assert file.secrets == ["aks-gpu:a", "aks-gpu:b[0].c", "azure:e.f"]
-    assert as_the_engine_hands_it_over(file.config) == {}
+    assert as_the_engine_hands_it_over(file.config) == {
+        "aks-gpu:b": '[{"d": "z"}]',
+        "azure:e": "{}",
+    }
+
+
+def test_of_what_is_encrypted_the_names_of_headers_labels_and_tags_stay() -> None:
+    hidden = "{secure: x}"
+    pool = f"{{name: gpu, customHeaders: {{A: {hidden}}}, taints: [{hidden}, a], vmSize: {hidden}}}"
+    text = f"config: {{gpuPools: [{pool}], tags: {hidden}, network: {{podCidr: {hidden}}}}}"
+    assert as_the_engine_hands_it_over(parse(text, "x").config) == {
+        "aks-gpu:gpuPools": '[{"name": "gpu", "customHeaders": {"A": "secret"}, "taints": ["a"]}]',
+        "aks-gpu:network": "{}",
+    }
+
+
+@pytest.mark.parametrize("said", ["[gpu/dev]", "{imports: [gpu/dev]}", "[gpu: {merge: false}]"])
+def test_a_file_that_takes_values_from_an_environment_is_not_whole(said: str) -> None:
+    """It was judged by the defaults of what the environment says."""
+    with pytest.raises(ElsewhereError, match="takes values from an environment"):
+        parse(f"environment: {said}", "Pulumi.dev.yaml").require_whole()
+    parse("environment: []", "x").require_whole()
+
+
+def test_a_mistake_in_a_program_has_its_place(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("stackConfigDir: stacks")
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "stacks" / "Pulumi.dev.yaml").write_text("config:\n  aks-gpu:location: x\n")
+    wrong = Mistake("location", "is wrong")
+
+    file = of_a_program(tmp_path, "dev")
+    assert file.with_place(wrong) == "location: is wrong (Pulumi.dev.yaml:2:3)"
+    # Pulumi may have been given a file that lies somewhere else.
+    for folder, stack in ((tmp_path, "prod"), (tmp_path / "stacks", "dev")):
+        assert of_a_program(folder, stack).with_place(wrong) == "location: is wrong"
 
 
 def test_a_program_gets_texts() -> None:

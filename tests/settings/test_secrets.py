@@ -1,0 +1,163 @@
+"""Secrets in a stack file: each setting stays one, or is refused as one."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from settings import Secrets, Settings, SettingsError, load
+from settings.secrets import KEPT, MASK, is_kept
+from settings.section import Section
+
+POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
+# A legal value of each setting that can be a secret, with what is secret of it.
+KEPT_VALUES: dict[str, tuple[Any, set[str]]] = {
+    "cluster.authorizedIpRanges": (["203.0.113.0/24"], {"203.0.113.0/24"}),
+    "devicePlugin.image": ("registry/plugin:1", {"registry/plugin:1"}),
+    "gpuPools[].customHeaders": ({"X-Team": "hunter2"}, {"hunter2"}),
+    "gpuPools[].labels": ({"team": "hunter2"}, {"hunter2"}),
+    "gpuPools[].taints": (["a=b:NoSchedule"], {"a=b:NoSchedule"}),
+    "network.dnsServiceIp": ("10.8.0.10", {"10.8.0.10"}),
+    "network.podCidr": ("10.9.0.0/16", {"10.9.0.0/16"}),
+    "network.serviceCidr": ("10.8.0.0/16", {"10.8.0.0/16"}),
+    "network.subnetId": (
+        "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n",
+        {
+            "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
+        },
+    ),
+    "sampleJob.image": ("registry/job:1", {"registry/job:1"}),
+    "systemPool.customHeaders": ("X-Team=hunter2", {"hunter2"}),
+    "tags": ({"team": "hunter2"}, {"hunter2"}),
+}
+
+
+@dataclass(frozen=True)
+class Secret:
+    """What a text is made to, in place of a Pulumi secret."""
+
+    text: str
+
+
+def leaves(section: type[Section], path: str = "") -> Iterator[str]:
+    """The paths of all settings."""
+    for field in section.model_fields.values():
+        own = f"{path}.{field.alias}" if path else str(field.alias)
+        (kind, *_) = get_args(field.annotation) or (field.annotation,)
+        if isinstance(kind, type) and issubclass(kind, Section):
+            yield from leaves(kind, f"{own}[]" if field.annotation != kind else own)
+        else:
+            yield own
+
+
+def configuration(path: str, value: Any) -> dict[str, str]:
+    """A stack that says one thing."""
+    key, *inner = path.replace("[]", "").split(".")
+    said: dict[str, Any] = {"gpuPools": [POOL]}
+    if not inner:
+        said[key] = value
+    elif key == "gpuPools":
+        said[key] = [POOL | {inner[0]: value}]
+    else:
+        said[key] = {inner[0]: value}
+    # Of the two, neither can be said alone.
+    partner = {"dnsServiceIp": "10.8.0.10", "serviceCidr": "10.8.0.0/16"}
+    if inner and inner[0] in partner:
+        said["network"] = partner | said["network"]
+    return {
+        f"aks-gpu:{name}": member if isinstance(member, str) else json.dumps(member)
+        for name, member in said.items()
+    }
+
+
+def read(config: dict[str, str], path: str, *, written: bool = True) -> Settings:
+    key = path.partition(".")[0].removesuffix("[]")
+    place = f"aks-gpu:{path.replace('[]', '[0]')}"
+    return load(config, pytest.fail, Secrets(Secret, [f"aks-gpu:{key}"], [place] * written))
+
+
+def secrets_in(value: Any) -> set[str]:
+    match value:
+        case Secret():
+            return {value.text}
+        case Section():
+            return {
+                text
+                for name in type(value).model_fields
+                for text in secrets_in(getattr(value, name))
+            }
+        case dict():
+            return {text for member in value.values() for text in secrets_in(member)}
+        case list():
+            return {text for item in value for text in secrets_in(item)}
+        case _:
+            return set()
+
+
+def test_the_table_is_whole() -> None:
+    assert KEPT_VALUES.keys() == KEPT
+    assert set(leaves(Settings)) > KEPT
+
+
+@pytest.mark.parametrize("path", sorted(KEPT))
+def test_what_can_be_a_secret_stays_one(path: str) -> None:
+    """It went in clear to the state, and to every diff."""
+    value, secret = KEPT_VALUES[path]
+    assert secret <= secrets_in(read(configuration(path, value), path))
+    assert secrets_in(load(configuration(path, value), pytest.fail)) == set()
+
+
+@pytest.mark.parametrize("path", sorted(set(leaves(Settings)) - KEPT))
+def test_what_cannot_be_a_secret_is_refused_as_one(path: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read(configuration(path, "x"), path)
+    assert f"{path.replace('[]', '[0]')}: cannot be a secret" in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["gpuPools[].labels", "tags"])
+def test_the_list_of_pools_in_the_clusters_state_is_a_secret_with_them(path: str) -> None:
+    stack = read(configuration(path, KEPT_VALUES[path][0]), path)
+    assert secrets_in(stack.system_pool) == {"Ubuntu"}
+
+
+def test_where_the_secret_is_may_be_unknown() -> None:
+    """It comes from an environment, or the engine was given another file."""
+    config = configuration("gpuPools[].labels", {"team": "hunter2"})
+    warnings: list[str] = []
+    secrets = Secrets(Secret, ["aks-gpu:gpuPools"], warn=warnings.append)
+    stack = load(config, pytest.fail, secrets)
+
+    assert secrets_in(stack.gpu_pools) == {"hunter2"}
+    assert len(warnings) == 1
+    with pytest.raises(SettingsError, match="location: cannot be a secret"):
+        load({"aks-gpu:location": "eastus"}, pytest.fail, Secrets(Secret, ["aks-gpu:location"]))
+
+
+def refusal(config: dict[str, str], path: str) -> str:
+    try:
+        read(config, path)
+    except SettingsError as error:
+        return str(error)
+    return ""
+
+
+@given(path=st.sampled_from(sorted(KEPT)), text=st.text(st.characters(codec="ascii"), min_size=5))
+def test_no_refusal_repeats_a_secret(path: str, text: str) -> None:
+    secret = f"s3cr{text}t"
+    shapes: tuple[Any, ...] = (secret, [secret], {"a": secret}, {"a": {"b": [secret]}})
+    for value in shapes:
+        said = refusal(configuration(path, value), path)
+        for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]):
+            assert form not in said
+
+
+def test_paths() -> None:
+    assert is_kept("gpuPools[3].labels.example.org/team")
+    assert is_kept("tags")
+    assert not is_kept("gpuPools[3].labelsOfMine")
+    assert not is_kept("gpuPools[0]")
+    assert MASK == "[secret]"

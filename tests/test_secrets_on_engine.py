@@ -1,0 +1,88 @@
+"""A secret in a stack file, from `pulumi config set --secret` to Azure and back."""
+
+import json
+
+import pytest
+
+from tests.bench import Bench
+from tests.faults import Faults
+from tests.names import unique
+from tests.test_stacks_on_engine import POOL, stack
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+SECRET = "correct-horse-battery"
+HEADER, LABEL = "X-Cost-Center", "example.org/team"
+
+
+def written(bench: Bench) -> dict[str, str]:
+    """All that was written while the stack was at work, but for the program's own environment."""
+    files = [path for path in bench.folder.rglob("*") if path.is_file()]
+    files.append(bench.cloud.home / "server.log")
+    assert any(path.name.endswith(".history.json") for path in files)
+    return {str(path): path.read_text(errors="replace") for path in files}
+
+
+def brought_up(bench: Bench) -> list[str]:
+    """A stack with secrets in it, brought up and changed; all that was printed."""
+    name = unique("secrets")
+    bench.write_stack(stack(name, POOL | {"customHeaders": {"EnableACRTeleport": "true"}}))
+    for path in (
+        f"aks-gpu:gpuPools[0].customHeaders.{HEADER}",
+        f'aks-gpu:gpuPools[0].labels["{LABEL}"]',
+        "aks-gpu:tags.owner",
+    ):
+        bench.pulumi("config", "set", "--secret", "--path", path, SECRET)
+    said = [
+        bench.pulumi("preview", "--diff"),
+        bench.pulumi("up", "--yes", "--skip-preview"),
+        bench.pulumi("stack", "output"),
+    ]
+    bench.pulumi("config", "set", "--secret", "--path", "aks-gpu:tags.owner", f"{SECRET}-2")
+    return [
+        *said,
+        bench.pulumi("preview", "--diff"),
+        bench.pulumi("preview", "--json"),
+        bench.pulumi("up", "--yes", "--diff"),
+        bench.pulumi("refresh", "--yes"),
+    ]
+
+
+def test_a_secret_stays_one_wherever_it_goes(bench: Bench, faults: Faults) -> None:
+    """`pulumi config set --secret` came out in clear in the state and in every diff."""
+    answer = {"kubeconfigs": [{"name": "clusterUser", "value": "YQ=="}]}
+    faults.script(
+        {"method": "POST", "path": "listClusterUserCredential", "status": 200, "body": answer}
+    )
+    said = brought_up(bench)
+    pool = bench.resources()["gpu"]
+
+    # It has reached Azure: as a header, as a label and as a tag.
+    shown = json.loads(bench.pulumi("stack", "export", "--show-secrets"))
+    (whole,) = (found for found in shown["deployment"]["resources"] if found["urn"] == pool["urn"])
+    inputs = whole["inputs"]
+    assert SECRET in json.dumps(inputs["customHeaders"])
+    assert SECRET in json.dumps(inputs["nodeLabels"])
+    assert SECRET in json.dumps(inputs["tags"])
+
+    for text in said:
+        assert SECRET not in text
+    for path, text in written(bench).items():
+        assert SECRET not in text, path
+    assert "[secret]" in said[0]
+    puts = bench.requests("PUT", "agentPools")
+    assert puts
+    assert SECRET not in str([put["headers"] for put in puts])
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+@pytest.mark.parametrize("path", ["location", "gpuPools[0].vmSize"])
+def test_what_cannot_be_a_secret_is_refused_with_its_place(bench: Bench, path: str) -> None:
+    bench.write_stack(stack("refused", POOL))
+    bench.pulumi("config", "set", "--secret", "--path", f"aks-gpu:{path}", "westeurope")
+
+    said = bench.pulumi("preview", fails=True)
+
+    assert f"{path}: cannot be a secret" in said
+    assert "(Pulumi.test.yaml:" in said
+    assert not bench.requests("PUT")
