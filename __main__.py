@@ -108,7 +108,10 @@ else:
             ),
             tags=stack.tags,
         ),
-        after_the_feature if stack.system_pool in specialised else None,
+        pulumi.ResourceOptions.merge(
+            after_the_feature if stack.system_pool in specialised else None,
+            pulumi.ResourceOptions(protect=stack.cluster.protect),
+        ),
     )
 
 pools = [
@@ -140,7 +143,10 @@ pools = [
             updatable_headers=pool.updatable_headers,
             tags=stack.tags,
         ),
-        after_the_feature if pool in specialised else None,
+        pulumi.ResourceOptions.merge(
+            after_the_feature if pool in specialised else None,
+            pulumi.ResourceOptions(protect=pool.protect),
+        ),
     )
     for pool in stack.gpu_pools
 ]

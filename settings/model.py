@@ -39,6 +39,7 @@ class Cluster(Section):
     workload_identity: bool = False
     upgrade_channel: str = "none"
     node_os_upgrade_channel: str = "NodeImage"
+    protect: bool = True
 
     @field_validator("name")
     @classmethod

@@ -89,6 +89,7 @@ class GpuPool(Pool):
     labels: dict[str, str] = {}
     tainted: bool = True
     updatable_headers: list[str] = []
+    protect: bool = False
 
     @field_validator("kubernetes_version", mode="before")
     @classmethod

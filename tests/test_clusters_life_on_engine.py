@@ -59,7 +59,7 @@ def test_rotated_certificates_are_a_change_of_the_provider_alone(whole_bench: Be
         assert whole_bench.changes() == {"kubernetes": "update"}
     finally:
         faults.lift()
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def test_a_cluster_of_the_same_name_gets_its_objects_anew(whole_bench: Bench) -> None:
@@ -76,7 +76,7 @@ def test_a_cluster_of_the_same_name_gets_its_objects_anew(whole_bench: Bench) ->
     replaced = config | {"network": {"podCidr": "10.9.0.0/16"}}
     whole_bench.write_stack(replaced)
     assert whole_bench.changes().keys() >= objects
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def test_a_stack_is_destroyed_whose_cluster_is_gone(whole_bench: Bench) -> None:
@@ -84,7 +84,7 @@ def test_a_stack_is_destroyed_whose_cluster_is_gone(whole_bench: Bench) -> None:
     name = brought_up(whole_bench)
     removed_by_hand(whole_bench, cluster_path(name))
 
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
     assert whole_bench.resources() == {}
 
@@ -100,5 +100,5 @@ def test_a_refresh_that_finds_the_cluster_gone_can_be_told_so(
 
     monkeypatch.setenv("PULUMI_K8S_DELETE_UNREACHABLE", "true")
     whole_bench.pulumi("refresh", "--yes", "--skip-preview")
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
     assert whole_bench.resources() == {}

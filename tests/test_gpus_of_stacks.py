@@ -30,7 +30,7 @@ def test_dev_has_no_plugin_on_its_system_node(stack: ClusterBench) -> None:
     assert "system" not in stack.pools_with_plugin()
     (daemon_set,) = stack.objects("daemonsets", "-n", "gpu-resources")
     assert daemon_set["status"]["numberMisscheduled"] == 0
-    stack.pulumi("destroy", "--yes", "--skip-preview")
+    stack.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def worker(number: int) -> dict[str, Any]:
@@ -72,4 +72,4 @@ def test_prods_a100_cut_into_seven_is_seven_gpus(stack: ClusterBench) -> None:
     ]
     assert "Insufficient nvidia.com/gpu" in waiting["status"]["conditions"][0]["message"]
     stack.kubectl("delete", "pods", "-l", "app=worker")
-    stack.pulumi("destroy", "--yes", "--skip-preview")
+    stack.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

@@ -65,7 +65,7 @@ def test_a_stack_goes_from_one_variant_to_another(whole_bench: Bench) -> None:
     larger_system = stack(name, second, systemPool={"count": 2})
     assert up(whole_bench, larger_system) == {"cluster": "update"}
     assert whole_bench.resources()["cluster"]["id"] == cluster
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def test_pools_on_an_existing_cluster_leave_it_as_it_is(whole_bench: Bench) -> None:
@@ -82,9 +82,9 @@ def test_pools_on_an_existing_cluster_leave_it_as_it_is(whole_bench: Bench) -> N
         if not found["type"].startswith("aks-gpu:")
     ]
     assert azure == ["azure-native:containerservice:AgentPool"]
-    other.pulumi("destroy", "--yes", "--skip-preview")
+    other.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
     assert whole_bench.changes("--refresh") == {}
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def test_ten_mistakes_give_ten_lines_and_no_request(whole_bench: Bench) -> None:
@@ -142,7 +142,7 @@ def test_prod_comes_up_and_no_key_of_its_kubeconfig_is_in_clear(whole_bench: Ben
         assert not any(secret in text for secret in secrets)
 
     assert whole_bench.changes() == {}
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 def _text(path: Path) -> str:

@@ -76,7 +76,9 @@ def _take_away(era: Era, console: Console) -> int:
         name = stack["name"]
         recover(pulumi, name, stage.project.state, stage.cloud.subscription, to_stderr)
         left = f"The stack {name} is not gone yet: run make rehearse-down again."
-        if failed := _watch(pulumi, console, left, "destroy", "--yes", "--stack", name):
+        # What a stack protects is protected from mistakes, not from being taken away.
+        destroy = ("destroy", "--yes", "--ignore-protect", "--stack", name)
+        if failed := _watch(pulumi, console, left, *destroy):
             return failed
         pulumi.read("stack", "rm", "--yes", "--stack", name)
     stop_cloud(stage.cloud.home)

@@ -35,7 +35,7 @@ def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path)
     assert by_state(pulumi, "test") == frozenset()
     bench.pulumi("up", "--yes")
     assert by_state(pulumi, "test") == frozenset([its_id.lower()])
-    bench.pulumi("destroy", "--yes")
+    bench.pulumi("destroy", "--yes", "--ignore-protect")
 
 
 def test_a_state_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
