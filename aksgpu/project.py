@@ -17,7 +17,6 @@ import yaml
 
 from aksgpu.stack_names import policies_file, stack_file, stacks_in
 from rehearsal.files import write_whole
-from settings.reading import PROJECT
 from settings.stack_file import StackFile, StackFileError, parse
 from settings.stack_file import read as read_stack_file
 
@@ -111,8 +110,7 @@ class Project:
 
     def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
         """Whether a stack file, or the text in its place, allows what Azure has retired."""
-        config = self._stack_file(stack, text).config
-        return config.get(f"{PROJECT}:allowRetired") in (True, "true")
+        return self._stack_file(stack, text).allows_retired
 
     def _stack_file(self, stack: str, text: str | None) -> StackFile:
         file = stack_file(self.program, stack)

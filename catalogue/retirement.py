@@ -26,6 +26,9 @@ TAGS: Mapping[str, tuple[date, str]] = MappingProxyType(
     {"SkipGPUDriverInstall": (date(2025, 8, 14), "gpuProfile.driver: None")}
 )
 
+# A day on which nothing of what the catalogue knows was retired yet.
+BEFORE_ANY = date(2023, 9, 5)
+
 
 def has_come(retired_on: date | None) -> bool:
     """Whether the day of a retirement has come; None: no such day is known."""

@@ -67,6 +67,11 @@ class StackFile:
         return found
 
     @property
+    def allows_retired(self) -> bool:
+        """Whether it lets new pools have what Azure has retired."""
+        return self.config.get(f"{PROJECT}:allowRetired") in (True, "true")
+
+    @property
     def secrets(self) -> list[str]:
         """The paths of all encrypted values, such as aks-gpu:gpuPools[0].vmSize."""
         return [path for key, value in self.config.items() for path in _secrets(value, key)]

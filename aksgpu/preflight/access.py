@@ -65,6 +65,8 @@ class Access:
     prices: str = RETAIL_PRICES
     # The day by which this Azure judges what is retired.
     today: date = field(default_factory=today)
+    # A rehearsal knows the sizes of the catalogue alone.
+    is_rehearsal: bool = False
 
 
 def of_rehearsal(cloud: Cloud) -> Access:
@@ -79,7 +81,9 @@ def of_rehearsal(cloud: Cloud) -> Access:
     authority = cloud.ca_certificate
     # Nothing of the environment: a rehearsal never signs in elsewhere.
     sealed = Configuration(given, PACKAGE, SETTINGS, environment={})
-    return Access(sealed, authority, f"{cloud.url}/api/retail/prices", cloud.era.day)
+    return Access(
+        sealed, authority, f"{cloud.url}/api/retail/prices", cloud.era.day, is_rehearsal=True
+    )
 
 
 @dataclass(frozen=True)

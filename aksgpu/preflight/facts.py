@@ -106,10 +106,16 @@ class Facts:
     # The ids of all that the stack's own state has; None where the state cannot be read. To read
     # it takes an engine, so it is read only where names are taken.
     owned: frozenset[str] | None = frozenset()
+    is_rehearsal: bool = False
 
     @property
     def are_names_taken(self) -> bool:
         return isinstance(self.group, str) or isinstance(self.cluster, ExistingCluster)
+
+    def has_pool(self, name: str, vm_size: str) -> bool:
+        """Whether the cluster has this pool already, of this size."""
+        pools = self.cluster.pools if isinstance(self.cluster, ExistingCluster) else {}
+        return name in pools and plain(pools[name].vm_size) == plain(vm_size)
 
     def size(self, vm_size: str) -> OfferedSize | None:
         return None if isinstance(self.sizes, Unanswered) else self.sizes.get(plain(vm_size))

@@ -64,6 +64,7 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     except (AzureError, ProviderError, TimeoutError) as error:
         result.rows.append(_no_way_in(error))
         return result
+    facts = replace(facts, is_rehearsal=access.is_rehearsal)
     if facts.are_names_taken:
         facts = replace(facts, owned=owned())
     result.location, result.subscription = facts.location, facts.subscription

@@ -15,7 +15,7 @@ from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
 from catalogue import retirement
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
-from catalogue.sizes import GpuSize, find, is_gpu_size
+from catalogue.sizes import AS_OF, GpuSize, find, is_gpu_size
 
 # What Azure's reasons for a restriction mean, and what can be done about it.
 _REFUSALS = {
@@ -43,12 +43,15 @@ def judge(pools: Sequence[WantedPool], facts: Facts, today: date) -> Iterator[Ro
         yield About("size").unknown(facts.sizes.reason, advice, facts.sizes.cause)
     for pool in pools:
         if isinstance(facts.sizes, Mapping):
-            yield from _had(pool, facts.sizes, facts.location)
-        yield from _retired(pool, facts.sizes, today)
+            yield from _had(pool, facts.sizes, facts)
+        yield from _retired(pool, facts, today)
 
 
-def _had(pool: WantedPool, sizes: Sizes, here: str) -> Iterator[Row]:
-    size = sizes.get(plain(pool.vm_size))
+def _had(pool: WantedPool, sizes: Sizes, facts: Facts) -> Iterator[Row]:
+    size, here = sizes.get(plain(pool.vm_size)), facts.location
+    if sizes and size is None and (doubt := _not_listed(pool, facts)):
+        yield doubt
+        return
     yield _offered(pool, size, sizes, here)
     if size is None or size.refused:
         return
@@ -56,6 +59,18 @@ def _had(pool: WantedPool, sizes: Sizes, here: str) -> Iterator[Row]:
         yield _zones(pool, size, sizes, here)
     if pool.spot:
         yield _spot(pool, size, sizes)
+
+
+def _not_listed(pool: WantedPool, facts: Facts) -> Row | None:
+    """What stands in no list and may be there all the same; None for what may not."""
+    about = About("size", pool.name, f"{pool.key}.vmSize")
+    if facts.has_pool(pool.name, pool.vm_size):
+        what = f"{pool.vm_size} is not offered in {facts.location} any more, and the pool is there"
+        return about.warning(what, "plan for another size: more nodes may not be had")
+    if facts.is_rehearsal and find(pool.vm_size) is None and is_gpu_size(pool.vm_size):
+        what = f"the rehearsal cloud does not know {pool.vm_size}: Azure's own list tells"
+        return about.warning(what, f"`az vm list-skus --location {facts.location} --all`")
+    return None
 
 
 def _offered(pool: WantedPool, size: OfferedSize | None, sizes: Sizes, here: str) -> Row:
@@ -98,16 +113,20 @@ def _spot(pool: WantedPool, size: OfferedSize, sizes: Sizes) -> Row:
     return about.problem(Cause.SIZE_NOT_OFFERED, f"{size.name} cannot be had as spot", advice)
 
 
-def _retired(pool: WantedPool, sizes: Sizes | Unanswered, today: date) -> Iterator[Row]:
-    """Retired things stand in a stack file only where it allows them, or it could not be read."""
+def _retired(pool: WantedPool, facts: Facts, today: date) -> Iterator[Row]:
+    """What is retired is wrong in new pools alone."""
     about = About("retired", pool.name, f"{pool.key}.vmSize")
     known = find(pool.vm_size)
-    if pool.has_specialised_image:
+    if pool.has_specialised_image and today >= SPECIALISED_IMAGE_RETIRED_ON:
         what = f"the specialised image was retired on {SPECIALISED_IMAGE_RETIRED_ON}"
         advice = "Azure refuses new pools with it; take the regular image"
         yield About("image", pool.name, f"{pool.key}.image").warning(what, advice)
     if known is None:
-        yield about.ok("the table of retirements has GPU sizes alone; Azure's list tells of others")
+        if is_gpu_size(pool.vm_size):
+            what = f"the table of GPU sizes of {AS_OF} does not know {pool.vm_size}"
+            yield about.warning(what, "look for it among Azure's retired sizes")
+        else:
+            yield about.ok("retirement dates are known for GPU sizes only")
         return
     if known.retired_on is None:
         yield about.ok(f"no day is known on which {known.name} will be retired")
@@ -117,7 +136,9 @@ def _retired(pool: WantedPool, sizes: Sizes | Unanswered, today: date) -> Iterat
     what = f"{known.name} was retired on {known.retired_on}"
     if known.retired_on > today:
         yield about.warning(f"{known.name} will be retired on {known.retired_on}", advice)
-    elif isinstance(sizes, Mapping) and plain(pool.vm_size) not in sizes:
+    elif facts.has_pool(pool.name, pool.vm_size):
+        yield about.warning(f"{what}; the pool is there", advice)
+    elif isinstance(facts.sizes, Mapping) and plain(pool.vm_size) not in facts.sizes:
         yield about.problem(Cause.SIZE_RETIRED, what, advice)
     else:
         yield about.warning(f"{what}; it works where Azure lists it still", advice)

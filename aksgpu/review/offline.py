@@ -15,6 +15,7 @@ from aksgpu.project import EncryptedError, Project
 from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
+from catalogue.retirement import BEFORE_ANY
 from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
@@ -63,7 +64,7 @@ def rehearsed(
         environment.pop(TODAY_VARIABLE, None)
         place = Place(engine, pulumi_in(engine, project.folder, environment))
         project.write()
-        notes = [] if base is None else _begin_from(place, project, stack, base, say)
+        notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
         project.write_stack(stack)
         create(place, stack)
         review.preflight = _preflight(project, stack, cloud, place, say)
@@ -76,12 +77,17 @@ def rehearsed(
         _take_away(home)
 
 
-def _begin_from(place: Place, project: Project, stack: str, base: str, say: Say) -> list[str]:
+def _begin_from(
+    place: Place, cloud: Cloud, project: Project, stack: str, base: str, say: Say
+) -> list[str]:
     """Brings the base up. A file that the program itself refuses has never been up anywhere."""
     try:
         project.write_stack(stack, base)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
+            # It was made when what it has was to be had.
+            cloud.offer({"today": str(BEFORE_ANY), "anyGpuSize": True})
             bring_up(place, stack)
+            cloud.offer({})
     except StoppedError as error:
         if {finding.cause for finding in error.findings} == {Cause.STACK_FILE_INVALID}:
             return [_INVALID_BASE]

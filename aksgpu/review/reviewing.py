@@ -16,6 +16,7 @@ from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
 from aksgpu.review.pools import count_gpus
+from aksgpu.review.retirements import refuse_new
 from aksgpu.review.seen import Seen, Step
 from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
@@ -102,7 +103,10 @@ def _review(
             configuration = policies_file(options.project, review.stack)
             seen, problems = preview(place, review.stack, _PACK, configuration)
         review.changes, review.unchanged = seen.changes, seen.unchanged
-        review.findings = by_severity(seen.findings)
+        findings = seen.findings
+        if not file.allows_retired:
+            findings = refuse_new(findings, seen.steps)
+        review.findings = by_severity(findings)
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
         review.lost = lost_pools(seen.steps.values(), options.allowed)
         review.problems += problems

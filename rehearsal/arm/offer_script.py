@@ -13,6 +13,7 @@ Without the file, or without a key, everything in the tables is on offer. Its ke
 - `pageSize`: how many items a page has, of every list that comes in pages;
 - `today`: the day by which sizes and images are retired, such as `2026-09-29`; the default is the
   era's;
+- `anyGpuSize`: true puts GPU sizes on offer that no table knows, by their names;
 - `autoscaledCounts`: what a PUT with another count does to a pool that the autoscaler scales:
   `scale` (the pool gets the count; the default) or `refuse` (400). No recording shows which of them
   AKS does.
@@ -65,6 +66,7 @@ class OfferScript:
     page_size: int = PAGE_SIZE
     refuses_autoscaled_counts: bool = False
     today: date | None = None
+    any_gpu_size: bool = False
 
 
 class ScriptError(ValueError):
@@ -84,6 +86,7 @@ def parse(content: dict[str, Any]) -> OfferScript:
             ),
             page_size=int(content.pop("pageSize", PAGE_SIZE)),
             refuses_autoscaled_counts=_REFUSES[content.pop("autoscaledCounts", "scale")],
+            any_gpu_size=content.pop("anyGpuSize", False) is True,
             today=_day(content.pop("today", None)),
             **content,
         )

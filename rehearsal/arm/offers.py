@@ -7,9 +7,10 @@ from datetime import date
 from functools import cache
 
 from catalogue import regions
-from catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes
+from catalogue.sizes import GpuSize, Size, cpu_sizes, gpu_sizes, is_gpu_size
 from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets, plain
 from rehearsal.control_planes.desired_state import Era
+from rehearsal.control_planes.sizes import room
 
 # Generous: a rehearsal should not fail for the low quota of a new subscription.
 FAMILY_LIMIT = 100_000
@@ -59,6 +60,15 @@ class Offers:
     def find(self, vm_size: str, location: str) -> Offer | None:
         """Returns the offer of a size in a location; None if there is none."""
         size = known_sizes().get(vm_size.lower())
+        if size is None and self.script.any_gpu_size and is_gpu_size(vm_size):
+            cpus = room(vm_size, max_pods=0).cpus
+            size = Size(
+                name=vm_size,
+                vcpus=cpus,
+                memory_gib=None,
+                quota_family=None,
+                generations=frozenset(),
+            )
         return next(self._of([size], location), None) if size else None
 
     def in_location(self, location: str) -> list[Offer]:

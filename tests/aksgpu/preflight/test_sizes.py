@@ -1,5 +1,6 @@
 """The answers about sizes, made true and false by the rehearsal's script."""
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from aksgpu.outcome import Cause
 from aksgpu.preflight import sizes, wanted
+from aksgpu.preflight.facts import ExistingCluster, ExistingPool
 from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stack_of, the
 
 SIZE = T4["vmSize"]
@@ -110,6 +112,30 @@ def test_retirement(day: date, is_listed: bool, answer: str, words: str) -> None
     assert row.answer == answer
     assert words in row.what
     assert row.advice == "take Standard_NV36ads_A10_v5"
+
+
+def test_a_pool_that_is_there_keeps_its_retired_size() -> None:
+    """A change that scales it down must not be refused for what Azure sells no more."""
+    size = "Standard_NV12s_v3"
+    pools = wanted.pools(stack_of(gpuPools=[T4 | {"vmSize": size}]))[1:]
+    there = ExistingPool(vm_size=size, count=2, spot=False)
+    for pool, answers in ((there, {"warning"}), (replace(there, vm_size=SIZE), {"problem"})):
+        cluster = ExistingCluster(
+            id="/c", location="eastus", version="1.35", trouble="", pools={"t4": pool}
+        )
+        facts = facts_with(offered("Standard_D4ds_v5"), cluster=cluster)
+        rows = [*sizes.judge(pools, facts, date(2026, 9, 30))]
+        assert {row.question for row in rows} == {"size", "retired"}
+        assert {row.answer for row in rows} == answers
+
+
+@pytest.mark.parametrize(("is_rehearsal", "answer"), [(True, "warning"), (False, "problem")])
+def test_a_size_that_no_table_knows_is_azures_to_judge(is_rehearsal: bool, answer: str) -> None:
+    pools = wanted.pools(stack_of(gpuPools=[T4 | {"vmSize": "Standard_ND7_v9"}]))[1:]
+    facts = facts_with(offered("Standard_D4ds_v5"), is_rehearsal=is_rehearsal)
+    rows = {row.question: row for row in sizes.judge(pools, facts, date(2026, 11, 22))}
+    assert rows["size"].answer == answer
+    assert rows["retired"].answer == "warning"
 
 
 def test_what_is_retired_and_gone_is_told_as_retired(place: Place) -> None:

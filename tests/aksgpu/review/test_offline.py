@@ -99,6 +99,35 @@ def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> 
     assert stack["preflight"] is None
 
 
+def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path: Path) -> None:
+    """Once the base counted as invalid: everything was new, and a pool that went was not told."""
+    old = {"name": "old", "vmSize": "Standard_NC6s_v3", "minCount": 0, "maxCount": 4}
+    own = {"name": "own", "vmSize": "Standard_ND7_v9", "minCount": 0, "maxCount": 4}
+
+    def write(*pools: dict[str, Any]) -> None:
+        said = {"config": {"aks-gpu:gpuPools": [*pools]}}
+        (project / "Pulumi.old.yaml").write_text(yaml.safe_dump(said))
+
+    project = own_program(tmp_path / "project", "old")
+    write(old, own)
+    git(project, "init", "--quiet")
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "--message", "base")
+    where = ("--project", str(project), "--base", "HEAD", "--stack", "old")
+
+    write(old | {"maxCount": 1}, own | {"maxCount": 1})
+    (stack,) = reviewed(tmp_path, *where, cause="fine")["stacks"]
+    assert stack["notes"] == []
+    assert [pool["name"] for pool in stack["changes"]["update"]] == ["old", "own"]
+    assert {finding["rule"] for finding in stack["findings"]} >= {"gpu-size-retired"}
+
+    write(old | {"vmSize": "Standard_NC12s_v3"}, own)
+    (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
+    assert [lost["pool"] for lost in stack["lostGpuPools"]] == ["old"]
+    (refused,) = [finding for finding in stack["findings"] if finding["mandatory"]]
+    assert (refused["rule"], refused["resource"]["name"]) == ("gpu-size-retired", "old")
+
+
 def test_what_azure_would_not_take_fails_the_review(tmp_path: Path) -> None:
     pools = [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 2}]
     project = own_program(

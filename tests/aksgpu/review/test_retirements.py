@@ -1,0 +1,81 @@
+"""What is retired is refused in new pools, and told of in those that are there."""
+
+from typing import Any
+
+import pytest
+
+from aksgpu.review.retirements import refuse_new
+from tests.aksgpu.review.reviews import CLUSTER, CPU, T4, policy, seen, step
+
+OLD, OLDER = "Standard_NC6s_v3", "Standard_NC6"
+POOL = {"agentPoolName": "gpu", "vmSize": OLD, "count": 2}
+SIZE = f"This pool has {OLD}, which Azure retired on 2025-09-30."
+IMAGE = "The custom header UseGPUDedicatedVHD asks for it."
+ASKS = {"customHeaders": {"UseGPUDedicatedVHD": "true"}}
+
+
+def is_refused(message: str, rule: str, event: Any) -> bool:
+    urn_name = event.resource_pre_event.metadata.urn.rpartition("::")[2]
+    told = seen(event, policy(message, urn_name, "advisory", rule=rule, pack="aks-gpu-policies"))
+    # The step and the finding are about the same resource.
+    steps = {
+        finding.resource.urn: next(iter(told.steps.values()))
+        for finding in told.findings
+        if finding.resource
+    }
+    (finding,) = refuse_new(told.findings, steps)
+    assert ("It is new, and Azure refuses new ones." in finding.message) == finding.mandatory
+    assert ("allowRetired: true" in finding.remedy) == finding.mandatory
+    return finding.mandatory
+
+
+@pytest.mark.parametrize(
+    ("event", "expected"),
+    [
+        (step("create", "gpu", None, POOL), True),
+        (step("replace", "gpu", POOL | {"vmSize": T4}, POOL), True),
+        (step("replace", "gpu", POOL, POOL), True),
+        # From before the day of the retirement.
+        (step("same", "gpu", POOL, POOL), False),
+        (step("update", "gpu", POOL, POOL | {"count": 1}), False),
+        (step("import", "gpu", None, POOL), False),
+    ],
+)
+def test_a_size(event: Any, expected: bool) -> None:
+    assert is_refused(SIZE, "gpu-size-retired", event) is expected
+    assert is_refused("It is what it is.", "another-rule", event) is False
+
+
+@pytest.mark.parametrize(
+    ("added", "expected"),
+    [
+        ([], False),
+        ([{"name": "new", "vmSize": OLD}], True),
+        # Of another size than the finding is about.
+        ([{"name": "new", "vmSize": T4}], False),
+    ],
+)
+def test_an_inline_pool(added: list[dict[str, Any]], expected: bool) -> None:
+    there = [{"name": "system", "vmSize": CPU}, {"name": "old", "vmSize": OLD}]
+    event = step(
+        "update",
+        "c",
+        {"agentPoolProfiles": there},
+        {"agentPoolProfiles": there + added},
+        kind=CLUSTER,
+    )
+    assert is_refused(SIZE, "gpu-size-retired", event) is expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [({}, ASKS, True), (ASKS, ASKS, False), (ASKS, ASKS | {"count": 1}, False)],
+)
+def test_the_image(old: dict[str, Any], new: dict[str, Any], expected: bool) -> None:
+    event = step("update", "gpu", POOL | old, POOL | new)
+    assert is_refused(IMAGE, "gpu-image-retired", event) is expected
+
+
+def test_what_is_about_the_stack_stays_as_it_is() -> None:
+    told = seen(policy(SIZE, "", "advisory", rule="gpu-size-retired"))
+    assert refuse_new(told.findings, told.steps) == told.findings
