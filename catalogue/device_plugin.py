@@ -2,8 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from itertools import pairwise
 from typing import Any
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 # A version up to its minor number.
 Version = tuple[int, int]

@@ -7,7 +7,11 @@ tried, and AKS says no where it cannot.
 """
 
 from collections.abc import Collection, Mapping
+from datetime import date
 from types import MappingProxyType
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 _NAME = "names the resource"
 _AT_CREATION = "AKS sets it when it makes the nodes, and never again"

@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from types import MappingProxyType
 from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 # A token, as RFC 9110 has it.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

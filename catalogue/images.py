@@ -2,6 +2,9 @@
 
 from datetime import date
 
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
+
 DEVICE_PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
 # As the article has it.
 ARTICLE_DEVICE_PLUGIN = "mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"

@@ -3,7 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from types import MappingProxyType
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 # The lowest that can schedule GPUs.
 LOWEST = (1, 10)

@@ -6,9 +6,13 @@ names are those of NVIDIA's MIG user guide. AKS divides A100, H100 and H200 only
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from types import MappingProxyType
 
 from catalogue.sizes import GpuSize
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 # How many slices of one GPU each profile of AKS creates.
 SLICES_PER_GPU: Mapping[str, int] = MappingProxyType(

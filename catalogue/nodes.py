@@ -3,7 +3,11 @@
 import math
 import re
 from collections.abc import Mapping
+from datetime import date
 from types import MappingProxyType
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 # AKS taints nothing by itself; this is the taint its documentation uses for GPU pools.
 GPU_TAINT = "sku=gpu:NoSchedule"

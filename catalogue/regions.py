@@ -3,9 +3,13 @@
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
 
 
 @dataclass(frozen=True, kw_only=True)

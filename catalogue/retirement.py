@@ -6,6 +6,9 @@ from types import MappingProxyType
 
 from catalogue.today import today
 
+# When the facts here were true.
+AS_OF = date(2026, 11, 21)
+
 # By family, the size to move to: of the same kind of work, with a whole GPU.
 SUCCESSORS: Mapping[str, str] = MappingProxyType(
     {
@@ -17,7 +20,7 @@ SUCCESSORS: Mapping[str, str] = MappingProxyType(
         "NV": "Standard_NV36ads_A10_v5",
         "NV_Promo": "Standard_NV36ads_A10_v5",
         "NVv3": "Standard_NV36ads_A10_v5",
-        "NVv4": "Standard_NV36ads_A10_v5",
+        "NVv4": "Standard_NV24ads_V710_v5",
     }
 )
 

@@ -48,6 +48,8 @@ class GpuSize(Size):
     gpu_vendor: str
     gpu_memory_gib: int | None
     mig: bool | None
+    # Whether AKS installs a driver on it, where nobody says driver: None.
+    aks_driver: bool | None
     retired_on: date | None
 
     @property
@@ -111,7 +113,7 @@ def _gpu_size(row: dict[str, str]) -> GpuSize:
         return row[column] or None
 
     memory, gpus, gpu_memory = known("memory_gib"), known("gpus"), known("gpu_memory_gib")
-    mig, retired_on = known("mig"), known("retired_on")
+    mig, aks_driver, retired_on = known("mig"), known("aks_driver"), known("retired_on")
     return GpuSize(
         name=row["name"],
         family=row["family"],
@@ -123,6 +125,7 @@ def _gpu_size(row: dict[str, str]) -> GpuSize:
         gpu_memory_gib=int(gpu_memory) if gpu_memory else None,
         generations=frozenset(row["generations"].split(";")) - {""},
         mig=mig == "true" if mig else None,
+        aks_driver=aks_driver == "true" if aks_driver else None,
         quota_family=known("quota_family"),
         retired_on=date.fromisoformat(retired_on) if retired_on else None,
     )

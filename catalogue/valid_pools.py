@@ -238,6 +238,16 @@ def _is_known(vm_size: str, _: Values) -> str | None:
     )
 
 
+def _gets_a_driver(vm_size: str, pool: Values) -> str | None:
+    size = find(vm_size)
+    if size is None or size.aks_driver is not False or pool.get("gpuStack", "none") == "none":
+        return None
+    return (
+        f"{size.name} is not among the sizes on which AKS installs a driver ({AS_OF}): set "
+        "gpuStack: none, and bring driver and device plugin, such as by NVIDIA's GPU Operator."
+    )
+
+
 def _is_of_today(vm_size: str, _: Values) -> str | None:
     size = find(vm_size)
     if size is None or not retirement.has_come(size.retired_on):
@@ -250,7 +260,7 @@ def _is_of_today(vm_size: str, _: Values) -> str | None:
 # refuses it before the pool is asked for.
 DOUBTS: Rules = MappingProxyType(
     {
-        "vmSize": (_is_known, _is_of_today),
+        "vmSize": (_is_known, _is_of_today, _gets_a_driver),
         "customHeaders": (
             wrong_if(
                 lambda _, pool: (

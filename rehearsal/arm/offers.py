@@ -15,6 +15,12 @@ from rehearsal.control_planes.sizes import room
 # Generous: a rehearsal should not fail for the low quota of a new subscription.
 FAMILY_LIMIT = 100_000
 LIMITS = {"cores": 1_000_000, "lowPriorityCores": 100_000}
+# Azure's list names no GPUs of these.
+WITHOUT_GPUS = {
+    "Standard_ND96is_MI300X_v5",
+    "Standard_ND128isr_NDR_GB200_v6",
+    "Standard_ND128isr_GB300_v6",
+}
 # The line of a size that the script does not name.
 UNSCRIPTED = SizeLine(size="*", is_="offered")
 
@@ -108,8 +114,8 @@ def families() -> tuple[str, ...]:
 
 
 def listed_gpus(size: Size) -> int | None:
-    """Returns the GPUs of a size as Azure lists them: a part counts for one; None: not known."""
-    known = size.gpus if isinstance(size, GpuSize) else None
+    """Returns the GPUs of a size as Azure lists them: a part counts for one; None: not listed."""
+    known = size.gpus if isinstance(size, GpuSize) and size.name not in WITHOUT_GPUS else None
     return None if known is None else max(1, int(known))
 
 

@@ -3,6 +3,8 @@ from fractions import Fraction
 
 import pytest
 
+from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.retirement import BEFORE_ANY, SUCCESSORS
 from catalogue.sizes import find, gpu_sizes, is_gpu_size
 
 
@@ -16,16 +18,54 @@ def test_knows_the_smallest_size_of_the_article() -> None:
 
 
 def test_reads_parts_of_gpus_generations_and_what_is_not_known() -> None:
-    part, unknown = find("Standard_NV6ads_A10_v5"), find("Standard_ND96is_MI300X_v5")
+    part, unknown = find("Standard_NV6ads_A10_v5"), find("Standard_ND96ams_v4")
 
     assert part is not None
     assert (part.gpus, part.generations) == (Fraction(1, 6), frozenset({"Gen1", "Gen2"}))
     assert unknown is not None
-    assert (unknown.gpus, unknown.generations, unknown.gpu_vendor) == (None, frozenset(), "AMD")
+    assert (unknown.gpus, unknown.generations, unknown.gpu_memory_gib) == (None, frozenset(), None)
+
+
+# By their names, what is known of them: the GPUs of a machine, their model, and whether AKS brings
+# a driver. What no source tells is not known.
+@pytest.mark.parametrize(
+    ("name", "gpus", "model", "aks_driver"),
+    [
+        ("Standard_ND96is_MI300X_v5", 8, "Instinct MI300X", None),
+        ("Standard_ND96isrf_H200_v5", 8, "H200 141GB", True),
+        ("Standard_ND96isf_H200_v5", None, "H200 141GB", True),
+        ("Standard_ND120amsr_A100_v4", None, "A100 80GB", True),
+        ("Standard_ND40s_v3", 8, "V100", True),
+        ("Standard_NC40ads_H100_v5", 1, "H100 94GB", True),
+        ("Standard_NCC40ads_H100_v5", 1, "H100 94GB (confidential)", False),
+        ("Standard_NG32ads_V620_v1", 1, "Radeon PRO V620", False),
+        ("Standard_NV6s_v2", 1, "Tesla M60", False),
+    ],
+)
+def test_what_is_known_of_sizes_off_the_beaten_track(
+    name: str, gpus: int | None, model: str, aks_driver: bool | None
+) -> None:
+    size = find(name)
+    assert size is not None
+    assert (size.gpus, size.gpu_model, size.aks_driver) == (gpus, model, aks_driver)
+
+
+def test_retired_families_have_successors_that_can_be_had() -> None:
+    retired = {size.family for size in gpu_sizes().values() if size.retired_on}
+    assert retired == SUCCESSORS.keys()
+    for successor in SUCCESSORS.values():
+        size = find(successor)
+        assert size is not None
+        assert size.retired_on is None
+
+
+def test_before_any_retirement_is_before_all_of_them() -> None:
+    days = [size.retired_on for size in gpu_sizes().values() if size.retired_on]
+    assert min(*days, SPECIALISED_IMAGE_RETIRED_ON) > BEFORE_ANY
 
 
 def test_every_row_is_a_gpu_size_of_its_own() -> None:
-    assert len(gpu_sizes()) == 83
+    assert len(gpu_sizes()) == 102
     assert all(is_gpu_size(size.name) for size in gpu_sizes().values())
 
 

@@ -345,6 +345,19 @@ def test_a_size_that_no_table_knows_is_a_warning(vm_size: str, more: dict[str, s
     assert f"{vm_size} is not in the table of GPU sizes of {AS_OF}" in heard[0]
 
 
+def test_a_size_without_a_driver_of_akss_own_is_a_warning() -> None:
+    pool = {**POOL, "vmSize": "Standard_NCC40ads_H100_v5"}
+    read(
+        [
+            "Standard_NCC40ads_H100_v5 is not among the sizes on which AKS installs a driver "
+            f"({AS_OF}): set gpuStack: none, and bring driver and device plugin, such as by "
+            "NVIDIA's GPU Operator."
+        ],
+        gpuPools=[pool],
+    )
+    read(gpuPools=[{**pool, "gpuStack": "none"}])
+
+
 def test_a_size_that_is_misspelled_is_told_its_neighbours() -> None:
     read(
         [

@@ -25,7 +25,7 @@ from tests.policies.pool_variants import AGENT_POOL, CPU, Form, changed, pool_ca
             {"vmSize": "standard_nv8as_v4"},
             [
                 "has Standard_NV8as_v4, which Azure retired on 2026-09-30. "
-                "Standard_NV36ads_A10_v5 takes its place."
+                "Standard_NV24ads_V710_v5 takes its place."
             ],
         ),
     ]

@@ -1,0 +1,37 @@
+"""Every table of facts says when it was true: a reader must be able to tell how old it is."""
+
+import importlib
+import pkgutil
+from datetime import date
+from pathlib import Path
+
+import catalogue
+from catalogue.today import today
+
+# Without facts about AKS: logic, and what has no day.
+LOGIC = {
+    "clusters": "formats of names",
+    "mistakes": "what a mistake is",
+    "quantities": "Kubernetes' notation of numbers",
+    "scheduling": "what kube-scheduler does",
+    "today": "the day itself",
+    "valid": "how rules are applied",
+    "valid_clusters": "rules over the tables",
+    "valid_pools": "rules over the tables",
+}
+FOLDER = Path(catalogue.__file__).parent
+MODULES = {module.name for module in pkgutil.iter_modules([str(FOLDER)])}
+
+
+def test_every_module_with_facts_says_when_they_were_true() -> None:
+    assert LOGIC.keys() <= MODULES
+    for name in MODULES - LOGIC.keys():
+        as_of = getattr(importlib.import_module(f"catalogue.{name}"), "AS_OF", None)
+        assert isinstance(as_of, date), f"catalogue/{name}.py has no AS_OF"
+        assert date(2026, 1, 1) <= as_of <= today(), name
+
+
+def test_every_file_of_facts_is_read_by_one_of_them() -> None:
+    sources = [(FOLDER / f"{name}.py").read_text() for name in MODULES - LOGIC.keys()]
+    for table in FOLDER.glob("*.csv"):
+        assert any(f'"{table.name}"' in source for source in sources), table.name
