@@ -19,6 +19,8 @@ from components import (
     ResourceGroupArgs,
     SpecialisedGpuImage,
     SpecialisedGpuImageArgs,
+    SystemNodePool,
+    SystemNodePoolArgs,
     SystemPoolArgs,
 )
 from workloads import add_workloads
@@ -105,6 +107,7 @@ else:
                 os_sku=stack.system_pool.os_sku,
                 gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,
                 custom_headers=stack.system_pool.custom_headers,
+                removed=stack.system_pool.removed,
             ),
             tags=stack.tags,
         ),
@@ -112,6 +115,30 @@ else:
             after_the_feature if stack.system_pool in specialised else None,
             pulumi.ResourceOptions(protect=stack.cluster.protect),
         ),
+    )
+
+# AKS keeps a cluster's last system pool: these go with the cluster, where it is this stack's.
+with_the_cluster = pulumi.ResourceOptions(
+    deleted_with=cluster.managed_cluster if isinstance(cluster, AksCluster) else None
+)
+for system_pool in stack.system_pools:
+    SystemNodePool(
+        system_pool.name,
+        SystemNodePoolArgs(
+            resource_group_name=group.resource_group_name,
+            cluster_name=cluster.cluster_name,
+            pool_name=system_pool.name,
+            vm_size=system_pool.vm_size,
+            kubernetes_version=system_pool.kubernetes_version or None,
+            count=system_pool.count,
+            min_count=system_pool.min_count,
+            max_count=system_pool.max_count,
+            zones=system_pool.zones,
+            os_sku=system_pool.os_sku,
+            subnet_id=stack.network.subnet_id or None,
+            tags=stack.tags,
+        ),
+        with_the_cluster,
     )
 
 pools = [

@@ -192,7 +192,25 @@ _EVERY_POOL: Rules = {
     "customHeaders": (_are_legal, _ask_for_one_image, _ask_for_the_generation),
 }
 
+# What is true of nodes without GPUs too.
+_OF_NODES = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
+
 SYSTEM_POOL: Rules = MappingProxyType({**_EVERY_POOL, "count": between(1, 1000)})
+
+SYSTEM_NODE_POOL: Rules = MappingProxyType(
+    {
+        **{key: rules for key, rules in _EVERY_POOL.items() if key in _OF_NODES},
+        "count": between(1, 1000),
+        "minCount": between(1, 1000),
+        "vmSize": (
+            wrong_if(
+                lambda size, _: is_gpu_size(size),
+                "{!r} has GPUs, which system pools do without: add it to the GPU pools",
+            ),
+        ),
+        "kubernetesVersion": (KUBERNETES_VERSION,),
+    }
+)
 
 GPU_POOL: Rules = MappingProxyType(
     {

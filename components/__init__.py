@@ -22,6 +22,7 @@ from components.resource_group import (
 )
 from components.sample_job import SampleJob, SampleJobArgs
 from components.specialised_gpu_image import SpecialisedGpuImage, SpecialisedGpuImageArgs
+from components.system_node_pool import SystemNodePool, SystemNodePoolArgs
 
 __all__ = [
     "AksCluster",
@@ -42,5 +43,7 @@ __all__ = [
     "SampleJobArgs",
     "SpecialisedGpuImage",
     "SpecialisedGpuImageArgs",
+    "SystemNodePool",
+    "SystemNodePoolArgs",
     "SystemPoolArgs",
 ]

@@ -49,6 +49,9 @@ class SystemPoolArgs:
     custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
     """HTTP headers of the requests for the cluster. Plain: if there are any, aks-preview makes the
     cluster, and azure-native if not."""
+    removed: bool = False
+    """Whether further system pools have taken its place: requests for the cluster name no pool
+    then, and it can be deleted. A new cluster needs it. Plain: it decides what a request holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +195,7 @@ class AksCluster(_Cluster):
     ) -> aks.ManagedCluster | ManagedCluster:
         headers = args.system_pool.custom_headers
         # AKS moves the number of nodes of an autoscaled pool by itself.
-        autoscaled = args.system_pool.max_count is not None
+        autoscaled = args.system_pool.max_count is not None and not args.system_pool.removed
         private = ["apiServerAccessProfile.enablePrivateCluster"] if args.private else []
         opts = provider_change(
             self,
@@ -243,7 +246,9 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
             upgrade_channel=args.upgrade_channel,
             node_os_upgrade_channel=args.node_os_upgrade_channel,
         ),
-        agent_pool_profiles=[_system_pool(name, args.system_pool, args.network)],
+        agent_pool_profiles=None
+        if args.system_pool.removed
+        else [_system_pool(name, args.system_pool, args.network)],
         tags=args.tags or None,
     )
 

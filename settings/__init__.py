@@ -1,7 +1,7 @@
 """What a stack file can say: typed, with every mistake reported at once and by its key."""
 
 from settings.model import Settings
-from settings.pools import GpuPool, SystemPool
+from settings.pools import GpuPool, SystemNodePool, SystemPool
 from settings.reading import SettingsError, load
 from settings.secrets import Secrets
 from settings.stack_file import of_a_program
@@ -11,6 +11,7 @@ __all__ = [
     "Secrets",
     "Settings",
     "SettingsError",
+    "SystemNodePool",
     "SystemPool",
     "load",
     "of_a_program",

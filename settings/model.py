@@ -4,7 +4,7 @@ from pydantic import ValidationInfo, field_validator
 
 from catalogue import images, valid_clusters
 from catalogue.mistakes import Mistake
-from settings.pools import GpuPool, Pool, SystemPool
+from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
 from settings.section import RefusedError, Section, context_of
 
 
@@ -92,6 +92,7 @@ class Settings(Section):
     cluster: Cluster = Cluster()
     network: Network = Network()
     system_pool: SystemPool = SystemPool()
+    system_pools: list[SystemNodePool] = []
     gpu_pools: list[GpuPool] = []
     device_plugin: DevicePlugin = DevicePlugin()
     sample_job: SampleJob = SampleJob()
@@ -111,6 +112,17 @@ class Settings(Section):
             context.upgrade_channel = cluster.upgrade_channel
         return cluster
 
+    @field_validator("system_pools")
+    @classmethod
+    def _take_the_first_ones_place(
+        cls, pools: list[SystemNodePool], info: ValidationInfo
+    ) -> list[SystemNodePool]:
+        first: SystemPool | None = info.data.get("system_pool")
+        if first and first.removed and not pools:
+            reason = "a cluster has at least one: add the pool that takes the place of systemPool"
+            raise RefusedError([Mistake("systemPools", reason)])
+        return pools
+
     @field_validator("device_plugin")
     @classmethod
     def _knows_mig(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
@@ -126,9 +138,14 @@ class Settings(Section):
     @property
     def pools_with_gpus(self) -> list[Pool]:
         """All of them, the system pool too where it has GPUs and is this stack's."""
-        own = self.system_pool.has_gpus and not self.cluster.existing
-        system: list[Pool] = [self.system_pool] if own else []
+        system: list[Pool] = [pool for pool in self.first_pool if pool.has_gpus]
         return [*system, *self.gpu_pools]
+
+    @property
+    def first_pool(self) -> list[SystemPool]:
+        """The pool that is made with the cluster, while it is there and this stack's."""
+        is_there = not self.cluster.existing and not self.system_pool.removed
+        return [self.system_pool] if is_there else []
 
     def pools_of(self, gpu_stack: str) -> list[Pool]:
         """The pools with GPUs whose driver and device plugin come from there."""

@@ -6,7 +6,13 @@ from pydantic import BeforeValidator, ValidationInfo, field_validator
 
 from catalogue.headers import SPECIALISED_IMAGE, parse
 from catalogue.sizes import find, is_gpu_size
-from catalogue.valid_pools import DOUBTS, GPU_POOL, SYSTEM_POOL, version_beside
+from catalogue.valid_pools import (
+    DOUBTS,
+    GPU_POOL,
+    SYSTEM_NODE_POOL,
+    SYSTEM_POOL,
+    version_beside,
+)
 from settings.section import Section, context_of
 
 
@@ -18,12 +24,33 @@ def _from_text(value: Any) -> Any:
 CustomHeaders = Annotated[dict[str, str], BeforeValidator(_from_text)]
 
 
-class Pool(Section):
-    """What system pools and GPU pools have in common."""
+def _follows_the_cluster(own: Any, info: ValidationInfo) -> Any:
+    context = context_of(info)
+    if isinstance(own, str) and own:
+        beside = version_beside(own, context.kubernetes_version, context.upgrade_channel)
+        if beside:
+            raise ValueError(beside)
+    return own or context.kubernetes_version
+
+
+class NamedPool(Section):
+    """What all pools have in common."""
+
+    name: str
+
+    @field_validator("name")
+    @classmethod
+    def _stands_alone(cls, name: str, info: ValidationInfo) -> str:
+        if (pools := context_of(info).pool_names[name]) > 1:
+            raise ValueError(f"{pools} pools are named {name!r}: name each once")
+        return name
+
+
+class Pool(NamedPool):
+    """What the cluster's first pool and GPU pools have in common."""
 
     _doubts = DOUBTS
 
-    name: str
     image: str | None = None
     # Left out: what the image says, and else what the stack says.
     gpu_stack: str = None  # type: ignore[assignment]
@@ -34,13 +61,6 @@ class Pool(Section):
     zones: list[str] = []
     os_sku: str = "Ubuntu"
     custom_headers: CustomHeaders = {}
-
-    @field_validator("name")
-    @classmethod
-    def _stands_alone(cls, name: str, info: ValidationInfo) -> str:
-        if (pools := context_of(info).pool_names[name]) > 1:
-            raise ValueError(f"{pools} pools are named {name!r}: name each once")
-        return name
 
     @field_validator("gpu_stack", mode="before")
     @classmethod
@@ -68,6 +88,24 @@ class SystemPool(Pool):
 
     name: str = "system"
     vm_size: str = "Standard_D4ds_v5"
+    removed: bool = False
+
+
+class SystemNodePool(NamedPool):
+    """One further system pool."""
+
+    _rules = SYSTEM_NODE_POOL
+
+    vm_size: str = "Standard_D4ds_v5"
+    count: int = 1
+    min_count: int | None = None
+    max_count: int | None = None
+    zones: list[str] = []
+    os_sku: str = "Ubuntu"
+    # Left out: the cluster's, where the stack has one.
+    kubernetes_version: str = None  # type: ignore[assignment]
+
+    _version = field_validator("kubernetes_version", mode="before")(_follows_the_cluster)
 
 
 class GpuPool(Pool):
@@ -91,15 +129,7 @@ class GpuPool(Pool):
     updatable_headers: list[str] = []
     protect: bool = False
 
-    @field_validator("kubernetes_version", mode="before")
-    @classmethod
-    def _follows_the_cluster(cls, own: Any, info: ValidationInfo) -> Any:
-        context = context_of(info)
-        if isinstance(own, str) and own:
-            beside = version_beside(own, context.kubernetes_version, context.upgrade_channel)
-            if beside:
-                raise ValueError(beside)
-        return own or context.kubernetes_version
+    _version = field_validator("kubernetes_version", mode="before")(_follows_the_cluster)
 
     @field_validator("vm_size")
     @classmethod

@@ -69,10 +69,12 @@ def _value(text: str) -> object:
 
 def _pool_names(values: Mapping[str, Any]) -> list[str]:
     """The names of all pools, those with mistakes too."""
-    pools, system = values.get("gpuPools"), values.get("systemPool")
+    system = values.get("systemPool")
     default = {"name": SystemPool.model_fields["name"].default}
     everything = [default | system if isinstance(system, dict) else default]
-    everything += pools if isinstance(pools, list) else []
+    for key in ("systemPools", "gpuPools"):
+        pools = values.get(key)
+        everything += pools if isinstance(pools, list) else []
     names = [pool.get("name") for pool in everything if isinstance(pool, dict)]
     return [name for name in names if isinstance(name, str)]
 

@@ -30,6 +30,8 @@ from components import (
     ResourceGroupArgs,
     SampleJob,
     SampleJobArgs,
+    SystemNodePool,
+    SystemNodePoolArgs,
     SystemPoolArgs,
 )
 from components.arguments import camel_case, check
@@ -43,6 +45,7 @@ PLACE = {**NAMES, "location": "eastus"}
 # What a component calls a property that a stack file calls otherwise.
 OTHER_NAMES = {
     ("gpuPools[0]", "name"): "pool_name",
+    ("systemPools[0]", "name"): "pool_name",
     ("systemPool", "name"): "pool_name",
     ("cluster", "name"): "cluster_name",
     ("resourceGroup", "name"): "resource_group_name",
@@ -73,6 +76,11 @@ def system_pool(**args: Any) -> AksCluster:
     return cluster(system_pool=SystemPoolArgs(**{"vm_size": "Standard_D4ds_v5", **args}))
 
 
+def further_system_pool(**args: Any) -> SystemNodePool:
+    named = {**NAMES, "pool_name": "more", "vm_size": "Standard_D4ds_v5", **args}
+    return SystemNodePool("it", SystemNodePoolArgs(**named))
+
+
 def plugin(**args: Any) -> NvidiaDevicePlugin:
     pools = [PluginPoolArgs(pool_name="gpu")]
     return NvidiaDevicePlugin("it", NvidiaDevicePluginArgs(**{"pools": pools, **args}))
@@ -88,6 +96,7 @@ COMPONENTS: Mapping[str, tuple[Callable[..., object], str]] = {
     "network": (lambda **args: cluster(network=NetworkArgs(**args)), "network."),
     "systemPool": (system_pool, "systemPool."),
     "gpuPools[0]": (gpu_pool, ""),
+    "systemPools[0]": (further_system_pool, ""),
     "devicePlugin": (plugin, ""),
     "resourceGroup": (group, ""),
     "sampleJob": (lambda **args: SampleJob("it", SampleJobArgs(**args)), ""),
@@ -128,6 +137,14 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("systemPool", {"minCount": 2, "maxCount": 1}, "maxCount"),
     ("systemPool", {"zones": ["north"]}, "zones[0]"),
     ("systemPool", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
+    ("systemPools[0]", {"name": "a-b"}, "name"),
+    ("systemPools[0]", {"vmSize": "Standard_NC8as_T4_v3"}, "vmSize"),
+    ("systemPools[0]", {"count": 0}, "count"),
+    ("systemPools[0]", {"minCount": 0, "maxCount": 1}, "minCount"),
+    ("systemPools[0]", {"minCount": 2, "maxCount": 1}, "maxCount"),
+    ("systemPools[0]", {"zones": ["4"]}, "zones[0]"),
+    ("systemPools[0]", {"osSku": "Windows2022"}, "osSku"),
+    ("systemPools[0]", {"kubernetesVersion": "1.9"}, "kubernetesVersion"),
     ("cluster", {"name": "c" * 64}, "name"),
     ("cluster", {"name": "a.b", "dnsPrefix": "a"}, "name"),
     ("cluster", {"name": "-a", "dnsPrefix": "a"}, "name"),
@@ -177,6 +194,8 @@ def from_settings(
 ) -> list[Mistake]:
     if part == "gpuPools[0]":
         value: Any = [{"name": "gpu", **T4, **properties}]
+    elif part == "systemPools[0]":
+        value = [{"name": "more", **properties}]
     else:
         value = dict(properties)
     try:

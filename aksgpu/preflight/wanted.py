@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from catalogue.headers import CUSTOM_FEATURES
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
 from catalogue.nodes import surge_nodes
-from settings import GpuPool, Settings, SystemPool
+from settings import GpuPool, Settings, SystemNodePool, SystemPool
 
 # AKS itself, and those in whose name it makes machines and networks in the subscription.
 PROVIDERS = ("Microsoft.ContainerService", "Microsoft.Compute", "Microsoft.Network")
@@ -43,15 +43,18 @@ class WantedPool:
 
 def pools(settings: Settings) -> list[WantedPool]:
     """The pools that the stack makes: the system pool belongs to its cluster."""
-    keys = ["systemPool"] * (not settings.cluster.existing)
-    keys += [f"gpuPools[{number}]" for number in range(len(settings.gpu_pools))]
-    return [_pool(pool, key) for pool, key in zip(_made(settings), keys, strict=True)]
+    keyed: list[tuple[SystemPool | SystemNodePool | GpuPool, str]] = [
+        *((pool, "systemPool") for pool in settings.first_pool),
+        *((pool, f"systemPools[{number}]") for number, pool in enumerate(settings.system_pools)),
+        *((pool, f"gpuPools[{number}]") for number, pool in enumerate(settings.gpu_pools)),
+    ]
+    return [_pool(pool, key) for pool, key in keyed]
 
 
 def features(settings: Settings) -> Mapping[str, bool]:
     """The preview features it needs, as namespace/name, and whether it registers them by itself."""
     needed: dict[str, bool] = {}
-    for pool in _made(settings):
+    for pool in (*settings.first_pool, *settings.gpu_pools):
         for name, value in pool.custom_headers.items():
             if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
@@ -60,12 +63,7 @@ def features(settings: Settings) -> Mapping[str, bool]:
     return needed
 
 
-def _made(settings: Settings) -> list[SystemPool | GpuPool]:
-    system = [] if settings.cluster.existing else [settings.system_pool]
-    return [*system, *settings.gpu_pools]
-
-
-def _pool(pool: SystemPool | GpuPool, key: str) -> WantedPool:
+def _pool(pool: SystemPool | SystemNodePool | GpuPool, key: str) -> WantedPool:
     fewest = pool.count if pool.min_count is None else pool.min_count
     most = pool.count if pool.max_count is None else pool.max_count
     gpu = pool if isinstance(pool, GpuPool) else None
@@ -78,7 +76,7 @@ def _pool(pool: SystemPool | GpuPool, key: str) -> WantedPool:
         fewest=fewest,
         most=most,
         zones=pool.zones,
-        gpu_stack=pool.gpu_stack,
+        gpu_stack="none" if isinstance(pool, SystemNodePool) else pool.gpu_stack,
         spot=gpu is not None and gpu.spot,
         spot_max_price=gpu.spot_max_price if gpu else -1,
         max_surge=gpu.max_surge if gpu else None,

@@ -94,6 +94,40 @@ def test_versions_and_names_of_clusters_that_aks_takes(cluster: dict[str, Any]) 
     read(cluster=cluster)
 
 
+def test_further_system_pools_take_the_first_ones_place() -> None:
+    """The first one is part of the cluster's own request: nothing but a new cluster replaced it."""
+    more = {"name": "system2", "count": 3}
+    stack = read(
+        cluster={"kubernetesVersion": "1.35"}, systemPool={"removed": True}, systemPools=[more]
+    )
+
+    (pool,) = stack.system_pools
+    assert (pool.name, pool.count, pool.kubernetes_version) == ("system2", 3, "1.35")
+    assert stack.first_pool == []
+
+
+@pytest.mark.parametrize(
+    ("pools", "path"),
+    [
+        ([{"name": "system"}], "systemPools[0].name"),
+        ([{"name": "two", "vmSize": "Standard_NC8as_T4_v3"}], "systemPools[0].vmSize"),
+        ([{"name": "two", "count": 0}], "systemPools[0].count"),
+        ([{"name": "two", "minCount": 0, "maxCount": 2}], "systemPools[0].minCount"),
+        ([{"name": "two", "kubernetesVersion": "1.36"}], "systemPools[0].kubernetesVersion"),
+    ],
+)
+def test_mistakes_in_further_system_pools(pools: list[dict[str, Any]], path: str) -> None:
+    found = mistakes(cluster={"kubernetesVersion": "1.35"}, systemPools=pools)
+
+    assert [line.partition(":")[0] for line in found] in ([path], ["systemPool.name", path])
+
+
+def test_the_first_system_pool_is_not_removed_without_another() -> None:
+    (found,) = mistakes(systemPool={"removed": True})
+
+    assert found.startswith("systemPools: a cluster has at least one")
+
+
 def test_reads_what_the_engine_hands_over_as_text() -> None:
     stack = read(allowRetired="true", location="westeurope", gpuPools=[{**POOL, "count": "2"}])
 
