@@ -55,4 +55,4 @@ def test_a_cluster_of_the_azure_cli_is_imported_and_not_replaced(whole_bench: Be
     assert now["tags"] == {"team": "a"}
     assert now["resourceUid"] == made["resourceUid"]
     assert not whole_bench.requests("DELETE")
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

@@ -38,4 +38,4 @@ def test_the_first_system_pool_is_replaced_and_the_cluster_stays(whole_bench: Be
         whole_bench.resources()["cluster"]["outputs"]["resourceUID"]
         == (cluster["outputs"]["resourceUID"])
     )
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

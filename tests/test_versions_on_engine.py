@@ -62,7 +62,7 @@ def test_pools_are_upgraded_after_their_cluster(whole_bench: Bench) -> None:
     put(azure, f"{pools}/system", orchestratorVersion="1.35")
     assert whole_bench.changes() == {}
     assert set(whole_bench.changes("--refresh")) <= {"cluster"}
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 @pytest.mark.parametrize(
@@ -91,4 +91,4 @@ def test_an_update_after_aks_has_raised_the_version_asks_for_no_older_one(
     current = properties(azure, path)["currentKubernetesVersion"]
     assert current.startswith(raised)
     assert properties(azure, f"{path}/agentPools/gpu")["currentOrchestratorVersion"] == current
-    whole_bench.pulumi("destroy", "--yes", "--skip-preview")
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
