@@ -195,7 +195,7 @@ pulumi.export(
             group.resource_group_name,
             cluster.cluster_name,
         ),
-        "kubectl get nodes -l accelerator=nvidia",
-        "kubectl describe nodes -l accelerator=nvidia",
+        "kubectl get nodes -l kubernetes.azure.com/accelerator=nvidia",
+        "kubectl describe nodes -l kubernetes.azure.com/accelerator=nvidia",
     ],
 )

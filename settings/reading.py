@@ -102,6 +102,8 @@ def _reason(error: ErrorDetails) -> str:
             near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
             return f"is not a key of a stack file; {hint}"
+        case "string_type" if isinstance(error["input"], int | float):
+            return f"input should be a text, not {error['input']!r}: write '{error['input']}'"
         case "value_error":
             return error["msg"].removeprefix("Value error, ")
         case _:

@@ -189,9 +189,12 @@ def test_the_outputs(run: Run) -> None:
     assert exports["kubeconfig"] == KUBECONFIG.decode()
     assert graph.secrets == {"kubeconfig"}
     assert exports["gpuPools"]["gpu"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "gpu"}
-    assert exports["nextSteps"][0] == (
-        "az aks get-credentials --resource-group aks-gpu-dev --name aks-gpu-dev"
-    )
+    # AKS calls the label `accelerator`, without its own prefix, deprecated.
+    assert exports["nextSteps"] == [
+        "az aks get-credentials --resource-group aks-gpu-dev --name aks-gpu-dev",
+        "kubectl get nodes -l kubernetes.azure.com/accelerator=nvidia",
+        "kubectl describe nodes -l kubernetes.azure.com/accelerator=nvidia",
+    ]
 
 
 def test_a_stack_file_with_mistakes_registers_nothing(run: Run) -> None:

@@ -330,6 +330,10 @@ RETIRED_IMAGE = (
             {"systemPool": {"count": 0}},
             "systemPool.count: input should be greater than or equal to 1, not 0",
         ),
+        (
+            {"gpuPools": [{**POOL, "zones": [1]}]},
+            "gpuPools[0].zones[0]: input should be a text, not 1: write '1'",
+        ),
         ({"gpuPools": "[not json"}, "gpuPools: input should be a valid list, not '[not json'"),
     ],
 )

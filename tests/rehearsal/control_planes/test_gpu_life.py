@@ -93,7 +93,8 @@ def test_the_articles_manifests_behave_as_the_article_says(
     [node] = article.names(pool_name)
     described = article.kubectl("describe", "node", node)
     assert described.count("nvidia.com/gpu:     1") == 2
-    assert "accelerator=nvidia" in described
+    assert " accelerator=nvidia" in described
+    assert " kubernetes.azure.com/accelerator=nvidia" in described
 
     article.apply(JOB)
 
