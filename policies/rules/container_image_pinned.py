@@ -5,7 +5,7 @@ import re
 from pulumi_policy import ResourceValidationArgs, Severity
 
 from policies.container_images import images_of
-from policies.rule import Findings, ResourceRule, Settings
+from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
 
 # Two numbers of a version, the name of a commit, or a day: what does not move on by itself.
@@ -18,12 +18,16 @@ _VERSION = re.compile(r"\d+\.\d+|\d{6,}|\b[0-9a-f]{7,}\b")
     severity=Severity.LOW,
     remedy="Give the image a tag with a version in it, or a digest.",
     tags=("kubernetes", "image"),
+    settings={
+        "acceptedImages": strings("Images that are let through, as they are written.", default=[])
+    },
 )
 def container_image_pinned(
-    args: ResourceValidationArgs, _: Settings, unknowns: Unknowns
+    args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
 ) -> Findings:
     for image in images_of(args.resource_type, args.props, unknowns):
-        if image.digest or _VERSION.search(image.tag):
+        is_accepted = image.text in settings["acceptedImages"]
+        if image.digest or _VERSION.search(image.tag) or is_accepted:
             continue
         said = f"the tag {image.tag}" if image.tag else "no tag"
         yield (

@@ -30,6 +30,13 @@ def job(*images: str) -> Resource:
     return workload("kubernetes:batch/v1:Job", *images)
 
 
+def test_an_image_that_is_accepted_is_let_through() -> None:
+    demo = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
+    config = {"acceptedImages": [demo]}
+    (found,) = findings(container_image_pinned, job(demo, "busybox"), config=config)
+    assert "busybox" in found
+
+
 @pytest.mark.parametrize(
     ("image", "said"),
     [
