@@ -8,6 +8,7 @@ import settings
 from components import (
     AksCluster,
     AksClusterArgs,
+    EntraArgs,
     ExistingAksCluster,
     ExistingAksClusterArgs,
     ExistingResourceGroup,
@@ -88,6 +89,14 @@ else:
             authorized_ip_ranges=stack.cluster.authorized_ip_ranges,
             oidc_issuer=stack.cluster.oidc_issuer,
             workload_identity=stack.cluster.workload_identity,
+            user_assigned_identity_id=stack.cluster.user_assigned_identity_id or None,
+            entra=EntraArgs(
+                admin_group_object_ids=stack.cluster.entra.admin_group_object_ids,
+                azure_rbac=stack.cluster.entra.azure_rbac,
+            )
+            if stack.cluster.entra
+            else None,
+            disable_local_accounts=stack.cluster.disable_local_accounts,
             upgrade_channel=stack.cluster.upgrade_channel,
             node_os_upgrade_channel=stack.cluster.node_os_upgrade_channel,
             network=NetworkArgs(
@@ -106,6 +115,7 @@ else:
                 zones=stack.system_pool.zones,
                 os_sku=stack.system_pool.os_sku,
                 gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,
+                encryption_at_host=stack.system_pool.encryption_at_host,
                 custom_headers=stack.system_pool.custom_headers,
                 removed=stack.system_pool.removed,
             ),
@@ -166,6 +176,7 @@ pools = [
             tainted=pool.tainted,
             labels=pool.labels,
             subnet_id=stack.network.subnet_id or None,
+            encryption_at_host=pool.encryption_at_host,
             custom_headers=pool.custom_headers,
             updatable_headers=pool.updatable_headers,
             tags=stack.tags,
@@ -177,12 +188,16 @@ pools = [
     )
     for pool in stack.gpu_pools
 ]
-add_workloads(stack, cluster, pools)
+if stack.uses_kubernetes:
+    add_workloads(stack, cluster, pools)
+    # An administrator's, on a cluster without Entra: no stack holds one that it has no use for.
+    pulumi.export("kubeconfig", cluster.kubeconfig)
 
 pulumi.export("resourceGroupName", group.resource_group_name)
 pulumi.export("clusterName", cluster.cluster_name)
 pulumi.export("clusterId", cluster.id)
-pulumi.export("kubeconfig", cluster.kubeconfig)
+for name, output in cluster.connections().items():
+    pulumi.export(name, output)
 pulumi.export(
     "gpuPools",
     {pool.name: made.placement() for pool, made in zip(stack.gpu_pools, pools, strict=True)},

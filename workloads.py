@@ -21,8 +21,6 @@ def add_workloads(
 ) -> None:
     """Adds what the stack has on its cluster."""
     plugin_pools = stack.pools_of("device-plugin")
-    if not plugin_pools and not stack.sample_job.enabled:
-        return
     provider = kubernetes.Provider(
         "kubernetes", kubeconfig=cluster.kubeconfig, cluster_identifier=cluster.identifier
     )

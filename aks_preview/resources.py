@@ -32,7 +32,7 @@ class _Resource(pulumi.CustomResource):
         self, token: str, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions | None
     ) -> None:
         # A property without a value is one that is to come.
-        props = {**inputs, **dict.fromkeys(self._outputs)}
+        props = {**dict.fromkeys(self._outputs), **inputs}
         super().__init__(f"aks-preview:{token}", name, props, opts)
 
     def translate_output_property(self, prop: str) -> str:
@@ -72,12 +72,20 @@ class ManagedCluster(_Resource):
 
     current_kubernetes_version: pulumi.Output[str]
     fqdn: pulumi.Output[str | None]
+    identity: pulumi.Output[Mapping[str, Any] | None]
+    identity_profile: pulumi.Output[Mapping[str, Any] | None]
     name: pulumi.Output[str]
+    node_resource_group: pulumi.Output[str]
+    oidc_issuer_profile: pulumi.Output[Mapping[str, Any] | None]
     provisioning_state: pulumi.Output[str]
     _outputs = (
         "current_kubernetes_version",
         "fqdn",
+        "identity",
+        "identity_profile",
         "name",
+        "node_resource_group",
+        "oidc_issuer_profile",
         "provisioning_state",
     )
 

@@ -11,6 +11,7 @@ from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of
 from catalogue.valid_pools import GPU_STACK, KUBERNETES_VERSION, LEGAL_TAINT, outgrown
 
 _REGION = "[a-z0-9]+"
+_OBJECT_ID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 
@@ -103,6 +104,18 @@ CLUSTER: Rules = MappingProxyType(
                 "needs the cluster's OIDC issuer: say oidcIssuer: true as well",
             ),
         ),
+        "userAssignedIdentityId": (
+            wrong_if(
+                lambda identity, _: identity and "/userAssignedIdentities/" not in identity,
+                "{!r} is no identity's id: /subscriptions/.../userAssignedIdentities/NAME",
+            ),
+        ),
+        "disableLocalAccounts": (
+            wrong_if(
+                lambda off, cluster: off and "entra" in cluster and cluster["entra"] is None,
+                "leaves nobody who can sign in: set entra as well",
+            ),
+        ),
         "upgradeChannel": (
             one_of("none", "patch", "stable", "rapid", "node-image"),
             _leaves_the_version_alone,
@@ -122,6 +135,23 @@ def _is_on_aks(version: str | None, _: Values) -> str | None:
 
 # What is worth a word in a cluster that AKS may take.
 DOUBTS: Rules = MappingProxyType({"kubernetesVersion": (_is_on_aks,)})
+
+ENTRA: Rules = MappingProxyType(
+    {
+        "adminGroupObjectIds": (
+            wrong_if(
+                lambda groups, entra: not groups and not entra.get("azureRbac", True),
+                "is required unless azureRbac is true: who administers the cluster?",
+            ),
+        ),
+        "adminGroupObjectIds[]": (
+            matches(
+                re.compile(_OBJECT_ID),
+                "{!r} is no object id: `az ad group show --group NAME --query id` tells a group's",
+            ),
+        ),
+    }
+)
 
 NETWORK: Rules = MappingProxyType(
     {

@@ -3,6 +3,7 @@
 from components.aks_cluster import (
     AksCluster,
     AksClusterArgs,
+    EntraArgs,
     ExistingAksCluster,
     ExistingAksClusterArgs,
     NetworkArgs,
@@ -27,6 +28,7 @@ from components.system_node_pool import SystemNodePool, SystemNodePoolArgs
 __all__ = [
     "AksCluster",
     "AksClusterArgs",
+    "EntraArgs",
     "ExistingAksCluster",
     "ExistingAksClusterArgs",
     "ExistingResourceGroup",

@@ -13,9 +13,9 @@ from pulumi_azure_native import containerservice as aks
 from aks_preview.resources import ManagedCluster
 from catalogue import fixed, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
-from catalogue.valid_clusters import CLUSTER, NETWORK
+from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import check, chosen, warn
+from components.arguments import check, chosen, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.provider_change import provider_change
 
@@ -46,6 +46,8 @@ class SystemPoolArgs:
     gpu_stack: pulumi.Input[str] | None = None
     """Who brings driver and device plugin, if the nodes have GPUs: `device-plugin`,
     `specialised-image` or `none`."""
+    encryption_at_host: pulumi.Input[bool] = False
+    """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
     custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
     """HTTP headers of the requests for the cluster. Plain: if there are any, aks-preview makes the
     cluster, and azure-native if not."""
@@ -68,6 +70,16 @@ class NetworkArgs:
     """The range of the services' addresses. Default: AKS's own."""
     dns_service_ip: pulumi.Input[str] | None = None
     """The address of the cluster's DNS, in `service_cidr`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntraArgs:
+    """Sign-in with Microsoft Entra, which cannot be turned off again."""
+
+    admin_group_object_ids: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
+    """The object ids of the groups whose members administer the cluster."""
+    azure_rbac: pulumi.Input[bool] = False
+    """Whether Azure's role assignments decide what people may do in the cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +113,12 @@ class AksClusterArgs:
     """Whether the cluster issues tokens that others can verify."""
     workload_identity: pulumi.Input[bool] = False
     """Whether pods can have Azure identities. Needs `oidc_issuer`."""
+    user_assigned_identity_id: pulumi.Input[str] | None = None
+    """The id of the identity that the cluster works with. Default: Azure makes one for it."""
+    entra: EntraArgs | None = None
+    """Sign-in with Microsoft Entra. Default: none. Plain, but what is in it may come later."""
+    disable_local_accounts: pulumi.Input[bool] = False
+    """Whether nobody can sign in with a certificate. Needs `entra`."""
     upgrade_channel: pulumi.Input[str] = "none"
     """Which upgrades of Kubernetes AKS does by itself."""
     node_os_upgrade_channel: pulumi.Input[str] = "NodeImage"
@@ -126,22 +144,48 @@ class _Cluster(pulumi.ComponentResource):
     """The cluster's name in Azure."""
     resource_group_name: pulumi.Output[str]
     """The name of the cluster's resource group."""
+    node_resource_group: pulumi.Output[str]
+    """The name of the resource group that AKS keeps the nodes in."""
+    fqdn: pulumi.Output[str | None]
+    """The public name of the API server."""
+    oidc_issuer_url: pulumi.Output[str | None]
+    """What a federated credential names as its issuer, where the cluster issues tokens."""
+    principal_id: pulumi.Output[str | None]
+    """The object id of the cluster's identity, which needs a role on a subnet of yours."""
+    kubelet_identity: pulumi.Output[dict[str, str] | None]
+    """The identity that nodes pull images with: its `clientId`, `objectId` and `resourceId`."""
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__("aks-gpu:components:AksCluster", name, None, opts)
 
-    def _register(
-        self, id_: pulumi.Output[str], cluster_name: pulumi.Output[str], group: pulumi.Input[str]
-    ) -> None:
-        self.id, self.cluster_name = id_, cluster_name
+    def _register(self, cluster: Any, group: pulumi.Input[str]) -> None:
+        """Takes the outputs from a resource of either provider, or from what was read."""
+        self.id, self.cluster_name, self.fqdn = cluster.id, cluster.name, cluster.fqdn
         self.resource_group_name = pulumi.Output.from_input(group)
+        self.node_resource_group = cluster.node_resource_group
+        self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(
+            lambda profile: _member(profile, "issuer_url", "issuerURL")
+        )
+        self.principal_id = cluster.identity.apply(_principal_id)
+        self.kubelet_identity = cluster.identity_profile.apply(_kubelet_identity)
         self.register_outputs(
             {
                 "id": self.id,
                 "clusterName": self.cluster_name,
                 "resourceGroupName": self.resource_group_name,
+                **self.connections(),
             }
         )
+
+    def connections(self) -> dict[str, pulumi.Output[Any]]:
+        """What other programs need in order to go on with the cluster."""
+        return {
+            "nodeResourceGroup": self.node_resource_group,
+            "fqdn": self.fqdn,
+            "oidcIssuerUrl": self.oidc_issuer_url,
+            "principalId": self.principal_id,
+            "kubeletIdentity": self.kubelet_identity,
+        }
 
     @cached_property
     def identifier(self) -> pulumi.Output[str]:
@@ -160,7 +204,10 @@ class _Cluster(pulumi.ComponentResource):
 
     @cached_property
     def kubeconfig(self) -> pulumi.Output[str]:
-        """The user kubeconfig, as a secret. A program that does not read it does not ask Azure."""
+        """The user kubeconfig, as a secret. A program that does not read it does not ask Azure.
+
+        That of a cluster with Entra runs `kubelogin`, which has to be on the machine.
+        """
         credentials = aks.list_managed_cluster_user_credentials_output(
             resource_group_name=self.resource_group_name,
             resource_name=self.cluster_name,
@@ -182,13 +229,13 @@ class AksCluster(_Cluster):
     def __init__(
         self, name: str, args: AksClusterArgs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        check(name, args, CLUSTER, {"system_pool": SYSTEM_POOL, "network": NETWORK})
+        parts = {"system_pool": SYSTEM_POOL, "network": NETWORK, "entra": ENTRA}
+        check(name, args, CLUSTER, parts)
         super().__init__(name, opts)
         warn(self, args, valid_clusters.DOUBTS)
         warn(self, args.system_pool, valid_pools.DOUBTS)
         self.managed_cluster = self._managed_cluster(name, args)
-        cluster = self.managed_cluster
-        self._register(cluster.id, cluster.name, args.resource_group_name)
+        self._register(self.managed_cluster, args.resource_group_name)
 
     def _managed_cluster(
         self, name: str, args: AksClusterArgs
@@ -197,11 +244,13 @@ class AksCluster(_Cluster):
         # AKS moves the number of nodes of an autoscaled pool by itself.
         autoscaled = args.system_pool.max_count is not None and not args.system_pool.removed
         private = ["apiServerAccessProfile.enablePrivateCluster"] if args.private else []
+        count = ["agentPoolProfiles[0].count"] if autoscaled else []
         opts = provider_change(
             self,
             "containerservice:ManagedCluster",
             has_headers=bool(headers),
-            ignore_changes=["agentPoolProfiles[0].count"] if autoscaled else [],
+            # Said of new clusters only: it cannot change, and those that are there are left alone.
+            ignore_changes=[*count, "enableRBAC"],
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
         if headers:
@@ -222,7 +271,31 @@ class ExistingAksCluster(_Cluster):
             resource_name=args.cluster_name,
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
-        self._register(cluster.id, cluster.name, args.resource_group_name)
+        self._register(cluster, args.resource_group_name)
+
+
+def _member(part: Mapping[str, Any] | None, attribute: str, wire: str) -> Any:
+    """A member of an output: azure-native has attributes, aks-preview Azure's own names."""
+    return getattr(part, attribute) if hasattr(part, attribute) else (part or {}).get(wire)
+
+
+def _principal_id(identity: Mapping[str, Any] | None) -> str | None:
+    own: str | None = _member(identity, "principal_id", "principalId")
+    assigned = _member(identity, "user_assigned_identities", "userAssignedIdentities")
+    # aks-preview lists the ids alone.
+    if own or not isinstance(assigned, Mapping):
+        return own
+    principals = (_member(one, "principal_id", "principalId") for one in assigned.values())
+    return next(principals, None)
+
+
+def _kubelet_identity(profile: Mapping[str, Any] | None) -> dict[str, str] | None:
+    kubelet = (profile or {}).get("kubeletidentity")
+    return kubelet and {
+        "clientId": _member(kubelet, "client_id", "clientId"),
+        "objectId": _member(kubelet, "object_id", "objectId"),
+        "resourceId": _member(kubelet, "resource_id", "resourceId"),
+    }
 
 
 def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
@@ -232,7 +305,10 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
         location=args.location,
         dns_prefix=args.cluster_name if args.dns_prefix is None else args.dns_prefix,
         kubernetes_version=args.kubernetes_version,
-        identity=aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED),
+        identity=_identity(args.user_assigned_identity_id),
+        aad_profile=_entra(args.entra),
+        # Once there, AKS keeps them where a request says nothing: so they are always said.
+        disable_local_accounts=args.disable_local_accounts if args.entra else None,
         sku=aks.ManagedClusterSKUArgs(name="Base", tier=args.sku_tier),
         network_profile=_network(name, args.network),
         api_server_access_profile=_access(args),
@@ -249,7 +325,27 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
         agent_pool_profiles=None
         if args.system_pool.removed
         else [_system_pool(name, args.system_pool, args.network)],
+        # Fixed at creation, and what it is by default is documented nowhere.
+        enable_rbac=True,
         tags=args.tags or None,
+    )
+
+
+def _identity(own: pulumi.Input[str] | None) -> aks.ManagedClusterIdentityArgs:
+    if own is None:
+        return aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED)
+    return aks.ManagedClusterIdentityArgs(
+        type=aks.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[own]
+    )
+
+
+def _entra(entra: EntraArgs | None) -> aks.ManagedClusterAADProfileArgs | None:
+    if entra is None:
+        return None
+    return aks.ManagedClusterAADProfileArgs(
+        managed=True,
+        admin_group_object_ids=entra.admin_group_object_ids,
+        enable_azure_rbac=entra.azure_rbac,
     )
 
 
@@ -303,4 +399,5 @@ def _system_pool(
             else None
         ),
         vnet_subnet_id=network.subnet_id,
+        enable_encryption_at_host=true_or_nothing(pool.encryption_at_host),
     )

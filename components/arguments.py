@@ -25,12 +25,12 @@ def check(
 ) -> None:
     """Raises ArgumentsError with all mistakes in a component's arguments.
 
-    `parts` has the rules for properties that are arguments themselves.
+    `parts` has the rules for properties that are arguments themselves, where they are given.
     """
     found = mistakes(rules, known(args))
     for name, rules_of_part in (parts or {}).items():
-        part = getattr(args, name)
-        found += mistakes(rules_of_part, known(part), camel_case(name))
+        if (part := getattr(args, name)) is not None:
+            found += mistakes(rules_of_part, known(part), camel_case(name))
     refuse(component, found)
 
 
@@ -61,6 +61,11 @@ def chosen(
         return table[key]
 
     return pulumi.Output.from_input(key).apply(choice)
+
+
+def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None]:
+    """Returns a switch that is left out of requests where it is off, as by default."""
+    return pulumi.Output.from_input(switch).apply(lambda on: on or None)
 
 
 def known(args: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from aks_preview.resources import AgentPool
 from catalogue import fixed
 from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
 from catalogue.valid_pools import DOUBTS, GPU_POOL
-from components.arguments import check, warn
+from components.arguments import check, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.placement import Toleration, node_selector, tolerations
 from components.provider_change import provider_change
@@ -67,6 +67,8 @@ class GpuNodePoolArgs:
     """Labels on top of those that AKS sets."""
     subnet_id: pulumi.Input[str] | None = None
     """The id of the nodes' subnet. Default: AKS's own network."""
+    encryption_at_host: pulumi.Input[bool] = False
+    """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The pool's tags in Azure."""
     custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
@@ -174,6 +176,7 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
             aks.AgentPoolUpgradeSettingsArgs(max_surge=args.max_surge) if args.max_surge else None
         ),
         vnet_subnet_id=args.subnet_id,
+        enable_encryption_at_host=true_or_nothing(args.encryption_at_host),
         tags=args.tags or None,
         scale_set_priority=spot.apply(lambda on: aks.ScaleSetPriority.SPOT if on else None),
         scale_set_eviction_policy=spot.apply(
@@ -188,8 +191,12 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
 def _given(args: GpuNodePoolArgs) -> set[str]:
     """What the arguments say of that which AKS would choose by itself."""
     always = {"gpuProfile.driver", "scaleSetPriority"}
-    disk = {"osDiskSizeGB": args.os_disk_size_gb, "osDiskType": args.os_disk_type}
-    return always | {name for name, value in disk.items() if value is not None}
+    own = {
+        "enableEncryptionAtHost": None if args.encryption_at_host is False else True,
+        "osDiskSizeGB": args.os_disk_size_gb,
+        "osDiskType": args.os_disk_type,
+    }
+    return always | {name for name, value in own.items() if value is not None}
 
 
 def _taints(args: GpuNodePoolArgs) -> pulumi.Output[list[str]]:

@@ -1,11 +1,21 @@
 """What a stack file can say, key by key; the README says what it means."""
 
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
 from pydantic import ValidationInfo, field_validator
+from pydantic.alias_generators import to_camel
 
 from catalogue import images, valid_clusters
-from catalogue.mistakes import Mistake
+from catalogue.mistakes import Mistake, property_path
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
 from settings.section import RefusedError, Section, context_of
+
+# What can be said of a cluster that exists, by the part of a stack file.
+_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
+    {"cluster": ("existing", "name"), "network": ("subnet_id",), "system_pool": ()}
+)
+_IS_IGNORED = "would be ignored: cluster.existing leaves the cluster as it is; remove this key"
 
 
 class ResourceGroup(Section):
@@ -20,6 +30,15 @@ class ResourceGroup(Section):
     @classmethod
     def _or_the_articles(cls, name: str) -> str:
         return name or "myResourceGroup"
+
+
+class Entra(Section):
+    """Sign-in with Microsoft Entra."""
+
+    _rules = valid_clusters.ENTRA
+
+    azure_rbac: bool = False
+    admin_group_object_ids: list[str] = []
 
 
 class Cluster(Section):
@@ -37,6 +56,9 @@ class Cluster(Section):
     authorized_ip_ranges: list[str] = []
     oidc_issuer: bool = True
     workload_identity: bool = False
+    user_assigned_identity_id: str = ""
+    entra: Entra | None = None
+    disable_local_accounts: bool = False
     upgrade_channel: str = "none"
     node_os_upgrade_channel: str = "NodeImage"
     protect: bool = True
@@ -123,6 +145,26 @@ class Settings(Section):
             raise RefusedError([Mistake("systemPools", reason)])
         return pools
 
+    @field_validator("system_pool")
+    @classmethod
+    def _leaves_an_existing_cluster_as_it_is(
+        cls, system_pool: SystemPool, info: ValidationInfo
+    ) -> SystemPool:
+        """Refuses what is said of a cluster that is not made here: it would be ignored."""
+        sections = {**info.data, "system_pool": system_pool}
+        if "cluster" not in sections or not sections["cluster"].existing:
+            return system_pool
+        ignored = [
+            property_path("", to_camel(key), to_camel(name))
+            for key, kept in _OF_EXISTING_CLUSTERS.items()
+            if key in sections
+            for name in type(sections[key]).model_fields
+            if name in sections[key].model_fields_set and name not in kept
+        ]
+        if ignored:
+            raise RefusedError([Mistake(path, _IS_IGNORED) for path in ignored])
+        return system_pool
+
     @field_validator("device_plugin")
     @classmethod
     def _knows_mig(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
@@ -134,6 +176,11 @@ class Settings(Section):
         if reason:
             raise RefusedError([Mistake("devicePlugin", reason)])
         return plugin
+
+    @property
+    def uses_kubernetes(self) -> bool:
+        """Whether the stack has anything on the cluster."""
+        return bool(self.pools_of("device-plugin")) or self.sample_job.enabled
 
     @property
     def pools_with_gpus(self) -> list[Pool]:

@@ -60,6 +60,7 @@ class Pool(NamedPool):
     max_count: int | None = None
     zones: list[str] = []
     os_sku: str = "Ubuntu"
+    encryption_at_host: bool = False
     custom_headers: CustomHeaders = {}
 
     @field_validator("gpu_stack", mode="before")

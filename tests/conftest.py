@@ -33,6 +33,21 @@ KUBECONFIG = b"a kubeconfig with a key in it"
 _NAME_INPUTS = ("agentPoolName", "resourceName", "resourceGroupName")
 
 
+def cluster_outputs(name: str, identity: dict[str, Any]) -> dict[str, Any]:
+    """What Azure tells of a cluster that is done, beside what it was told."""
+    own = {"principalId": "p", "clientId": "c"}
+    assigned = identity.get("userAssignedIdentities")
+    kubelet = {"clientId": "kc", "objectId": "ko", "resourceId": "/kubelet"}
+    return {
+        "fqdn": f"{name}.hcp.eastus.azmk8s.io",
+        "nodeResourceGroup": f"MC_{name}",
+        "identity": identity
+        | ({"userAssignedIdentities": dict.fromkeys(assigned, own)} if assigned else own),
+        "identityProfile": {"kubeletidentity": kubelet},
+        "oidcIssuerProfile": {"enabled": True, "issuerURL": f"https://oidc/{name}/"},
+    }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Registered:
     """A resource as the engine would be told of it."""
@@ -51,7 +66,10 @@ class _Azure(mocks.Mocks):
         named = next((args.inputs[key] for key in _NAME_INPUTS if key in args.inputs), args.name)
         if pulumi.runtime.is_dry_run():
             return None, args.inputs
-        return f"/ids/{args.typ}/{named}", args.inputs | {"name": named}
+        outputs = args.inputs | {"name": named}
+        if args.typ.endswith(":ManagedCluster"):
+            outputs |= cluster_outputs(named, args.inputs.get("identity", {}))
+        return f"/ids/{args.typ}/{named}", outputs
 
     def call(self, args: mocks.MockCallArgs) -> Any:
         named = next(args.args[key] for key in _NAME_INPUTS if key in args.args)
@@ -62,7 +80,8 @@ class _Azure(mocks.Mocks):
         }
         return {
             "azure-native:resources:getResourceGroup": read,
-            "azure-native:containerservice:getManagedCluster": cluster,
+            "azure-native:containerservice:getManagedCluster": cluster
+            | cluster_outputs(named, {"type": "SystemAssigned"}),
             "azure-native:containerservice:listManagedClusterUserCredentials": credentials,
         }[args.token]
 

@@ -13,6 +13,8 @@ from tests.bench import ROOT
 from tests.conftest import KUBECONFIG, Deploy, Graph
 
 Run = Callable[..., Graph]
+# What a stack file says of a cluster that it makes.
+OF_CLUSTERS = {"aks-gpu:network", "aks-gpu:systemPool"}
 
 
 def stack_file(name: str) -> dict[str, Any]:
@@ -136,13 +138,11 @@ def test_components_take_what_settings_take_of_a_system_pool_without_gpus(run: R
 
 
 def test_an_existing_cluster_gets_pools_and_stays_as_it_is(run: Run) -> None:
-    graph = run(
-        stack_file("prod")
-        | {
-            "aks-gpu:resourceGroup": {"name": "theirs", "existing": True},
-            "aks-gpu:cluster": {"name": "prod", "existing": True},
-        }
-    )
+    config = stack_file("prod") | {
+        "aks-gpu:resourceGroup": {"name": "theirs", "existing": True},
+        "aks-gpu:cluster": {"name": "prod", "existing": True},
+    }
+    graph = run({key: value for key, value in config.items() if key not in OF_CLUSTERS})
 
     azure = {found.type for found in graph.registered if found.type.startswith("azure-native:")}
     assert azure == {"azure-native:containerservice:AgentPool"}
@@ -160,7 +160,7 @@ def test_a_system_pool_with_gpus_is_the_plugins_where_the_cluster_is_ours(run: R
 
     theirs = {"aks-gpu:cluster": {"name": "theirs", "existing": True}}
     group = {"aks-gpu:resourceGroup": {"name": "theirs", "existing": True}}
-    daemon_set = run(config | theirs | group).only("DaemonSet")
+    daemon_set = run(stack_file("dev") | theirs | group).only("DaemonSet")
     assert pools_of_plugin(daemon_set.inputs) == ["gpu"]
 
 
@@ -188,6 +188,10 @@ def test_the_outputs(run: Run) -> None:
     assert exports["clusterId"].endswith("ManagedCluster/aks-gpu-dev")
     assert exports["kubeconfig"] == KUBECONFIG.decode()
     assert graph.secrets == {"kubeconfig"}
+    assert exports["oidcIssuerUrl"] == "https://oidc/aks-gpu-dev/"
+    assert exports["kubeletIdentity"]["objectId"] == "ko"
+    assert (exports["principalId"], exports["nodeResourceGroup"]) == ("p", "MC_aks-gpu-dev")
+    assert exports["fqdn"] == "aks-gpu-dev.hcp.eastus.azmk8s.io"
     assert exports["gpuPools"]["gpu"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "gpu"}
     # AKS calls the label `accelerator`, without its own prefix, deprecated.
     assert exports["nextSteps"] == [
@@ -195,6 +199,15 @@ def test_the_outputs(run: Run) -> None:
         "kubectl get nodes -l kubernetes.azure.com/accelerator=nvidia",
         "kubectl describe nodes -l kubernetes.azure.com/accelerator=nvidia",
     ]
+
+
+def test_a_stack_without_anything_on_its_cluster_holds_no_kubeconfig(run: Run) -> None:
+    """A team that only adds pools kept an administrator's credentials in its state."""
+    config = stack_file("dev") | {"aks-gpu:gpuStack": "none", "aks-gpu:sampleJob": {}}
+    graph = run(config)
+
+    assert "kubeconfig" not in graph.exports
+    assert not graph.secrets
 
 
 def test_a_stack_file_with_mistakes_registers_nothing(run: Run) -> None:

@@ -16,6 +16,7 @@ from catalogue.valid_pools import GPU_POOL
 from components import (
     AksCluster,
     AksClusterArgs,
+    EntraArgs,
     ExistingAksCluster,
     ExistingAksClusterArgs,
     ExistingResourceGroup,
@@ -93,6 +94,7 @@ def group(**args: Any) -> ResourceGroup:
 # By the part of a stack file: what makes the component, and how its properties' paths begin.
 COMPONENTS: Mapping[str, tuple[Callable[..., object], str]] = {
     "cluster": (cluster, ""),
+    "cluster.entra": (lambda **args: cluster(entra=EntraArgs(**args)), "entra."),
     "network": (lambda **args: cluster(network=NetworkArgs(**args)), "network."),
     "systemPool": (system_pool, "systemPool."),
     "gpuPools[0]": (gpu_pool, ""),
@@ -166,6 +168,10 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("cluster", {"private": True, "authorizedIpRanges": ["10.0.0.0/8"]}, "authorizedIpRanges"),
     ("cluster", {"authorizedIpRanges": ["here"]}, "authorizedIpRanges[0]"),
     ("cluster", {"authorizedIpRanges": [""]}, "authorizedIpRanges[0]"),
+    ("cluster", {"userAssignedIdentityId": "own"}, "userAssignedIdentityId"),
+    ("cluster", {"disableLocalAccounts": True}, "disableLocalAccounts"),
+    ("cluster.entra", {}, "adminGroupObjectIds"),
+    ("cluster.entra", {"adminGroupObjectIds": ["admins"]}, "adminGroupObjectIds[0]"),
     ("network", {"podCidr": ""}, "podCidr"),
     ("network", {"serviceCidr": ""}, "serviceCidr"),
     ("cluster", {"oidcIssuer": False, "workloadIdentity": True}, "workloadIdentity"),
@@ -197,9 +203,10 @@ def from_settings(
     elif part == "systemPools[0]":
         value = [{"name": "more", **properties}]
     else:
-        value = dict(properties)
+        inner = part.partition(".")[2]
+        value = {inner: properties} if inner else dict(properties)
     try:
-        load({f"aks-gpu:{part.partition('[')[0]}": json.dumps(value)}, warn)
+        load({f"aks-gpu:{re.split(r'[.[]', part)[0]}": json.dumps(value)}, warn)
     except SettingsError as error:
         return [*error.mistakes]
     return []

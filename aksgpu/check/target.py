@@ -34,7 +34,8 @@ def of_stack(pulumi: Program, stack: str) -> Target:
         raise stopped(
             Cause.STACK_UNREADABLE,
             f"the stack {stack} has no output kubeconfig",
-            f"pulumi up --stack {stack} makes it; another program has to export its own",
+            "one without device plugin and sample job has none: aksgpu check --kubeconfig FILE "
+            "takes what az aks get-credentials writes",
         )
     title = f"The stack {stack}"
     if name := outputs.get("clusterName"):

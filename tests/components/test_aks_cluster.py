@@ -7,6 +7,7 @@ import pytest
 from components import (
     AksCluster,
     AksClusterArgs,
+    EntraArgs,
     ExistingAksCluster,
     ExistingAksClusterArgs,
     NetworkArgs,
@@ -20,6 +21,12 @@ ARGS = AksClusterArgs(
     location="eastus",
     cluster_name="myAKSCluster",
     system_pool=SYSTEM_POOL,
+)
+
+GROUP = "00000000-0000-0000-0000-000000000001"
+IDENTITY = (
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity"
+    "/userAssignedIdentities/own"
 )
 
 
@@ -63,6 +70,7 @@ def test_has_the_system_pool_inline_and_nothing_else(deploy: Deploy, preview: bo
                 "count": 2,
             }
         ],
+        "enableRBAC": True,
     }
 
 
@@ -113,7 +121,7 @@ def test_an_autoscaled_system_pool_keeps_the_count_that_aks_gave_it(deploy: Depl
     assert (profile["enableAutoScaling"], profile["minCount"], profile["maxCount"]) == (True, 2, 5)
     assert profile["count"] == 2
     assert profile["availabilityZones"] == ["1", "2"]
-    assert list(cluster.options.ignoreChanges) == ["agentPoolProfiles[0].count"]
+    assert "agentPoolProfiles[0].count" in cluster.options.ignoreChanges
 
 
 @pytest.mark.parametrize(("owner", "driver"), [("device-plugin", "Install"), ("none", "None")])
@@ -155,6 +163,7 @@ def test_an_existing_cluster_is_only_read(deploy: Deploy) -> None:
     assert [found.type for found in graph.registered] == ["aks-gpu:components:AksCluster"]
     (outputs,) = graph.outputs.values()
     assert (outputs["id"], outputs["clusterName"]) == ("/read/prod", "prod")
+    assert outputs | _connections("prod") == outputs
 
 
 def test_tells_its_outputs(deploy: Deploy) -> None:
@@ -165,8 +174,63 @@ def test_tells_its_outputs(deploy: Deploy) -> None:
             "id": "/ids/azure-native:containerservice:ManagedCluster/myAKSCluster",
             "clusterName": "myAKSCluster",
             "resourceGroupName": "myResourceGroup",
+            **_connections("myAKSCluster"),
         }
     ]
+
+
+def _connections(name: str) -> dict[str, Any]:
+    return {
+        "nodeResourceGroup": f"MC_{name}",
+        "fqdn": f"{name}.hcp.eastus.azmk8s.io",
+        "oidcIssuerUrl": f"https://oidc/{name}/",
+        "principalId": "p",
+        "kubeletIdentity": {"clientId": "kc", "objectId": "ko", "resourceId": "/kubelet"},
+    }
+
+
+@pytest.mark.parametrize("headers", [{}, {"Name": "a value"}])
+@pytest.mark.parametrize("identity", [None, IDENTITY])
+def test_its_outputs_are_the_same_by_either_provider(
+    deploy: Deploy, headers: dict[str, str], identity: str | None
+) -> None:
+    pool = replace(SYSTEM_POOL, custom_headers=headers)
+    args = replace(ARGS, system_pool=pool, user_assigned_identity_id=identity)
+    (outputs,) = deploy(lambda: AksCluster("cluster", args)).outputs.values()
+
+    assert outputs | _connections("myAKSCluster") == outputs
+
+
+def test_its_outputs_are_not_known_before_it_is_made(deploy: Deploy) -> None:
+    graph = deploy(lambda: pulumi.export("it", AksCluster("it", ARGS).principal_id), preview=True)
+
+    assert graph.exports == {"it": None}
+
+
+def test_an_identity_of_ones_own(deploy: Deploy) -> None:
+    told = inputs(deploy, replace(ARGS, user_assigned_identity_id=IDENTITY))
+
+    assert told["identity"] == {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
+
+
+def test_entra_without_local_accounts(deploy: Deploy) -> None:
+    entra = EntraArgs(admin_group_object_ids=[GROUP])
+    told = inputs(deploy, replace(ARGS, entra=entra, disable_local_accounts=True))
+
+    assert told["aadProfile"] == {
+        "managed": True,
+        "adminGroupObjectIDs": [GROUP],
+        "enableAzureRBAC": False,
+    }
+    assert told["disableLocalAccounts"] is True
+    # Left out, they would stay as they are: AKS keeps what a request does not say.
+    assert inputs(deploy, replace(ARGS, entra=entra))["disableLocalAccounts"] is False
+
+
+def test_encryption_at_the_host_is_said_where_it_is_on(deploy: Deploy) -> None:
+    pool = replace(SYSTEM_POOL, encryption_at_host=True)
+    assert system_pool(deploy, pool)["enableEncryptionAtHost"] is True
+    assert "enableEncryptionAtHost" not in system_pool(deploy, SYSTEM_POOL)
 
 
 def test_the_kubeconfig_is_a_secret(deploy: Deploy) -> None:

@@ -10,6 +10,7 @@ from catalogue.nodes import DRIVERS
 from catalogue.sizes import AS_OF, find
 from catalogue.today import TODAY_VARIABLE
 from settings import Settings, SettingsError, load
+from settings.model import Cluster
 from tests.bench import ROOT
 
 POOL = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3"}
@@ -55,7 +56,6 @@ def test_a_pool_has_the_version_of_its_cluster_or_an_older_one_of_its_own() -> N
     assert pool_version({}) == ""
     assert pool_version({}, kubernetesVersion="1.34") == "1.34"
     theirs = {"name": "theirs", "existing": True}
-    assert pool_version({**theirs, "kubernetesVersion": "1.35"}) == ""
     assert pool_version(theirs, kubernetesVersion="1.34") == "1.34"
 
 
@@ -83,7 +83,6 @@ def test_a_version_of_its_own_that_does_not_go_with_the_cluster(
         {"kubernetesVersion": "1.35", "upgradeChannel": "patch"},
         {"kubernetesVersion": "1.35.2", "upgradeChannel": "node-image"},
         {"upgradeChannel": "stable"},
-        {"name": "theirs", "existing": True, "upgradeChannel": "stable"},
         {"name": "c" * 54},
         {"name": "my_cluster", "dnsPrefix": "My-Cluster-1"},
         {"name": "my_cluster", "existing": True},
@@ -133,6 +132,31 @@ def test_reads_what_the_engine_hands_over_as_text() -> None:
 
     assert (stack.allow_retired, stack.location) == (True, "westeurope")
     assert stack.gpu_pools[0].count == 2
+
+
+def test_refuses_what_an_existing_cluster_would_ignore() -> None:
+    """It was passed over in silence."""
+    found = mistakes(
+        cluster={"existing": True, "name": "theirs", "kubernetesVersion": "1.35", "private": False},
+        network={"subnetId": "/subnets/nodes", "mode": "overlay"},
+        systemPool={"count": 3},
+        gpuPools=[POOL],
+    )
+    reason = "would be ignored: cluster.existing leaves the cluster as it is; remove this key"
+    keys = ("cluster.kubernetesVersion", "cluster.private", "network.mode", "systemPool.count")
+    assert found == [f"{key}: {reason}" for key in keys]
+
+    there = {"existing": True, "name": "theirs"}
+    read(cluster=there, network={"subnetId": "/subnets/nodes"}, gpuPools=[POOL])
+
+
+DEFAULTS = Cluster().model_dump(by_alias=True)
+
+
+@pytest.mark.parametrize("key", sorted(DEFAULTS.keys() - {"existing", "name"}))
+def test_no_key_of_a_cluster_goes_with_an_existing_one(key: str) -> None:
+    found = mistakes(cluster={"existing": True, "name": "theirs", key: DEFAULTS[key]})
+    assert [line.partition(":")[0] for line in found] == [f"cluster.{key}"]
 
 
 def test_reports_every_mistake_in_one_go_each_by_its_key() -> None:
