@@ -7,9 +7,12 @@ Azure's SDK nor the provider itself is loaded.
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import pulumi
 from pulumi import _types as sdk_types
+
+from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 
 if TYPE_CHECKING:
     from pulumi_azure_native import containerservice
@@ -21,6 +24,8 @@ OnTheWire = Mapping[str, pulumi.Input[Any]]
 
 
 _CAPITAL = re.compile("[A-Z]")
+# One provider for all resources of a program.
+_PROVIDERS: "WeakKeyDictionary[pulumi.Resource, pulumi.ProviderResource]" = WeakKeyDictionary()
 
 
 class _Resource(pulumi.CustomResource):
@@ -33,7 +38,8 @@ class _Resource(pulumi.CustomResource):
     ) -> None:
         # A property without a value is one that is to come.
         props = {**dict.fromkeys(self._outputs), **inputs}
-        super().__init__(f"aks-preview:{token}", name, props, opts)
+        kind = f"{PACKAGE}:{token}"
+        super().__init__(kind, name, props, _where_azure_native_is(kind, opts))
 
     def translate_output_property(self, prop: str) -> str:
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)
@@ -132,3 +138,34 @@ def _inputs(
     inputs = args if isinstance(args, Mapping) else sdk_types.input_type_to_dict(args)
     headers = {"customHeaders": custom_headers, "updatableHeaders": updatable_headers}
     return {**inputs, **{name: value for name, value in headers.items() if value is not None}}
+
+
+def _where_azure_native_is(
+    kind: str, opts: pulumi.ResourceOptions | None
+) -> pulumi.ResourceOptions | None:
+    """Options with a provider that has azure-native's configuration.
+
+    A plug-in sees no configuration but its own, so the program hands it over. Without any, and with
+    a provider of the program's own, the options stay as they are.
+    """
+    given = opts or pulumi.ResourceOptions()
+    if given.provider or (given.parent and given.parent.get_provider(kind)):
+        return opts
+    azure_native, own = _configured("azure-native"), _configured(PACKAGE)
+    if found := list(contradictions(azure_native, own)):
+        raise pulumi.RunError("\n".join(map(str, found)))
+    root = pulumi.runtime.get_root_resource()
+    if not azure_native or root is None:
+        return opts
+    if root not in _PROVIDERS:
+        settings = {
+            name: pulumi.Output.secret(value) if SETTINGS[name].is_secret else value
+            for name, value in {**azure_native, **own}.items()
+        }
+        _PROVIDERS[root] = pulumi.ProviderResource(PACKAGE, f"{PACKAGE}-as-azure-native", settings)
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(provider=_PROVIDERS[root]))
+
+
+def _configured(package: str) -> dict[str, str]:
+    config = pulumi.Config(package)
+    return {name: value for name in SETTINGS if (value := config.get(name))}

@@ -7,7 +7,7 @@ from typing import Any, Final
 from aks_preview.aks_types import AKS_TYPES, HEADERS, UPDATABLE_HEADERS, AksType
 from aks_preview.configuration import CREDENTIALS, PACKAGE, SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
-from provider_kit.configuration import Setting
+from catalogue.azure_settings import Setting
 from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 VERSION: Final = "0.1.0"

@@ -1,90 +1,35 @@
-"""The settings of a provider for Azure: its own configuration, else the environment.
+"""The settings of a provider for Azure: its own configuration, the environment, the Azure CLI.
 
 The names are azure-native's, and so are the variables.
 """
 
+import json
 import os
-from collections.abc import Iterator, Mapping
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from catalogue.azure_settings import SETTINGS, Setting
 from catalogue.mistakes import Mistake
 from provider_kit.serving import ProviderError
 
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting: the environment variables that stand for it, and what it says."""
-
-    variables: tuple[str, ...]
-    description: str
-    is_secret: bool = False
-    is_switch: bool = False
-    default: str = ""
-
-
-SETTINGS: Mapping[str, Setting] = MappingProxyType(
-    {
-        "subscriptionId": Setting(
-            ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"), "The id of the subscription."
-        ),
-        "tenantId": Setting(
-            ("ARM_TENANT_ID", "AZURE_TENANT_ID"), "The id of the tenant that one signs in to."
-        ),
-        "clientId": Setting(
-            ("ARM_CLIENT_ID", "AZURE_CLIENT_ID"),
-            "The id of the service principal, or of a user-assigned managed identity.",
-        ),
-        "clientSecret": Setting(
-            ("ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET"),
-            "The secret of the service principal.",
-            is_secret=True,
-        ),
-        "clientCertificatePath": Setting(
-            ("ARM_CLIENT_CERTIFICATE_PATH", "AZURE_CLIENT_CERTIFICATE_PATH"),
-            "The file of the service principal's certificate with its key, PEM or PKCS12.",
-        ),
-        "clientCertificatePassword": Setting(
-            ("ARM_CLIENT_CERTIFICATE_PASSWORD", "AZURE_CLIENT_CERTIFICATE_PASSWORD"),
-            "The password of that file.",
-            is_secret=True,
-        ),
-        "useOidc": Setting(
-            ("ARM_USE_OIDC",), "Sign in with a token of another issuer (OIDC).", is_switch=True
-        ),
-        "oidcToken": Setting(("ARM_OIDC_TOKEN",), "That token itself.", is_secret=True),
-        "oidcTokenFilePath": Setting(
-            ("ARM_OIDC_TOKEN_FILE_PATH", "AZURE_FEDERATED_TOKEN_FILE"),
-            "A file with that token, read anew whenever it is needed.",
-        ),
-        "oidcRequestUrl": Setting(
-            ("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
-            "Where to ask for that token, as GitHub's runners have it.",
-        ),
-        "oidcRequestToken": Setting(
-            ("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
-            "What to show when asking there.",
-            is_secret=True,
-        ),
-        "useMsi": Setting(
-            ("ARM_USE_MSI",),
-            "Sign in as the managed identity of the machine; a clientId chooses among several.",
-            is_switch=True,
-        ),
-        "metadataHost": Setting(
-            ("ARM_METADATA_HOSTNAME",),
-            "The host that describes the Azure cloud to use; the public cloud if there is none.",
-        ),
-        "environment": Setting(
-            ("ARM_ENVIRONMENT",),
-            "`public`, `usgovernment` or `china`; metadataHost goes before it.",
-            default="public",
-        ),
-    }
-)
 # The engine's own, which it hands over with the settings.
 _OF_THE_ENGINE = frozenset({"pluginDownloadURL", "version"})
+# Settings that the Azure CLI's account stands for, and where they are in it.
+_CLOUDS: Mapping[str, str] = MappingProxyType(
+    {"AzureChinaCloud": "china", "AzureUSGovernment": "usgovernment"}
+)
+_OF_THE_CLI: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType(
+    {
+        "subscriptionId": lambda account: str(account["id"]),
+        "environment": lambda account: _CLOUDS.get(account["environmentName"], "public"),
+    }
+)
+_OR_SIGN_IN = ", or sign in with `az login`"
 _SWITCHES: Mapping[str, bool] = MappingProxyType(
     {"": False, "0": False, "1": True, "false": False, "true": True}
 )
@@ -105,7 +50,7 @@ class Configuration:
             return str(value)
         setting = self.settings[name]
         found = (self.environment.get(variable) for variable in setting.variables)
-        return next((value for value in found if value), setting.default)
+        return next(filter(None, found), "") or self._of_the_cli(name) or setting.default
 
     def required(self, name: str) -> str:
         if value := self.text(name):
@@ -114,11 +59,40 @@ class Configuration:
         raise ProviderError(
             f"Azure cannot be reached without {name}: run `pulumi config set "
             f"{self.provider}:{name}{' --secret' if setting.is_secret else ''}`, or set "
-            f"{setting.variables[0]}."
+            f"{setting.variables[0]}{_OR_SIGN_IN if name in _OF_THE_CLI else ''}."
         )
 
     def is_on(self, name: str) -> bool:
         return _SWITCHES.get(self.text(name).lower(), False)
+
+    def _of_the_cli(self, name: str) -> str:
+        """What the Azure CLI says, if it is who signs in."""
+        if name not in _OF_THE_CLI:
+            return ""
+        if self.is_on("useOidc") or self.is_on("useMsi"):
+            return ""
+        if self.text("clientCertificatePath") or self.text("clientSecret"):
+            return ""
+        return _cli_account(shutil.which("az", path=self.environment.get("PATH", ""))).get(name, "")
+
+
+@cache
+def _cli_account(program: str | None) -> Mapping[str, str]:
+    """The account that the Azure CLI is signed in to, as settings; empty if there is none."""
+    if program is None:
+        return {}
+    try:
+        shown = subprocess.run(
+            [program, "account", "show", "--output", "json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        account = json.loads(shown.stdout)
+        return {name: read(account) for name, read in _OF_THE_CLI.items()}
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
+        return {}
 
 
 def setting_mistakes(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from aks_preview.configuration import PACKAGE, SETTINGS
+from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.stack_names import stack_file
 from catalogue.mistakes import Mistake
@@ -64,9 +64,13 @@ def _stopped(file: StackFile, mistakes: Iterable[Mistake]) -> StoppedError:
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: text
+    """What both providers are configured with. Raises StoppedError where they disagree."""
+    native, own = (
+        {name: text for name in SETTINGS if (text := texts.get(f"{provider}:{name}"))}
         for provider in _PROVIDERS
-        for name in SETTINGS
-        if (text := texts.get(f"{provider}:{name}"))
-    }
+    )
+    if found := list(contradictions(native, own, {})):
+        raise StoppedError(
+            *(Finding(Cause.STACK_FILE_INVALID, str(it), "correct the stack file") for it in found)
+        )
+    return native | own

@@ -12,9 +12,10 @@ from azure.identity.aio import (
     ManagedIdentityCredential,
 )
 
+from catalogue.azure_settings import SETTINGS
 from provider_kit import azure_cloud as clouds
 from provider_kit.azure_cloud import PUBLIC_CLOUD, assertion, azure_cloud, azure_credential
-from provider_kit.configuration import SETTINGS, Configuration
+from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
 from tests.faults import Faults

@@ -119,4 +119,7 @@ def test_the_subscription_that_the_stack_file_names(
     config = {"azure-native:subscriptionId": "native", "azure-native:clientSecret": {"secure": "x"}}
     assert written(tmp_path, {"config": config}).azure.text("subscriptionId") == "native"
     config |= {"aks-preview:subscriptionId": "preview"}
-    assert written(tmp_path, {"config": config}).azure.text("subscriptionId") == "preview"
+    (said,) = mistakes(tmp_path, {"config": config})
+    assert said.startswith(
+        "aks-preview:subscriptionId: is preview, and azure-native:subscriptionId"
+    )
