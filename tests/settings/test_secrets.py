@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from settings import Secrets, Settings, SettingsError, load
@@ -145,6 +145,7 @@ def refusal(config: dict[str, str], path: str) -> str:
     return ""
 
 
+@settings(deadline=None)
 @given(path=st.sampled_from(sorted(KEPT)), text=st.text(st.characters(codec="ascii"), min_size=5))
 def test_no_refusal_repeats_a_secret(path: str, text: str) -> None:
     secret = f"s3cr{text}t"
