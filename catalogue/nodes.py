@@ -39,6 +39,10 @@ DRIVERS: Mapping[str, str] = MappingProxyType(
     {"device-plugin": "Install", "specialised-image": "Install", "none": "None"}
 )
 
+# The feature that a subscription needs for encryption at the host.
+ENCRYPTION_AT_HOST_NAMESPACE = "Microsoft.Compute"
+ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
+
 # How many nodes AKS adds to a pool while it upgrades it, where maxSurge is not set.
 DEFAULT_SURGE = "10%"
 SURGE = re.compile(r"(\d+)(%?)")

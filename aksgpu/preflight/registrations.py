@@ -27,7 +27,7 @@ def providers(facts: Facts) -> Iterator[Row]:
 
 
 def features(settings: Settings, facts: Facts) -> Iterator[Row]:
-    """Of each preview feature that a pool asks for, whether it is registered."""
+    """Of each feature that a pool needs, whether it is registered."""
     for name, by_itself in wanted.features(settings).items():
         about = About("feature")
         if isinstance(facts.features, Unanswered):

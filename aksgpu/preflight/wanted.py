@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 from catalogue.headers import CUSTOM_FEATURES
 from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
-from catalogue.nodes import surge_nodes
+from catalogue.nodes import (
+    ENCRYPTION_AT_HOST_FEATURE,
+    ENCRYPTION_AT_HOST_NAMESPACE,
+    surge_nodes,
+)
 from settings import GpuPool, Settings, SystemNodePool, SystemPool
 
 # AKS itself, and those in whose name it makes machines and networks in the subscription.
@@ -58,6 +62,8 @@ def features(settings: Settings) -> Mapping[str, bool]:
         for name, value in pool.custom_headers.items():
             if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
+    if any(pool.encryption_at_host for pool in (*settings.first_pool, *settings.gpu_pools)):
+        needed[f"{ENCRYPTION_AT_HOST_NAMESPACE}/{ENCRYPTION_AT_HOST_FEATURE}"] = False
     if settings.pools_of("specialised-image"):
         needed[f"{SPECIALISED_IMAGE_NAMESPACE}/{SPECIALISED_IMAGE_FEATURE}"] = True
     return needed

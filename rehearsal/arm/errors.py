@@ -154,6 +154,10 @@ NO_FEATURE_FOR_IMAGE = _aks(
     "400 PreviewFeatureNotRegistered: Preview feature {namespace}/{feature} not registered, or the"
     " resource provider {namespace} not registered again since it is."
 )
+# From public logs, as is that AKS says so at once.
+NO_ENCRYPTION_AT_HOST = _aks(
+    "400 SubscriptionNotEnabledEncryptionAtHost: Subscription does not enable EncryptionAtHost."
+)
 NO_SPECIALISED_IMAGE = _aks(
     "400 BadRequest: The specialised GPU image, which the header {header} asks for, was retired on"
     " {date}, and with it the feature {feature}: no new node pool gets it. Leave the header out: "

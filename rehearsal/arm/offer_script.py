@@ -10,6 +10,8 @@ Without the file, or without a key, everything in the tables is on offer. Its ke
 - `limits`: a list of `{name, location, limit}`: the limit of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
+- `features`: a list of preview features, such as `Microsoft.Compute/EncryptionAtHost`, that the
+  subscription has from the start; without it there is none;
 - `pageSize`: how many items a page has, of every list that comes in pages;
 - `today`: the day by which sizes and images are retired, such as `2026-09-29`; the default is the
   era's;
@@ -63,6 +65,7 @@ class OfferScript:
     sizes: tuple[SizeLine, ...] = ()
     limits: tuple[LimitLine, ...] = ()
     versions: tuple[VersionsLine, ...] = ()
+    features: tuple[str, ...] = ()
     page_size: int = PAGE_SIZE
     refuses_autoscaled_counts: bool = False
     today: date | None = None
@@ -84,6 +87,7 @@ def parse(content: dict[str, Any]) -> OfferScript:
                 VersionsLine(**line | {"offered": tuple(line["offered"])})
                 for line in content.pop("versions", ())
             ),
+            features=tuple(map(str, content.pop("features", ()))),
             page_size=int(content.pop("pageSize", PAGE_SIZE)),
             refuses_autoscaled_counts=_REFUSES[content.pop("autoscaledCounts", "scale")],
             any_gpu_size=content.pop("anyGpuSize", False) is True,

@@ -8,6 +8,7 @@ import pytest
 from catalogue import fixed
 from tests.bench import Bench
 from tests.names import unique
+from tests.rehearsal.conftest import Azure
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -120,6 +121,7 @@ def test_each_row_of_pools_replaces_the_pool(bench: Bench) -> None:
     """
     assert BY_ARGUMENTS.keys() | BY_PROPERTIES.keys() == ROWS
     name = unique("fixed")
+    Azure(bench.cloud).register("Microsoft.Compute", "EncryptionAtHost")
     bench.up(program(name, 0))
     assert bench.changes() == {}
 

@@ -143,9 +143,13 @@ class Azure:
         return path
 
     def register_specialised_image(self) -> None:
-        """What comes before the header: the feature, and then its provider once more."""
-        provider = "/providers/Microsoft.ContainerService"
-        feature = f"/providers/Microsoft.Features{provider}/features/GPUDedicatedVHDPreview"
+        """What comes before the header."""
+        self.register("Microsoft.ContainerService", "GPUDedicatedVHDPreview")
+
+    def register(self, namespace: str, name: str) -> None:
+        """Registers a feature, and then its provider once more."""
+        provider = f"/providers/{namespace}"
+        feature = f"/providers/Microsoft.Features{provider}/features/{name}"
         version = "?api-version=2021-07-01"
         self.call("POST", f"{feature}/register{version}")
         self.wait(f"{feature}{version}", lambda it: it.body["properties"]["state"] == "Registered")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from catalogue import images, sizes
+from catalogue import images, nodes, sizes
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, defaults, eras, fields, rules
 from rehearsal.arm.compute import usages
@@ -85,6 +85,7 @@ def after_put(
     pool.body = {**pool.body, "properties": after}
     if present is None:
         _choose_image(request, pool)
+        _refuse_encryption_at_host(request, after)
     return pool
 
 
@@ -108,10 +109,17 @@ def _choose_image(request: Request, pool: Resource) -> None:
     eras.admit(request.offers, pool.properties, request.http.headers, pool.location)
     asked_for = eras.asks_for_specialised_image(request.http.headers)
     feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
-    if asked_for and not registrations.has_taken_over(request.store, *feature, request.now):
+    if asked_for and not registrations.has_taken_over(request, *feature):
         raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])
     if asked_for and sizes.is_gpu_size(pool.properties["vmSize"]):
         pool.body["image"] = SPECIALISED
+
+
+def _refuse_encryption_at_host(request: Request, pool: Json) -> None:
+    """Refuses the encryption to a subscription that has not registered the feature for it."""
+    feature = nodes.ENCRYPTION_AT_HOST_NAMESPACE, nodes.ENCRYPTION_AT_HOST_FEATURE
+    if pool["enableEncryptionAtHost"] and not registrations.has_taken_over(request, *feature):
+        raise errors.ArmError(errors.NO_ENCRYPTION_AT_HOST)
 
 
 def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from rehearsal.arm import errors
+from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Registration, Store
 
@@ -17,6 +18,7 @@ PROVIDER_SECONDS = 4.0
 
 FEATURE_TYPE = "Microsoft.Features/providers/features"
 FEATURES: dict[str, tuple[str, ...]] = {
+    "Microsoft.Compute": ("EncryptionAtHost",),
     "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
 }
 # As in a subscription that is in use, providers are registered from the start.
@@ -53,20 +55,28 @@ def feature(request: Request, *, registered: bool | None = None) -> Answer:
 
 def _feature(request: Request, namespace: str, name: str) -> Json:
     key, features = f"{namespace}/{name}", OF_A_PROVIDER.format(namespace=namespace)
+    at_first = "Registered" if _is_there_from_the_start(request, key) else "NotRegistered"
     return {
         "id": f"{request.subscription}{features}/{name}",
         "name": key,
         "type": FEATURE_TYPE,
-        "properties": {"state": _state(request, key, "NotRegistered")},
+        "properties": {"state": _state(request, key, at_first)},
     }
 
 
-def has_taken_over(store: Store, namespace: str, feature: str, now: float) -> bool:
+def has_taken_over(request: Request, namespace: str, feature: str) -> bool:
     """Returns whether the provider was registered again after the feature."""
-    known, again = store.registration(f"{namespace}/{feature}"), store.registration(namespace)
-    if known is None or again is None or not (known.registered and again.registered):
+    key = f"{namespace}/{feature}"
+    known, again = request.store.registration(key), request.store.registration(namespace)
+    if known is None:
+        return _is_there_from_the_start(request, key)
+    if again is None or not (known.registered and again.registered):
         return False
-    return known.due <= again.asked <= now
+    return known.due <= again.asked <= request.now
+
+
+def _is_there_from_the_start(request: Request, key: str) -> bool:
+    return plain(key) in map(plain, request.offers.script.features)
 
 
 def list_providers(request: Request) -> Answer:

@@ -120,6 +120,23 @@ def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
     assert "the stack registers it by itself" in the(result, "feature").what
 
 
+def test_encryption_at_the_host_needs_a_feature(place: Place) -> None:
+    """On a new subscription AKS refused such pools, of which nothing here had said a word."""
+    question: dict[str, Any] = {
+        "systemPool": {"encryptionAtHost": True},
+        "gpuPools": [T4 | {"encryptionAtHost": True}],
+    }
+    row = the(place.ask(**question), "feature")
+    assert (row.answer, row.cause) == ("problem", Cause.NOT_REGISTERED)
+    assert row.what == "Microsoft.Compute/EncryptionAtHost is NotRegistered"
+    assert "`az feature register --namespace Microsoft.Compute --name EncryptionAtHost`" in str(
+        row.advice
+    )
+    place.offer(features=["microsoft.compute/encryptionathost"])
+    assert the(place.ask(**question), "feature").answer == "ok"
+    assert not [row for row in place.ask(gpuPools=[T4]).rows if row.question == "feature"]
+
+
 def test_what_has_to_exist(place: Place, there: Mapping[str, Any]) -> None:
     nowhere: dict[str, Any] = {"name": "nowhere", "existing": True}
     result = place.ask(resourceGroup=nowhere, cluster=nowhere, gpuPools=[T4])
