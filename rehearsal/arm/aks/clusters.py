@@ -45,6 +45,12 @@ def put(request: Request) -> Answer:
         "properties": after,
     }
     after.setdefault("identityProfile", _kubelet_identity(request, cluster))
+    directory = request.backend.principal.directory
+    if entra := after.get("aadProfile"):
+        entra.setdefault("tenantID", directory)
+        entra.setdefault("adminUsers", None)
+    if after["oidcIssuerProfile"]["enabled"]:
+        after["oidcIssuerProfile"].setdefault("issuerURL", _issuer(location, directory))
     inline, failure = _inline_pools(request, cluster, properties, is_new=present is None)
     kind = "cluster update" if present else "cluster create"
     operation = operations.begin(request, kind, [cluster, *inline], failure)
@@ -203,6 +209,10 @@ def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
             for name in requested["userAssignedIdentities"]
         }
     return identity
+
+
+def _issuer(location: str, directory: str) -> str:
+    return f"https://{location}.oic.prod-aks.azure.com/{directory}/{uuid.uuid4()}/"
 
 
 def _kubelet_identity(request: Request, cluster: Resource) -> Json:

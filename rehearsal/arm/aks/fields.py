@@ -42,17 +42,17 @@ CLUSTER_FIELDS = POOL_FIELDS.union(
 CLUSTER = _by_name(
     {
         FREE: """
-            aadProfile addonProfiles aiToolchainOperatorProfile apiServerAccessProfile
+            addonProfiles aiToolchainOperatorProfile apiServerAccessProfile
             autoScalerProfile autoUpgradeProfile azureMonitorProfile bootstrapProfile
-            disableLocalAccounts enableFIPS hostedSystemProfile
+            enableFIPS hostedSystemProfile
             httpProxyConfig ingressProfile metricsProfile nodeProvisioningProfile
-            nodeResourceGroupProfile oidcIssuerProfile podIdentityProfile privateLinkResources
+            nodeResourceGroupProfile podIdentityProfile privateLinkResources
             publicNetworkAccess schedulerProfile securityProfile serviceMeshProfile storageProfile
             supportPlan upgradeSettings workloadAutoScalerProfile
         """,
         KEPT: """
-            identityProfile kubernetesVersion linuxProfile networkProfile servicePrincipalProfile
-            windowsProfile
+            aadProfile disableLocalAccounts identityProfile kubernetesVersion linuxProfile
+            networkProfile oidcIssuerProfile servicePrincipalProfile windowsProfile
         """,
         # A service principal has an action of its own.
         FIXED: " ".join([*_beside_location(fixed.CLUSTER), "servicePrincipalProfile.clientId"]),

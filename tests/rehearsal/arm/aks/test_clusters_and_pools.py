@@ -109,6 +109,29 @@ def test_a_cluster_comes_back_with_the_defaults(azure: Any, group: str, cluster_
     assert (pool["name"], pool["provisioningState"]) == ("system", "Creating")
 
 
+def test_sign_in_and_issuer_are_filled_in_and_stay(
+    azure: Any, group: str, cluster_body: Body
+) -> None:
+    """The issuer had no address, so that a federated credential could not be made with it."""
+    asked = {
+        "aadProfile": {"managed": True, "enableAzureRBAC": True},
+        "disableLocalAccounts": True,
+        "oidcIssuerProfile": {"enabled": True},
+    }
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/issuing"
+    made = azure.call("PUT", f"{path}{V}", cluster_body(**asked)).body["properties"]
+    assert made["oidcIssuerProfile"]["issuerURL"].startswith(
+        "https://eastus.oic.prod-aks.azure.com/"
+    )
+    assert made["aadProfile"]["tenantID"] == made["oidcIssuerProfile"]["issuerURL"].split("/")[3]
+    settled(azure, path)
+
+    for said in ({}, {"oidcIssuerProfile": {"enabled": True}}):
+        azure.call("PUT", f"{path}{V}", cluster_body(**said))
+        kept = settled(azure, path)
+        assert {name: kept[name] for name in asked} == {name: made[name] for name in asked}
+
+
 def test_an_overlay_network_has_room_for_more_pods(
     azure: Any, group: str, cluster_body: Body
 ) -> None:
