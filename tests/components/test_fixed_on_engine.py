@@ -1,6 +1,7 @@
 """What cannot change, row by row, with azure-native: planned as a replacement, and done as one."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -54,6 +55,48 @@ BY_PROPERTIES: dict[str, tuple[Any, Any]] = {
 # What azure-native does not have.
 OF_AKS_PREVIEW = {"gpuProfile.driverType", "gpuProfile.nvidia"}
 ROWS = {*fixed.POOL} - OF_AKS_PREVIEW
+
+NETWORK = {"service_cidr": "10.0.0.0/16", "dns_service_ip": "10.0.0.10"}
+# What AksCluster's arguments change of a cluster.
+CLUSTERS_BY_ARGUMENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "resourceGroupName": ({}, {"resource_group_name": "other"}),
+    "resourceName": ({"dns_prefix": "one"}, {"dns_prefix": "one", "cluster_name": "other"}),
+    "location": ({}, {"location": "westus2"}),
+    "dnsPrefix": ({}, {"dns_prefix": "other"}),
+    "apiServerAccessProfile.enablePrivateCluster": (
+        {"authorized_ip_ranges": ["203.0.113.0/24"]},
+        {"private": True},
+    ),
+    "networkProfile.serviceCidr": (
+        {"network": NETWORK},
+        {"network": NETWORK | {"service_cidr": "10.0.0.0/17"}},
+    ),
+    "networkProfile.dnsServiceIP": (
+        {"network": NETWORK},
+        {"network": NETWORK | {"dns_service_ip": "10.0.0.11"}},
+    ),
+}
+DNS = {"dnsPrefix": "one"}
+SSH = {"ssh": {"publicKeys": [{"keyData": "ssh-rsa AAAA"}]}}
+CLUSTERS_BY_PROPERTIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "diskEncryptionSetID": (DNS, {**DNS, "diskEncryptionSetID": f"{GROUP}diskEncryptionSets/d"}),
+    "enableRBAC": ({**DNS, "enableRBAC": True}, {**DNS, "enableRBAC": False}),
+    "extendedLocation": (DNS, {**DNS, "extendedLocation": {"name": "edge", "type": "EdgeZone"}}),
+    "fqdnSubdomain": ({"fqdnSubdomain": "one"}, {"fqdnSubdomain": "other"}),
+    "linuxProfile.adminUsername": (
+        {**DNS, "linuxProfile": {"adminUsername": "one", **SSH}},
+        {**DNS, "linuxProfile": {"adminUsername": "other", **SSH}},
+    ),
+    "nodeResourceGroup": (
+        {**DNS, "nodeResourceGroup": "one"},
+        {**DNS, "nodeResourceGroup": "other"},
+    ),
+    "windowsProfile.adminUsername": (
+        {**DNS, "windowsProfile": {"adminUsername": "one"}},
+        {**DNS, "windowsProfile": {"adminUsername": "other"}},
+    ),
+}
+CLUSTER_ROWS = fixed.CLUSTER.keys() | fixed.CLUSTER_NAMES.keys()
 
 PROGRAM = """
 import pulumi
@@ -156,3 +199,87 @@ def test_order_and_what_a_refresh_fills_in_replace_nothing(bench: Bench) -> None
     assert bench.changes()["pool"] == "update"
     bench.pulumi("up", "--yes", "--skip-preview")
     assert not bench.requests("DELETE", name)
+
+
+CLUSTERS = """
+import pulumi
+from pulumi_azure_native import containerservice as aks, resources
+from catalogue import fixed
+from components import AksCluster, AksClusterArgs, NetworkArgs, SystemPoolArgs
+
+groups = {{
+    key: resources.ResourceGroup(key, resource_group_name=f"{name}-{{key}}", location="eastus").name
+    for key in ("own", "other")
+}}
+opts = pulumi.ResourceOptions(protect={protect})
+for place, (path, args) in enumerate({by_arguments!r}.items()):
+    own = dict(location="eastus", cluster_name=f"a{{place}}") | args
+    AksCluster(
+        path,
+        AksClusterArgs(
+            resource_group_name=groups[own.pop("resource_group_name", "own")],
+            network=NetworkArgs(**own.pop("network", {{}})),
+            system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5"),
+            **own,
+        ),
+        opts,
+    )
+for place, (path, own) in enumerate({by_properties!r}.items()):
+    inputs = dict(
+        resourceGroupName=groups["own"],
+        resourceName=f"p{{place}}",
+        location="eastus",
+        identity={{"type": "SystemAssigned"}},
+        agentPoolProfiles=[dict(name="system", mode="System", vmSize="Standard_D4ds_v5", count=1)],
+        **own,
+    )
+    fixed_opts = pulumi.ResourceOptions(
+        version="3.29.0",
+        delete_before_replace=True,
+        replace_on_changes=fixed.replacing(fixed.CLUSTER, [path]),
+    )
+    pulumi.CustomResource(
+        "azure-native:containerservice:ManagedCluster",
+        path,
+        inputs,
+        pulumi.ResourceOptions.merge(opts, fixed_opts),
+    )
+"""
+
+
+def clusters(
+    name: str,
+    side: int,
+    *,
+    protect: bool,
+    by_arguments: Sides = CLUSTERS_BY_ARGUMENTS,
+    by_properties: Sides = CLUSTERS_BY_PROPERTIES,
+) -> str:
+    return CLUSTERS.format(
+        name=name,
+        protect=protect,
+        by_arguments={path: sides[side] for path, sides in by_arguments.items()},
+        by_properties={path: sides[side] for path, sides in by_properties.items()},
+    )
+
+
+def test_each_row_of_clusters_replaces_the_cluster_unless_it_is_protected(bench: Bench) -> None:
+    """A replaced cluster takes its GPU pools along: `protect` stops it in the preview."""
+    assert CLUSTERS_BY_ARGUMENTS.keys() | CLUSTERS_BY_PROPERTIES.keys() == CLUSTER_ROWS
+    name = unique("fixed")
+    bench.up(clusters(name, 0, protect=True))
+    assert bench.changes() == {}
+
+    bench.write(clusters(name, 1, protect=True))
+    refused = bench.pulumi("preview", fails=True)
+    assert set(re.findall(r'unable to replace resource ".*::(.*)"', refused)) == CLUSTER_ROWS
+    bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    assert not bench.requests("DELETE", name)
+
+    bench.up(clusters(name, 0, protect=False))
+    bench.write(clusters(name, 1, protect=False))
+    assert bench.changes() == dict.fromkeys(CLUSTER_ROWS, "replace")
+    bench.pulumi("up", "--yes", "--skip-preview")
+
+    assert len(bench.requests("DELETE", name)) == len(CLUSTER_ROWS)
+    assert bench.changes() == {}
