@@ -158,15 +158,21 @@ class _Cluster(pulumi.ComponentResource):
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__("aks-gpu:components:AksCluster", name, None, opts)
 
-    def _register(self, cluster: Any, group: pulumi.Input[str]) -> None:
-        """Takes the outputs from a resource of either provider, or from what was read."""
+    def _register(
+        self, cluster: Any, group: pulumi.Input[str], *, lists_ids_alone: bool = False
+    ) -> None:
+        """Takes the outputs from a resource of either provider, or from what was read.
+
+        aks-preview lists the ids alone of identities that the cluster was given.
+        """
         self.id, self.cluster_name, self.fqdn = cluster.id, cluster.name, cluster.fqdn
         self.resource_group_name = pulumi.Output.from_input(group)
         self.node_resource_group = cluster.node_resource_group
         self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(
             lambda profile: _member(profile, "issuer_url", "issuerURL")
         )
-        self.principal_id = cluster.identity.apply(_principal_id)
+        identity = self._read.identity if lists_ids_alone else cluster.identity
+        self.principal_id = identity.apply(_principal_id)
         self.kubelet_identity = cluster.identity_profile.apply(_kubelet_identity)
         self.register_outputs(
             {
@@ -196,11 +202,15 @@ class _Cluster(pulumi.ComponentResource):
         ask Azure.
         """
         # Asked for, since a cluster's own output is not known in the preview of any update of it.
+        return self._read.resource_uid
+
+    @cached_property
+    def _read(self) -> pulumi.Output[aks.GetManagedClusterResult]:
         return aks.get_managed_cluster_output(
             resource_group_name=self.resource_group_name,
             resource_name=self.cluster_name,
             opts=pulumi.InvokeOutputOptions(parent=self),
-        ).resource_uid
+        )
 
     @cached_property
     def kubeconfig(self) -> pulumi.Output[str]:
@@ -235,7 +245,12 @@ class AksCluster(_Cluster):
         warn(self, args, valid_clusters.DOUBTS)
         warn(self, args.system_pool, valid_pools.DOUBTS)
         self.managed_cluster = self._managed_cluster(name, args)
-        self._register(self.managed_cluster, args.resource_group_name)
+        own = args.user_assigned_identity_id is not None
+        self._register(
+            self.managed_cluster,
+            args.resource_group_name,
+            lists_ids_alone=own and bool(args.system_pool.custom_headers),
+        )
 
     def _managed_cluster(
         self, name: str, args: AksClusterArgs
@@ -282,8 +297,7 @@ def _member(part: Mapping[str, Any] | None, attribute: str, wire: str) -> Any:
 def _principal_id(identity: Mapping[str, Any] | None) -> str | None:
     own: str | None = _member(identity, "principal_id", "principalId")
     assigned = _member(identity, "user_assigned_identities", "userAssignedIdentities")
-    # aks-preview lists the ids alone.
-    if own or not isinstance(assigned, Mapping):
+    if own or not assigned:
         return own
     principals = (_member(one, "principal_id", "principalId") for one in assigned.values())
     return next(principals, None)

@@ -68,7 +68,11 @@ class _Azure(mocks.Mocks):
             return None, args.inputs
         outputs = args.inputs | {"name": named}
         if args.typ.endswith(":ManagedCluster"):
-            outputs |= cluster_outputs(named, args.inputs.get("identity", {}))
+            identity = args.inputs.get("identity", {})
+            outputs |= cluster_outputs(named, identity)
+            if args.typ.startswith("aks-preview:") and "userAssignedIdentities" in identity:
+                # It lists the ids alone.
+                outputs["identity"] = identity
         return f"/ids/{args.typ}/{named}", outputs
 
     def call(self, args: mocks.MockCallArgs) -> Any:

@@ -1,0 +1,50 @@
+"""The object id of a cluster's own identity, by either provider."""
+
+import json
+
+import pytest
+
+from tests.bench import Bench
+from tests.names import unique
+from tests.rehearsal.conftest import API_VERSION, Azure
+
+pytestmark = [pytest.mark.engine]
+
+PROGRAM = """
+import pulumi
+from pulumi_azure_native import resources
+from components import AksCluster, AksClusterArgs, SystemPoolArgs
+
+group = resources.ResourceGroup("group", resource_group_name={name!r}, location="eastus")
+cluster = AksCluster(
+    "cluster",
+    AksClusterArgs(
+        resource_group_name=group.name,
+        location="eastus",
+        cluster_name={name!r},
+        user_assigned_identity_id={identity!r},
+        system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5", custom_headers={headers!r}),
+    ),
+)
+pulumi.export("principalId", cluster.principal_id)
+"""
+IDENTITY = (
+    "/subscriptions/{subscription}/resourceGroups/other/providers"
+    "/Microsoft.ManagedIdentity/userAssignedIdentities/own"
+)
+
+
+@pytest.mark.parametrize("headers", [{}, {"X-Name": "a value"}])
+def test_a_cluster_with_an_identity_of_ones_own(bench: Bench, headers: dict[str, str]) -> None:
+    """With aks-preview it had none: of the identity that provider lists the id alone."""
+    name = unique("identity")
+    identity = IDENTITY.format(subscription=bench.cloud.subscription)
+    bench.up(PROGRAM.format(name=name, identity=identity, headers=headers))
+
+    path = f"/resourceGroups/{name}/providers/Microsoft.ContainerService/managedClusters/{name}"
+    body = Azure(bench.cloud).call("GET", f"{path}?api-version={API_VERSION}").body
+    ((_, found),) = body["identity"]["userAssignedIdentities"].items()
+    assert json.loads(bench.pulumi("stack", "output", "--json")) == {
+        "principalId": found["principalId"]
+    }
+    assert bench.changes() == {}
