@@ -107,6 +107,16 @@ def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
     return None
 
 
+def _admits_the_count(largest: int | None, pool: Values) -> str | None:
+    smallest, count = pool.get("minCount"), pool.get("count")
+    if largest is None or smallest is None or count is None or smallest <= count <= largest:
+        return None
+    return (
+        f"is {largest}, and minCount is {smallest}, but count, how many nodes there are at first, "
+        f"is {count}: set count to a number between the two"
+    )
+
+
 def _are_legal(headers: Mapping[str, Any], _: Values) -> str | None:
     return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers))
 
@@ -186,7 +196,7 @@ _EVERY_POOL: Rules = {
     ),
     "count": between(0, 1000),
     "minCount": between(0, 1000),
-    "maxCount": (*between(1, 1000), _lies_above_the_smallest),
+    "maxCount": (*between(1, 1000), _lies_above_the_smallest, _admits_the_count),
     "zones[]": (one_of("1", "2", "3"),),
     "osSku": (one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3"),),
     "customHeaders": (_are_legal, _ask_for_one_image, _ask_for_the_generation),

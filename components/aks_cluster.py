@@ -17,6 +17,7 @@ from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
 from components.arguments import check, chosen, true_or_nothing, warn
 from components.azure_child import azure_child
+from components.live_pools import FIRST_COUNT, LiveCluster
 from components.provider_change import provider_change
 
 # What AKS calls the modes of the network.
@@ -259,7 +260,7 @@ class AksCluster(_Cluster):
         # AKS moves the number of nodes of an autoscaled pool by itself.
         autoscaled = args.system_pool.max_count is not None and not args.system_pool.removed
         private = ["apiServerAccessProfile.enablePrivateCluster"] if args.private else []
-        count = ["agentPoolProfiles[0].count"] if autoscaled else []
+        count = [FIRST_COUNT] if autoscaled else []
         opts = provider_change(
             self,
             "containerservice:ManagedCluster",
@@ -268,9 +269,11 @@ class AksCluster(_Cluster):
             ignore_changes=[*count, "enableRBAC"],
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
+        cluster = _cluster_args(name, args)
         if headers:
-            return ManagedCluster(name, _cluster_args(name, args), opts, custom_headers=headers)
-        return azure_child(aks.ManagedCluster, name, _cluster_args(name, args), opts)
+            return ManagedCluster(name, cluster, opts, custom_headers=headers)
+        opts = LiveCluster(self, cluster).options(opts)
+        return azure_child(aks.ManagedCluster, name, cluster, opts)
 
 
 class ExistingAksCluster(_Cluster):

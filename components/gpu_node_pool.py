@@ -13,6 +13,7 @@ from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
 from catalogue.valid_pools import DOUBTS, GPU_POOL
 from components.arguments import check, true_or_nothing, warn
 from components.azure_child import azure_child
+from components.live_pools import LivePool
 from components.placement import Toleration, node_selector, tolerations
 from components.provider_change import provider_change
 
@@ -139,7 +140,7 @@ class GpuNodePool(pulumi.ComponentResource):
                 custom_headers=args.custom_headers,
                 updatable_headers=args.updatable_headers or None,
             )
-        return azure_child(aks.AgentPool, name, pool, opts)
+        return azure_child(aks.AgentPool, name, pool, LivePool(self, pool).options(opts))
 
 
 def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> aks.AgentPoolArgs:

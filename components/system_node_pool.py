@@ -10,6 +10,7 @@ from catalogue import fixed
 from catalogue.valid_pools import SYSTEM_NODE_POOL
 from components.arguments import check
 from components.azure_child import azure_child
+from components.live_pools import LivePool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,19 +61,17 @@ class SystemNodePool(pulumi.ComponentResource):
         check(name, args, SYSTEM_NODE_POOL)
         super().__init__("aks-gpu:components:SystemNodePool", name, None, opts)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
-        self.agent_pool = azure_child(
-            aks.AgentPool,
-            name,
-            _pool_args(args),
-            pulumi.ResourceOptions(
-                parent=self,
-                # AKS moves the number of nodes of an autoscaled pool by itself.
-                ignore_changes=[] if args.max_count is None else ["count"],
-                replace_on_changes=fixed.replacing(fixed.POOL, ()),
-                delete_before_replace=True,
-                deleted_with=opts.deleted_with if opts else None,
-            ),
+        pool = _pool_args(args)
+        of_the_pool = pulumi.ResourceOptions(
+            parent=self,
+            # AKS moves the number of nodes of an autoscaled pool by itself.
+            ignore_changes=[] if args.max_count is None else ["count"],
+            replace_on_changes=fixed.replacing(fixed.POOL, ()),
+            delete_before_replace=True,
+            deleted_with=opts.deleted_with if opts else None,
         )
+        live = LivePool(self, pool)
+        self.agent_pool = azure_child(aks.AgentPool, name, pool, live.options(of_the_pool))
         self.id = self.agent_pool.id
         self.register_outputs({"id": self.id, "poolName": self.pool_name})
 

@@ -80,6 +80,9 @@ async def _user_credentials(arm: Arm, inputs: Mapping[str, Any]) -> dict[str, An
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
     {
+        "azure-native:containerservice:getAgentPool": _getter(
+            TYPES["azure-native:containerservice:AgentPool"]
+        ),
         "azure-native:containerservice:getManagedCluster": _getter(
             TYPES["azure-native:containerservice:ManagedCluster"]
         ),

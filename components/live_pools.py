@@ -1,0 +1,259 @@
+"""What Azure has now of a cluster's pools, for what an update sends of them.
+
+AKS moves the number of nodes of an autoscaled pool by itself, and a PUT with another number moves
+it back. Pulumi's state is too old to know the number, so Azure is asked: when a resource is
+registered, and by hooks, right before a PUT.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
+from importlib.metadata import version
+from types import MappingProxyType
+from typing import Any
+
+import grpc
+import pulumi
+from google.protobuf.struct_pb2 import Struct
+from pulumi.runtime import rpc, settings
+from pulumi.runtime.proto import resource_pb2
+from pulumi_azure_native import containerservice as aks
+
+Values = Mapping[str, Any]
+
+POOLS = "agentPoolProfiles"
+FIRST_COUNT = f"{POOLS}[0].count"
+_GET_CLUSTER = "azure-native:containerservice:getManagedCluster"
+_GET_POOL = "azure-native:containerservice:getAgentPool"
+_NAMES = ("resourceGroupName", "resourceName", "agentPoolName")
+_LABELS_OF_AKS = "kubernetes.azure.com/"
+# What a pool that leaves these out says all the same, for AKS keeps nothing of them.
+_UNSAID: Values = MappingProxyType({"enableAutoScaling": False})
+_UNSAID_OF_OWN: Values = MappingProxyType(
+    {**_UNSAID, "nodeLabels": {}, "nodeTaints": [], "tags": {}}
+)
+_UNSAID_OF_CLUSTER: Values = MappingProxyType(
+    {"tags": {}, "apiServerAccessProfile": {"authorizedIPRanges": []}}
+)
+_MAPS = ("nodeLabels", "tags")
+# The SDK's own calls need threads of which each registration holds one until it has ended: with
+# many pools at once, none would be left for what they wait for.
+_THREADS = ThreadPoolExecutor(thread_name_prefix="live-pools")
+
+
+class StaleError(Exception):
+    """An update would send what Azure does not have any more."""
+
+
+class LivePool:
+    """Sees to it that a pool of its own keeps the number of nodes that AKS has given it."""
+
+    def __init__(self, owner: pulumi.Resource, args: aks.AgentPoolArgs) -> None:
+        self._owner = owner
+        self._args, self._said = args, copy(args)
+
+    def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+        """Returns the options of the pool's resource, whose count waits for what Azure says."""
+        ignored = [*(opts.ignore_changes or ())]
+        if "count" in ignored:
+            self._args.count = _after(self._live_count(ignored), self._args.count)
+        hooks = pulumi.ResourceHookBinding(before_update=[self._require_live_count])
+        return _with(opts, ignored, hooks)
+
+    async def _live_count(self, ignored: list[str]) -> Any:
+        """Sends the live count where there is something to change, and ignores it where not."""
+        wanted = await _known(self._said)
+        live = await _look(self._owner, _GET_POOL, wanted)
+        # ARM's own type stands in the place of the pool's.
+        if live is None or has(live, {**_UNSAID_OF_OWN, **wanted}, but={*_NAMES, "type"}):
+            return None
+        ignored.remove("count")
+        return _count(wanted, live)
+
+    async def _require_live_count(self, args: pulumi.ResourceHookArgs) -> None:
+        inputs = await _plain(args.new_inputs)
+        live = await _ask(self._owner, _GET_POOL, inputs)
+        _require_count(inputs["agentPoolName"], inputs, live)
+
+
+class LiveCluster:
+    """Sees to it that a cluster's PUT has the program's own pool in it, as it is, and no other.
+
+    azure-native takes pools of their own for the cluster's after a refresh, and AKS refuses a list
+    in which some pools name their version and some do not.
+    """
+
+    def __init__(self, owner: pulumi.Resource, args: aks.ManagedClusterArgs) -> None:
+        self._owner = owner
+        self._args, self._said = args, copy(args)
+
+    def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
+        """Returns the options of the cluster's resource, whose list waits for what Azure says."""
+        ignored = [*(opts.ignore_changes or ())]
+        profiles = self._args.agent_pool_profiles
+        if profiles is not None:
+            self._args.agent_pool_profiles = _after(self._live_pools(ignored), profiles)
+        hooks = pulumi.ResourceHookBinding(before_update=[self._require_live_pools])
+        return _with(opts, ignored, hooks)
+
+    async def _live_pools(self, ignored: list[str]) -> Any:
+        """Ignores the list where there is nothing to change; else sends it with the live count."""
+        wanted = await _known(self._said)
+        live = await _look(self._owner, _GET_CLUSTER, wanted)
+        own, pools = wanted.get(POOLS, []), _by_name(live)
+        if live is None or any(pool["name"] not in pools for pool in own):
+            return None
+        ignored[:] = [path for path in ignored if path != FIRST_COUNT]
+        is_as_wanted = has(live, {**_UNSAID_OF_CLUSTER, **wanted}, but={*_NAMES, *ignored, POOLS})
+        if is_as_wanted and all(has(pools[pool["name"]], {**_UNSAID, **pool}) for pool in own):
+            ignored.append(POOLS)
+            return None
+        return [{**pool, "count": _count(pool, pools[pool["name"]])} for pool in own]
+
+    async def _require_live_pools(self, args: pulumi.ResourceHookArgs) -> None:
+        inputs = await _plain(args.new_inputs)
+        live = _by_name(await _ask(self._owner, _GET_CLUSTER, inputs))
+        sent = inputs.get(POOLS, [])
+        for pool in sent:
+            if pool["name"] not in live:
+                gone = f"pool {pool['name']!r} is not in Azure"
+                raise StaleError(f"{gone}: run `pulumi up --refresh`")
+            _require_count(pool["name"], pool, live[pool["name"]])
+        own = (await _known(self._said)).get(POOLS, [])
+        if [pool["name"] for pool in sent] != [pool["name"] for pool in own]:
+            raise StaleError(
+                "the list of pools that a refresh has left in the state would go with this: run "
+                "`pulumi up --refresh`. Where that stops as well, change maxCount of the system "
+                "pool in the same update, which sends a new list"
+            )
+
+
+def _after(decided: Awaitable[Any], said: Any) -> Any:
+    """What is decided to be sent, or else what the program says."""
+    return pulumi.Output.all(pulumi.Output.from_input(decided), said).apply(
+        lambda both: both[1] if both[0] is None else both[0]
+    )
+
+
+def _with(
+    opts: pulumi.ResourceOptions, ignored: list[str], hooks: pulumi.ResourceHookBinding
+) -> pulumi.ResourceOptions:
+    """The options with this very list: it is read once the inputs are known.
+
+    A transform would be the way to say it later, but loses `replacement_trigger` in the SDK.
+    """
+    changed = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
+    changed.ignore_changes = ignored
+    return changed
+
+
+def _count(wanted: Values, live: Values) -> Any:
+    """The live count; of a pool that AKS does not scale yet, within the limits it is to have."""
+    if not wanted.get("enableAutoScaling"):
+        return wanted["count"]
+    if live.get("enableAutoScaling"):
+        return live["count"]
+    return min(max(live["count"], wanted["minCount"]), wanted["maxCount"])
+
+
+def _require_count(name: str, sent: Values, live: Values) -> None:
+    if not live.get("enableAutoScaling") or sent["count"] == live["count"]:
+        return
+    nodes = int(live["count"])
+    remedy = (
+        "run `pulumi up --refresh`"
+        if sent.get("enableAutoScaling")
+        else f"set its count to {nodes} in the update that takes minCount and maxCount away, and "
+        "change it afterwards (`pulumi up --refresh` finds the number in Azure)"
+    )
+    raise StaleError(
+        f"AKS has scaled pool {name!r} to {nodes} nodes, and this would make them "
+        f"{int(sent['count'])}: {remedy}"
+    )
+
+
+def has(actual: Values, wanted: Values, but: frozenset[str] | set[str] = frozenset()) -> bool:
+    """Whether Azure has all that is wanted, but for the count of a pool if AKS scales it."""
+    is_scaled = wanted.get("enableAutoScaling") and actual.get("enableAutoScaling")
+    apart = {*but, "count"} if is_scaled else but
+    return all(
+        _is_same(name, actual.get(name), value)
+        for name, value in wanted.items()
+        if name not in apart
+    )
+
+
+def _is_same(name: str, actual: Any, wanted: Any) -> bool:
+    match actual, wanted:
+        case Mapping(), Mapping() if name in _MAPS:
+            actual, wanted = _of_users(actual), _of_users(wanted)
+        case Mapping() | None, Mapping() if name not in _MAPS:
+            actual = actual or {}
+            return all(_is_same(key, actual.get(key), value) for key, value in wanted.items())
+        case list(), list():
+            actual, wanted = sorted(map(str, actual)), sorted(map(str, wanted))
+        case str(), str() if name in ("kubernetesVersion", "orchestratorVersion"):
+            # One without its patch is that of any patch.
+            return f"{actual}.".startswith(f"{wanted}.")
+        case str(), str():
+            actual, wanted = actual.casefold(), wanted.casefold()
+    return bool(actual == wanted) or not (actual or wanted)
+
+
+def _of_users(labels: Values) -> dict[str, Any]:
+    return {key: labels[key] for key in labels if not key.startswith(_LABELS_OF_AKS)}
+
+
+def _by_name(cluster: Values | None) -> dict[str, Values]:
+    return {pool["name"]: pool for pool in (cluster or {}).get(POOLS, ())}
+
+
+async def _known(args: Any) -> dict[str, Any]:
+    """The arguments of a resource by their names on the wire; nothing while some are to come."""
+    given = {name: value for name, value in vars(args).items() if value is not None}
+    sent = await rpc.serialize_properties(given, {}, typ=type(args))
+    return (
+        {} if rpc.struct_contains_unknowns(sent) else await _plain(rpc.deserialize_properties(sent))
+    )
+
+
+async def _plain(properties: Mapping[str, Any] | None) -> dict[str, Any]:
+    shown = {name: rpc.unwrap_rpc_secret(value) for name, value in (properties or {}).items()}
+    return await pulumi.Output.from_input(shown).future() or {}
+
+
+async def _look(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any] | None:
+    """What Azure has; None where there is nothing yet, or nobody to ask, as in some previews."""
+    try:
+        found = await _ask(owner, function, names) if names else {}
+    except Exception:
+        return None
+    return found if "count" in found or POOLS in found else None
+
+
+async def _ask(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any]:
+    """What Azure has, through the provider of the resource."""
+    provider, reference = owner.get_provider(function), ""
+    if provider is not None:
+        identity = await provider.id.future()
+        reference = f"{await provider.urn.future()}::{identity or rpc.UNKNOWN}"
+    arguments = Struct()
+    arguments.update({name: names[name] for name in _NAMES if name in names})
+    request = resource_pb2.ResourceInvokeRequest(
+        tok=function,
+        args=arguments,
+        provider=reference,
+        version=version("pulumi-azure-native"),
+    )
+    # There is a monitor, for it has asked for this.
+    invoke: Any = getattr(settings.get_monitor(), "Invoke")  # noqa: B009
+    try:
+        answer = await asyncio.get_running_loop().run_in_executor(_THREADS, invoke, request)
+    except grpc.RpcError as error:
+        raise StaleError(
+            f"Azure does not say how many nodes there are now: run `pulumi up --refresh` "
+            f"({error.details()})"
+        ) from None
+    found: dict[str, Any] = rpc.deserialize_properties(getattr(answer, "return"))
+    return found

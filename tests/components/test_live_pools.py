@@ -1,0 +1,59 @@
+"""What is compared of a pool in Azure with what is said of it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.live_pools import has
+
+SCALED = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
+SPOT = "kubernetes.azure.com/scalesetpriority"
+
+
+@pytest.mark.parametrize(
+    ("actual", "wanted"),
+    [
+        ({"vmSize": "standard_d4ds_v5", "maxPods": 30}, {"vmSize": "Standard_D4ds_v5"}),
+        ({"nodeTaints": ["a", "b"]}, {"nodeTaints": ["b", "a"]}),
+        ({"nodeLabels": {"a": "b", SPOT: "spot"}}, {"nodeLabels": {"a": "b"}}),
+        ({"upgradeSettings": {"maxSurge": "1", "x": "y"}}, {"upgradeSettings": {"maxSurge": "1"}}),
+        ({"orchestratorVersion": "1.35.2"}, {"orchestratorVersion": "1.35"}),
+        ({}, {"apiServerAccessProfile": {"authorizedIPRanges": []}}),
+        ({}, {"enableAutoScaling": False, "nodeTaints": [], "tags": {}}),
+        ({"count": 3, **SCALED}, {"count": 1, **SCALED}),
+    ],
+)
+def test_what_aks_says_otherwise_is_the_same(actual: Any, wanted: Any) -> None:
+    assert has(actual, wanted)
+
+
+@pytest.mark.parametrize(
+    ("actual", "wanted"),
+    [
+        ({"nodeLabels": {"a": "b"}}, {"nodeLabels": {"a": "B"}}),
+        ({"nodeLabels": {"a": "b", "c": "d"}}, {"nodeLabels": {"a": "b"}}),
+        ({"tags": {"a": "b"}}, {"tags": {}}),
+        ({"orchestratorVersion": "1.3"}, {"orchestratorVersion": "1.35"}),
+        ({"orchestratorVersion": "1.35.2"}, {"orchestratorVersion": "1.3"}),
+        ({"nodeTaints": ["a"]}, {"nodeTaints": []}),
+        ({"count": 3}, {"count": 1}),
+        ({"count": 3, **SCALED}, {"count": 1, "enableAutoScaling": False}),
+        ({"count": 3, **SCALED}, {"count": 3, **SCALED, "maxCount": 5}),
+        ({}, {"vmSize": "Standard_D4ds_v5"}),
+    ],
+)
+def test_what_is_to_be_changed(actual: Any, wanted: Any) -> None:
+    assert not has(actual, wanted)
+
+
+VALUES = st.recursive(
+    st.booleans() | st.integers() | st.text() | st.lists(st.text()),
+    lambda inner: st.dictionaries(st.text(), inner),
+)
+
+
+@given(pool=st.dictionaries(st.text(), VALUES), more=st.dictionaries(st.text(), VALUES))
+def test_a_pool_has_what_it_has(pool: dict[str, Any], more: dict[str, Any]) -> None:
+    assert has({**more, **pool}, pool)

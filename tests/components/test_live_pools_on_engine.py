@@ -1,0 +1,241 @@
+"""Counts that AKS moves, and lists of pools that a refresh makes: a foreign program's whole life.
+
+Azure is one that refuses a count of one's own for an autoscaled pool (see tests/old_program), and
+whatever is said to be refused is looked up in the request log too.
+"""
+
+import contextlib
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rehearsal.cloud import Cloud
+from tests.bench import Bench
+from tests.faults import Faults
+from tests.names import unique
+from tests.old_program import test_pools
+from tests.old_program.test_pools import V, live_count, path
+from tests.rehearsal.conftest import Azure
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+PROGRAM = """
+from components import *
+
+group = ResourceGroup(
+    "group", ResourceGroupArgs(resource_group_name={name!r}, location="eastus")
+)
+cluster = AksCluster(
+    "cluster",
+    AksClusterArgs(
+        resource_group_name=group.resource_group_name,
+        location="eastus",
+        cluster_name={name!r},
+        tags={{"team": {tag!r}}},
+        system_pool=SystemPoolArgs(
+            vm_size="Standard_D4ds_v5", count=3, min_count=3, max_count={most}, zones=["1", "2"]
+        ),
+    ),
+)
+place = dict(resource_group_name={name!r}, cluster_name=cluster.cluster_name)
+T4 = dict(vm_size="Standard_NC8as_T4_v3", tags={{"team": "a"}})
+GpuNodePool("t4", GpuNodePoolArgs(**place, **T4, pool_name="t4", labels={{"team": {t4!r}}}))
+GpuNodePool(
+    "gpu", GpuNodePoolArgs(**place, **T4, pool_name="gpu", labels={{"team": {gpu!r}}}, **{counts!r})
+)
+GpuNodePool(
+    "spot",
+    GpuNodePoolArgs(
+        **place,
+        **T4,
+        pool_name="spot",
+        spot=True,
+        count=0,
+        min_count=0,
+        max_count=4,
+        taints=["workload=training:NoSchedule"],
+        labels={{"team": {spot!r}}},
+    ),
+)
+"""
+SCALED = {"count": 0, "min_count": 0, "max_count": 5}
+
+
+def program(name: str, **changes: Any) -> str:
+    said = {"tag": "a", "most": 5, "t4": "a", "gpu": "a", "spot": "a", "counts": SCALED}
+    return PROGRAM.format(name=name, **{**said, **changes})
+
+
+@pytest.fixture
+def name() -> str:
+    return unique("live")
+
+
+REFUSES = {"autoscaledCounts": "refuse"}
+
+
+@pytest.fixture
+def strict(bench: Bench, engine_cloud: Cloud, name: str) -> Iterator[Bench]:
+    """The program, brought up where nobody but the autoscaler counts."""
+    bench.up(program(name))
+    engine_cloud.offer(REFUSES)
+    yield bench
+    engine_cloud.offer({})
+
+
+def scale(bench: Bench, name: str, pool: str, count: int) -> None:
+    """What the autoscaler does, which may."""
+    bench.cloud.offer({})
+    test_pools.scale(bench, name, pool, count)
+    bench.cloud.offer(REFUSES)
+
+
+def refresh(bench: Bench) -> None:
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+
+
+def puts(bench: Bench) -> int:
+    return len(bench.requests("PUT", "managedClusters"))
+
+
+def test_a_label_is_sent_with_the_live_count(strict: Bench, name: str) -> None:
+    """C8 took four nodes away here; neither a refresh nor an option of the project is needed."""
+    scale(strict, name, "gpu", 4)
+    assert strict.changes() == {}
+
+    strict.up(program(name, gpu="b"))
+
+    put = strict.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
+    assert (put["count"], put["nodeLabels"]) == (4, {"team": "b"})
+    assert live_count(strict, name, "gpu") == 4
+    assert strict.changes() == {}
+
+
+def test_refreshes_and_changes_between_them(strict: Bench, name: str) -> None:
+    """C13: a refresh made a change of the cluster for ever, and lost the counts of other pools."""
+    refresh(strict)
+    assert strict.changes() == {}
+    scale(strict, name, "gpu", 4)
+    scale(strict, name, "system", 5)
+    refresh(strict)
+    refresh(strict)
+    assert strict.changes() == {}
+
+    strict.write(program(name, most=6))
+    assert strict.changes() == {"cluster": "update"}
+    strict.pulumi("up", "--yes", "--skip-preview")
+    assert [live_count(strict, name, pool) for pool in ("gpu", "system")] == [4, 5]
+
+    strict.write(program(name, most=6, tag="b", spot="b"))
+    assert strict.changes() == {"cluster": "update", "spot": "update"}
+    strict.pulumi("up", "--yes", "--skip-preview")
+    assert strict.changes() == {}
+    refresh(strict)
+    assert strict.changes() == {}
+
+
+def test_a_tag_puts_no_pool_back(strict: Bench, name: str) -> None:
+    """After a refresh the state has the other pools in the cluster's list, and they grow old."""
+    refresh(strict)
+    strict.up(program(name, gpu="b"))
+    scale(strict, name, "system", 4)
+
+    strict.up(program(name, gpu="b", tag="b"))
+
+    put = strict.requests("PUT", f"managedClusters/{name}")[-1]["body"]["properties"]
+    (profile,) = put["agentPoolProfiles"]
+    assert (profile["name"], profile["count"]) == ("system", 4)
+    assert strict.changes() == {}
+
+
+def test_what_cannot_be_known_stops_before_the_put(
+    strict: Bench, faults: Faults, name: str
+) -> None:
+    """Azure does not answer when the program asks: counts are those of the state, and too old."""
+    scale(strict, name, "gpu", 4)
+    busy = {"code": "InternalServerError", "message": "Later."}
+    asked = {"method": "GET", "path": f"(agentPools/gpu|managedClusters/{name})$"}
+    faults.script(asked | {"status": 500, "body": busy})
+    before = puts(strict)
+
+    printed = strict.up(program(name, gpu="b", tag="b"), fails=True)
+    assert "does not say" in printed
+    assert "pulumi up --refresh" in printed
+    assert puts(strict) == before
+
+    faults.lift()
+    strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
+    assert live_count(strict, name, "gpu") == 4
+
+
+def test_pools_that_are_listed_by_name(strict: Bench, faults: Faults, name: str) -> None:
+    """AKS did so until 2023: after a refresh, the first of the list was another pool."""
+    scale(strict, name, "gpu", 4)
+    cluster = Azure(strict.cloud).call("GET", f"{path(name)}{V}").body
+    cluster["properties"]["agentPoolProfiles"].sort(key=lambda profile: str(profile["name"]))
+    asked = {"method": "GET", "path": f"managedClusters/{name}$"}
+    faults.script(asked | {"status": 200, "body": cluster})
+
+    refresh(strict)
+    assert strict.changes() == {}
+    strict.up(program(name, tag="b"))
+    faults.lift()
+
+    assert live_count(strict, name, "gpu") == 4
+    assert live_count(strict, name, "system") == 3
+
+
+def test_a_pool_that_is_gone_is_not_made_by_an_update(strict: Bench, name: str) -> None:
+    """A PUT would make it anew, with a count and a size of long ago."""
+    azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/t4{V}"
+    azure.call("DELETE", address)
+    azure.wait(address, lambda reply: reply.status == 404)
+    before = puts(strict)
+
+    assert "pulumi up --refresh" in strict.up(program(name, t4="b"), fails=True)
+    assert puts(strict) == before
+
+    strict.pulumi("up", "--yes", "--skip-preview", "--refresh")
+    assert live_count(strict, name, "t4") == 1
+
+
+def test_the_autoscaler_is_turned_off_at_the_live_count(strict: Bench, name: str) -> None:
+    """The pool's own count would have been sent: one node, where four are at work."""
+    scale(strict, name, "gpu", 4)
+    before = puts(strict)
+    printed = strict.up(program(name, counts={"count": 1}), fails=True)
+    assert "set its count to 4 in the update that takes minCount and maxCount away" in printed
+    assert puts(strict) == before
+
+    strict.up(program(name, counts={"count": 4}))
+    assert live_count(strict, name, "gpu") == 4
+    # On again: the count of the program is that of a new pool.
+    strict.up(program(name, counts=SCALED | {"count": 1, "min_count": 1}))
+    assert live_count(strict, name, "gpu") == 4
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_any_order_of_scaling_refreshes_and_changes(strict: Bench, name: str, seed: int) -> None:
+    """No PUT of the stack moves a pool that AKS scales, whatever came before it."""
+    chosen = random.Random(seed)  # noqa: S311 (it makes an order of steps)
+    said: dict[str, Any] = {}
+    counts = {"gpu": 0, "spot": 0, "system": 3}
+    for number in range(6):
+        pool = chosen.choice(list(counts))
+        counts[pool] = chosen.randint(3, 4) if pool == "system" else chosen.randint(0, 4)
+        scale(strict, name, pool, counts[pool])
+        if chosen.random() < 0.5:
+            refresh(strict)
+        changed = chosen.choice(["gpu", "spot", "tag", "most"])
+        said[changed] = 6 + number if changed == "most" else f"v{number}"
+        strict.write(program(name, **said))
+        arguments = ("up", "--yes", "--skip-preview")
+        with contextlib.suppress(AssertionError):
+            # It may stop, and then does nothing.
+            strict.pulumi(*arguments)
+        assert {pool: live_count(strict, name, pool) for pool in counts} == counts
+        strict.pulumi(*arguments, "--refresh")
+        assert {pool: live_count(strict, name, pool) for pool in counts} == counts
+        assert strict.changes() == {}
