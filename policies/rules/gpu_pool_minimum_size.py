@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from pulumi_policy import EnforcementLevel
 
+from catalogue.retirement import has_come
 from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
@@ -32,6 +33,9 @@ def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
     floor = gpu_sizes()[settings["floor"].lower()]
     accepted = {name.lower() for name in settings["acceptedSizes"]}
     for size in filter(None, map(find, pool.gpu_sizes())):
+        # Nobody can have a new one, and old stacks go on to take changes: see gpu-size-retired.
+        if has_come(size.retired_on):
+            continue
         # A GPU node is bought for its GPUs: vCPUs and memory of its own say little of them.
         too_little = [*_less("GPU", size.gpus, floor.gpus), *_memory(size, floor)]
         if too_little and size.name.lower() not in accepted:

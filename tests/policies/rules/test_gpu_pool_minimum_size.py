@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalogue.retirement import has_come
 from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_size_unknown import gpu_size_unknown
@@ -63,7 +64,14 @@ def test_what_the_table_does_not_know_is_not_refused(size: GpuSize, floor: GpuSi
     """A size with a hole was refused, and so was next month's: the pipelines of others broke."""
     refused = judged(size.name, floor=floor.name) != []
     has, least = (size.gpus, size.gpu_memory_gib), (floor.gpus, floor.gpu_memory_gib)
-    assert refused == any(a and b and a < b for a, b in zip(has, least, strict=True))
+    too_little = any(a and b and a < b for a, b in zip(has, least, strict=True))
+    assert refused == (too_little and not has_come(size.retired_on))
+
+
+def test_what_azure_has_retired_is_not_refused() -> None:
+    """Only old stacks have it: with two GPUs of 8 GiB they took no change any more."""
+    for vm_size in ("Standard_NV12s_v3", "Standard_NV6"):
+        assert judged(vm_size) == []
 
 
 def test_every_floor_that_the_schema_offers_can_be_used() -> None:
