@@ -89,7 +89,8 @@ def _is_in_cluster(found: StackPool, software: Software, members: Iterable[Membe
         if own:
             return Certainty.of(bool(own & theirs))
         return _is_one_of(found, [by_urn[urn] for urn in theirs])
-    if not own:
+    # One that is made of something else is that of another cluster, or comes of it by detours.
+    if not own or connection.resource.property_dependencies.get("kubeconfig"):
         return Certainty.POSSIBLE
     # Of which cluster a kubeconfig is that is still to come, nobody knows; of the only one that is
     # still to come, too, it is: what comes of unknown arguments tells no dependencies.

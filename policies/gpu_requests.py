@@ -6,6 +6,8 @@ from typing import Any
 from catalogue.headers import CUSTOM_FEATURES, SPECIALISED_IMAGE
 from catalogue.images import SPECIALISED_IMAGE_FEATURE
 from catalogue.nodes import MANAGED_GPU_TAG
+from catalogue.sizes import find
+from policies.certainty import Certainty
 from policies.pools import Pool
 
 
@@ -34,6 +36,16 @@ def has_managed_gpus(pool: Pool) -> bool:
 
 def driver_is_left_out(pool: Pool) -> bool:
     return str(pool.part("gpuProfile").get("driver") or "").lower() == "none"
+
+
+def driver_by_aks(pool: Pool) -> Certainty:
+    """Whether AKS installs the driver: not on all sizes, and of some nobody knows it."""
+    if driver_is_left_out(pool):
+        return Certainty.NO
+    installs = {size and size.aks_driver for size in map(find, pool.gpu_sizes())}
+    if True in installs:
+        return Certainty.CERTAIN
+    return Certainty.POSSIBLE if None in installs else Certainty.NO
 
 
 def is_true(value: Any) -> bool:

@@ -6,7 +6,12 @@ from itertools import combinations
 
 from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import StackPool, brings_driver, brings_plugin, lands, nvidia_pools
-from policies.gpu_requests import driver_is_left_out, has_managed_gpus, has_specialised_image
+from policies.gpu_requests import (
+    driver_by_aks,
+    driver_is_left_out,
+    has_managed_gpus,
+    has_specialised_image,
+)
 from policies.gpu_software import Software, software_in
 from policies.pools import Pool, nvidia_gpus
 from policies.scheduling import is_selected
@@ -35,12 +40,22 @@ class Owners:
     @property
     def without_driver(self) -> bool:
         pool = self.found.pool
-        return not (self.drivers or self.unsure) and driver_is_left_out(pool) and not _own(pool)
+        return not (self.drivers or self.unsure or driver_by_aks(pool) or _own(pool))
+
+    @property
+    def why_without_driver(self) -> str:
+        if driver_is_left_out(self.found.pool):
+            return "is made without a driver"
+        return f"has {' and '.join(self.found.pool.gpu_sizes())}, on which AKS installs no driver"
+
+    @property
+    def instead(self) -> str:
+        return "let AKS install the driver, " if driver_is_left_out(self.found.pool) else ""
 
     def twice(self) -> Iterator[Weighed]:
         """What the pool gets from several owners, or can get from them."""
-        own = _own(self.found.pool)
-        by_aks = own or ([] if driver_is_left_out(self.found.pool) else ["AKS"])
+        own = [(Certainty.CERTAIN, label) for label in _own(self.found.pool)]
+        by_aks = own or [(driver_by_aks(self.found.pool), "AKS")]
         yield from self._several(
             own,
             self.plugins,
@@ -60,14 +75,15 @@ class Owners:
 
     def _several(
         self,
-        own: Sequence[str],
+        own: Sequence[tuple[Certainty, str]],
         software: Sequence[tuple[Certainty, Software]],
         message: Callable[[str, str], str],
     ) -> Iterator[Weighed]:
         for certainty, gets in ((Certainty.CERTAIN, "gets"), (Certainty.POSSIBLE, "can get")):
             those = [one for sure, one in software if sure >= certainty]
-            labels = dict.fromkeys([*own, *(one.label for one in those)])
-            if len(labels) > 1 and (own or any(map(self._meet, combinations(those, 2)))):
+            owning = [label for sure, label in own if sure >= certainty]
+            labels = dict.fromkeys([*owning, *(one.label for one in those)])
+            if len(labels) > 1 and (owning or any(map(self._meet, combinations(those, 2)))):
                 sure = min(certainty, nvidia_gpus(self.found.pool))
                 text = message(gets if sure is certainty else "can get", " and from ".join(labels))
                 yield sure, f"{self.label} {text}", self.urn

@@ -12,7 +12,7 @@ from policies.gpu_nodes import (
     nvidia_pools,
     pools_in,
 )
-from policies.gpu_requests import has_managed_gpus, has_specialised_image
+from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialised_image
 from policies.gpu_software import Software, software_in
 from policies.pools import nvidia_gpus
 from policies.scheduling import chosen, untolerated
@@ -52,9 +52,11 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         # Of other systems gpu-pool-linux-only speaks: no toleration would help them.
         if not found.runs_linux():
             return
+        # Who brings the driver may bring the plugin, too: an operator of another stack.
+        most = max(Certainty.POSSIBLE, driver_by_aks(found.pool))
         for how, one, taints in meant:
             yield (
-                min(how, nvidia_gpus(found.pool)),
+                min(how, nvidia_gpus(found.pool), most),
                 f"{found.pool.label} has the taints {', '.join(taints)}, which {one.label} does "
                 "not tolerate: its GPUs will not be schedulable. Add tolerations of them to the "
                 "device plugin.",

@@ -31,9 +31,9 @@ def gpu_stack_owner_unclear(
         weighed = [*found.twice()]
         if found.without_driver and not settings.get("owner"):
             message = (
-                f"{found.label} is made without a driver, and nothing in this stack brings one. "
-                "Its GPUs cannot be used until somebody does: add NVIDIA's GPU Operator, let AKS "
-                "install the driver, or name in the rule's owner who brings it."
+                f"{found.label} {found.why_without_driver}, and nothing in this stack brings one. "
+                "Its GPUs cannot be used until somebody does: add NVIDIA's GPU Operator, "
+                f"{found.instead}or name in the rule's owner who brings it."
             )
             weighed.append((Certainty.POSSIBLE, message, found.urn))
         return weighed

@@ -7,6 +7,7 @@ from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates
 from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
 from tests.policies.gpu_stacks import (
     MANAGED,
+    NO_DRIVER,
     POOL_LABEL,
     SPECIALISED,
     TOLERATION,
@@ -72,6 +73,15 @@ def test_a_pool_that_the_plugin_is_not_for_is_left_alone() -> None:
 def test_of_a_pool_that_it_may_not_be_for_an_advisory_rule_speaks() -> None:
     discovered = required([asks("nvidia.com/gpu.present", "In", "true")])
     stack = together(pool(), daemon_set(affinity=discovered))
+    assert findings(device_plugin_tolerates_pools, *stack) == []
+    assert findings(device_plugin_toleration_unclear, *stack) == [repelled("sku=gpu:NoSchedule")]
+
+
+@pytest.mark.parametrize("changes", [NO_DRIVER, {"vmSize": "Standard_NCC40ads_H100_v5"}])
+def test_a_pool_without_a_driver_may_be_anothers(changes: dict[str, Any]) -> None:
+    """An operator from another stack serves it; its taint, which keeps the plugin away on purpose,
+    was refused."""
+    stack = together(pool(**changes), daemon_set())
     assert findings(device_plugin_tolerates_pools, *stack) == []
     assert findings(device_plugin_toleration_unclear, *stack) == [repelled("sku=gpu:NoSchedule")]
 

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
+from catalogue.sizes import GpuSize, gpu_sizes
 from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
 from tests.policies.gpu_stacks import (
@@ -345,6 +346,21 @@ def test_a_pool_without_a_driver_in_every_form(form: Form) -> None:
     assert owner(bare, release("gpu-operator", **OPERATOR_LANDS)) == []
 
 
+SIZES = [size for size in gpu_sizes().values() if size.is_nvidia]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: size.name)
+def test_the_driver_comes_from_aks_where_the_table_says_so(size: GpuSize) -> None:
+    """On NCC40ads_H100_v5 AKS installs no driver; the operator that brings one was refused."""
+    found = owner(pool(vmSize=size.name), release("gpu-operator", **OPERATOR_LANDS))
+    expected = {True: [TWO_DRIVERS], None: [possibly(TWO_DRIVERS)], False: []}
+    assert found == expected[size.aks_driver]
+    alone = owner(pool(vmSize=size.name))
+    assert [f"{size.name}, on which AKS installs no driver" in text for text in alone] == (
+        [True] if size.aks_driver is False else []
+    )
+
+
 def test_an_operator_that_the_taints_keep_away_helps_nothing() -> None:
     assert owner(pool(**NO_DRIVER), release("gpu-operator")) == [f"This pool {NO_ONE}"]
 
@@ -396,6 +412,22 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
     assert owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin) == [
         "can't run: string value at .kubeconfig can't be known during preview"
     ]
+
+
+def test_a_kubeconfig_of_another_clouds_cluster_is_not_that_of_the_only_cluster_of_azure() -> None:
+    """What goes to a cluster of EKS was held to land in the stack's only cluster of AKS."""
+    eks = Resource(type="eks:index:Cluster", name="eks", properties={})
+    elsewhere = Resource(
+        type="pulumi:providers:kubernetes",
+        name="elsewhere",
+        properties={"kubeconfig": UNKNOWN_STRING_VALUE},
+        made_of={"kubeconfig": ["eks"]},
+    )
+    cluster, _, pool_in_it = together(pool(**SPECIALISED))
+    plugin = in_cluster(daemon_set(TOLERATION), "", "elsewhere")
+    stack = eks, elsewhere, cluster, pool_in_it, plugin
+    assert findings(one_gpu_stack_owner, *stack) == []
+    assert findings(gpu_stack_owner_unclear, *stack) == [possibly(IMAGE_TOO)]
 
 
 @pytest.mark.parametrize("named", ["other", "OWN", None])
