@@ -58,7 +58,12 @@ class Stage:
         return dict(self.pulumi().environment)
 
     def pulumi(self) -> Program:
-        environment = {**self.project.environment(), **self.cloud.environment()}
+        path = self.cloud.on_path(os.environ.get("PATH", os.defpath))
+        environment = {
+            **self.project.environment(),
+            **self.cloud.environment(),
+            "PATH": path,
+        }
         return pulumi_in(self.engine, self.project.folder, environment)
 
 

@@ -10,12 +10,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import yaml
 from kubernetes.aio.client import ApiClient
 from kubernetes.aio.config import ConfigException, new_client_from_config_dict
+
+from kube.login import LoginError, signed_in
 
 Kubeconfig = dict[str, Any]
 
@@ -42,8 +45,11 @@ class Files(NamedTuple):
     """The files that a client needs: the server's authority, its own certificate and its key."""
 
     authority: Path
-    certificate: Path
-    key: Path
+    # None where it signs in otherwise, or not at all.
+    certificate: Path | None = None
+    key: Path | None = None
+    # What its user has in a kubeconfig in place of a certificate, such as `exec`.
+    login: Mapping[str, Any] = MappingProxyType({})
 
 
 def parse(text: str) -> Kubeconfig:
@@ -94,12 +100,22 @@ def choose(config: Kubeconfig, namespace: str = "") -> Chosen:
     return Chosen(server, user, namespace or found.get("namespace") or "default")
 
 
-async def connect(chosen: Chosen) -> ApiClient:
-    """Returns a connection; the first request shows whether the cluster answers."""
+async def connect(
+    chosen: Chosen, environment: Mapping[str, str] = MappingProxyType({})
+) -> ApiClient:
+    """Returns a connection; the first request shows whether the cluster answers.
+
+    A program that signs the user in, as `kubelogin` does, is run with this process's environment
+    and `environment` on top.
+    """
+    try:
+        user = await signed_in(chosen.user, environment)
+    except LoginError as error:
+        raise KubeconfigError(str(error)) from None
     # The official client reads certificates and keys from files only, once. It would keep the
     # files that it writes itself until the process ends.
     with tempfile.TemporaryDirectory(prefix="kubeconfig-") as folder:
-        parts = {"cluster": chosen.cluster, "user": chosen.user}
+        parts = {"cluster": chosen.cluster, "user": user}
         config = {
             "current-context": "chosen",
             "contexts": [{"name": "chosen", "context": dict.fromkeys(parts, "chosen")}],
@@ -128,7 +144,9 @@ def written(
 ) -> str:
     """Returns a kubeconfig. A whole one contains the files, so that it works anywhere."""
 
-    def part(name: str, file: Path) -> dict[str, str]:
+    def part(name: str, file: Path | None) -> dict[str, str]:
+        if file is None:
+            return {}
         if not is_whole:
             return {name: str(file)}
         return {f"{name}{_DATA}": base64.b64encode(file.read_bytes()).decode()}
@@ -137,6 +155,7 @@ def written(
     credentials = {
         **part("client-certificate", files.certificate),
         **part("client-key", files.key),
+        **files.login,
     }
     content = {
         "apiVersion": "v1",

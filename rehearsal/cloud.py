@@ -29,6 +29,8 @@ STOP_SECONDS = 10.0
 ANSWER_SECONDS = 3.0
 POLL_SECONDS = 0.05
 TAIL_LINES = 20
+# The folder of the stand-in that signs in to clusters with Entra.
+KUBELOGIN = Path(__file__).resolve().parent / "stand_ins" / "kubelogin"
 
 
 class CloudError(Exception):
@@ -70,10 +72,16 @@ class Cloud:
             "AZURE_TENANT_ID": self.tenant,
             "AZURE_CLIENT_ID": self.client_id,
             "AZURE_CLIENT_SECRET": self.client_secret,
+            # Of kubelogin, which would ask a person otherwise.
+            "AAD_LOGIN_METHOD": "spn",
             "SSL_CERT_FILE": str(self.ca_bundle),
             "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
             TIME_SCALE_VARIABLE: str(self.time_scale),
         }
+
+    def on_path(self, path: str) -> str:
+        """A PATH made from `path` on which the `kubelogin` that signs in here comes first."""
+        return os.pathsep.join([str(KUBELOGIN), path])
 
     def offer(self, script: Mapping[str, Any]) -> None:
         """Sets what this cloud does not offer, from the next request on.

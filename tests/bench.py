@@ -73,7 +73,7 @@ class Bench:
     def environment(self) -> dict[str, str]:
         return {
             **os.environ,
-            "PATH": self.engine.on_path(os.environ["PATH"]),
+            "PATH": self.engine.on_path(self.cloud.on_path(os.environ["PATH"])),
             **Project(ROOT, self.folder).environment(),
             **self.cloud.environment(),
         }

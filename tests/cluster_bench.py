@@ -26,6 +26,7 @@ class ClusterBench(Bench):
             text=True,
             timeout=60,
             check=False,
+            env=self.environment,
         )
         assert ended.returncode == 0, ended.stderr
         return ended.stdout

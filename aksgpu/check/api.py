@@ -1,7 +1,8 @@
 """The API server of the cluster that is checked."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from aksgpu.outcome import Cause, stopped
@@ -34,10 +35,12 @@ class Api(Client):
 
 
 @asynccontextmanager
-async def opened(config: Kubeconfig) -> AsyncIterator[Api]:
+async def opened(
+    config: Kubeconfig, environment: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[Api]:
     """The API server that a kubeconfig names; whether it answers shows at the first request."""
     with kubeconfig_required():
-        api = Api(await connect(choose(config)))
+        api = Api(await connect(choose(config), environment))
     try:
         yield api
     finally:
@@ -53,5 +56,6 @@ def kubeconfig_required() -> Iterator[None]:
         raise stopped(
             Cause.STACK_UNREADABLE,
             f"the kubeconfig cannot be used: {error}",
-            "get a new one: az aks get-credentials, or pulumi refresh",
+            "get a new one (az aks get-credentials, or pulumi refresh); on a cluster with Entra, "
+            "install kubelogin and sign in (az login, AAD_LOGIN_METHOD=azurecli)",
         ) from None

@@ -57,7 +57,7 @@ async def examine(
     deadline = loop.time() + options.timeout
     examination.title, examination.pools = target.title, list(target.pools)
     try:
-        async with opened(target.kubeconfig) as api:
+        async with opened(target.kubeconfig, target.environment) as api:
             async with asyncio.timeout_at(deadline):
                 await _settled(examination, api, options, progress)
             if options.job:

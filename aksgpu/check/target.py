@@ -19,6 +19,8 @@ class Target:
     kubeconfig: Kubeconfig = field(repr=False)
     # What pods have to tolerate on the nodes of each pool.
     pools: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    # What the program gets that signs in to the cluster, on top of this process's own.
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def of_file(file: Path) -> Target:
@@ -47,6 +49,7 @@ def of_stack(pulumi: Program, stack: str) -> Target:
         title=title,
         kubeconfig=config,
         pools={name: pool.get("tolerations") or () for name, pool in pools.items()},
+        environment=pulumi.environment,
     )
 
 

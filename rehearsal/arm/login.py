@@ -11,7 +11,7 @@ from aiohttp import web
 
 from rehearsal.arm.home import Principal
 from rehearsal.arm.request import Json
-from rehearsal.arm.tokens import LIFETIME, Issuer
+from rehearsal.arm.tokens import LIFETIME, SERVER_APPLICATION, Issuer
 
 CLOUD_NAME = "rehearsal"
 # These API versions return a list of clouds; newer ones return the one that is asked.
@@ -61,9 +61,10 @@ class Login:
             return _refused(*UNKNOWN_CLIENT)
         if not secrets.compare_digest(secret.encode(), self.principal.client_secret.encode()):
             return _refused(*WRONG_SECRET)
-        if requested.removesuffix("/.default").rstrip("/") != self.audience:
+        audience = requested.removesuffix("/.default").rstrip("/")
+        if audience not in (self.audience, SERVER_APPLICATION):
             return _refused(*UNKNOWN_RESOURCE)
-        token = self.issuer.issue(self.principal, self.audience, issuer)
+        token = self.issuer.issue(self.principal, audience, issuer)
         body = {"token_type": "Bearer", "expires_in": LIFETIME, "access_token": token}
         return web.json_response(body, headers={"Cache-Control": "no-store"})
 

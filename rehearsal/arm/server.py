@@ -13,6 +13,7 @@ from pathlib import Path
 from aiohttp import web
 
 from rehearsal.arm import errors, offer_script, operations, prices, tokens
+from rehearsal.arm.aks import sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.faults import FaultScript
 from rehearsal.arm.front import Front, error_response
@@ -62,9 +63,10 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     def offers() -> Offers:
         return Offers(options.era, script.read())
 
-    control_planes = FleetControlPlanes(store, offers, _fleet_settings(home, options))
+    control_planes = FleetControlPlanes(store, offers, _fleet_settings(home, audience, options))
     backend = Backend(store, principal, control_planes, offers, options.time_scale)
     front = Front(backend, issuer, audience)
+    reviewer = sign_in.Reviewer(store, issuer, principal)
 
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path == PRESENCE:
@@ -105,15 +107,24 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         log.close()
 
     app = web.Application(client_max_size=NO_LIMIT)
+    # No request of a user's, and there is a token in it: it is not logged.
+    app.router.add_post(sign_in.address("{uid}"), reviewer.answer)
     app.router.add_route("*", "/{path:.*}", answer)
     app.cleanup_ctx.append(live)
     return app
 
 
-def _fleet_settings(home: Home, options: Options) -> Settings | None:
+def _fleet_settings(home: Home, audience: str, options: Options) -> Settings | None:
     if options.kubernetes is None:
         return None
-    return Settings(home.kubernetes, options.kubernetes, options.era, options.time_scale)
+    return Settings(
+        home.kubernetes,
+        options.kubernetes,
+        options.era,
+        options.time_scale,
+        lambda uid: f"{audience}{sign_in.address(uid)}",
+        home.ca_certificate,
+    )
 
 
 async def serve(

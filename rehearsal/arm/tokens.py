@@ -16,6 +16,8 @@ from rehearsal.certificates import write_key
 
 LIFETIME = 3600
 ALGORITHM = "RS256"
+# The application that the API servers of AKS are, in every tenant.
+SERVER_APPLICATION = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
 
 class Issuer:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kube.client import ApiError, Client
-from kube.kubeconfig import written
+from kube.kubeconfig import Files, written
 from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes import kwok_stages
 from rehearsal.control_planes.authority import Certificates, prepare
@@ -27,6 +27,8 @@ LOG_LINES = 8
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
 POD_RANGE = "10.244.0.0/16"
 PORTS = ("etcd", "server")
+# The part that knows whose a token is.
+REVIEWER = "token-review"
 
 
 class ControlPlaneError(Exception):
@@ -69,6 +71,13 @@ def settle_in(folder: Path, time_scale: float) -> Place:
         write_whole(place.config(part), content.encode(), 0o600)
     write_whole(folder / "stages.yaml", kwok_stages.written(time_scale).encode())
     return place
+
+
+def ask_about_tokens(place: Place, reviewer: str, authority: Path) -> None:
+    """Lets the API server ask somebody about the tokens that it does not know."""
+    names = {"cluster": REVIEWER, "user": REVIEWER, "context": REVIEWER}
+    content = written(reviewer, Files(authority), **names, is_whole=False)
+    write_whole(place.config(REVIEWER), content.encode(), 0o600)
 
 
 def _ports(folder: Path) -> dict[str, int]:
@@ -150,6 +159,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             "--service-account-issuer=https://kubernetes.default.svc",
             f"--service-account-key-file={files.signing_public}",
             f"--service-account-signing-key-file={files.signing_key}",
+            *_asking_about_tokens(place),
             "--authorization-mode=RBAC",
             "--anonymous-auth=false",
             "--allow-privileged=true",
@@ -180,6 +190,18 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--cidr={POD_RANGE}",
         ],
     }
+
+
+def _asking_about_tokens(place: Place) -> list[str]:
+    reviewer = place.config(REVIEWER)
+    if not reviewer.exists():
+        return []
+    return [
+        f"--authentication-token-webhook-config-file={reviewer}",
+        "--authentication-token-webhook-version=v1",
+        # A change of the cluster's sign-in counts at once.
+        "--authentication-token-webhook-cache-ttl=1s",
+    ]
 
 
 NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"

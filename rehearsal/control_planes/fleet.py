@@ -4,14 +4,21 @@ import asyncio
 import base64
 import shutil
 import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kube.client import Client
-from kube.kubeconfig import choose, connect, read, written
+from kube.kubeconfig import Files, choose, connect, read, written
 from rehearsal.control_planes import memory
 from rehearsal.control_planes.cluster import Cluster, pause
-from rehearsal.control_planes.control_plane import ControlPlane, ControlPlaneError, settle_in
+from rehearsal.control_planes.control_plane import (
+    ControlPlane,
+    ControlPlaneError,
+    ask_about_tokens,
+    settle_in,
+)
 from rehearsal.control_planes.desired_state import Era, Source, WantedCluster
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
 
@@ -29,6 +36,9 @@ class Settings:
     binaries: Path
     era: Era
     time_scale: float
+    # Whom an API server asks about tokens: the address, by the cluster's uid, and its authority.
+    reviewer: Callable[[str], str]
+    reviewers_authority: Path
 
 
 class Fleet:
@@ -73,16 +83,23 @@ class Fleet:
         """Why a cluster did not come up, if it did not."""
         return self._failures.get(uid)
 
-    def kubeconfig(self, uid: str, cluster: str, user: str, context: str) -> str | None:
-        """The kubeconfig of a cluster that runs, as Azure gives it: in base64."""
+    def kubeconfig(
+        self, uid: str, cluster: str, user: str, context: str, login: Mapping[str, Any] | None
+    ) -> str | None:
+        """The kubeconfig of a cluster that runs, as Azure gives it: in base64.
+
+        `login` is how its user signs in; None: with a certificate.
+        """
         running = self._running.get(uid)
         if running is None:
             return None
         place = running.plane.place
-        files = place.certificates.files("user")
-        text = written(
-            place.server, files, cluster=cluster, user=user, context=context, is_whole=True
-        )
+        certificates = place.certificates
+        files = certificates.files("user")
+        if login is not None:
+            files = Files(certificates.authority, login=login)
+        names = {"cluster": cluster, "user": user, "context": context}
+        text = written(place.server, files, **names, is_whole=True)
         return base64.b64encode(text.encode()).decode()
 
     # -- its life
@@ -156,7 +173,9 @@ class Fleet:
     async def _live(self, wanted: WantedCluster) -> None:
         """A cluster from the start of its processes to their end."""
         uid = wanted.uid
-        place = settle_in(self._folder(uid), self._settings.time_scale)
+        settings = self._settings
+        place = settle_in(self._folder(uid), settings.time_scale)
+        ask_about_tokens(place, settings.reviewer(uid), settings.reviewers_authority)
         plane = ControlPlane(place, self._settings.binaries, wanted.services, self._processes)
         # Whatever fails is tried again at the next look anyway.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())

@@ -38,9 +38,9 @@ def test_the_current_context_is_chosen() -> None:
 
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_what_is_written_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
-    files = Files(*(tmp_path / name for name in ("ca", "own", "key")))
-    for file in files:
-        file.write_text(f"the {file.name}")
+    for name in ("ca", "own", "key"):
+        (tmp_path / name).write_text(f"the {name}")
+    files = Files(tmp_path / "ca", tmp_path / "own", tmp_path / "key")
 
     text = written("https://one", files, cluster="k", user="u", context="c", is_whole=is_whole)
     (tmp_path / "config").write_text(text)

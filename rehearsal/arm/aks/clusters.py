@@ -145,7 +145,8 @@ def delete(request: Request) -> Answer:
 
 def credentials(request: Request, *, role: str) -> Answer:
     cluster = _existing(request)
-    if cluster.properties["disableLocalAccounts"]:
+    signs_in_itself = role == "clusterUser" and cluster.properties.get("aadProfile")
+    if cluster.properties["disableLocalAccounts"] and not signs_in_itself:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
     return Answer(200, request.backend.control_planes.kubeconfig(cluster, role))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from catalogue.nodes import DEFAULT_SURGE
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, clusters, pools
+from rehearsal.arm.aks import admission, clusters, pools, sign_in
 from rehearsal.arm.compute.usages import ALLOCATED
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Json
@@ -147,7 +147,9 @@ class FleetControlPlanes:
         user = f"{role}_{group}_{cluster.name}"
         context = f"{cluster.name}-admin" if role == "clusterAdmin" else cluster.name
         uid = _uid(cluster)
-        value = self.fleet.kubeconfig(uid, cluster.name, user, context)
+        entra = cluster.properties.get("aadProfile") if role == "clusterUser" else None
+        login = sign_in.login(entra) if entra else None
+        value = self.fleet.kubeconfig(uid, cluster.name, user, context, login)
         if value is None:
             reason = self.fleet.failure(uid) or f"The cluster is {cluster.state}."
             raise errors.ArmError(errors.NO_CREDENTIALS_YET, name=cluster.name, reason=reason)

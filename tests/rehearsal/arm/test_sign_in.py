@@ -103,6 +103,15 @@ def test_who_gets_no_token(
     assert "access_token" not in body
 
 
+def test_a_token_for_clusters_is_for_nothing_else(azure: Any) -> None:
+    application = "6dae42f8-4368-4678-94ff-3960e28e3630"
+    status, body = post_form(azure, "/adfs/oauth2/v2.0/token", scope=f"{application}/.default")
+    assert status == 200
+    claims = jwt.decode(body["access_token"], options={"verify_signature": False})
+    assert claims["aud"] == application
+    assert refused(azure, body["access_token"]) == "InvalidAuthenticationTokenAudience"
+
+
 def refused(azure: Any, token: str | None, **headers: str) -> str:
     reply = azure.call("GET", GROUPS, token=token, headers=headers)
     assert reply.status == 401

@@ -65,7 +65,7 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     place = control_plane.settle_in(folder, time_scale=1)
     (folder / "stages.yaml").write_text(_stages())
     files = place.certificates.files("user")
-    names = {"cluster": "tests", "user": "admin", "context": "tests"}
+    names: dict[str, Any] = {"cluster": "tests", "user": "admin", "context": "tests"}
     file = folder / "kubeconfig"
     file.write_text(written(place.server, files, **names, is_whole=True))
     plane = control_plane.ControlPlane(

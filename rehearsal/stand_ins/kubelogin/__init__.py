@@ -1,0 +1,1 @@
+"""A stand-in for `kubelogin`, which signs in to clusters with Entra."""

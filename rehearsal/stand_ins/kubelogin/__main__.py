@@ -1,0 +1,75 @@
+"""`kubelogin get-token`: a token of the rehearsal's Entra, for a service principal with a secret.
+
+Run by whatever reads a kubeconfig. The standard library alone, so that any Python will do.
+"""
+
+import argparse
+import json
+import os
+import ssl
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from typing import Any
+
+_SECONDS = 10
+
+
+def main() -> str | None:
+    """Prints the credentials; returns why there are none."""
+    parser = argparse.ArgumentParser(prog="kubelogin", description=__doc__)
+    parser.add_argument("command", choices=["get-token"])
+    for name in ("environment", "server-id", "client-id", "client-secret", "tenant-id"):
+        parser.add_argument(f"--{name}", default="")
+    parser.add_argument("--login", default="devicecode")
+    arguments = parser.parse_args()
+    # As the original: the environment counts more than the arguments.
+    login = os.environ.get("AAD_LOGIN_METHOD", arguments.login)
+    if login != "spn":
+        return f"the rehearsal has nobody who signs in by {login}: set AAD_LOGIN_METHOD=spn"
+    authority = os.environ.get("AZURE_AUTHORITY_HOST", "https://login.microsoftonline.com")
+    tenant = os.environ.get("AZURE_TENANT_ID", arguments.tenant_id)
+    form = {
+        "grant_type": "client_credentials",
+        "client_id": os.environ.get("AZURE_CLIENT_ID", arguments.client_id),
+        "client_secret": os.environ.get("AZURE_CLIENT_SECRET", arguments.client_secret),
+        "scope": f"{arguments.server_id}/.default",
+    }
+    try:
+        answer = _posted(f"{authority.rstrip('/')}/{tenant}/oauth2/v2.0/token", form)
+        credentials = _credentials(answer["access_token"], answer["expires_in"])
+        sys.stdout.write(f"{json.dumps(credentials)}\n")
+    except urllib.error.HTTPError as error:
+        said = json.loads(error.read() or "{}")
+        return f"failed to get token: {said.get('error_description') or error}"
+    except (OSError, KeyError, ValueError) as error:
+        return f"failed to get token: {error}"
+    return None
+
+
+def _posted(address: str, form: dict[str, str]) -> dict[str, Any]:
+    # Never through a proxy: it is this machine's own. SSL_CERT_FILE says whom to trust.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}),
+        urllib.request.HTTPSHandler(context=ssl.create_default_context()),
+    )
+    content = urllib.parse.urlencode(form).encode()
+    with opener.open(address, content, timeout=_SECONDS) as response:
+        answer: dict[str, Any] = json.load(response)
+        return answer
+
+
+def _credentials(token: str, seconds: int) -> dict[str, Any]:
+    asked = json.loads(os.environ.get("KUBERNETES_EXEC_INFO") or "{}")
+    ends = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
+    return {
+        "kind": "ExecCredential",
+        "apiVersion": asked.get("apiVersion") or "client.authentication.k8s.io/v1beta1",
+        "status": {"token": token, "expirationTimestamp": ends},
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
