@@ -205,7 +205,9 @@ _EVERY_POOL: Rules = {
 # What is true of nodes without GPUs too.
 _OF_NODES = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
 
-SYSTEM_POOL: Rules = MappingProxyType({**_EVERY_POOL, "count": between(1, 1000)})
+SYSTEM_POOL: Rules = MappingProxyType(
+    {**_EVERY_POOL, "count": between(1, 1000), "minCount": between(1, 1000)}
+)
 
 SYSTEM_NODE_POOL: Rules = MappingProxyType(
     {

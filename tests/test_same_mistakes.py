@@ -139,6 +139,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("systemPool", {"name": "a-b"}, "name"),
     ("systemPool", {"count": 0}, "count"),
     ("systemPool", {"gpuStack": "x"}, "gpuStack"),
+    ("systemPool", {"minCount": 0, "maxCount": 1}, "minCount"),
     ("systemPool", {"minCount": 2, "maxCount": 1}, "maxCount"),
     ("systemPool", {"count": 6, "minCount": 1, "maxCount": 5}, "maxCount"),
     ("systemPool", {"zones": ["north"]}, "zones[0]"),
