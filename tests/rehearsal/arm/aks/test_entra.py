@@ -1,0 +1,74 @@
+"""Sign-in to clusters: what an API server is told of a token, and who gets one."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from rehearsal.cloud import KUBELOGIN
+
+V = "?api-version=2026-08-01"
+GROUP = "6f0f2f5a-4d4b-4d0e-9d3f-2f1c5a9b7e10"
+
+
+def kubelogin(azure: Any, **more: str) -> Any:
+    """Runs the stand-in as the kubeconfig of a cluster says."""
+    arguments = ["--server-id", "6dae42f8-4368-4678-94ff-3960e28e3630", "--login", "devicecode"]
+    return subprocess.run(
+        [KUBELOGIN / "kubelogin", "get-token", "--environment", "AzurePublicCloud", *arguments],
+        env={**os.environ, **azure.cloud.environment(), **more},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def reviewed(azure: Any, path: str, token: str) -> Any:
+    uid = azure.call("GET", f"{path}{V}").body["properties"]["resourceUID"]
+    review = {"apiVersion": "authentication.k8s.io/v1", "spec": {"token": token}}
+    answer = azure.call("POST", f"//rehearsal/clusters/{uid}/tokenreviews", review, token=None)
+    assert (answer.status, answer.body["kind"]) == (200, "TokenReview")
+    return answer.body["status"]
+
+
+def test_an_api_server_is_told_of_the_cluster_as_it_is(
+    azure: Any, cluster: str, cluster_body: Callable[..., Any]
+) -> None:
+    token = json.loads(kubelogin(azure).stdout)["status"]["token"]
+    assert reviewed(azure, cluster, token) == {"authenticated": False}
+
+    for entra, groups in (
+        ({"managed": True}, []),
+        ({"managed": True, "adminGroupObjectIDs": [GROUP]}, ["system:masters"]),
+        ({"managed": True, "adminGroupObjectIDs": [], "enableAzureRBAC": True}, ["system:masters"]),
+    ):
+        azure.call("PUT", f"{cluster}{V}", cluster_body(aadProfile=entra))
+        azure.wait(
+            f"{cluster}{V}", lambda it: it.body["properties"]["provisioningState"] == "Succeeded"
+        )
+        status = reviewed(azure, cluster, token)
+        assert (status["authenticated"], status["user"]["groups"]) == (True, groups)
+
+    # A token for Resource Manager is none for clusters, and nothing else is one.
+    for other in (azure.own_token(), "nonsense", ""):
+        assert reviewed(azure, cluster, other) == {"authenticated": False}
+    assert token not in azure.cloud.request_log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"AAD_LOGIN_METHOD": "devicecode"}, "AAD_LOGIN_METHOD=spn"),
+        ({"AZURE_CLIENT_SECRET": "wrong"}, "AADSTS7000215"),
+        ({"AZURE_AUTHORITY_HOST": "https://localhost:1"}, "failed to get token"),
+    ],
+)
+def test_who_gets_no_token(azure: Any, more: dict[str, str], said: str) -> None:
+    ended = kubelogin(azure, **more)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert said in ended.stderr
+    assert "wrong" not in ended.stderr
