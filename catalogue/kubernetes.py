@@ -61,6 +61,14 @@ def minor_version(text: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
+def is_newer_release(text: str, other: str) -> bool:
+    """Returns whether both texts name a patch release, and the first one's is the newer."""
+    if text.count(".") < 2 or other.count(".") < 2:
+        return False
+    numbers, others = (tuple(map(int, release.split("."))) for release in (text, other))
+    return numbers > others
+
+
 def written(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"
 

@@ -65,7 +65,7 @@ def version_beside(version: str, cluster_version: str, channel: str) -> str | No
     wanted = kubernetes.minor_version(cluster_version)
     if own is None or wanted is None:
         return outgrown(version, channel)
-    if own > wanted:
+    if own > wanted or (own == wanted and kubernetes.is_newer_release(version, cluster_version)):
         return f"{version} is newer than the cluster's {cluster_version}: upgrade the cluster first"
     if own[1] < wanted[1] - kubernetes.MOST_BEHIND:
         return (

@@ -202,6 +202,11 @@ POOL_TOO_NEW = _aks(
     "version {cluster_minor}. For more information, please check "
     "https://aka.ms/version-skew-policy"
 )
+# AKS documents that it refuses this; how it says so is not on record.
+POOL_RELEASE_TOO_NEW = _aks(
+    _INCOMPATIBLE + "The node pool version is newer than the control plane version. For more "
+    "information, please check https://aka.ms/version-skew-policy"
+)
 POOL_TOO_OLD = _aks(
     _INCOMPATIBLE + "Minor version of node pool cannot be more than {most} versions less than "
     "control plane's version. Minor version of node pool is {pool_minor} and control plane is "

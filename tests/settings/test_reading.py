@@ -63,6 +63,7 @@ def test_a_pool_has_the_version_of_its_cluster_or_an_older_one_of_its_own() -> N
     ("cluster", "version", "reason"),
     [
         ({"kubernetesVersion": "1.35"}, "1.36", "1.36 is newer than the cluster's 1.35: "),
+        ({"kubernetesVersion": "1.35.1"}, "1.35.2", "1.35.2 is newer than the cluster's 1.35.1: "),
         ({"kubernetesVersion": "1.35.1"}, "1.31", "1.31 is more than 3 minor versions behind"),
         ({"upgradeChannel": "stable"}, "1.34", "stable raises the version"),
         ({"upgradeChannel": "rapid"}, "1.34", "rapid raises the version"),

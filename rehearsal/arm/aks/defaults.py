@@ -103,7 +103,9 @@ def pool(requested: Json, present: Json | None, cluster: Json) -> Json:
         taints = [taint for taint in filled.get("nodeTaints") or () if taint != nodes.SPOT_TAINT]
         filled["nodeTaints"] = [*taints, nodes.SPOT_TAINT]
     filled["currentOrchestratorVersion"] = _release(
-        filled["orchestratorVersion"], (present or {}).get("currentOrchestratorVersion")
+        filled["orchestratorVersion"],
+        (present or {}).get("currentOrchestratorVersion"),
+        cluster.get("currentKubernetesVersion"),
     )
     if image := NODE_IMAGES.get(filled["osSKU"]):
         filled["nodeImageVersion"] = image
@@ -129,10 +131,14 @@ def cluster(requested: Json, present: Json | None, name: str, group: str, locati
     return filled | (_kept(present, SERVER_MADE) if present else _first_made(filled, location))
 
 
-def _release(requested: str, current: str | None) -> str:
-    """Returns the patch release after a PUT; its minor version alone does not raise it."""
-    if current and current.startswith(f"{requested}."):
-        return current
+def _release(requested: str, *current: str | None) -> str:
+    """Returns the patch release after a PUT; its minor version alone does not raise it.
+
+    A pool that moves to the minor version of its control plane gets the release of that.
+    """
+    for release in current:
+        if release and release.startswith(f"{requested}."):
+            return release
     return kubernetes.full_version(requested)
 
 

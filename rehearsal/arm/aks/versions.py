@@ -11,6 +11,7 @@ from catalogue.kubernetes import (
     ON_AKS_THEN,
     MinorVersion,
     full_version,
+    is_newer_release,
 )
 from rehearsal.arm import errors
 from rehearsal.arm.offer_script import at
@@ -63,6 +64,8 @@ def admit_change(offers: Offers, location: str, before: str, after: str) -> None
 def admit_pool(pool: str, cluster: str) -> None:
     """Refuses a pool whose release is newer than its cluster's, or much older."""
     behind = _minor(cluster) - _minor(pool)
+    if behind == 0 and is_newer_release(pool, cluster):
+        raise errors.ArmError(errors.POOL_RELEASE_TOO_NEW, pool=pool, cluster=cluster)
     if 0 <= behind <= MOST_BEHIND:
         return
     raise errors.ArmError(

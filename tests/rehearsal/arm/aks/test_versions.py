@@ -144,6 +144,24 @@ def test_an_upgrade_goes_one_minor_version_at_a_time_and_the_control_plane_first
         assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.2 to 1.34.5")
 
 
+def test_a_pool_is_never_a_release_newer_than_its_control_plane(shop: Any) -> None:
+    """Minor versions alone were compared; one alone stood for the newest of its releases."""
+    cluster = at(shop, "releases", "1.35.1")
+    pool = f"{cluster}/agentPools/more"
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.1"
+
+    too_new = put_pool(shop, cluster, orchestratorVersion="1.35.2")
+    assert (too_new.status, too_new.body["code"]) == (400, "NodePoolMcVersionIncompatible")
+    assert put_pool(shop, cluster, orchestratorVersion="1.35").status == 200
+    wait_until_made(shop, pool)
+    assert shown(shop, pool)["currentOrchestratorVersion"] == "1.35.1"
+
+    another = {"properties": {"vmSize": "Standard_D2s_v3", "orchestratorVersion": "1.35"}}
+    assert shop.call("PUT", f"{cluster}/agentPools/another{V}", another).status == 201
+    wait_until_made(shop, f"{cluster}/agentPools/another")
+    assert shown(shop, f"{cluster}/agentPools/another")["currentOrchestratorVersion"] == "1.35.1"
+
+
 def test_pools_may_be_three_minor_versions_behind(shop: Any) -> None:
     put(shop, "behind", kubernetesVersion="1.31", supportPlan=LONG_TERM)
     cluster = f"{CLUSTERS}/behind"
