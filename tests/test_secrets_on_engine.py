@@ -73,7 +73,7 @@ def test_a_secret_stays_one_wherever_it_goes(bench: Bench, faults: Faults) -> No
     puts = bench.requests("PUT", "agentPools")
     assert puts
     assert SECRET not in str([put["headers"] for put in puts])
-    bench.pulumi("destroy", "--yes", "--skip-preview")
+    bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
 @pytest.mark.parametrize("path", ["location", "gpuPools[0].vmSize"])

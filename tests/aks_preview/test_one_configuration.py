@@ -165,4 +165,4 @@ def test_a_pool_takes_the_configuration_of_azure_native_on(bench: Bench, faults:
     said = bench.pulumi("preview", fails=True)
     assert "aks-preview:subscriptionId: is elsewhere, and azure-native:subscriptionId is" in said
     bench.pulumi("config", "rm", "aks-preview:subscriptionId")
-    bench.pulumi("destroy", "--yes", "--skip-preview")
+    bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
