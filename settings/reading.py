@@ -51,7 +51,7 @@ def load(
     except ValidationError as error:
         details = error.errors(include_url=False)
         wrong = [mistake for each in details for mistake in _mistakes(each)]
-        found += [secrets.masked(mistake, values) for mistake in wrong]
+        found += secrets.told(wrong, values)
     if found:
         raise SettingsError(found)
     for warning in dict.fromkeys(context.warnings):

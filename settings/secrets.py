@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -32,7 +32,9 @@ KEPT = frozenset(
 _OF_POOLS = frozenset({"gpuPools", "tags"})
 _ALONG_WITH_POOLS = "systemPool.osSku"
 MASK = "[secret]"
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+# As Python and JSON quote; an apostrophe opens nothing.
+_QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_QUOTED_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
 
 SomeSection = TypeVar("SomeSection", bound=Section)
 
@@ -85,28 +87,42 @@ class Secrets:
     def mistakes(self, values: Mapping[str, Any]) -> Iterator[Mistake]:
         """The mistake of each secret that could not be kept."""
         for key in set(self.keys) & values.keys():
-            paths = [path for path in self.written if top_key(path) == key]
+            paths = self._places(key)
             if not paths and not isinstance(values[key], dict | list):
                 paths = [key]
             yield from cannot_be_secret(paths)
+
+    def told(self, mistakes: Iterable[Mistake], values: Mapping[str, Any]) -> Iterator[Mistake]:
+        """The other mistakes, without what is secret in their reasons.
+
+        Those at a secret that could not be kept are left out: what they say of it is of no use.
+        """
+        refused = [mistake.path for mistake in self.mistakes(values)]
+        texts = {path: text for key in self.keys for path, text in _texts(values.get(key), key)}
+        of_refused = {
+            text for path, text in texts.items() if any(_is_in(path, whole) for whole in refused)
+        }
+        for path, reason in mistakes:
+            if any(_is_in(path, whole) or _is_in(whole, path) for whole in refused):
+                continue
+            key = top_key(path)
+            if key in self.keys and (is_kept(path) or not self._places(key)):
+                hidden = {
+                    text
+                    for place, text in texts.items()
+                    if is_kept(place) or not self._places(top_key(place))
+                }
+                yield Mistake(path, _masked(reason, hidden | of_refused, _QUOTED))
+            else:
+                yield Mistake(path, _masked(reason, of_refused))
 
     def tell(self, values: Mapping[str, Any]) -> None:
         """Warns of what may not stay secret."""
         for key in sorted(set(self.keys) & values.keys() - set(map(top_key, self.written)) - KEPT):
             self.warn(f"There is a secret in {key}. Of {key}, {_can_be(key)} stay secret.")
 
-    def masked(self, mistake: Mistake, values: Mapping[str, Any]) -> Mistake:
-        """A mistake without what is secret in its reason."""
-        if top_key(mistake.path) not in self.keys:
-            return mistake
-        reason = mistake.reason
-        if is_kept(mistake.path):
-            reason = _QUOTED.sub(MASK, reason)
-        found = {text for key in self.keys for text in _texts(values.get(key), key)}
-        for text in sorted(found, key=len, reverse=True):
-            for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1]):
-                reason = reason.replace(form, MASK)
-        return Mistake(mistake.path, reason)
+    def _places(self, key: str) -> list[str]:
+        return [path for path in self.written if top_key(path) == key]
 
     def _made(self, value: Any) -> Any:
         match value:
@@ -141,14 +157,34 @@ def _can_be(key: str) -> str:
     return " and ".join(sorted(kept for kept in KEPT if top_key(kept) == key))
 
 
-def _texts(value: Any, path: str) -> Iterator[str]:
-    """The values that can be secret, as texts."""
+def _is_in(path: str, whole: str) -> bool:
+    """Whether a path is that of a part of another's, or the same."""
+    path, whole = (_QUOTED_PART.sub(r".\1", each).removeprefix(".") for each in (path, whole))
+    return path == whole or path.startswith((f"{whole}.", f"{whole}["))
+
+
+def _masked(reason: str, texts: Collection[str], *more: str) -> str:
+    """A reason without these texts, however they are quoted in it, and without what else matches.
+
+    All at once: a mask is not masked again. A text inside a word is no secret that is repeated.
+    """
+    forms = {form for text in texts for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1])}
+    known = (
+        rf"(?<!\w)['\"]?{re.escape(form)}['\"]?(?!\w)"
+        for form in sorted(forms, key=len, reverse=True)
+    )
+    pattern = "|".join((*known, *more))
+    return re.sub(pattern, MASK, reason, flags=re.DOTALL) if pattern else reason
+
+
+def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """The values in a value, by their paths, as texts."""
     match value:
         case dict():
             for name, member in value.items():
                 yield from _texts(member, f"{path}.{name}")
         case list():
-            for item in value:
-                yield from _texts(item, f"{path}[]")
-        case _ if value and is_kept(path):
-            yield str(value)
+            for number, item in enumerate(value):
+                yield from _texts(item, f"{path}[{number}]")
+        case _ if value:
+            yield path, str(value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from settings import Secrets, Settings, SettingsError, load
@@ -137,23 +137,59 @@ def test_where_the_secret_is_may_be_unknown() -> None:
         load({"aks-gpu:location": "eastus"}, pytest.fail, Secrets(Secret, ["aks-gpu:location"]))
 
 
-def refusal(config: dict[str, str], path: str) -> str:
+def refusal(config: dict[str, str], path: str, *, written: bool = True) -> str:
     try:
-        read(config, path)
+        read(config, path, written=written)
     except SettingsError as error:
         return str(error)
     return ""
 
 
+QUOTES = """O'Brien A"b\\ """
+
+
 @settings(deadline=None)
-@given(path=st.sampled_from(sorted(KEPT)), text=st.text(st.characters(codec="ascii"), min_size=5))
-def test_no_refusal_repeats_a_secret(path: str, text: str) -> None:
+@given(
+    path=st.sampled_from(sorted(leaves(Settings))),
+    text=st.text(st.characters(codec="ascii"), min_size=5),
+    written=st.booleans(),
+)
+@example(path="gpuPools[].name", text="Hunter2!", written=True)
+@example(path="tags", text=QUOTES, written=True)
+@example(path="systemPool.customHeaders", text=f"{QUOTES},{QUOTES}", written=True)
+def test_no_refusal_repeats_a_secret(path: str, text: str, written: bool) -> None:
+    """`gpuPools[0].name: 'Hunter2!' is no name for a pool`; and so did what quotes broke."""
     secret = f"s3cr{text}t"
-    shapes: tuple[Any, ...] = (secret, [secret], {"a": secret}, {"a": {"b": [secret]}})
+    shapes: tuple[Any, ...] = (
+        secret,
+        [secret],
+        {"a": secret},
+        {"a": {"b": [secret]}},
+        f'{{"a": "{secret}"',
+        f"a={secret}",
+    )
     for value in shapes:
-        said = refusal(configuration(path, value), path)
-        for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]):
+        said = refusal(configuration(path, value), path, written=written)
+        for form in (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], "s3cr"):
             assert form not in said
+
+
+@pytest.mark.parametrize("inner", ["name", "vmSize"])
+def test_no_other_setting_repeats_what_could_not_be_kept(inner: str) -> None:
+    pool = POOL | {inner: "Hunter2!", "migProfile": "MIG1g"}
+    config = {"aks-gpu:gpuPools": json.dumps([pool, pool])}
+    config["aks-gpu:sampleJob"] = json.dumps({"pool": "none"})
+    said = refusal(config, f"gpuPools[].{inner}")
+    assert f"gpuPools[0].{inner}: cannot be a secret" in said
+    assert "Hunter2" not in said
+
+
+@pytest.mark.parametrize("secret", ["1", "e"])
+def test_a_short_secret_does_not_mangle_a_refusal(secret: str) -> None:
+    config = configuration("tags", {"a": secret, "b": {"c": 1}})
+    assert refusal(config, "tags").startswith("tags.b: input should be a valid string, not {[")
+    config = configuration("gpuPools[].labels", {"a": secret}) | {"aks-gpu:location": "[1]"}
+    assert refusal(config, "gpuPools[].labels").startswith("location: input should be a valid str")
 
 
 def test_paths() -> None:
