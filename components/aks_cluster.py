@@ -17,6 +17,7 @@ from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
 from components.arguments import check, chosen, true_or_nothing, warn
 from components.azure_child import azure_child
+from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, LiveCluster
 from components.provider_change import provider_change
 
@@ -269,6 +270,8 @@ class AksCluster(_Cluster):
             ignore_changes=[*count, "enableRBAC"],
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
+        hooks = first_pool_hooks(name, removed=args.system_pool.removed)
+        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         cluster = _cluster_args(name, args)
         if headers:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)

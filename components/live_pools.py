@@ -72,7 +72,7 @@ class LivePool:
         return _count(wanted, live)
 
     async def _require_live_count(self, args: pulumi.ResourceHookArgs) -> None:
-        inputs = await _plain(args.new_inputs)
+        inputs = await plain(args.new_inputs)
         live = await _ask(self._owner, _GET_POOL, inputs)
         _require_count(inputs["agentPoolName"], inputs, live)
 
@@ -112,7 +112,7 @@ class LiveCluster:
         return [{**pool, "count": _count(pool, pools[pool["name"]])} for pool in own]
 
     async def _require_live_pools(self, args: pulumi.ResourceHookArgs) -> None:
-        inputs = await _plain(args.new_inputs)
+        inputs = await plain(args.new_inputs)
         live = _by_name(await _ask(self._owner, _GET_CLUSTER, inputs))
         sent = inputs.get(POOLS, [])
         for pool in sent:
@@ -214,11 +214,12 @@ async def _known(args: Any) -> dict[str, Any]:
     given = {name: value for name, value in vars(args).items() if value is not None}
     sent = await rpc.serialize_properties(given, {}, typ=type(args))
     return (
-        {} if rpc.struct_contains_unknowns(sent) else await _plain(rpc.deserialize_properties(sent))
+        {} if rpc.struct_contains_unknowns(sent) else await plain(rpc.deserialize_properties(sent))
     )
 
 
-async def _plain(properties: Mapping[str, Any] | None) -> dict[str, Any]:
+async def plain(properties: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The properties without outputs and secrets; nothing while some are to come."""
     shown = {name: rpc.unwrap_rpc_secret(value) for name, value in (properties or {}).items()}
     return await pulumi.Output.from_input(shown).future() or {}
 
