@@ -19,7 +19,7 @@ CONFLICT_CONDITION = "DevicePluginConflict"
 
 # The name of its image, whatever the registry; AMD's plugin for other GPUs is called the same.
 IMAGE = "k8s-device-plugin"
-_OF_AMD = "rocm/"
+_OF_AMD = ("rocm/", "amd/")
 PROGRAM = "nvidia-device-plugin"
 # Starts the plugin where the GPU Operator runs it.
 _OPERATORS_SCRIPT = "entrypoint.sh"
@@ -28,6 +28,9 @@ OF_2018: Version = (0, 0)
 _OF_2018 = re.compile(r"v?1\.(0\.0-beta\d*|[89]|1\d)(-.*)?")
 # A tag that is no version ("latest"), or none at all, is taken for the newest there is.
 NEWEST: Version = (999, 0)
+# NVIDIA has come to no other version 1: in mirrors, by which the vendor is not told, it is AMD's.
+_AMDS_TAG = re.compile(r"([a-z]+-)*v?1\.\d.*|labeller.*")
+_OF_NVIDIA = "nvidia/"
 _NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
 # Before this version a plugin that finds no driver blocks for ever, knows no MIG, and ignores what
 # it is given.
@@ -41,19 +44,36 @@ _DEFAULTS = {FAILS: "true", MIG_STRATEGY: NO_STRATEGY}
 
 def version_of(image: str) -> Version:
     """The plugin's version, as its image's tag has it."""
-    _, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    tag = _tag(image)
     if _OF_2018.fullmatch(tag):
         return OF_2018
     numbers = _NUMBERS.fullmatch(tag)
     return (int(numbers[1]), int(numbers[2])) if numbers else NEWEST
 
 
+def _tag(image: str) -> str:
+    return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
 def setting(container: Mapping[str, Any], name: str) -> str | None:
     """A setting of the plugin's container; None where it stands in what is not seen here."""
+    if any(_variable(name) in word for word in words(container)):
+        return None
     if (found := _said(container, name)) is not None:
-        return found or None
+        return found if found and "$" not in found else None
     reads_more = _said(container, _CONFIG_FILE) is not None or container.get("envFrom")
-    return None if reads_more else _DEFAULTS[name]
+    return None if reads_more or _is_open(container) else _DEFAULTS[name]
+
+
+def _variable(name: str) -> str:
+    return name.upper().replace("-", "_")
+
+
+def _is_open(container: Mapping[str, Any]) -> bool:
+    """Whether something else starts the plugin, or its arguments refer to something else."""
+    said = [*words(container)]
+    starts = said[0].rpartition("/")[2] if container.get("command") and said else PROGRAM
+    return starts != PROGRAM or any("$" in word for word in said)
 
 
 def _said(container: Mapping[str, Any], name: str) -> str | None:
@@ -63,7 +83,7 @@ def _said(container: Mapping[str, Any], name: str) -> str | None:
         if argument.startswith("-") and argument.lstrip("-") == name:
             return value if has_value else {FAILS: "true"}.get(name, following)
     for variable in container.get("env") or ():
-        if variable.get("name") == name.upper().replace("-", "_"):
+        if variable.get("name") == _variable(name):
             return str(variable.get("value") or "")
     return None
 
@@ -73,6 +93,9 @@ def is_plugin(container: Mapping[str, Any]) -> bool:
     repository = str(container.get("image") or "").partition("@")[0]
     path, _, name = repository.rpartition("/")
     if name.partition(":")[0] != IMAGE or f"{path}/".endswith(_OF_AMD):
+        return False
+    tag, is_named = _tag(repository), f"{path}/".endswith(_OF_NVIDIA)
+    if not is_named and _AMDS_TAG.fullmatch(tag) and not _OF_2018.fullmatch(tag):
         return False
     programs = (word.rpartition("/")[2] for word in words(container))
     return not container.get("command") or any(

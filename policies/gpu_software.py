@@ -84,15 +84,19 @@ def _software(member: Member) -> Iterator[Software]:
     kind = kind_of(member.type)
     if kind == "DaemonSet":
         pods = pods_of(member.type, member.properties) or {}
-        containers = (pods[where][index] for where, index in containers_of(pods))
+        places = containers_of(pods)
+        containers = (pods[where][index] for where, index in places)
         if (container := next(filter(is_plugin, containers), None)) is not None:
+            # What comes before it may wait for the driver, and never end without one.
+            is_first = all(kind == "containers" for kind, _ in places)
+            at_most = Certainty.CERTAIN if is_first else Certainty.POSSIBLE
             yield Software(
                 label=f"the DaemonSet {member.name}",
                 member=member,
                 pods=pods,
                 plugin=True,
                 driver=False,
-                fails_without_gpus=lambda: _fails(container),
+                fails_without_gpus=lambda: min(_fails(container), at_most),
                 mig_strategy=lambda: setting(container, MIG_STRATEGY),
             )
     # A chart's DaemonSets are resources of the stack themselves; those of a release are not.

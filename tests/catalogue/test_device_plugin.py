@@ -29,6 +29,17 @@ NEW = "nvcr.io/nvidia/k8s-device-plugin:v0.18.2"
         # AMD's plugin is called the same.
         ({"image": "rocm/k8s-device-plugin:1.25.2.8"}, False),
         ({"image": "docker.io/rocm/k8s-device-plugin"}, False),
+        # Mirrors of it, told by its versions: NVIDIA's are 0.x, 1.0.0-beta, and those of 2018.
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:1.31.0.9"}, False),
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:v1.31"}, False),
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:labeller-1.31.0.9"}, False),
+        ({"image": "contoso.azurecr.io/amd/k8s-device-plugin:latest"}, False),
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:v0.18.2-ubi9"}, True),
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:1.0.0-beta6"}, True),
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:1.11"}, True),
+        ({"image": "contoso.azurecr.io/mirror/k8s-device-plugin:latest"}, True),
+        # What NVIDIA's own may be called one day.
+        ({"image": "nvcr.io/nvidia/k8s-device-plugin:v1.2.0"}, True),
     ],
 )
 def test_which_containers_are_plugins(container: dict[str, Any], is_it: bool) -> None:

@@ -25,6 +25,12 @@ from tests.policies.pool_variants import CPU
 SYSTEM: dict[str, Any] = {"vmSize": CPU, "mode": "System", "nodeTaints": []}
 BOUND = required([asks(POOL_LABEL, "In", "gpu")])
 WAITS = {"env": [{"name": "FAIL_ON_INIT_ERROR", "value": "false"}]}
+
+
+def shell(script: str) -> dict[str, Any]:
+    return {"command": ["sh", "-c", script]}
+
+
 AMD: dict[str, Any] = {"vmSize": "Standard_ND96isr_MI300X_v5", "nodeTaints": []}
 WINDOWS: dict[str, Any] = {"vmSize": CPU, "osType": "Windows", "nodeTaints": []}
 
@@ -80,8 +86,20 @@ def test_a_plugin_on_a_pool_of_the_stack(
         {"container": {"envFrom": [{"configMapRef": {"name": "c"}}]}},
         {"container": {"args": ["--config-file", "/etc/plugin.yaml"]}},
         {"affinity": required([asks("nvidia.com/gpu.present", "In", "true")])},
+        # A shell can set what it likes, and arguments can refer to the environment.
+        {"container": shell("FAIL_ON_INIT_ERROR=false exec nvidia-device-plugin")},
+        {"container": shell("export FAIL_ON_INIT_ERROR=false; nvidia-device-plugin")},
+        {"container": {"command": ["env", "FAIL_ON_INIT_ERROR=false", "nvidia-device-plugin"]}},
+        {"container": {"args": ["--fail-on-init-error=$(FAIL)"],
+                       "env": [{"name": "FAIL", "value": "false"}]}},
+        {"container": {"args": ["$(FLAGS)"], "env": [{"name": "FLAGS", "value": ""}]}},
+        {"container": {"env": [{"name": "FAIL_ON_INIT_ERROR", "value": "$(FAIL)"}]}},
+        {"container": shell("FAIL_ON_INIT_ERROR=false exec nvidia-device-plugin")
+                      | {"env": [{"name": "FAIL_ON_INIT_ERROR", "value": "true"}]}},
+        # It waits for the driver, and the plugin with it.
+        {"initContainers": [{"name": "wait", "image": "busybox", "command": ["sleep", "inf"]}]},
     ],
-)
+)  # fmt: skip
 def test_what_is_possible_is_not_refused(pods: dict[str, Any]) -> None:
     stack = pool(), pool("system", **SYSTEM), daemon_set(TOLERATION, **pods)
     assert certain(*stack) == []
@@ -145,6 +163,10 @@ def strategy(*resources: Resource) -> list[str]:
         (daemon_set(TOLERATION, container={"env": [{"name": "MIG_STRATEGY", "valueFrom": {}}]}),
          False),
         (daemon_set(TOLERATION, container={"args": ["--config-file=/c"]}), False),
+        (daemon_set(TOLERATION, container=shell("MIG_STRATEGY=mixed exec nvidia-device-plugin")),
+         False),
+        (daemon_set(TOLERATION, container={"args": ["--mig-strategy=$(S)"]}), False),
+        (daemon_set(TOLERATION, container={"command": ["/usr/bin/nvidia-device-plugin"]}), True),
         # It does not land there.
         (daemon_set(), False),
         (release("nvidia-device-plugin", tolerations=[TOLERATION]), True),
