@@ -17,12 +17,12 @@ from catalogue.scheduling import (
     asked_labels,
     selects,
 )
-from catalogue.sizes import architecture
+from catalogue.sizes import architecture, cpu_sizes, gpu_sizes
 from policies.certainty import Certainty
 from policies.pools import Pool, nvidia_gpus
 
 # Labels under these domains are others' to set: AKS, Kubernetes, or what discovers GPUs on nodes.
-_OTHERS_DOMAINS = ("kubernetes.io", "k8s.io", "kubernetes.azure.com", "nvidia.com")
+_OTHERS_DOMAINS = ("kubernetes.io", "k8s.io", "kubernetes.azure.com", "nvidia.com", "amd.com")
 # No more combinations of labels are tried out than these.
 _MOST_COMBINATIONS = 1000
 _OTHER_VALUE = "a value that no pod asks for"
@@ -43,6 +43,13 @@ def _accelerator(pool: Pool) -> str | Unknown | None:
     return "nvidia" if found else None
 
 
+def _instance_type(pool: Pool) -> str | Unknown:
+    """The size as Azure writes it, whatever its case in the program."""
+    vm_size = pool.get("vmSize").lower()
+    size = gpu_sizes().get(vm_size) or cpu_sizes().get(vm_size)
+    return size.name if size else UNKNOWN
+
+
 def _architecture(pool: Pool) -> str | Unknown:
     found = {architecture(vm_size) for vm_size in pool.sizes()}
     return (found.pop() if len(found) == 1 else None) or UNKNOWN
@@ -57,7 +64,7 @@ _BY_AKS: Mapping[str, Callable[[Pool], str | Unknown | None]] = MappingProxyType
         "beta.kubernetes.io/os": _system,
         "kubernetes.io/arch": _architecture,
         "beta.kubernetes.io/arch": _architecture,
-        "node.kubernetes.io/instance-type": lambda pool: pool.get("vmSize") or UNKNOWN,
+        "node.kubernetes.io/instance-type": _instance_type,
         "kubernetes.azure.com/mode": lambda pool: (pool.get("mode") or "User").lower(),
         ACCELERATOR_LABEL[0]: _accelerator,
         "kubernetes.azure.com/accelerator": _accelerator,

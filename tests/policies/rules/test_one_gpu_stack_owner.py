@@ -39,6 +39,7 @@ TWO_DRIVERS = (
     "This pool gets its driver from AKS and from the GPU Operator. Set gpuProfile.driver to None "
     "for the pool, or driver.enabled to false for the GPU Operator."
 )
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 TOLERATE_ALL: dict[str, Any] = {"operator": "Exists"}
 OPERATOR_LANDS: dict[str, Any] = {"daemonsets": {"tolerations": [TOLERATE_ALL]}}
 DRIVER_BY_AKS: dict[str, Any] = {"driver": {"enabled": False}}
@@ -153,12 +154,30 @@ def test_node_selectors(selector: dict[str, str], lands: bool | None) -> None:
         ([[]], False),
         ([[asks("feature.node.kubernetes.io/pci-10de.present", "In", "true")]], None),
         ([[asks("nvidia.com/gpu.count", "Gt", "1")], [asks("own", "Exists")]], True),
+        ([[asks("amd.com/gpu.family", "DoesNotExist")]], None),
     ],
 )
 def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None) -> None:
     labelled = pool(nodeLabels={"own": "yes", "number": "7"}, **SPECIALISED)
     found = owner(labelled, daemon_set(TOLERATION, affinity=required(*terms)))
     assert found == EXPECTED[lands]
+
+
+@pytest.mark.parametrize(
+    ("vm_size", "asked", "lands"),
+    [
+        # The node's label is the size as Azure writes it, however the program does.
+        ("standard_nc8as_t4_v3", asks(INSTANCE_TYPE, "In", "Standard_NC8as_T4_v3"), True),
+        ("standard_nc8as_t4_v3", asks(INSTANCE_TYPE, "NotIn", "Standard_NC8as_T4_v3"), False),
+        # How Azure writes a size that is not in the tables, nobody knows here.
+        ("standard_nc9_v9", asks(INSTANCE_TYPE, "NotIn", "Standard_NC9_v9"), None),
+    ],
+)
+def test_sizes_are_asked_for_as_azure_writes_them(
+    vm_size: str, asked: dict[str, Any], lands: bool | None
+) -> None:
+    written = pool(vmSize=vm_size, **SPECIALISED)
+    assert owner(written, daemon_set(TOLERATION, affinity=required([asked]))) == EXPECTED[lands]
 
 
 def test_preferred_affinity_keeps_nothing_away() -> None:
