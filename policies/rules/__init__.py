@@ -37,14 +37,14 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     # What they refuse is not made.
     gpu_pool_linux_only,
     gpu_pool_minimum_size,
-    gpu_size_retired,
-    gpu_image_retired,
     one_gpu_stack_owner,
     device_plugin_tolerates_pools,
     device_plugin_on_gpu_nodes,
-    kubernetes_minimum_version,
     kubeconfig_secret,
     # What they find is told.
+    gpu_size_retired,
+    gpu_image_retired,
+    kubernetes_minimum_version,
     gpu_size_unknown,
     gpu_pool_tainted,
     gpu_stack_owner_unclear,

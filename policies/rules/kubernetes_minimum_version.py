@@ -1,6 +1,6 @@
 """Kubernetes has a version that AKS still has, by its table of versions."""
 
-from pulumi_policy import EnforcementLevel, ResourceValidationArgs
+from pulumi_policy import ResourceValidationArgs
 
 from catalogue.kubernetes import ON_AKS, minor_version, written
 from policies.pools import is_cluster, pools_of
@@ -14,7 +14,6 @@ _LOWEST = min(filter(None, map(minor_version, ON_AKS)))
 @ResourceRule(
     title="Kubernetes has a minimum version",
     description="Clusters and pools run a version of Kubernetes that AKS still supports.",
-    level=EnforcementLevel.MANDATORY,
     remedy="Use a newer version of Kubernetes, or leave it out for AKS's default.",
     tags=("aks", "version"),
     settings={

@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from pulumi_policy import EnforcementLevel
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from catalogue.kubernetes import ON_AKS
@@ -12,8 +13,10 @@ from tests.policies.pool_variants import CLUSTER, CPU, INLINE_FORMS, Form, every
 LOWEST = next(iter(ON_AKS))
 
 
-def test_what_aks_has_no_more_is_refused() -> None:
+def test_what_aks_has_no_more_is_told() -> None:
     """The floor was 1.10, from 2018: AKS refused everything below it by itself."""
+    # A cluster that is there goes on to take changes: AKS refuses new ones by itself.
+    assert kubernetes_minimum_version.enforcement_level is EnforcementLevel.ADVISORY
     assert kubernetes_minimum_version.config_schema is not None
     assert kubernetes_minimum_version.config_schema.properties["minimum"]["default"] == LOWEST
 
