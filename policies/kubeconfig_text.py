@@ -8,26 +8,45 @@ import re
 # of Kubernetes have users.
 _KIND = re.compile(r"""\bkind\\?["']?\s*:\s*\\?["']?Config\b""")
 _USERS = re.compile(r"""\busers\\?["']?\s*:""")
+_KEY = r"""\b(client-key-data|token|password|access-token|id-token)\\?["']?\s*:"""
+_ANY = re.compile(_KEY + r"""\s*\\?["']?[^\s"',}\\]""")
+# Before the value there can be a tag, a sign of several lines, and an indented line of its own; a
+# comment, another key or another item in its place is none.
 _CREDENTIAL = re.compile(
-    r"""\b(client-key-data|token|password|access-token|id-token)"""
-    r"""\\?["']?[ \t]*:[ \t]*([|>][+-]?\s+)?(\\?["'])?(?P<value>[^\n"'\\,]+)"""
+    _KEY + r"""(?:[ \t]|![\w!:/.-]*|[|>][+-]?(?=\s)|\r?\n(?=[ \t]))*+"""
+    r"""(?!\#|-\s|[\w.-]+:\s)(\\?["'])?(?P<value>[^\n"'\\,]+)"""
 )
-# A credential is one word of these letters, and random: somewhere it has a digit. A template has
-# signs for whoever fills it in, or plain words: ${TOKEN}, <your token>, __TOKEN__, REDACTED.
-_WORD = re.compile(r"(?!__)(?=.*\d)[A-Za-z0-9+/=._~-]+")
+# A template has signs for whoever fills it in, or words that say so.
+_TEMPLATE = re.compile(
+    r"\$\{.*|\$\(.*|\$[A-Za-z_]\w*|\{\{.*|<.*|\[.*|__\w+__|%.+%|@.+@"
+    r"|[A-Z]+|[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[A-Z]+\+OMITTED"
+    r"|(?i:redacted|null|~|\*+|x+|change[ _-]?me|your[ _-].+)"
+)
 _ENCODED = re.compile(r"[A-Za-z0-9+/\s]{80,}=*\s*")
 
 
+def can_have_credentials(value: object) -> bool:
+    """Whether a value is a kubeconfig with anything in it where credentials stand."""
+    text = _kubeconfig(value)
+    return _ANY.search(text) is not None
+
+
 def has_credentials(value: object) -> bool:
-    """Whether a value is a kubeconfig that opens a cluster, as it is or in base 64."""
-    if not isinstance(value, str):
-        return False
-    text = _decoded(value) if _ENCODED.fullmatch(value) else value
-    if not (_KIND.search(text) and _USERS.search(text)):
+    """Whether a value is a kubeconfig that opens a cluster: a template of one does not."""
+    text = _kubeconfig(value)
+    if not _USERS.search(text):
         return False
     found = (match["value"].partition(" #")[0] for match in _CREDENTIAL.finditer(text))
-    values = (value.strip(" \t}]\r") for value in found)
-    return any(map(_WORD.fullmatch, values))
+    values = filter(None, (value.strip(" \t}]\r") for value in found))
+    return not all(map(_TEMPLATE.fullmatch, values))
+
+
+def _kubeconfig(value: object) -> str:
+    """A kubeconfig's text, as it is or in base 64; empty of anything else."""
+    if not isinstance(value, str):
+        return ""
+    text = _decoded(value) if _ENCODED.fullmatch(value) else value
+    return text if _KIND.search(text) else ""
 
 
 def _decoded(text: str) -> str:

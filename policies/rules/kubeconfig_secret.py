@@ -10,7 +10,7 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from policies.kubeconfig_text import has_credentials
+from policies.kubeconfig_text import can_have_credentials, has_credentials
 from policies.pods import containers_of, kind_of, pods_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
@@ -37,7 +37,7 @@ def _sealed(value: Any) -> Any:
     if isinstance(value, list):
         items = [_sealed(item) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
-    return Secret(value) if has_credentials(value) else value
+    return Secret(value) if can_have_credentials(value) else value
 
 
 def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:

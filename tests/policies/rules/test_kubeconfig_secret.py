@@ -105,9 +105,28 @@ def test_a_template_has_no_credentials(placeholder: str, name: str, quote: str) 
     _passes(WITH_TOKEN.replace("TOKEN", f"{quote}{placeholder % name}{quote}"))
 
 
-@pytest.mark.parametrize("words", ["REDACTED", "your-token-here", "change me", "***", "xxxx", "''"])
+NO_CREDENTIALS = [
+    "REDACTED", "DATA+OMITTED", "TOKEN_PLACEHOLDER_1", "YOUR_TOKEN_V2", "REPLACE_ME_2026", "null",
+    "your-token-here", "change me", "~", "***", "xxxx", "''", "", "# to be filled in",
+    "!!str ${TOKEN}", "\n      ${TOKEN}", "\n    username: u", "|\n      {{ .Values.token }}",
+    "${TOKEN:-abc}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", NO_CREDENTIALS)
 def test_words_are_no_credentials(words: str) -> None:
     _passes(WITH_TOKEN.replace("TOKEN", words))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "kubeconfig-u-2xqhd7k5jb:8nsw4xq7", "P@ssw0rd!", "hunter2$", "correct-horse-battery-staple",
+        "!!str abc123", "\n      abc123", "|\n      abc123", ">-\n      abc", "x1} # it",
+    ],
+)  # fmt: skip
+def test_whatever_is_no_template_is_a_credential(said: str) -> None:
+    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", said))
 
 
 def test_others_have_a_kind_config_too() -> None:
@@ -117,19 +136,39 @@ def test_others_have_a_kind_config_too() -> None:
 def _passes(text: str) -> None:
     config_map = Resource(type=CONFIG_MAP, properties={"data": {"config": text}})
     assert findings(kubeconfig_secret, config_map) == []
-    assert remediated(kubeconfig_secret, config_map) is None
+
+
+def _is_refused_and_sealed(text: str) -> None:
+    config_map = Resource(type=CONFIG_MAP, properties={"data": {"config": text}})
+    assert len(findings(kubeconfig_secret, config_map)) == 1
+    assert remediated(kubeconfig_secret, config_map) == {"data": {"config": secret(text)}}
+
+
+def test_a_template_is_sealed_all_the_same() -> None:
+    """It harms nobody, and what is no template after all would lie open in the state."""
+    made = remediated(
+        kubeconfig_secret, Resource(type=PROVIDER, properties={"kubeconfig": WITH_TOKEN})
+    )
+    assert made == {"kubeconfig": secret(WITH_TOKEN)}
+
+
+# Passwords with all signs that YAML leaves alone; and words: none has to have a digit in it.
+PASSWORDS = st.one_of(
+    st.from_regex(r"[a-z0-9][A-Za-z0-9!@$%^&*()_+=.:;~/-]{7,40}[a-z0-9]", fullmatch=True),
+    st.from_regex(r"[b-w]{3,8}(-[b-w]{3,8}){2,4}", fullmatch=True),
+)
 
 
 @given(
-    token=st.binary(min_size=32, max_size=64),
-    form=st.sampled_from(["%s", '"%s"', "%s  # it", "|\n      %s"]),
+    password=PASSWORDS.filter(
+        lambda text: not text.startswith(("your", "change", "x", "redacted"))
+    ),
+    key=st.sampled_from(["token", "password", "client-key-data"]),
+    form=st.sampled_from(["%s", '"%s"', "%s  # it", "|\n      %s", "!!str %s", "\n      %s"]),
 )
-def test_random_words_are_credentials(token: bytes, form: str) -> None:
-    text = base64.urlsafe_b64encode(b"7" + token).decode() + "7"
-    config_map = Resource(
-        type=CONFIG_MAP, properties={"data": {"a": WITH_TOKEN.replace("TOKEN", form % text)}}
-    )
-    assert len(findings(kubeconfig_secret, config_map)) == 1
+def test_passwords_are_credentials(password: str, key: str, form: str) -> None:
+    said = f"{key}: {form % password}"
+    _is_refused_and_sealed(WITH_TOKEN.replace("token: TOKEN", said))
 
 
 def test_an_environment_is_no_place_for_it() -> None:
