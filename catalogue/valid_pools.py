@@ -92,7 +92,7 @@ def _nearest(vm_size: str) -> str:
     names = [
         size.name
         for size in gpu_sizes().values()
-        if size.gpu_vendor == "NVIDIA" and size.retired_on is None
+        if size.gpu_vendor == "NVIDIA" and size.retired_on is None and size.aks_driver is not False
     ]
     near = difflib.get_close_matches(vm_size, names, n=3, cutoff=0)
     return f"take one such as {', '.join(near)}"

@@ -182,6 +182,8 @@ def _serves(size: GpuSize, wanted: GpuSize, pool: WantedPool) -> bool:
     """Whether it could stand in the stack file in place of the other one."""
     if size.retired_on or (pool.is_divided and size.mig is False):
         return False
+    if size.aks_driver is False and pool.gpu_stack != "none":
+        return False
     # Who brings the driver by himself may have brought it for any; the same vendor's is nearer.
     return size.gpu_vendor == (wanted.gpu_vendor if pool.gpu_stack == "none" else "NVIDIA")
 

@@ -50,6 +50,7 @@ def test_only_what_a_stack_file_may_say() -> None:
         assert vm_size not in {size.name for size in near}
         assert {size.gpu_vendor for size in near} == {"NVIDIA"}
         assert {size.retired_on for size in near} == {None}
+        assert False not in {size.aks_driver for size in near}
 
 
 def test_a_pool_of_another_vendor_stays_with_it() -> None:
