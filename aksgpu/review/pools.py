@@ -26,6 +26,8 @@ class GpuPool:
     """A pool, or of one that has several sizes its machines of one size."""
 
     name: str
+    # What the pack calls it.
+    label: str
     resource: Resource
     vm_size: str
     # None: not known before the update.
@@ -114,6 +116,7 @@ def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
     said = machines.vm_size if _is_known(machines.vm_size) else NOT_KNOWN_YET
     return GpuPool(
         name=str(name),
+        label=pool.label,
         resource=resource,
         vm_size=size.name if size else said,
         nodes=_nodes(machines),

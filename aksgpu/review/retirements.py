@@ -7,6 +7,8 @@ review sees both.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from pulumi.automation.events import StepEventStateMetadata
+
 from aksgpu.review.model import Violation
 from aksgpu.review.pools import all_pools
 from aksgpu.review.seen import Step
@@ -35,22 +37,23 @@ def _judged(finding: Violation, steps: Mapping[str, Step]) -> Violation:
 
 
 def _is_new(finding: Violation, step: Step) -> bool:
-    if step.kind == "update":
-        more = _sizes_added(step) if finding.rule == _SIZE else _headers_added(step)
-        return any(added in finding.message for added in more)
-    return step.kind in ("create", "replace")
-
-
-def _sizes_added(step: Step) -> set[str]:
-    """The sizes of pools that a cluster did not have, or had with another size."""
-    before = {(pool.name, pool.vm_size) for pool in all_pools(step.resource, step.old)}
-    after = {(pool.name, pool.vm_size) for pool in all_pools(step.resource, step.new)}
-    return {vm_size for _, vm_size in after - before}
-
-
-def _headers_added(step: Step) -> set[str]:
-    before, after = (
-        set(specialised_image_headers((state and state.inputs) or {}))
-        for state in (step.old, step.new)
+    """Whether what is retired has come with this step: the size of a pool, or a header."""
+    if step.kind not in ("create", "replace", "update"):
+        return False
+    # What is replaced is made anew.
+    before = step.old if step.kind == "update" else None
+    if finding.rule == _SIZE:
+        there = {(pool.name, pool.vm_size) for pool in all_pools(step.resource, before)}
+        added = (
+            pool
+            for pool in all_pools(step.resource, step.new)
+            if (pool.name, pool.vm_size) not in there
+        )
+        return any(f"{pool.label} has {pool.vm_size}, " in finding.message for pool in added)
+    return not _headers(before) and any(
+        f"The custom header {header} asks " in finding.message for header in _headers(step.new)
     )
-    return set() if before else after
+
+
+def _headers(state: StepEventStateMetadata | None) -> list[str]:
+    return list(specialised_image_headers((state and state.inputs) or {}))

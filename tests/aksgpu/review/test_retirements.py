@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from aksgpu.review.retirements import refuse_new
-from tests.aksgpu.review.reviews import CLUSTER, CPU, T4, policy, seen, step
+from tests.aksgpu.review.reviews import AGENT_POOL, CLUSTER, CPU, T4, policy, seen, step
 
 OLD, OLDER = "Standard_NC6s_v3", "Standard_NC6"
 POOL = {"agentPoolName": "gpu", "vmSize": OLD, "count": 2}
@@ -51,8 +51,9 @@ def test_a_size(event: Any, expected: bool) -> None:
     [
         ([], False),
         ([{"name": "new", "vmSize": OLD}], True),
-        # Of another size than the finding is about.
+        # Of another size than the finding is about, though its name begins like that.
         ([{"name": "new", "vmSize": T4}], False),
+        ([{"name": "new", "vmSize": OLDER}], False),
     ],
 )
 def test_an_inline_pool(added: list[dict[str, Any]], expected: bool) -> None:
@@ -64,7 +65,29 @@ def test_an_inline_pool(added: list[dict[str, Any]], expected: bool) -> None:
         {"agentPoolProfiles": there + added},
         kind=CLUSTER,
     )
-    assert is_refused(SIZE, "gpu-size-retired", event) is expected
+    for place in range(len(there) + len(added)):
+        message = SIZE.replace("This pool", f"The inline pool agentPoolProfiles[{place}]")
+        assert is_refused(message, "gpu-size-retired", event) is (expected and place == 2)
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "rule", "message"),
+    [
+        (
+            AGENT_POOL,
+            POOL,
+            "gpu-image-retired",
+            "This pool has the tag SkipGPUDriverInstall, which",
+        ),
+        ("kubernetes:karpenter.sh/v1:NodePool", {}, "gpu-size-retired", f"It may take {OLD}, T4."),
+    ],
+)
+def test_what_azure_does_not_refuse(
+    kind: str, inputs: dict[str, Any], rule: str, message: str
+) -> None:
+    """New ones were refused for a tag that AKS ignores, and for one size of several."""
+    event = step("create", "gpu", None, inputs, kind=kind)
+    assert not is_refused(message, rule, event)
 
 
 @pytest.mark.parametrize(
