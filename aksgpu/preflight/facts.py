@@ -76,6 +76,7 @@ class ExistingPool:
     vm_size: str
     count: int
     spot: bool
+    version: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,6 +197,7 @@ def _pool(profile: ManagedClusterAgentPoolProfile) -> ExistingPool:
         vm_size=str(profile.vm_size or ""),
         count=profile.count or 0,
         spot=_text(profile.scale_set_priority) == "Spot",
+        version=str(profile.current_orchestrator_version or profile.orchestrator_version or ""),
     )
 
 

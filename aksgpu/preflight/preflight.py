@@ -98,7 +98,7 @@ def _answers(
     settings: Settings, pools: Sequence[WantedPool], facts: Facts, today: date
 ) -> Iterator[Row]:
     yield from existence.judge(settings, pools, facts)
-    yield versions.judge(settings, facts)
+    yield from versions.judge(settings, facts)
     yield from registrations.providers(facts)
     yield from registrations.features(settings, facts)
     yield from sizes.judge(pools, facts, today)

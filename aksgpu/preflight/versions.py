@@ -1,34 +1,48 @@
-"""Whether the Kubernetes version of a stack is offered in its region."""
+"""Whether the Kubernetes versions of a stack are offered in its region."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered, Version
 from aksgpu.preflight.rows import About, Row
 from settings import Settings
 
-_ABOUT = About("version", key="cluster.kubernetesVersion")
 
-
-def judge(settings: Settings, facts: Facts) -> Row:
-    """The answer for the cluster; pools take its version."""
-    said = settings.cluster.kubernetes_version
-    there = facts.cluster.version if isinstance(facts.cluster, ExistingCluster) else ""
+def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
+    """The answers for the cluster, and for each pool whose version is not the cluster's."""
+    cluster = settings.cluster.kubernetes_version
+    there = facts.cluster if isinstance(facts.cluster, ExistingCluster) else None
+    about = About("version", key="cluster.kubernetesVersion")
     if settings.cluster.existing:
-        known = f", {there}" if there else ""
-        return _ABOUT.ok(f"the pools take the version of the cluster{known}")
+        known = f", {there.version}" if there and there.version else ""
+        yield about.ok(f"the pools take the version of the cluster{known}")
+    else:
+        yield _answer(about, "the cluster", cluster, there.version if there else "", facts)
+    beside = there.version if settings.cluster.existing and there else cluster
+    for key in ("systemPools", "gpuPools"):
+        pools = settings.system_pools if key == "systemPools" else settings.gpu_pools
+        for number, pool in enumerate(pools):
+            said = pool.kubernetes_version
+            if not said or _is_of(beside, said):
+                continue
+            about = About("version", pool.name, f"{key}[{number}].kubernetesVersion")
+            has = there.pools[pool.name].version if there and pool.name in there.pools else ""
+            yield _answer(about, "the pool", said, has, facts)
+
+
+def _answer(about: About, what: str, said: str, there: str, facts: Facts) -> Row:
     if there and said and _is_of(there, said):
-        return _ABOUT.ok(f"the cluster has {there} already")
+        return about.ok(f"{what} has {there} already")
     if isinstance(facts.versions, Unanswered):
         advice = f"`az aks get-versions --location {facts.location} --output table` tells"
-        return _ABOUT.unknown(facts.versions.reason, advice, facts.versions.cause)
+        return about.unknown(facts.versions.reason, advice, facts.versions.cause)
     if not said:
         default = next((one.minor for one in facts.versions if one.is_default), "")
-        return _ABOUT.ok(f"AKS takes its own default{f', {default}' if default else ''}")
-    return _offered(said, facts.versions, facts.location)
+        return about.ok(f"AKS takes its own default{f', {default}' if default else ''}")
+    return _offered(about, said, facts.versions, facts.location)
 
 
-def _offered(said: str, versions: Sequence[Version], here: str) -> Row:
+def _offered(about: About, said: str, versions: Sequence[Version], here: str) -> Row:
     official = [one.minor for one in versions if one.is_official and not one.is_preview]
     advice = f"take one of {', '.join(official)}, or leave it out"
     found = next((one for one in versions if _is_of(said, one.minor)), None)
@@ -42,10 +56,10 @@ def _offered(said: str, versions: Sequence[Version], here: str) -> Row:
     elif not found.is_official:
         what = f"Kubernetes {said} is offered with long-term support only, which is not asked for"
     if what or found is None:
-        return _ABOUT.problem(Cause.VERSION_NOT_OFFERED, what, advice)
+        return about.problem(Cause.VERSION_NOT_OFFERED, what, advice)
     if found.is_preview:
-        return _ABOUT.warning(f"Kubernetes {said} is a preview in {here}", advice)
-    return _ABOUT.ok(f"Kubernetes {said} is offered in {here}")
+        return about.warning(f"Kubernetes {said} is a preview in {here}", advice)
+    return about.ok(f"Kubernetes {said} is offered in {here}")
 
 
 def _is_of(version: str, minor: str) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from aksgpu.outcome import Cause
 from aksgpu.preflight import registrations, versions
-from aksgpu.preflight.facts import Version
+from aksgpu.preflight.facts import ExistingCluster, ExistingPool, Version
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, stack_of, the
 from tests.rehearsal.conftest import API_VERSION
 
@@ -38,9 +38,32 @@ OFFERED = [
 )
 def test_versions(version: str, answer: str, words: str) -> None:
     settings = stack_of(cluster={"kubernetesVersion": version})
-    row = versions.judge(settings, facts_with(versions=OFFERED))
+    (row,) = versions.judge(settings, facts_with(versions=OFFERED))
     assert (row.answer, row.key) == (answer, "cluster.kubernetesVersion")
     assert words in row.what
+
+
+def test_pools_of_versions_of_their_own() -> None:
+    """Only the cluster's was asked for; a pool's that is not offered passed."""
+    pools = [
+        T4 | {"name": name, "kubernetesVersion": version}
+        for name, version in (("same", "1.35"), ("old", "1.34"), ("odd", "1.34.99"))
+    ]
+    own = [{"name": "more", "vmSize": "Standard_D4ds_v5", "kubernetesVersion": "1.33"}]
+    stack = stack_of(cluster={"kubernetesVersion": "1.35"}, gpuPools=pools, systemPools=own)
+    rows = list(versions.judge(stack, facts_with(versions=OFFERED)))
+    assert [(row.pool, row.answer, row.key) for row in rows] == [
+        ("", "ok", "cluster.kubernetesVersion"),
+        ("more", "problem", "systemPools[0].kubernetesVersion"),
+        ("old", "ok", "gpuPools[1].kubernetesVersion"),
+        ("odd", "problem", "gpuPools[2].kubernetesVersion"),
+    ]
+    has = ExistingPool(vm_size=T4["vmSize"], count=1, spot=False, version="1.34.99")
+    there = ExistingCluster(
+        id="/c", location="eastus", version="1.35.1", trouble="", pools={"odd": has}
+    )
+    *_, odd = versions.judge(stack, facts_with(versions=OFFERED, cluster=there))
+    assert (odd.answer, odd.what) == ("ok", "the pool has 1.34.99 already")
 
 
 def test_a_version_of_another_region(place: Place) -> None:
