@@ -15,7 +15,18 @@ SECRET_HEADERS = frozenset(
 )
 # A header of somebody's own may hold a secret; one that only switches something on or off does not.
 _SWITCHES = frozenset({"0", "1", "false", "true"})
-_SHOWN = CLIENTS_OWN | {CUSTOM_FEATURES.lower()}
+_SHOWN = CLIENTS_OWN | {
+    CUSTOM_FEATURES.lower(),
+    # Of Azure's own clients; anybody may have a header that begins with x-ms-.
+    "x-ms-client-session-id",
+    "x-ms-command-name",
+    "x-ms-date",
+    "x-ms-effective-locale",
+    "x-ms-parameter-set-name",
+    "x-ms-request-id",
+    "x-ms-useragent",
+    "x-ms-version",
+}
 MASK = "[secret]"
 SECRET_FIELDS = frozenset(
     [
@@ -60,14 +71,10 @@ def _headers(request: web.Request) -> dict[str, str]:
     for raw_name, raw_value in request.raw_headers:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         if name.lower() not in SECRET_HEADERS:
-            if not (_is_azures(name.lower()) or value.lower() in _SWITCHES):
+            if not (name.lower() in _SHOWN or value.lower() in _SWITCHES):
                 value = MASK
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
-
-
-def _is_azures(name: str) -> bool:
-    return name in _SHOWN or name.startswith("x-ms-")
 
 
 def _body(content_type: str, content: bytes) -> Any:
