@@ -5,15 +5,27 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import yaml
 
+from catalogue.headers import CUSTOM_FEATURES
 from catalogue.mistakes import Mistake
 from settings.reading import PROJECT
 from settings.secrets import is_kept
 
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^.\[\]]+')
+
+
+# What is required beside another setting has one of the same form.
+_STAND_INS: Mapping[str, str] = MappingProxyType(
+    {
+        "network.subnetId": "/subscriptions/secret/resourceGroups/secret/providers/"
+        "Microsoft.Network/virtualNetworks/secret/subnets/secret"
+    }
+)
+_SERVICES = ("dnsServiceIp", "serviceCidr")
 
 
 class StackFileError(Exception):
@@ -154,6 +166,12 @@ def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
     known = {
         key: _in_clear(value, key.removeprefix(f"{PROJECT}:")) for key, value in config.items()
     }
+    # One without the other would be a mistake.
+    network = config.get(f"{PROJECT}:network")
+    if isinstance(network, Mapping) and any(map(_is_secure, map(network.get, _SERVICES))):
+        known[f"{PROJECT}:network"] = {
+            key: value for key, value in known[f"{PROJECT}:network"].items() if key not in _SERVICES
+        }
     return {
         key: value if isinstance(value, str) else json.dumps(value, default=str)
         for key, value in known.items()
@@ -161,11 +179,21 @@ def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def _is_secure(value: Any) -> bool:
+    """Whether the engine takes it for something encrypted: a map with this one key, and a text."""
+    return (
+        isinstance(value, Mapping) and [*value] == ["secure"] and isinstance(value["secure"], str)
+    )
+
+
 def _in_clear(value: Any, path: str) -> Any:
     """A value without what is encrypted in it."""
+    if _is_secure(value):
+        whole, _, name = path.rpartition(".")
+        # The features of a preview are in no stand-in.
+        hidden = "secret" if is_kept(whole) and name.lower() != CUSTOM_FEATURES.lower() else None
+        return _STAND_INS.get(path, hidden)
     if isinstance(value, Mapping):
-        if "secure" in value:
-            return "secret" if is_kept(path.rpartition(".")[0]) else None
         known = {key: _in_clear(member, f"{path}.{key}") for key, member in value.items()}
         return {key: member for key, member in known.items() if member is not None}
     if isinstance(value, list):
@@ -176,10 +204,9 @@ def _in_clear(value: Any, path: str) -> Any:
 
 def _secrets(value: Any, path: str) -> Iterator[str]:
     """Where below a value there is something encrypted."""
-    if isinstance(value, Mapping):
-        if "secure" in value:
-            yield path
-            return
+    if _is_secure(value):
+        yield path
+    elif isinstance(value, Mapping):
         for key, member in value.items():
             yield from _secrets(member, f"{path}.{key}")
     elif isinstance(value, list):

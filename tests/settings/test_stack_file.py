@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from catalogue.mistakes import Mistake
+from settings import load
 from settings.stack_file import (
     ElsewhereError,
     NoStackFileError,
@@ -146,6 +147,36 @@ def test_of_what_is_encrypted_the_names_of_headers_labels_and_tags_stay() -> Non
         "aks-gpu:gpuPools": '[{"name": "gpu", "customHeaders": {"A": "secret"}, "taints": ["a"]}]',
         "aks-gpu:network": "{}",
     }
+
+
+NETWORK = "dnsServiceIp: 10.8.0.10, serviceCidr: 10.8.0.0/16"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "network: {mode: subnet, subnetId: HIDDEN}",
+        f"network: {{{NETWORK}}}".replace("10.8.0.10", "HIDDEN"),
+        f"network: {{{NETWORK}}}".replace("10.8.0.0/16", "HIDDEN"),
+        "network: {dnsServiceIp: HIDDEN, serviceCidr: HIDDEN}",
+        "cluster: {authorizedIpRanges: [HIDDEN]}",
+        "network: {podCidr: HIDDEN}",
+        "systemPool: {customHeaders: HIDDEN}",
+        "tags: {secure: a, b: c}",
+        "tags: {secure: a, b: HIDDEN}",
+    ],
+)
+def test_a_stack_file_with_secrets_is_read_as_the_program_reads_it(said: str) -> None:
+    """Preflight refused stack files that `pulumi up` takes."""
+    file = parse(f"config: {{aks-gpu:{said}}}".replace("HIDDEN", "{secure: x}"), "x")
+    load(as_the_engine_hands_it_over(file.config), pytest.fail)
+
+
+def test_no_feature_is_asked_for_in_place_of_an_encrypted_one() -> None:
+    headers = "{AKSHTTPCustomFeatures: {secure: x}, A: {secure: y}}"
+    file = parse(f"config: {{aks-gpu:systemPool: {{customHeaders: {headers}}}}}", "x")
+    (told,) = as_the_engine_hands_it_over(file.config).values()
+    assert told == '{"customHeaders": {"A": "secret"}}'
 
 
 @pytest.mark.parametrize("said", ["[gpu/dev]", "{imports: [gpu/dev]}", "[gpu: {merge: false}]"])
