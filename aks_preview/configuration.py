@@ -1,7 +1,7 @@
 """The settings of aks-preview: azure-native's, and which version of AKS's API is spoken."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -23,6 +23,24 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
 )
 # Where resources are: one program means one Azure, whichever of its providers makes them.
 PLACE = ("subscriptionId", "tenantId", "metadataHost", "environment")
+# The variables that azure-native reads itself: fewer than aks-preview, and one more.
+_OF_AZURE_NATIVE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "subscriptionId": ("ARM_SUBSCRIPTION_ID",),
+        "tenantId": ("ARM_TENANT_ID",),
+        "metadataHost": ("ARM_METADATA_HOSTNAME",),
+        "environment": ("ARM_ENVIRONMENT", "AZURE_ENVIRONMENT"),
+    }
+)
+# With one of these it does not sign in with the Azure CLI, whose account has a cloud of its own.
+_SIGN_IN: Mapping[str, str] = MappingProxyType(
+    {
+        "clientCertificatePath": "ARM_CLIENT_CERTIFICATE_PATH",
+        "clientSecret": "ARM_CLIENT_SECRET",
+        "useMsi": "ARM_USE_MSI",
+        "useOidc": "ARM_USE_OIDC",
+    }
+)
 # What would let its reader in: hidden in the state, whether or not the program asks for it.
 CREDENTIALS = frozenset(
     {"adminPassword", "kubeconfig", "password", "secret"}
@@ -34,17 +52,41 @@ def contradictions(
     azure_native: Mapping[str, str],
     own: Mapping[str, str],
     environment: Mapping[str, str] = os.environ,
+    *,
+    secret: Collection[str] = (),
 ) -> Iterator[Mistake]:
-    """Where the configuration of aks-preview means another Azure than that of azure-native."""
+    """Where the configuration of aks-preview means another Azure than that of azure-native.
+
+    Of what is secret no value is told.
+    """
     for name in PLACE:
-        variable = SETTINGS[name].variables[0]
-        theirs, source = azure_native.get(name), f"azure-native:{name}"
-        if not theirs:
-            theirs, source = environment.get(variable), variable
+        theirs, source = _of_azure_native(name, azure_native, environment)
         ours = own.get(name)
         if theirs and ours and theirs.lower() != ours.lower():
+            values = (
+                f"is not what {source} is"
+                if name in secret
+                else f"is {ours}, and {source} is {theirs}"
+            )
             yield Mistake(
                 f"{PACKAGE}:{name}",
-                f"is {ours}, and {source} is {theirs}: the resources of one program would be in "
-                f"two places. Remove {PACKAGE}:{name}: aks-preview takes it from azure-native",
+                f"{values}: the resources of one program would be in two places. Remove "
+                f"{PACKAGE}:{name}: aks-preview takes it from azure-native",
             )
+
+
+def _of_azure_native(
+    name: str, given: Mapping[str, str], environment: Mapping[str, str]
+) -> tuple[str, str]:
+    """What azure-native takes for a setting, and from where; '' where a program cannot know."""
+    if value := given.get(name):
+        return value, f"azure-native:{name}"
+    for variable in _OF_AZURE_NATIVE[name]:
+        if value := environment.get(variable):
+            return value, variable
+    default = SETTINGS[name].default
+    by_itself = any(
+        (given.get(setting) or environment.get(variable, "")).lower() not in ("", "0", "false")
+        for setting, variable in _SIGN_IN.items()
+    )
+    return (default, f"the default of azure-native:{name}") if default and by_itself else ("", "")

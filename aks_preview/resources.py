@@ -152,14 +152,15 @@ def _where_azure_native_is(
     if given.provider or (given.parent and given.parent.get_provider(kind)):
         return opts
     azure_native, own = _configured("azure-native"), _configured(PACKAGE)
-    if found := list(contradictions(azure_native, own)):
+    secret = _secrets("azure-native") | _secrets(PACKAGE)
+    if found := list(contradictions(azure_native, own, secret=secret)):
         raise pulumi.RunError("\n".join(map(str, found)))
     root = pulumi.runtime.get_root_resource()
     if not azure_native or root is None:
         return opts
     if root not in _PROVIDERS:
         settings = {
-            name: pulumi.Output.secret(value) if SETTINGS[name].is_secret else value
+            name: pulumi.Output.secret(value) if name in secret else value
             for name, value in {**azure_native, **own}.items()
         }
         _PROVIDERS[root] = pulumi.ProviderResource(PACKAGE, f"{PACKAGE}-as-azure-native", settings)
@@ -169,3 +170,12 @@ def _where_azure_native_is(
 def _configured(package: str) -> dict[str, str]:
     config = pulumi.Config(package)
     return {name: value for name in SETTINGS if (value := config.get(name))}
+
+
+def _secrets(package: str) -> set[str]:
+    """The settings that are secrets by themselves, or in the configuration of a package."""
+    return {
+        name
+        for name, setting in SETTINGS.items()
+        if setting.is_secret or pulumi.runtime.is_config_secret(f"{package}:{name}")
+    }

@@ -75,6 +75,32 @@ def test_each_setting_of_the_place_is_compared(name: str) -> None:
     assert variable in found.reason
 
 
+@pytest.mark.parametrize(
+    ("native", "environment", "reason"),
+    [
+        ({"clientSecret": "s"}, {}, "the default of azure-native:environment is public"),
+        ({}, {"ARM_USE_OIDC": "true"}, "the default of azure-native:environment is public"),
+        ({}, {"AZURE_ENVIRONMENT": "china"}, "AZURE_ENVIRONMENT is china"),
+        # The cloud is that of the Azure CLI's account.
+        ({}, {}, None),
+        ({}, {"ARM_USE_OIDC": "false"}, None),
+    ],
+)
+def test_the_cloud_that_azure_native_has_by_itself(
+    native: dict[str, str], environment: dict[str, str], reason: str | None
+) -> None:
+    """`aks-preview:environment` alone led to a government's cloud, and azure-native elsewhere."""
+    found = list(contradictions(native, {"environment": "usgovernment"}, environment))
+    assert [reason in each.reason for each in found if reason] == [True] * len(found)
+    assert bool(found) is bool(reason)
+    assert not list(contradictions(native, {"environment": "Public"}, {}))
+
+
+def test_what_azure_native_does_not_read_contradicts_nothing() -> None:
+    own = {"subscriptionId": "b"}
+    assert not list(contradictions({}, own, {"AZURE_SUBSCRIPTION_ID": "a"}))
+
+
 def test_the_azure_cli_says_where_only_if_it_signs_in(tmp_path: Path) -> None:
     environment = {"PATH": azure_cli(tmp_path / "cli", "of-the-cli")}
 
@@ -92,7 +118,7 @@ def test_the_azure_cli_says_where_only_if_it_signs_in(tmp_path: Path) -> None:
 def configured() -> Iterator[Any]:
     """Sets a program's configuration."""
     before = dict(runtime_config.CONFIG.get())
-    yield runtime_config.set_all_config
+    yield lambda config, secret=(): runtime_config.set_all_config(config, list(secret))
     runtime_config.set_all_config(before, [])
 
 
@@ -121,6 +147,25 @@ def test_azure_natives_configuration_is_handed_over(deploy: Deploy, configured: 
     assert provider.inputs == {"subscriptionId": "a", "apiVersion": "v"}
     (used,) = providers_of_pools(graph)
     assert "aks-preview-as-azure-native" in used
+
+
+def test_what_is_secret_in_either_configuration_stays_so(
+    deploy: Deploy, configured: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenant that was set with --secret stood in clear in the state, as the provider's input."""
+    sealed: list[Any] = []
+    secret = pulumi.Output.secret
+    monkeypatch.setattr(
+        pulumi.Output, "secret", lambda value: (sealed.append(value), secret(value))[1]
+    )
+    settings = {"azure-native:tenantId": "t", "azure-native:clientSecret": "s"}
+    settings |= {"azure-native:clientId": "c", "aks-preview:subscriptionId": "i"}
+    configured(settings, ["azure-native:tenantId", "aks-preview:subscriptionId"])
+    deploy(program)
+    assert set(sealed) == {"t", "s", "i"}
+
+    (found,) = contradictions({"tenantId": "a"}, {"tenantId": "b"}, {}, secret={"tenantId"})
+    assert found.reason.startswith("is not what azure-native:tenantId is: ")
 
 
 def test_without_it_everything_stays_as_it_is(deploy: Deploy, configured: Any) -> None:
