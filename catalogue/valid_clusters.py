@@ -4,6 +4,7 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
 
 from catalogue import kubernetes
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
@@ -47,6 +48,13 @@ def _is_a_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
     if not name or not NAME.fullmatch(name) or DNS_PREFIX.fullmatch(name):
         return None
     return f"is the cluster's name, {name!r}, unless it is set: set one of {DNS_PREFIX_RULE}"
+
+
+def _has_no_administrators(entra: Any) -> bool:
+    """Whether Entra lets nobody administer a cluster; what is not known yet may."""
+    if entra is None:
+        return False
+    return entra.azure_rbac is False and entra.admin_group_object_ids in ([], ())
 
 
 def _leaves_the_version_alone(channel: str | None, cluster: Values) -> str | None:
@@ -115,6 +123,11 @@ CLUSTER: Rules = MappingProxyType(
                 lambda off, cluster: off and "entra" in cluster and cluster["entra"] is None,
                 "leaves nobody who can sign in: set entra as well",
             ),
+            wrong_if(
+                lambda off, cluster: off and _has_no_administrators(cluster.get("entra")),
+                "leaves nobody who can administer the cluster: set entra.adminGroupObjectIds, or "
+                "entra.azureRbac: true",
+            ),
         ),
         "upgradeChannel": (
             one_of("none", "patch", "stable", "rapid", "node-image"),
@@ -138,12 +151,6 @@ DOUBTS: Rules = MappingProxyType({"kubernetesVersion": (_is_on_aks,)})
 
 ENTRA: Rules = MappingProxyType(
     {
-        "adminGroupObjectIds": (
-            wrong_if(
-                lambda groups, entra: not groups and not entra.get("azureRbac", True),
-                "is required unless azureRbac is true: who administers the cluster?",
-            ),
-        ),
         "adminGroupObjectIds[]": (
             matches(
                 re.compile(_OBJECT_ID),

@@ -65,6 +65,8 @@ def arguments(part: str, properties: Mapping[str, Any]) -> dict[str, Any]:
 
 def cluster(**args: Any) -> AksCluster:
     pool = SystemPoolArgs(vm_size="Standard_D4ds_v5")
+    if isinstance(entra := args.get("entra"), dict):
+        args["entra"] = EntraArgs(**entra)
     return AksCluster("it", AksClusterArgs(**{**PLACE, "system_pool": pool, **args}))
 
 
@@ -175,7 +177,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("cluster", {"authorizedIpRanges": [""]}, "authorizedIpRanges[0]"),
     ("cluster", {"userAssignedIdentityId": "own"}, "userAssignedIdentityId"),
     ("cluster", {"disableLocalAccounts": True}, "disableLocalAccounts"),
-    ("cluster.entra", {}, "adminGroupObjectIds"),
+    ("cluster", {"disableLocalAccounts": True, "entra": {}}, "disableLocalAccounts"),
     ("cluster.entra", {"adminGroupObjectIds": ["admins"]}, "adminGroupObjectIds[0]"),
     ("network", {"podCidr": ""}, "podCidr"),
     ("network", {"serviceCidr": ""}, "serviceCidr"),
@@ -297,6 +299,15 @@ def test_names_of_what_exists_are_judged_too(deploy: Deploy, make: Callable[[], 
             make()
 
     assert not deploy(program).registered
+
+
+def test_entra_needs_groups_only_where_there_are_no_local_accounts(deploy: Deploy) -> None:
+    """AKS takes Entra without either; `entra: {}` was refused."""
+    assert from_settings("cluster", {"entra": {}}) == []
+    groups = pulumi.Output.from_input(["a"])
+    deploy(lambda: cluster(entra={}))
+    deploy(lambda: cluster(disable_local_accounts=True, entra={"admin_group_object_ids": groups}))
+    deploy(lambda: cluster(disable_local_accounts=True, entra={"azure_rbac": True}))
 
 
 def test_a_header_for_the_image_needs_the_image() -> None:
