@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from aksgpu.outcome import Cause
 from aksgpu.preflight.facts import ExistingCluster, Facts, Unanswered, Version
 from aksgpu.preflight.rows import About, Row
-from settings import Settings
+from settings import GpuPool, Settings, SystemNodePool
 
 
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
@@ -19,15 +19,17 @@ def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
     else:
         yield _answer(about, "the cluster", cluster, there.version if there else "", facts)
     beside = there.version if settings.cluster.existing and there else cluster
-    for key in ("systemPools", "gpuPools"):
-        pools = settings.system_pools if key == "systemPools" else settings.gpu_pools
-        for number, pool in enumerate(pools):
-            said = pool.kubernetes_version
-            if not said or _is_of(beside, said):
-                continue
-            about = About("version", pool.name, f"{key}[{number}].kubernetesVersion")
-            has = there.pools[pool.name].version if there and pool.name in there.pools else ""
-            yield _answer(about, "the pool", said, has, facts)
+    own: list[tuple[str, SystemNodePool | GpuPool]] = [
+        *((f"systemPools[{at}]", one) for at, one in enumerate(settings.system_pools)),
+        *((f"gpuPools[{at}]", one) for at, one in enumerate(settings.gpu_pools)),
+    ]
+    for key, pool in own:
+        said = pool.kubernetes_version
+        if not said or _is_of(beside, said):
+            continue
+        about = About("version", pool.name, f"{key}.kubernetesVersion")
+        has = there.pools[pool.name].version if there and pool.name in there.pools else ""
+        yield _answer(about, "the pool", said, has, facts)
 
 
 def _answer(about: About, what: str, said: str, there: str, facts: Facts) -> Row:

@@ -155,9 +155,12 @@ def test_what_is_secret_in_either_configuration_stays_so(
     """A tenant that was set with --secret stood in clear in the state, as the provider's input."""
     sealed: list[Any] = []
     secret = pulumi.Output.secret
-    monkeypatch.setattr(
-        pulumi.Output, "secret", lambda value: (sealed.append(value), secret(value))[1]
-    )
+
+    def seal(value: Any) -> pulumi.Output[Any]:
+        sealed.append(value)
+        return secret(value)
+
+    monkeypatch.setattr(pulumi.Output, "secret", seal)
     settings = {"azure-native:tenantId": "t", "azure-native:clientSecret": "s"}
     settings |= {"azure-native:clientId": "c", "aks-preview:subscriptionId": "i"}
     configured(settings, ["azure-native:tenantId", "aks-preview:subscriptionId"])
