@@ -64,6 +64,8 @@ else:
             location=stack.location,
             tags=stack.tags,
         ),
+        # A deleted group takes the cluster along.
+        pulumi.ResourceOptions(protect=stack.cluster.protect),
     )
 
 cluster: AksCluster | ExistingAksCluster

@@ -33,6 +33,7 @@ def test_nothing_that_is_protected_goes_until_the_stack_file_lifts_it(whole_benc
         ours | {"location": "westeurope"},
         stack(name, POOL, dnsPrefix="other"),
         stack(name, POOL, existing=True),
+        ours | {"resourceGroup": {"name": name, "existing": True}},
         stack(name, {**POOL, "vmSize": "Standard_NC16as_T4_v3"}),
         ours | {"gpuPools": []},
     ]
