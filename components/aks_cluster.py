@@ -18,7 +18,7 @@ from catalogue.valid_pools import SYSTEM_POOL
 from components.arguments import check, chosen, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.first_pool import first_pool_hooks
-from components.live_pools import FIRST_COUNT, LiveCluster
+from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
 from components.provider_change import provider_change
 
 # What AKS calls the modes of the network.
@@ -272,6 +272,8 @@ class AksCluster(_Cluster):
         )
         hooks = first_pool_hooks(name, removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
+        # AKS repeats the labels, taints and tags of all pools here, and some may be secrets.
+        opts.additional_secret_outputs = [POOLS]
         cluster = _cluster_args(name, args)
         if headers:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)

@@ -76,6 +76,25 @@ def test_a_secret_stays_one_wherever_it_goes(bench: Bench, faults: Faults) -> No
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
+def test_a_secret_stays_one_where_the_cluster_names_no_pool(bench: Bench) -> None:
+    """AKS's own list of pools came to the state in clear once `systemPool` was removed."""
+    name = unique("removed")
+    larger = {"name": "larger", "vmSize": "Standard_D8ds_v5"}
+    bench.write_stack(stack(name, POOL, systemPools=[larger]))
+    labels = f'aks-gpu:gpuPools[0].labels["{LABEL}"]'
+    for path in (labels, "aks-gpu:tags.owner"):
+        bench.pulumi("config", "set", "--secret", "--path", path, SECRET)
+    bench.pulumi("up", "--yes", "--skip-preview")
+    bench.pulumi("config", "set", "--path", "aks-gpu:systemPool.removed", "true")
+    bench.pulumi("config", "set", "--secret", "--path", "aks-gpu:tags.owner", f"{SECRET}-2")
+    bench.pulumi("up", "--yes", "--skip-preview")
+    shown = bench.pulumi("stack", "export", "--show-secrets")
+    assert SECRET in shown
+    for path, text in written(bench).items():
+        assert SECRET not in text, path
+    bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
+
+
 @pytest.mark.parametrize("path", ["location", "gpuPools[0].vmSize"])
 def test_what_cannot_be_a_secret_is_refused_with_its_place(bench: Bench, path: str) -> None:
     bench.write_stack(stack("refused", POOL))
