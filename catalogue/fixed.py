@@ -2,8 +2,9 @@
 
 By the path of the property, with the reason. A change of it takes a new resource. What AKS changes
 in place is not here, even where it does so in one direction only (`networkPluginMode`, `podCidr`,
-`networkPolicy`, `outboundType`, a service principal that gives way to an identity): an update is
-tried, and AKS says no where it cannot.
+`networkPolicy`, `outboundType`, a service principal that gives way to an identity) or in a preview
+(`capacityReservationGroupID`, since August 2026): an update is tried, and AKS says no where it
+cannot.
 """
 
 from collections.abc import Collection, Mapping
@@ -79,10 +80,11 @@ CLUSTER: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# What AKS chooses by itself where a program leaves it out: a refresh may find it at any time.
-_CHOSEN_BY_AKS = frozenset(
+# What AKS chooses or keeps where a program leaves it out: a refresh or an import may find it.
+_LEFT_TO_AKS = frozenset(
     {
         "apiServerAccessProfile.enablePrivateCluster",
+        "diskEncryptionSetID",
         "enableEncryptionAtHost",
         "enableNodePublicIP",
         "enableRBAC",
@@ -90,19 +92,27 @@ _CHOSEN_BY_AKS = frozenset(
         "gpuProfile.driver",
         "gpuProfile.driverType",
         "gpuProfile.nvidia",
+        "hostGroupID",
+        "kubeletConfig",
         "kubeletDiskType",
+        "linuxOSConfig",
         "linuxProfile.adminUsername",
         "maxPods",
         "networkProfile.dnsServiceIP",
+        "networkProfile.nodePublicIPTags",
         "networkProfile.serviceCidr",
+        "nodePublicIPPrefixID",
         "nodeResourceGroup",
         "osDiskSizeGB",
         "osDiskType",
         "osType",
         "podIPAllocationMode",
+        "podSubnetID",
+        "proximityPlacementGroupID",
         "scaleSetPriority",
         "type",
         "windowsProfile.adminUsername",
+        "windowsProfile.disableOutboundNat",
         "workloadRuntime",
     }
 )
@@ -114,4 +124,4 @@ def replacing(table: Mapping[str, str], given: Collection[str]) -> list[str]:
     Pulumi's own comparison takes a value that a refresh has found, and the program does not set,
     for one that was taken out. It is none: AKS keeps what a request leaves out.
     """
-    return [path for path in table if path not in _CHOSEN_BY_AKS or path in given]
+    return [path for path in table if path not in _LEFT_TO_AKS or path in given]

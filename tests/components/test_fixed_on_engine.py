@@ -176,6 +176,11 @@ def test_each_row_of_pools_replaces_the_pool(bench: Bench) -> None:
     assert bench.changes() == {}
 
 
+def test_what_no_argument_sets_replaces_no_pool() -> None:
+    """A pool of the Azure CLI's with a kubelet of its own was replaced after its import."""
+    assert BY_PROPERTIES.keys().isdisjoint(fixed.replacing(fixed.POOL, BY_ARGUMENTS))
+
+
 def test_order_and_what_a_refresh_fills_in_replace_nothing(bench: Bench) -> None:
     """A refresh of a state without outputs, as of a failed creation, makes inputs of all of them.
 
