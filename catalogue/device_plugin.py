@@ -6,6 +6,8 @@ from datetime import date
 from itertools import pairwise
 from typing import Any
 
+from catalogue.shapes import mappings, sequence
+
 # When the facts here were true.
 AS_OF = date(2026, 11, 21)
 
@@ -82,7 +84,7 @@ def _said(container: Mapping[str, Any], name: str) -> str | None:
         argument, has_value, value = word.partition("=")
         if argument.startswith("-") and argument.lstrip("-") == name:
             return value if has_value else {FAILS: "true"}.get(name, following)
-    for variable in container.get("env") or ():
+    for variable in mappings(container.get("env")):
         if variable.get("name") == _variable(name):
             return str(variable.get("value") or "")
     return None
@@ -106,5 +108,5 @@ def is_plugin(container: Mapping[str, Any]) -> bool:
 def words(container: Mapping[str, Any]) -> Iterator[str]:
     """All words of a container's command, also of one that a shell runs."""
     for part in ("command", "args"):
-        for text in container.get(part) or ():
+        for text in sequence(container.get(part)):
             yield from (word.strip("\"';") for word in str(text).split())

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from catalogue.nodes import TAINT, TAINT_RULE
+from catalogue.shapes import mapping, mappings, sequence
 
 Spec = Mapping[str, Any]
 
@@ -75,7 +76,9 @@ def untolerated(spec: Spec, taints: Iterable[Taint]) -> list[Taint]:
         taint
         for taint in taints
         if taint.blocks
-        and not any(_tolerates(toleration, taint) for toleration in spec.get("tolerations") or ())
+        and not any(
+            _tolerates(toleration, taint) for toleration in mappings(spec.get("tolerations"))
+        )
     ]
 
 
@@ -89,7 +92,7 @@ def selects(spec: Spec, label_of: LabelOf, name: str | Unknown = UNKNOWN) -> boo
 
 def unmet_selector(spec: Spec, label_of: LabelOf) -> Iterator[str]:
     """What the selector asks for and the node does not have."""
-    selector = spec.get("nodeSelector") or {}
+    selector = mapping(spec.get("nodeSelector"))
     for key in selector:
         label = label_of(key)
         if label is not UNKNOWN and label != str(selector[key]):
@@ -107,18 +110,20 @@ def unmet_affinity(spec: Spec, label_of: LabelOf, name: str | Unknown = UNKNOWN)
 
 def affinity_terms(spec: Spec) -> Sequence[Mapping[str, Any]] | None:
     """The terms of the required node affinity, of which one has to be met; None without any."""
-    nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    nodes = mapping(mapping(spec.get("affinity")).get("nodeAffinity"))
     required = nodes.get("requiredDuringSchedulingIgnoredDuringExecution")
-    return None if required is None else required.get("nodeSelectorTerms") or ()
+    if required is None:
+        return None
+    return [*map(mapping, sequence(mapping(required).get("nodeSelectorTerms")))]
 
 
 def asked_labels(spec: Spec) -> Iterator[tuple[str, list[str]]]:
     """The labels that the pods' selector and affinity ask for, each with the values they name."""
-    selector = spec.get("nodeSelector") or {}
+    selector = mapping(spec.get("nodeSelector"))
     yield from ((key, [str(selector[key])]) for key in selector)
     for term in affinity_terms(spec) or ():
-        for expression in term.get("matchExpressions") or ():
-            yield expression["key"], [str(one) for one in expression.get("values") or ()]
+        for expression in mappings(term.get("matchExpressions")):
+            yield str(expression.get("key")), [*map(str, sequence(expression.get("values")))]
 
 
 def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
@@ -131,14 +136,15 @@ def _tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
 
 
 def _unmet(term: Mapping[str, Any], label_of: LabelOf, name: str | Unknown) -> Iterator[str]:
-    expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
+    expressions = [*map(mapping, sequence(term.get("matchExpressions")))]
+    fields = [*map(mapping, sequence(term.get("matchFields")))]
     if not expressions and not fields:
         yield _NO_TERM
     for expression in expressions:
-        if not _is_met(expression, label_of(expression["key"]), _TESTS):
+        if not _is_met(expression, label_of(str(expression.get("key"))), _TESTS):
             yield _written(expression)
     for field in fields:
-        is_name = field["key"] == "metadata.name" and len(field.get("values") or ()) == 1
+        is_name = field.get("key") == "metadata.name" and len(sequence(field.get("values"))) == 1
         if not is_name or not _is_met(field, name, _FIELD_TESTS):
             yield _written(field)
 
@@ -152,12 +158,12 @@ def _is_met(
     test = tests.get(str(asked.get("operator")))
     if test is None or isinstance(value, Unknown):
         return test is not None and value is not UNMET
-    return test(value, [str(one) for one in asked.get("values") or ()])
+    return test(value, [*map(str, sequence(asked.get("values")))])
 
 
 def _written(asked: Mapping[str, Any]) -> str:
-    values = ", ".join(map(str, asked.get("values") or ()))
-    return f"{asked['key']} {asked.get('operator')}" + (f" ({values})" if values else "")
+    values = ", ".join(map(str, sequence(asked.get("values"))))
+    return f"{asked.get('key')} {asked.get('operator')}" + (f" ({values})" if values else "")
 
 
 def _compared(holds: Callable[[int, int], bool], value: str | None, values: Sequence[str]) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from catalogue.shapes import mapping
 from policies.pods import containers_of, pods_of
 from policies.unknowns import Unknowns
 
@@ -30,7 +31,7 @@ def images_of(
     """Each container's image; an unknown one hides none of the others."""
 
     def image_of(place: tuple[str, int]) -> Iterator[Image]:
-        container = pods[place[0]][place[1]]
+        container = mapping(pods[place[0]][place[1]])
         if text := str(container.get("image") or ""):
             yield _image(str(container.get("name") or place[1]), text)
 

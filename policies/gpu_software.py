@@ -17,6 +17,7 @@ from catalogue.device_plugin import (
     version_of,
 )
 from catalogue.scheduling import Spec
+from catalogue.shapes import mapping
 from policies.certainty import Certainty
 from policies.pods import containers_of, kind_of, pods_of
 from policies.stack_rule import Member
@@ -85,7 +86,7 @@ def _software(member: Member) -> Iterator[Software]:
     if kind == "DaemonSet":
         pods = pods_of(member.type, member.properties) or {}
         places = containers_of(pods)
-        containers = (pods[where][index] for where, index in places)
+        containers = (mapping(pods[where][index]) for where, index in places)
         if (container := next(filter(is_plugin, containers), None)) is not None:
             # What comes before it may wait for the driver, and never end without one.
             is_first = all(kind == "containers" for kind, _ in places)
@@ -101,11 +102,11 @@ def _software(member: Member) -> Iterator[Software]:
             )
     # A chart's DaemonSets are resources of the stack themselves; those of a release are not.
     elif kind == "Release" and _chart(member.properties) == _PLUGIN_CHART:
-        yield _plugin_release(member, member.properties.get("values") or {})
+        yield _plugin_release(member, mapping(member.properties.get("values")))
     elif kind in ("Release", "Chart") and _chart(member.properties) == _OPERATOR_CHART:
-        yield _operator(member, member.properties.get("values") or {})
+        yield _operator(member, mapping(member.properties.get("values")))
     elif member.type == _OPERATORS_SETTINGS:
-        yield _operator(member, member.properties.get("spec") or {})
+        yield _operator(member, mapping(member.properties.get("spec")))
 
 
 def _chart(properties: Mapping[str, Any]) -> str:
@@ -160,18 +161,20 @@ def _operator(member: Member, values: Mapping[str, Any]) -> Software:
         label="the GPU Operator",
         member=member,
         pods={
-            "tolerations": _said(values.get("daemonsets") or {}, "tolerations", [_GPU_TOLERATION])
+            "tolerations": _said(
+                mapping(values.get("daemonsets")), "tolerations", [_GPU_TOLERATION]
+            )
         },
         plugin=_is_on(values, "devicePlugin"),
         driver=_is_on(values, "driver"),
         is_operator=True,
         certainty=_certainty(member),
-        mig_strategy=lambda: (values.get("mig") or {}).get("strategy"),
+        mig_strategy=lambda: mapping(values.get("mig")).get("strategy"),
     )
 
 
 def _is_on(values: Mapping[str, Any], part: str) -> bool:
-    return not _is_off(values.get(part) or {}, "enabled")
+    return not _is_off(mapping(values.get(part)), "enabled")
 
 
 def _is_off(values: Mapping[str, Any], name: str) -> bool:

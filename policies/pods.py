@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from catalogue.shapes import mapping, sequence
+
 # Where the pods' specification stands in a resource, by the resource's kind.
 _SPEC: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -36,7 +38,7 @@ def pods_of(resource_type: str, properties: Mapping[str, Any]) -> Mapping[str, A
         return None
     found = properties
     for step in path:
-        found = found.get(step) or {}
+        found = mapping(found.get(step))
     return found
 
 
@@ -45,5 +47,5 @@ def containers_of(pods: Mapping[str, Any]) -> list[tuple[str, int]]:
     return [
         (kind, index)
         for kind in ("initContainers", "containers")
-        for index in range(len(pods.get(kind) or ()))
+        for index in range(len(sequence(pods.get(kind))))
     ]

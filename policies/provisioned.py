@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue.nodes import GPU_TAINT
+from catalogue.shapes import mapping, mappings, sequence
 from catalogue.sizes import is_gpu_size
 from policies.pools import Pool
 from policies.vocabulary import AZURE_NATIVE
@@ -28,7 +29,7 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
     if kind == "NodePool":
         sizes = {"scale": {"autoscale": [{"sizes": sizes_of(properties)}]}}
         taints = {
-            ours: [_written(taint) for taint in _template(properties).get(theirs) or ()]
+            ours: [_written(taint) for taint in mappings(_template(properties).get(theirs))]
             for ours, theirs in (
                 ("nodeTaints", "taints"), ("nodeInitializationTaints", "startupTaints")
             )
@@ -37,7 +38,7 @@ def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[P
         yield Pool("This NodePool", AZURE_NATIVE, False, properties, lambda: node)
     elif kind == "Workspace":
         # KAITO taints its nodes by itself.
-        size = (properties.get("resource") or {}).get("instanceType")
+        size = mapping(properties.get("resource")).get("instanceType")
         node = {"vmSize": size, "nodeTaints": [GPU_TAINT]}
         yield Pool("This Workspace", AZURE_NATIVE, False, properties, lambda: node)
 
@@ -77,13 +78,13 @@ def _kind(resource_type: str) -> str:
 
 
 def _template(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    spec = properties.get("spec") or {}
-    return (spec.get("template") or {}).get("spec") or {}
+    return mapping(mapping(mapping(properties.get("spec")).get("template")).get("spec"))
 
 
 def _requirements(properties: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    for one in _template(properties).get("requirements") or ():
-        yield str(one.get("key")), str(one.get("operator")), [*map(str, one.get("values") or ())]
+    for one in mappings(_template(properties).get("requirements")):
+        values = [*map(str, sequence(one.get("values")))]
+        yield str(one.get("key")), str(one.get("operator")), values
 
 
 def _written(taint: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from pulumi_policy import ResourceValidationArgs
 
 from catalogue.device_plugin import GPU
+from catalogue.shapes import mapping
 from policies.provisioned import can_have_gpus, is_node_pool, sizes_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
@@ -21,8 +22,8 @@ def gpu_nodes_provisioned(
     with unknowns.deferred():
         if not is_node_pool(args.resource_type) or not can_have_gpus(args.props):
             return
-        spec = args.props.get("spec") or {}
-        if GPU not in (spec.get("limits") or {}):
+        spec = mapping(args.props.get("spec"))
+        if GPU not in mapping(spec.get("limits")):
             yield (
                 f"This NodePool can make GPU nodes, as many as pods ask for: it has no limit for "
                 f"{GPU}. Set one in spec.limits, or leave GPUs out by its requirements."

@@ -10,6 +10,7 @@ from typing import Any
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
+from catalogue.shapes import mapping, mappings
 from policies.kubeconfig_text import can_have_credentials, has_credentials
 from policies.pods import containers_of, kind_of, pods_of
 from policies.rule import Findings, ResourceRule, Settings
@@ -73,12 +74,12 @@ def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
 
 
 def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
-    data = args.props.get(part) or {}
+    data = mapping(args.props.get(part))
     keys = unknowns.each(data, lambda key: [key] if has_credentials(data[key]) else [])
     return (f"The ConfigMap's {part}, under {key}," for key in keys)
 
 
 def _in_container(pods: Mapping[str, Any], kind: str, index: int) -> Iterator[str]:
-    for variable in pods[kind][index].get("env") or ():
+    for variable in mappings(mapping(pods[kind][index]).get("env")):
         if has_credentials(variable.get("value")):
             yield f"The environment variable {variable.get('name')} of {kind}[{index}]"
