@@ -82,7 +82,7 @@ class Owners:
         for certainty, gets in ((Certainty.CERTAIN, "gets"), (Certainty.POSSIBLE, "can get")):
             those = [one for sure, one in software if sure >= certainty]
             owning = [label for sure, label in own if sure >= certainty]
-            labels = dict.fromkeys([*owning, *(one.label for one in those)])
+            labels = dict.fromkeys([*owning, *_labels(those)])
             if len(labels) > 1 and (owning or any(map(self._meet, combinations(those, 2)))):
                 sure = min(certainty, nvidia_gpus(self.found.pool))
                 text = message(gets if sure is certainty else "can get", " and from ".join(labels))
@@ -93,7 +93,25 @@ class Owners:
         """Whether both can be on one node: their selectors may exclude each other."""
         first, second = two
         chosen = is_selected(self.found.pool, first.pods, second.pods)
-        return first.label != second.label and bool(chosen)
+        return _are_two(first, second) and bool(chosen)
+
+
+def _are_two(first: Software, second: Software) -> bool:
+    """Of the operator, a release and the settings beside it are one."""
+    of_one = first.is_operator and second.is_operator and first.member.type != second.member.type
+    return first.member.urn != second.member.urn and not of_one
+
+
+def _labels(software: Sequence[Software]) -> list[str]:
+    """Their labels, with their names where a label is that of two."""
+    several = {
+        one.label
+        for one, other in combinations(software, 2)
+        if one.label == other.label and _are_two(one, other)
+    }
+    return [
+        f"{one.label} {one.member.name}" if one.label in several else one.label for one in software
+    ]
 
 
 def owners(members: Members, unknowns: Unknowns) -> Iterator[Owners]:

@@ -14,7 +14,7 @@ from policies.rule import Findings, PoolRule, Settings
 )
 def gpu_mig_supported(pool: Pool, _: Settings) -> Findings:
     profile = pool.get("gpuInstanceProfile")
-    if not profile:
+    if profile.lower() in ("", "none"):
         return
     name = pool.name_of("gpuInstanceProfile")
     if profile not in PROFILES:

@@ -10,6 +10,8 @@ A100 = "Standard_NC24ads_A100_v4"
 @pool_cases(
     [
         ({}, []),
+        # No profile at all, by the word of the API.
+        ({"gpuInstanceProfile": "None"}, []),
         ({"gpuInstanceProfile": "MIG1g", "vmSize": A100}, []),
         (
             {"gpuInstanceProfile": "MIG5g", "vmSize": A100},

@@ -287,6 +287,24 @@ def test_the_operator_brings_both(operator: Resource) -> None:
     ]
 
 
+def test_two_releases_of_the_operator_are_two() -> None:
+    """By their label they were one."""
+    first, second = (
+        release("gpu-operator", name=name, **OPERATOR_LANDS, **DRIVER_BY_AKS) for name in "ab"
+    )
+    assert owner(pool(), first, second) == [
+        "This pool gets the device plugin from the GPU Operator a and from the GPU Operator b: "
+        f"{TWICE}"
+    ]
+    # A release and the operator's settings beside it are one.
+    settings = Resource(
+        type="kubernetes:nvidia.com/v1:ClusterPolicy",
+        name="c",
+        properties={"spec": {**OPERATOR_LANDS, **DRIVER_BY_AKS}},
+    )
+    assert owner(pool(), first, settings) == []
+
+
 def test_the_operators_parts_can_be_turned_off() -> None:
     no_plugin = release("gpu-operator", **OPERATOR_LANDS, devicePlugin={"enabled": False})
     assert owner(pool(**NO_DRIVER), daemon_set(TOLERATION), no_plugin) == []
