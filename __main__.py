@@ -148,9 +148,12 @@ for system_pool in stack.system_pools:
             zones=system_pool.zones,
             os_sku=system_pool.os_sku,
             subnet_id=stack.network.subnet_id or None,
+            encryption_at_host=system_pool.encryption_at_host,
             tags=stack.tags,
         ),
-        with_the_cluster,
+        pulumi.ResourceOptions.merge(
+            with_the_cluster, pulumi.ResourceOptions(protect=system_pool.protect)
+        ),
     )
 
 pools = [

@@ -8,7 +8,7 @@ from pulumi_azure_native import containerservice as aks
 
 from catalogue import fixed
 from catalogue.valid_pools import SYSTEM_NODE_POOL
-from components.arguments import check
+from components.arguments import check, true_or_nothing
 from components.azure_child import azure_child
 from components.live_pools import LivePool
 
@@ -40,6 +40,8 @@ class SystemNodePoolArgs:
     """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
     subnet_id: pulumi.Input[str] | None = None
     """The id of the nodes' subnet. Default: AKS's own network."""
+    encryption_at_host: pulumi.Input[bool] = False
+    """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The pool's tags in Azure."""
 
@@ -62,11 +64,12 @@ class SystemNodePool(pulumi.ComponentResource):
         super().__init__("aks-gpu:components:SystemNodePool", name, None, opts)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
         pool = _pool_args(args)
+        given = () if args.encryption_at_host is False else ("enableEncryptionAtHost",)
         of_the_pool = pulumi.ResourceOptions(
             parent=self,
             # AKS moves the number of nodes of an autoscaled pool by itself.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=fixed.replacing(fixed.POOL, ()),
+            replace_on_changes=fixed.replacing(fixed.POOL, given),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
         )
@@ -96,5 +99,6 @@ def _pool_args(args: SystemNodePoolArgs) -> aks.AgentPoolArgs:
             lambda zones: sorted(map(str, zones)) or None
         ),
         vnet_subnet_id=args.subnet_id,
+        enable_encryption_at_host=true_or_nothing(args.encryption_at_host),
         tags=args.tags or None,
     )

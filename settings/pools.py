@@ -37,6 +37,7 @@ class NamedPool(Section):
     """What all pools have in common."""
 
     name: str
+    encryption_at_host: bool = False
 
     @field_validator("name")
     @classmethod
@@ -60,7 +61,6 @@ class Pool(NamedPool):
     max_count: int | None = None
     zones: list[str] = []
     os_sku: str = "Ubuntu"
-    encryption_at_host: bool = False
     custom_headers: CustomHeaders = {}
 
     @field_validator("gpu_stack", mode="before")
@@ -103,6 +103,7 @@ class SystemNodePool(NamedPool):
     max_count: int | None = None
     zones: list[str] = []
     os_sku: str = "Ubuntu"
+    protect: bool = False
     # Left out: the cluster's, where the stack has one.
     kubernetes_version: str = None  # type: ignore[assignment]
 

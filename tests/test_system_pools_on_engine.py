@@ -39,3 +39,24 @@ def test_the_first_system_pool_is_replaced_and_the_cluster_stays(whole_bench: Be
         == (cluster["outputs"]["resourceUID"])
     )
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
+
+
+def test_a_further_system_pool_is_encrypted_and_protected_as_gpu_pools(whole_bench: Bench) -> None:
+    """Only GPU pools could be: the rule of an organisation that asks for either was not met."""
+    name = unique("further")
+    Azure(whole_bench.cloud).register("Microsoft.Compute", "EncryptionAtHost")
+
+    def of(**keys: Any) -> dict[str, Any]:
+        return stack(name, systemPools=[{"name": "two", **keys}])
+
+    up(whole_bench, of())
+    # Fixed when a pool is made: another one takes its place.
+    assert up(whole_bench, of(encryptionAtHost=True)) == {"two": "replace"}
+    sent = whole_bench.requests("PUT", "agentPools/two")[-1]["body"]["properties"]
+    assert sent["enableEncryptionAtHost"] is True
+    whole_bench.write_stack(of(encryptionAtHost=True, protect=True))
+    whole_bench.pulumi("up", "--yes", "--skip-preview")
+    larger = {"vmSize": "Standard_D8ds_v5"}
+    whole_bench.write_stack(of(encryptionAtHost=True, protect=True, **larger))
+    assert "protect" in whole_bench.pulumi("preview", fails=True)
+    whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

@@ -62,7 +62,8 @@ def features(settings: Settings) -> Mapping[str, bool]:
         for name, value in pool.custom_headers.items():
             if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
-    if any(pool.encryption_at_host for pool in (*settings.first_pool, *settings.gpu_pools)):
+    every = (*settings.first_pool, *settings.system_pools, *settings.gpu_pools)
+    if any(pool.encryption_at_host for pool in every):
         needed[f"{ENCRYPTION_AT_HOST_NAMESPACE}/{ENCRYPTION_AT_HOST_FEATURE}"] = False
     if settings.pools_of("specialised-image"):
         needed[f"{SPECIALISED_IMAGE_NAMESPACE}/{SPECIALISED_IMAGE_FEATURE}"] = True
