@@ -59,6 +59,9 @@ def _name(
     if existing and found is None:
         advice = "say another name, or leave existing: true out, and it is made"
         return about.problem(Cause.EXISTENCE, f"there is no such thing as {what}", advice)
+    if existing and found is not None and found.lower() in (facts.owned or ()):
+        what = f"{what} is this stack's own: with existing: true the stack would delete it"
+        return about.problem(Cause.EXISTENCE, what, "leave existing: true out")
     if existing:
         return about.ok(f"there is {what}")
     if found is None:

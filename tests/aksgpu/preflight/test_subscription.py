@@ -208,6 +208,26 @@ def test_names_have_to_be_free_or_ones_own(place: Place) -> None:
     assert answers(None) == dict.fromkeys(where, "warning")
 
 
+def test_what_the_stack_has_made_is_not_called_existing(place: Place) -> None:
+    """`existing: true` takes it out of the program, and so `pulumi up` would delete it."""
+    group = place.group()
+    identity = place.cluster(group)
+    keys: dict[str, Any] = {
+        "location": ELSEWHERE,
+        "resourceGroup": {"name": group, "existing": True},
+        "cluster": {"name": "there", "existing": True},
+    }
+    own = frozenset({identity.lower(), identity.partition("/providers/")[0].lower()})
+    for owned, answer in ((own, "problem"), (frozenset(), "ok"), (None, "ok")):
+        result = place.ask(lambda owned=owned: owned, **keys)  # type: ignore[misc]
+        for question in ("resource group", "cluster"):
+            row = the(result, question)
+            assert row.answer == answer
+            if answer == "problem":
+                assert row.cause is Cause.EXISTENCE
+                assert row.advice == "leave existing: true out"
+
+
 def test_the_state_is_read_only_where_it_matters(place: Place) -> None:
     def owned() -> None:
         raise AssertionError("nothing is there that could be owned")
