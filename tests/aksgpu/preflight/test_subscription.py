@@ -143,12 +143,16 @@ def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
     assert "the stack registers it by itself" in the(result, "feature").what
 
 
-def test_encryption_at_the_host_needs_a_feature(place: Place) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"systemPool": {"encryptionAtHost": True}},
+        {"systemPools": [{"name": "two", "encryptionAtHost": True}]},
+        {"gpuPools": [T4 | {"encryptionAtHost": True}]},
+    ],
+)
+def test_encryption_at_the_host_needs_a_feature(place: Place, question: dict[str, Any]) -> None:
     """On a new subscription AKS refused such pools, of which nothing here had said a word."""
-    question: dict[str, Any] = {
-        "systemPool": {"encryptionAtHost": True},
-        "gpuPools": [T4 | {"encryptionAtHost": True}],
-    }
     row = the(place.ask(**question), "feature")
     assert (row.answer, row.cause) == ("problem", Cause.NOT_REGISTERED)
     assert row.what == "Microsoft.Compute/EncryptionAtHost is NotRegistered"
