@@ -6,7 +6,7 @@ registered, and by hooks, right before a PUT.
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from importlib.metadata import version
@@ -36,6 +36,8 @@ _UNSAID_OF_OWN: Values = MappingProxyType(
 _UNSAID_OF_CLUSTER: Values = MappingProxyType(
     {"tags": {}, "apiServerAccessProfile": {"authorizedIPRanges": []}}
 )
+# A pool that says nothing of this has it, whether AKS shows it or not.
+_UNSAID_AND_FIXED: Values = MappingProxyType({"scaleSetPriority": "Regular"})
 _MAPS = ("nodeLabels", "tags")
 # The SDK's own calls need threads of which each registration holds one until it has ended: with
 # many pools at once, none would be left for what they wait for.
@@ -56,6 +58,7 @@ class LivePool:
     def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
         """Returns the options of the pool's resource, whose count waits for what Azure says."""
         ignored = [*(opts.ignore_changes or ())]
+        self._replacing = opts.replace_on_changes or ()
         if "count" in ignored:
             self._args.count = _after(self._live_count(ignored), self._args.count)
         hooks = pulumi.ResourceHookBinding(before_update=[self._require_live_count])
@@ -65,11 +68,14 @@ class LivePool:
         """Sends the live count where there is something to change, and ignores it where not."""
         wanted = await _known(self._said)
         live = await _look(self._owner, _GET_POOL, wanted)
+        if live is None:
+            return None
+        is_new = is_replaced(live, wanted, self._replacing)
         # ARM's own type stands in the place of the pool's.
-        if live is None or has(live, {**_UNSAID_OF_OWN, **wanted}, but={*_NAMES, "type"}):
+        if not is_new and has(live, {**_UNSAID_OF_OWN, **wanted}, but={*_NAMES, "type"}):
             return None
         ignored.remove("count")
-        return _count(wanted, live)
+        return None if is_new else _count(wanted, live)
 
     async def _require_live_count(self, args: pulumi.ResourceHookArgs) -> None:
         inputs = await plain(args.new_inputs)
@@ -91,6 +97,7 @@ class LiveCluster:
     def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
         """Returns the options of the cluster's resource, whose list waits for what Azure says."""
         ignored = [*(opts.ignore_changes or ())]
+        self._replacing = opts.replace_on_changes or ()
         profiles = self._args.agent_pool_profiles
         if profiles is not None:
             self._args.agent_pool_profiles = _after(self._live_pools(ignored), profiles)
@@ -105,6 +112,8 @@ class LiveCluster:
         if live is None or any(pool["name"] not in pools for pool in own):
             return None
         ignored[:] = [path for path in ignored if path != FIRST_COUNT]
+        if is_replaced(live, wanted, self._replacing):
+            return None
         is_as_wanted = has(live, {**_UNSAID_OF_CLUSTER, **wanted}, but={*_NAMES, *ignored, POOLS})
         if is_as_wanted and all(has(pools[pool["name"]], {**_UNSAID, **pool}) for pool in own):
             ignored.append(POOLS)
@@ -157,6 +166,18 @@ def _count(wanted: Values, live: Values) -> Any:
     return min(max(live["count"], wanted["minCount"]), wanted["maxCount"])
 
 
+def is_replaced(live: Values, wanted: Values, replacing: Collection[str]) -> bool:
+    """Whether a new resource takes the place of this one: its pools begin at their own counts."""
+    live, wanted = {**_UNSAID_AND_FIXED, **live}, {**_UNSAID_AND_FIXED, **wanted}
+    return any(not _is_same(path, _at(live, path), _at(wanted, path)) for path in replacing)
+
+
+def _at(values: Any, path: str) -> Any:
+    for name in path.split("."):
+        values = (values or {}).get(name)
+    return values
+
+
 def _require_count(name: str, sent: Values, live: Values) -> None:
     if not live.get("enableAutoScaling") or sent["count"] == live["count"]:
         return
@@ -193,6 +214,9 @@ def _is_same(name: str, actual: Any, wanted: Any) -> bool:
             return all(_is_same(key, actual.get(key), value) for key, value in wanted.items())
         case list(), list():
             actual, wanted = sorted(map(str, actual)), sorted(map(str, wanted))
+        case str(), str() if name == "location":
+            # "East US" is eastus.
+            actual, wanted = (text.replace(" ", "").casefold() for text in (actual, wanted))
         case str(), str() if name in ("kubernetesVersion", "orchestratorVersion"):
             # One without its patch is that of any patch.
             return f"{actual}.".startswith(f"{wanted}.")

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.live_pools import has
+from catalogue import fixed
+from components.live_pools import has, is_replaced
 
 SCALED = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
 SPOT = "kubernetes.azure.com/scalesetpriority"
@@ -46,6 +47,28 @@ def test_what_aks_says_otherwise_is_the_same(actual: Any, wanted: Any) -> None:
 )
 def test_what_is_to_be_changed(actual: Any, wanted: Any) -> None:
     assert not has(actual, wanted)
+
+
+def nested(path: str, value: Any) -> Any:
+    for name in reversed(path.split(".")):
+        value = {name: value}
+    return value
+
+
+@pytest.mark.parametrize(
+    ("path", "table"), [(path, table) for table in (fixed.POOL, fixed.CLUSTER) for path in table]
+)
+def test_what_takes_a_new_resource(path: str, table: Any) -> None:
+    one, other = nested(path, "one"), nested(path, "other")
+    assert is_replaced(one, other, table)
+    assert is_replaced(one, {}, table)
+    assert not is_replaced(one, nested(path, "One"), table)
+    assert not is_replaced({**one, "count": 1}, {**one, "count": 2}, table)
+
+
+def test_what_is_the_same_takes_none() -> None:
+    assert not is_replaced({"scaleSetPriority": "Regular"}, {}, fixed.POOL)
+    assert not is_replaced({"location": "eastus"}, {"location": "East US"}, fixed.CLUSTER)
 
 
 VALUES = st.recursive(

@@ -43,7 +43,8 @@ place = dict(resource_group_name={name!r}, cluster_name=cluster.cluster_name)
 T4 = dict(vm_size="Standard_NC8as_T4_v3", tags={{"team": "a"}})
 GpuNodePool("t4", GpuNodePoolArgs(**place, **T4, pool_name="t4", labels={{"team": {t4!r}}}))
 GpuNodePool(
-    "gpu", GpuNodePoolArgs(**place, **T4, pool_name="gpu", labels={{"team": {gpu!r}}}, **{counts!r})
+    "gpu",
+    GpuNodePoolArgs(**place, **{{**T4, **{counts!r}}}, pool_name="gpu", labels={{"team": {gpu!r}}}),
 )
 GpuNodePool(
     "spot",
@@ -214,6 +215,16 @@ def test_the_autoscaler_is_turned_off_at_the_live_count(strict: Bench, name: str
     # On again: the count of the program is that of a new pool.
     strict.up(program(name, counts=SCALED | {"count": 1, "min_count": 1}))
     assert live_count(strict, name, "gpu") == 4
+
+
+def test_a_new_pool_in_the_place_of_an_empty_one_begins_as_the_program_says(
+    strict: Bench, name: str
+) -> None:
+    """The count of the old pool was sent, below the new minimum, when the old pool was gone."""
+    more = {"vm_size": "Standard_NC4as_T4_v3", "count": 2, "min_count": 2, "max_count": 6}
+    strict.up(program(name, counts=more))
+    assert live_count(strict, name, "gpu") == 2
+    assert strict.changes() == {}
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -76,7 +76,7 @@ def after_put(
     rules.pool_before_defaults(name, requested, is_new=present is None)
     before = present.properties if present else None
     after = defaults.pool(requested, before, cluster.properties)
-    rules.pool_after_defaults(after)
+    rules.pool_after_defaults(after, is_new=present is None)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix)
     pool = present or Resource(

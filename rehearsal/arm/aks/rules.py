@@ -88,7 +88,7 @@ def _scaling_limits(properties: Json) -> None:
             raise _invalid(f"agentPoolProfile.{name}", "set only with enableAutoScaling")
 
 
-def pool_after_defaults(properties: Json) -> None:
+def pool_after_defaults(properties: Json, *, is_new: bool) -> None:
     """Refuses a pool whose properties do not go together."""
     fewest = FEWEST_NODES.get(properties["mode"], 0)
     for name in ("count", "minCount", "maxCount"):
@@ -98,8 +98,21 @@ def pool_after_defaults(properties: Json) -> None:
             raise _invalid(f"agentPoolProfile.{name}", f"{fewest} to {MOST_NODES} nodes")
     if properties["enableAutoScaling"] and properties["minCount"] > properties["maxCount"]:
         raise _invalid("agentPoolProfile.minCount", "not above maxCount")
+    if properties["enableAutoScaling"] and is_new:
+        _within_limits(properties["count"], properties["minCount"], properties["maxCount"])
     if properties["mode"] == "System" and properties.get("scaleSetPriority") == "Spot":
         raise _invalid("agentPoolProfile.scaleSetPriority", "a System pool is Regular")
+
+
+def _within_limits(count: int, least: int, most: int) -> None:
+    # In AKS's words for the limits of all pools. That it holds new pools to their autoscaler's is
+    # not on record; a pool that is there may have fewer nodes.
+    if not least <= count <= most:
+        raise errors.invalid(
+            "agentPoolProfile.count",
+            f"agentPoolProfile.count was {count}. It must be greater or equal to "
+            f"minCount:{least} and less than or equal to maxCount:{most}.",
+        )
 
 
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str) -> None:

@@ -266,6 +266,14 @@ def test_what_a_cluster_may_not_change(
             {"enableAutoScaling": True, "minCount": 3, "maxCount": 2},
             "agentPoolProfile.minCount",
         ),
+        (
+            {"enableAutoScaling": True, "count": 1, "minCount": 2, "maxCount": 3},
+            "agentPoolProfile.count",
+        ),
+        (
+            {"enableAutoScaling": True, "count": 4, "minCount": 2, "maxCount": 3},
+            "agentPoolProfile.count",
+        ),
         ({"mode": "System", "scaleSetPriority": "Spot"}, "agentPoolProfile.scaleSetPriority"),
     ],
 )
