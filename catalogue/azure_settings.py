@@ -2,7 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from types import MappingProxyType
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 22)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ LOGIC = {
     "mistakes": "what a mistake is",
     "quantities": "Kubernetes' notation of numbers",
     "scheduling": "what kube-scheduler does",
+    "shapes": "how values of odd shapes are read",
     "today": "the day itself",
     "valid": "how rules are applied",
     "valid_clusters": "rules over the tables",

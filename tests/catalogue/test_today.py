@@ -25,6 +25,7 @@ OTHERS = {
     "rehearsal/arm/tokens.py": "when tokens end",
     "rehearsal/certificates.py": "when certificates begin and end",
     "rehearsal/control_planes/containers.py": "when containers start and end",
+    "rehearsal/stand_ins/kubelogin/__main__.py": "when a token ends",
 }
 CLOCKS = {"now", "today", "utcnow", "time", "gmtime", "localtime"}
 NOT_OURS = {".venv", "tests", "benchmarks", "build", ".rehearsal", ".rehearsal-article"}
