@@ -1,0 +1,172 @@
+"""What the rehearsal does of AKS, row by row: each row has its test, and the page has each row.
+
+`python -m tests.rehearsal.arm.test_coverage` writes the page anew.
+"""
+
+import ast
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+TABLES = Path(__file__).with_name("coverage")
+PAGE = ROOT / "docs" / "aks-as-recorded.md"
+
+# In the order of the page.
+PARTS = (
+    "pools",
+    "clusters",
+    "operations",
+    "lists",
+    "errors",
+    "refusals",
+    "endpoints",
+    "bodies",
+)
+# What the rehearsal does about a row, and what the row has to say of it.
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "as recorded": ("tests",),
+    "as documented": ("tests",),
+    "exception": ("reason", "consequence"),
+    "unknown": ("reason",),
+}
+FIELDS = frozenset(["id", "aks", "source", "here", "reason", "consequence", "tests"])
+
+HEAD = """\
+# AKS as recorded
+
+What AKS and Azure Resource Manager do, as far as a source says so, and what the rehearsal does
+about it. The tables in `tests/rehearsal/arm/coverage/` make this page, and name the test of each
+row that says "as recorded" or "as documented".
+
+| here | what the rehearsal does |
+|---|---|
+| as recorded | what AKS did in recorded exchanges |
+| as documented | what a page, the source of a client, or an issue says of AKS |
+| exception | something else, with the reason and the consequence |
+| unknown | it takes the request as it is: no source says what AKS does |
+
+A recording comes with its number of exchanges and with the months in which they were made. Where
+nothing else is said, recordings are those of the Azure CLI and its extension aks-preview; "aso" are
+those of the Azure Service Operator.
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table."""
+
+    name: str
+    title: str
+    rows: list[dict[str, Any]]
+
+
+@cache
+def part(name: str) -> Part:
+    content = tomllib.loads((TABLES / f"{name}.toml").read_text(encoding="utf-8"))
+    return Part(name, content["title"], content.get("row", []))
+
+
+def page() -> str:
+    return "\n".join([HEAD, *(_section(part(name)) for name in PARTS if part(name).rows)])
+
+
+def _section(shown: Part) -> str:
+    lines = [
+        f"## {shown.title}",
+        "",
+        "| row | what AKS does | source | here |",
+        "|---|---|---|---|",
+        *(f"| {' | '.join(_cells(row))} |" for row in shown.rows),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    here = row["here"]
+    if "reason" in row:
+        here = ". ".join([f"**{here}**: {row['reason']}", *filter(None, [row.get("consequence")])])
+    cells = [f"`{row['id']}`", row["aks"], row["source"], here]
+    return [" ".join(cell.replace("|", "\\|").split()) for cell in cells]
+
+
+@cache
+def _tests_of(file: Path) -> frozenset[str]:
+    """Returns the names of the functions of a file, those of classes with the class before them."""
+    names = set()
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        inner = node.body if isinstance(node, ast.ClassDef) else [node]
+        prefix = f"{node.name}::" if isinstance(node, ast.ClassDef) else ""
+        names |= {f"{prefix}{one.name}" for one in inner if isinstance(one, ast.FunctionDef)}
+    return frozenset(names)
+
+
+def faults(row: dict[str, Any]) -> list[str]:
+    """Returns what is wrong with a row."""
+    found = [f"no {name}" for name in ("id", "aks", "source", "here") if not row.get(name)]
+    found += [f"unknown field {name}" for name in sorted(set(row) - FIELDS)]
+    if row.get("here") not in NEEDS:
+        found.append(f"here is none of {', '.join(NEEDS)}")
+    found += [f"no {name}" for name in NEEDS.get(row.get("here", ""), ()) if not row.get(name)]
+    for test in row.get("tests", ()):
+        file, _, name = test.partition("::")
+        if not (ROOT / file).is_file() or name not in _tests_of(ROOT / file):
+            found.append(f"no test {test}")
+    return found
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_each_row_says_what_is_here_and_which_test_shows_it(name: str) -> None:
+    wrong = {row.get("id", "?"): faults(row) for row in part(name).rows if faults(row)}
+    assert not wrong
+
+
+def test_each_table_is_a_part_and_each_row_has_a_name_of_its_own() -> None:
+    assert sorted(file.stem for file in TABLES.iterdir()) == sorted(PARTS)
+    names = Counter(row["id"] for name in PARTS for row in part(name).rows)
+    assert [name for name, times in names.items() if times > 1] == []
+
+
+def test_the_page_is_made_from_the_tables() -> None:
+    again = "write it anew: python -m tests.rehearsal.arm.test_coverage"
+    assert PAGE.read_text(encoding="utf-8") == page(), again
+
+
+GOOD = {
+    "id": "one",
+    "aks": "does this",
+    "source": "some_recording (3, 2025)",
+    "here": "as recorded",
+    "tests": ["tests/rehearsal/arm/test_coverage.py::test_a_row_that_is_not_whole_is_told"],
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({}, []),
+        ({"tests": []}, ["no tests"]),
+        ({"tests": ["tests/nothing.py::test_it"]}, ["no test tests/nothing.py::test_it"]),
+        (
+            {"tests": ["tests/rehearsal/arm/test_coverage.py::test_gone"]},
+            ["no test tests/rehearsal/arm/test_coverage.py::test_gone"],
+        ),
+        ({"here": "exception", "reason": "speed"}, ["no consequence"]),
+        ({"here": "unknown"}, ["no reason"]),
+        ({"here": "perhaps"}, ["here is none of " + ", ".join(NEEDS)]),
+        ({"source": ""}, ["no source"]),
+        ({"note": "x"}, ["unknown field note"]),
+    ],
+)
+def test_a_row_that_is_not_whole_is_told(change: dict[str, Any], fault: list[str]) -> None:
+    assert faults(GOOD | change) == fault
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
