@@ -32,6 +32,9 @@ KEPT = frozenset(
 _OF_POOLS = frozenset({"gpuPools", "tags"})
 _ALONG_WITH_POOLS = "systemPool.osSku"
 MASK = "[secret]"
+# Fewer letters of a secret stand in any sentence.
+_PART = 4
+_NO_REASON = "is not valid; why would show a part of the secret"
 # As Python and JSON quote; an apostrophe opens nothing.
 _QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _QUOTED_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
@@ -108,11 +111,19 @@ class Secrets:
             key = top_key(path)
             if key in self.keys and (is_kept(path) or not self._places(key)):
                 hidden = {
-                    text
+                    place: text
                     for place, text in texts.items()
                     if is_kept(place) or not self._places(top_key(place))
                 }
-                yield Mistake(path, _masked(reason, hidden | of_refused, _QUOTED))
+                # What a secret text is made of has names from it: those of headers.
+                whole = (place for place in hidden if _is_below(path, place))
+                masked = _masked(reason, {*hidden.values(), *of_refused}, _QUOTED)
+                here = (
+                    hidden[place] for place in hidden if _is_in(place, path) or _is_in(path, place)
+                )
+                if any(_has_part(masked, text) for text in here):
+                    masked = _NO_REASON
+                yield Mistake(next(whole, path), masked)
             else:
                 yield Mistake(path, _masked(reason, of_refused))
 
@@ -161,6 +172,16 @@ def _is_in(path: str, whole: str) -> bool:
     """Whether a path is that of a part of another's, or the same."""
     path, whole = (_QUOTED_PART.sub(r".\1", each).removeprefix(".") for each in (path, whole))
     return path == whole or path.startswith((f"{whole}.", f"{whole}["))
+
+
+def _has_part(reason: str, text: str) -> bool:
+    said = reason.replace(MASK, "")
+    parts = (text[start : start + _PART] for start in range(len(text) - _PART + 1))
+    return any(part in said for part in parts)
+
+
+def _is_below(path: str, whole: str) -> bool:
+    return _is_in(path, whole) and not _is_in(whole, path)
 
 
 def _masked(reason: str, texts: Collection[str], *more: str) -> str:

@@ -293,7 +293,8 @@ def test_another_subscription_is_not_taken_for_an_empty_one(
 ) -> None:
     preview_bench.up(aks.program())
     other = "00000000-0000-0000-0000-000000000000"
-    preview_bench.pulumi("config", "set", "aks-preview:subscriptionId", other)
+    for provider in ("azure-native", "aks-preview"):
+        preview_bench.pulumi("config", "set", f"{provider}:subscriptionId", other)
 
     said = preview_bench.pulumi("refresh", "--yes", "--run-program", fails=True)
 

@@ -157,6 +157,8 @@ QUOTES = """O'Brien A"b\\ """
 @example(path="gpuPools[].name", text="Hunter2!", written=True)
 @example(path="tags", text=QUOTES, written=True)
 @example(path="systemPool.customHeaders", text=f"{QUOTES},{QUOTES}", written=True)
+@example(path="systemPool.customHeaders", text="000= ", written=False)
+@example(path="systemPool.customHeaders", text="0 0=0", written=True)
 def test_no_refusal_repeats_a_secret(path: str, text: str, written: bool) -> None:
     """`gpuPools[0].name: 'Hunter2!' is no name for a pool`; and so did what quotes broke."""
     secret = f"s3cr{text}t"
