@@ -40,6 +40,7 @@ WRONG_AUDIENCE = _arm(
     "401 InvalidAuthenticationTokenAudience: The access token was obtained for another resource. "
     "The audience here is '{audience}'."
 )
+BAD_HOST = _arm("400 BadRequest: The header Host is invalid.")
 NO_API_VERSION = _arm(
     "400 MissingApiVersionParameter: The api-version query parameter (?api-version=) is required "
     "for all requests."
@@ -56,6 +57,10 @@ NO_METHOD = _arm("405 MethodNotAllowed: The rehearsal does not answer {method} a
 BAD_CONTENT = _arm(
     "400 InvalidRequestContent: The request content was invalid and could not be deserialized: "
     "'{reason}'."
+)
+# From public logs, as is the status.
+TOO_LARGE = _arm(
+    "413 RequestContentTooLarge: The request content size exceeds the maximum size of 4 MB."
 )
 BAD_PARAMETER = _arm(
     "400 InvalidParameter: The value '{value}' of the parameter '{name}' cannot be understood."
@@ -137,8 +142,8 @@ UNKNOWN_FIELD = _aks(
     "version. Visit aka.ms/aks/apiversions for more API version information.."
 )
 WRONG_KIND = _aks(
-    "400 UnmarshalError: UnmarshalEntity encountered error: json: cannot unmarshal {kind} into "
-    "field {field}."
+    "400 UnmarshalError: UnmarshalEntity encountered error: json: cannot unmarshal {value} into Go "
+    "struct field {field} of type {kind}."
 )
 IMMUTABLE = _aks("400 PropertyChangeNotAllowed: Changing property '{property}' is not allowed.")
 # The message is of terraform-provider-azurerm#4543; its code is not on record.

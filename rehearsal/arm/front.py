@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from rehearsal.arm import errors, operations
+from rehearsal.arm import bodies, errors, operations
 from rehearsal.arm.aks import clusters, pools, versions
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
@@ -35,15 +35,10 @@ class Front:
     issuer: Issuer
     audience: str
 
-    async def answer(self, http_request: web.Request) -> web.Response:
+    def answer(self, http_request: web.Request, content: bytes) -> web.Response:
         """Serves one request from beginning to end."""
-        origin = f"https://{http_request.host}"
-        try:
-            self.issuer.check(http_request.headers.get("Authorization"), self.audience)
-            content = await http_request.read()
-            answer = self._served(http_request, content)
-        except errors.ArmError as error:
-            return error_response(error, origin)
+        self.issuer.check(http_request.headers.get("Authorization"), self.audience)
+        answer = self._served(http_request, content)
         return web.Response(
             status=answer.status,
             headers=answer.headers,
@@ -69,7 +64,7 @@ class Front:
             now=now,
             api_version=api_version,
             names=names,
-            content=_parsed(content),
+            content=bodies.parsed(content),
         )
         # Separate from the request, so that a refusal does not undo it.
         with backend.store.transaction():
@@ -89,15 +84,6 @@ def _api_version(http_request: web.Request) -> str:
     if not API_VERSION.fullmatch(version):
         raise errors.ArmError(errors.BAD_API_VERSION, version=version)
     return version.lower()
-
-
-def _parsed(content: bytes) -> object:
-    if not content:
-        return None
-    try:
-        return json.loads(content)
-    except ValueError as error:
-        raise errors.ArmError(errors.BAD_CONTENT, reason=error) from None
 
 
 def error_response(error: errors.ArmError, origin: str) -> web.Response:

@@ -6,6 +6,7 @@ import secrets
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -34,12 +35,14 @@ class Login:
     issuer: Issuer
     audience: str
 
-    async def answer(self, request: web.Request) -> web.Response | None:
+    def answer(self, request: web.Request, content: bytes) -> web.Response | None:
         """Answers a request that needs no token; returns None for any other."""
         origin = f"https://{request.host}"
         path, method = request.path, request.method
         if method == "POST" and TOKEN.fullmatch(path):
-            return self._token(dict(await request.post()), f"{origin}/adfs")
+            # A form of another kind has none of the parameters.
+            form = parse_qsl(content.decode("utf-8", "replace"))
+            return self._token(dict(form), f"{origin}/adfs")
         if method != "GET":
             return None
         if path == "/metadata/endpoints":
@@ -52,9 +55,9 @@ class Login:
             return web.json_response(openid_configuration(f"{origin}/adfs"))
         return None
 
-    def _token(self, form: Mapping[str, object], issuer: str) -> web.Response:
-        secret = str(form.get("client_secret", ""))
-        requested = str(form.get("scope") or form.get("resource") or "").split(" ")[0]
+    def _token(self, form: Mapping[str, str], issuer: str) -> web.Response:
+        secret = form.get("client_secret", "")
+        requested = (form.get("scope") or form.get("resource") or "").split(" ")[0]
         if form.get("grant_type") != "client_credentials":
             return _refused(*WRONG_GRANT)
         if form.get("client_id") != self.principal.client_id:

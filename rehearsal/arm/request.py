@@ -22,6 +22,7 @@ Item = TypeVar("Item")
 
 # An opaque token on Azure; here it is the index of the next item.
 PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
+_INDEX = re.compile(r"\d{1,9}")
 
 
 class ControlPlanes(Protocol):
@@ -118,7 +119,7 @@ class Request:
     def page(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
         """Returns the page of a list that is asked for, with the address of the next one."""
         token = self.http.query.get(PAGE_TOKEN, "0")
-        if not token.isdecimal():
+        if not _INDEX.fullmatch(token):
             raise errors.ArmError(errors.BAD_PARAMETER, PAGE_TOKEN, name=PAGE_TOKEN, value=token)
         end = int(token) + self.offers.script.page_size
         body: Json = {"value": [show(item) for item in items[int(token) : end]]}

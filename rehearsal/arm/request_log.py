@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
+from rehearsal.arm import bodies, errors
 
 SECRET_HEADERS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
@@ -84,8 +85,8 @@ def _body(content_type: str, content: bytes) -> Any:
     if content_type == "application/x-www-form-urlencoded":
         return _without_secrets(dict(parse_qsl(text)))
     try:
-        return _without_secrets(json.loads(text))
-    except ValueError:
+        return _without_secrets(bodies.parsed(content))
+    except errors.ArmError:
         # A body that cannot be parsed may hold a secret anywhere.
         return f"({len(content)} bytes that are not JSON)"
 

@@ -2,20 +2,22 @@
 
 import asyncio
 import os
+import re
 import socket
 import ssl
+import sys
 import traceback
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from aiohttp import web
 
-from rehearsal.arm import errors, offer_script, operations, prices, tokens
+from rehearsal.arm import bodies, errors, offer_script, operations, prices, tokens
 from rehearsal.arm.aks import sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
-from rehearsal.arm.faults import FaultScript
+from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
@@ -28,10 +30,10 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
 from rehearsal.files import WatchedFile
 
-# Only this machine can send requests, so their size needs no limit.
-NO_LIMIT = 0
 # The logged status of a request that got no answer.
 NO_ANSWER = 0
+# What is sent and comes back in a header of the answer.
+_IN_A_HEADER = re.compile(r"[!-~]{1,255}")
 
 
 @dataclass(frozen=True)
@@ -71,24 +73,30 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     async def answer(request: web.Request) -> web.StreamResponse:
         if request.path == PRESENCE:
             return web.json_response({"instance": instance, "pid": os.getpid()})
-        content = await request.read()
-        fault = faults.take(request.method, request.path)
-        await asyncio.sleep(fault.delay)
-        if fault.drop == "before":
-            return dropped(request, content)
-        try:
-            response = fault.answer() or await login.answer(request)
-            response = response or prices.answer(request, offers()) or await front.answer(request)
+        content, fault = b"", Fault()
+
+        async def served(request: web.Request) -> web.StreamResponse:
+            nonlocal content, fault
+            content = await _content(request)
+            fault = faults.take(request.method, request.path)
+            await asyncio.sleep(fault.delay)
+            if fault.drop == "before":
+                return web.Response()
+            response = fault.answer() or login.answer(request, content)
+            response = (
+                response or prices.answer(request, offers()) or front.answer(request, content)
+            )
             fault.steer(store, response)
-        except Exception:
-            # A fault of the rehearsal itself: the log says where.
-            traceback.print_exc()
-            response = error_response(errors.ArmError(errors.BROKEN), f"https://{request.host}")
-        correlation = request.headers.get("x-ms-correlation-request-id", str(uuid.uuid4()))
-        response.headers["x-ms-request-id"] = str(uuid.uuid4())
-        response.headers["x-ms-correlation-request-id"] = correlation
-        if fault.drop == "after":
+            return response
+
+        response = await guarded(request, served)
+        if fault.drop:
             return dropped(request, content)
+        correlation = request.headers.get("x-ms-correlation-request-id", "")
+        response.headers["x-ms-request-id"] = str(uuid.uuid4())
+        response.headers["x-ms-correlation-request-id"] = (
+            correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
+        )
         log.write(request, content, response.status)
         return response
 
@@ -106,12 +114,43 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         store.close()
         log.close()
 
-    app = web.Application(client_max_size=NO_LIMIT)
+    app = web.Application(client_max_size=bodies.MOST_BYTES, middlewares=[web.middleware(guarded)])
     # No request of a user's, and there is a token in it: it is not logged.
     app.router.add_post(sign_in.address("{uid}"), reviewer.answer)
     app.router.add_route("*", "/{path:.*}", answer)
     app.cleanup_ctx.append(live)
     return app
+
+
+async def guarded(
+    request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
+) -> web.StreamResponse:
+    """Returns what is served, or in Resource Manager's form why nothing is."""
+    origin = f"https://{request.host}"
+    try:
+        _refuse_host(request)
+        return await handler(request)
+    except errors.ArmError as error:
+        return error_response(error, origin)
+    except Exception:
+        # A fault of the rehearsal itself: the log says where.
+        sys.stderr.write(f"{request.method} {request.path!a}\n{traceback.format_exc()}")
+        return error_response(errors.ArmError(errors.BROKEN), origin)
+
+
+def _refuse_host(request: web.Request) -> None:
+    """Refuses a host that no address in an answer could have."""
+    if not _IN_A_HEADER.fullmatch(request.host):
+        raise errors.ArmError(errors.BAD_HOST)
+
+
+async def _content(request: web.Request) -> bytes:
+    try:
+        return await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise errors.ArmError(errors.TOO_LARGE) from None
+    except web.RequestPayloadError as error:
+        raise errors.ArmError(errors.BAD_CONTENT, reason=error) from None
 
 
 def _fleet_settings(home: Home, audience: str, options: Options) -> Settings | None:

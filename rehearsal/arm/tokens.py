@@ -62,7 +62,7 @@ class Issuer:
             raise errors.ArmError(errors.EXPIRED_TOKEN) from None
         except jwt.InvalidAudienceError:
             raise errors.ArmError(errors.WRONG_AUDIENCE, audience=audience) from None
-        except jwt.InvalidTokenError:
+        except (jwt.InvalidTokenError, UnicodeError):
             raise errors.ArmError(errors.INVALID_TOKEN) from None
 
     def public_keys(self) -> dict[str, Any]:

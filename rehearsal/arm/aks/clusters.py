@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import partial
 
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, defaults, fields, pools, rules, versions
+from rehearsal.arm.aks import admission, defaults, fields, pools, rules, types, versions
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
@@ -18,14 +18,13 @@ SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
 
 def put(request: Request) -> Answer:
     group = groups.open_to_change(request)
-    body, name = request.body, request.names["cluster"]
+    name = request.names["cluster"]
+    body = types.read("ManagedCluster", request.body, request.api_version)
     present = request.store.find(_id(request))
     request.check_etag(present)
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
-    rules.well_formed(body, fields.CLUSTER_FIELDS, request.api_version)
     properties = body.get("properties") or {}
-    rules.well_formed(properties, fields.CLUSTER, request.api_version)
     rules.cluster_before_defaults(name, body, is_new=present is None)
 
     before = present.properties if present else None
@@ -70,7 +69,6 @@ def _inline_pools(
     inline, before = [], []
     _refuse_some_versions(properties, present)
     for profile in properties.get("agentPoolProfiles") or ():
-        rules.well_formed(profile, fields.INLINE_POOL, request.api_version)
         name, prefix = profile.get("name") or "", "agentPoolProfile."
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
@@ -124,12 +122,12 @@ def patch(request: Request) -> Answer:
     groups.open_to_change(request)
     cluster = _existing(request)
     request.check_etag(cluster)
-    rules.well_formed(request.body, {"tags"}, request.api_version)
+    body = types.read("TagsObject", request.body, request.api_version)
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
-    cluster.body["tags"] = request.body.get("tags") or {}
+    cluster.body["tags"] = body.get("tags") or {}
     operation = operations.begin(request, "cluster update", [cluster])
-    body = shown(request.store, cluster)
-    return operations.accepted(request, 200, operation, cluster.location, body)
+    answer = shown(request.store, cluster)
+    return operations.accepted(request, 200, operation, cluster.location, answer)
 
 
 def delete(request: Request) -> Answer:

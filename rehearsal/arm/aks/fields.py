@@ -35,10 +35,6 @@ def _beside_location(table: Mapping[str, str]) -> list[str]:
     return [path for path in table if path not in ("location", "extendedLocation")]
 
 
-POOL_FIELDS = frozenset(["id", "name", "properties", "systemData", "type"])
-CLUSTER_FIELDS = POOL_FIELDS.union(
-    ["eTag", "extendedLocation", "identity", "kind", "location", "sku", "tags"]
-)
 CLUSTER = _by_name(
     {
         FREE: """
@@ -82,19 +78,6 @@ POOL = _by_name(
 )
 INLINE_POOL = POOL | {"name": SERVERS}
 
-# What kind of value a field holds, at any level.
-KINDS = _by_name(
-    {
-        str: "dnsPrefix kubernetesVersion orchestratorVersion osSKU vmSize",
-        bool: "enableAutoScaling",
-        list: "agentPoolProfiles availabilityZones nodeTaints",
-        dict: """
-        gpuProfile identity networkProfile nodeLabels properties servicePrincipalProfile sku
-        tags upgradeSettings windowsProfile
-    """,
-    }
-)
-
 # The values that a pool's property may have.
 POOL_CHOICES = {
     "gpuInstanceProfile": mig.PROFILES,
@@ -118,8 +101,8 @@ IMPLIED: Mapping[str, object] = {
     "workloadRuntime": "OCIContainer",
 }
 
-# Older stable versions ignore unknown fields; a preview version may know fields that are not in
-# the tables above.
+# Older stable versions ignore unknown fields; a preview version may know fields that are in no
+# table here. A version that is strict is so at any depth, as Go's reader of JSON is.
 STRICT_SINCE = "2024-01-01"
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from catalogue import images, nodes, sizes
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, defaults, eras, fields, rules
+from rehearsal.arm.aks import admission, defaults, eras, fields, rules, types
 from rehearsal.arm.compute import usages
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups, registrations
@@ -21,9 +21,8 @@ def put(request: Request) -> Answer:
     cluster = _cluster(request, "write")
     present = request.store.find(_id(request, cluster))
     request.check_etag(present)
-    rules.well_formed(request.body, fields.POOL_FIELDS, request.api_version)
-    requested = request.body.get("properties") or {}
-    rules.well_formed(requested, fields.POOL, request.api_version)
+    body = types.read("AgentPool", request.body, request.api_version)
+    requested = body.get("properties") or {}
     name, version = request.names["pool"], version_of(present)
     pool = after_put(request, name, requested, present, cluster, "properties.")
     refuse_while_busy(cluster, [present] if present else [])

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from typing import Any
 
 from catalogue import clusters, nodes
 from rehearsal.arm import errors
@@ -18,18 +17,6 @@ MOST_NODES = 1000
 FEWEST_NODES = {"System": 1, "User": 0}
 
 
-def well_formed(body: Any, known: Collection[str], api_version: str) -> None:
-    if not isinstance(body, dict):
-        raise errors.ArmError(errors.BAD_CONTENT, reason="a JSON object is expected")
-    for field, value in body.items():
-        is_known = field in known and "." not in field
-        if not is_known and fields.is_strict(api_version):
-            raise errors.ArmError(errors.UNKNOWN_FIELD, field=field)
-        kind = fields.KINDS.get(field, object)
-        if value is not None and not isinstance(value, kind):
-            raise errors.ArmError(errors.WRONG_KIND, field=field, kind=type(value).__name__)
-
-
 def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
     """Refuses a cluster whose PUT leaves out what has no default."""
     properties = body.get("properties") or {}
@@ -40,9 +27,6 @@ def cluster_before_defaults(name: str, body: Json, *, is_new: bool) -> None:
         raise _invalid("dnsPrefix", clusters.DNS_PREFIX_RULE)
     if body.get("identity") and not _at(body, "identity.type"):
         raise _missing("identity.type")
-    if not isinstance(_at(body, "identity.userAssignedIdentities") or {}, dict):
-        reason = "a JSON object is expected at identity.userAssignedIdentities"
-        raise errors.ArmError(errors.BAD_CONTENT, reason=reason)
     if not is_new:
         return
     if not properties.get("agentPoolProfiles"):

@@ -4,7 +4,8 @@ from typing import Any
 
 from aiohttp import web
 
-from rehearsal.arm import errors
+from catalogue.shapes import mapping
+from rehearsal.arm import bodies, errors
 from rehearsal.arm.aks import clusters
 from rehearsal.arm.home import Principal
 from rehearsal.arm.request import Json
@@ -53,9 +54,10 @@ class Reviewer:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answers a TokenReview of a cluster's API server."""
-        asked = await request.json()
-        status = self._status(request.match_info["uid"], asked["spec"]["token"])
-        review = {"apiVersion": asked["apiVersion"], "kind": "TokenReview", "status": status}
+        asked = mapping(bodies.parsed(await request.read()))
+        token = mapping(asked.get("spec")).get("token")
+        status = self._status(request.match_info["uid"], str(token))
+        review = {"apiVersion": asked.get("apiVersion"), "kind": "TokenReview", "status": status}
         return web.json_response(review)
 
     def _status(self, uid: str, token: str) -> Json:

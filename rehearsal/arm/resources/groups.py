@@ -2,12 +2,21 @@
 
 import re
 
-from rehearsal.arm import errors, operations
+from rehearsal.arm import bodies, errors, operations
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource
 
 TYPE = "Microsoft.Resources/resourceGroups"
+# As of azure-mgmt-resource 26.0; what else a body holds is not read.
+TYPES = {
+    "ResourceGroup": {
+        "location": "string",
+        "managedBy": "string",
+        "properties": "anything",
+        "tags": "map of string",
+    }
+}
 NAME = re.compile(r"[\w().-]{0,89}[\w()-]")
 
 
@@ -28,7 +37,8 @@ def open_to_change(request: Request) -> Resource:
 
 
 def put(request: Request) -> Answer:
-    name, location = request.names["group"], required_location(request.body)
+    name, body = request.names["group"], _read(request)
+    location = required_location(body)
     if not NAME.fullmatch(name):
         raise errors.ArmError(errors.BAD_GROUP_NAME, name=name)
     present = request.store.find(request.group)
@@ -38,16 +48,23 @@ def put(request: Request) -> Answer:
     group = present or Resource(
         request.group, TYPE, request.subscription, location, {}, "Succeeded"
     )
-    group.body = {"tags": request.body.get("tags") or {}, "properties": {}}
+    group.body = {"tags": body.get("tags") or {}, "properties": {}}
     request.store.write(group)
     return Answer(200 if present else 201, shown(group))
 
 
 def patch(request: Request) -> Answer:
     group = open_to_change(request)
-    group.body["tags"] = request.body.get("tags") or {}
+    group.body["tags"] = _read(request).get("tags") or {}
     request.store.write(group)
     return Answer(200, shown(group))
+
+
+def _read(request: Request) -> Json:
+    body: Json = bodies.Reader(TYPES, bodies.of_resource_manager).read(
+        "ResourceGroup", request.body
+    )
+    return body
 
 
 def get(request: Request) -> Answer:

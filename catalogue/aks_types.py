@@ -1,0 +1,28 @@
+"""The types of AKS's API, from aks_types.csv: the fields of each, and the kind of their values.
+
+A kind is a type of the table, a simple one (`string`, `boolean`, `integer`, `number`), `list of` or
+`map of` a kind, or `anything`. The table is made from Azure's SDK for Python.
+"""
+
+import csv
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 22)
+# The version of the API that they are of.
+API_VERSION = "2026-08-01"
+TABLE = Path(__file__).with_name("aks_types.csv")
+
+
+@cache
+def aks_types() -> Mapping[str, Mapping[str, str]]:
+    """The kinds of the fields, by type and field."""
+    found: dict[str, dict[str, str]] = {}
+    with TABLE.open(newline="", encoding="utf-8") as table:
+        for row in csv.DictReader(table):
+            found.setdefault(row["type"], {})[row["field"]] = row["kind"]
+    return MappingProxyType(found)

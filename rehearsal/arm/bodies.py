@@ -1,0 +1,154 @@
+"""The bodies of requests: JSON within limits, and values of the kinds that the API has."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from rehearsal.arm import errors
+
+# Resource Manager takes no more.
+MOST_BYTES = 4 << 20
+# What the reader of JSON in .NET takes unless it is told otherwise; bodies of AKS have about ten.
+MOST_LEVELS = 64
+
+# The kinds of the fields of each type, in the words of catalogue/aks_types.py.
+Types = Mapping[str, Mapping[str, str]]
+
+# Stands for a value that is not taken.
+LEFT_OUT: Final = object()
+
+
+def parsed(content: bytes) -> Any:
+    """Returns what a body says; refuses what is no JSON, or what nothing here could keep."""
+    if not content:
+        return None
+    try:
+        value = json.loads(content, parse_constant=_refuse_constant)
+        _check(value)
+    except RecursionError:
+        raise _bad(_TOO_DEEP) from None
+    except ValueError as error:
+        raise _bad(error) from None
+    return value
+
+
+_TOO_DEEP = f"The reader's MaxDepth of {MOST_LEVELS} has been exceeded."
+
+
+def _bad(reason: object) -> errors.ArmError:
+    return errors.ArmError(errors.BAD_CONTENT, reason=reason)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _check(value: Any) -> None:
+    level = [value]
+    for _ in range(MOST_LEVELS + 1):
+        texts = [one for one in level if isinstance(one, str)]
+        objects = [one for one in level if isinstance(one, dict)]
+        for text in (*texts, *(name for one in objects for name in one)):
+            # Half a character has no form in UTF-8; UnicodeEncodeError is a ValueError.
+            if b"\0" in text.encode():
+                raise ValueError("Invalid character in a string: \\u0000")
+        if any(isinstance(one, float) and not math.isfinite(one) for one in level):
+            raise ValueError("A number is too large")
+        lists = [one for one in level if isinstance(one, list)]
+        level = [inner for one in lists for inner in one]
+        level += [inner for one in objects for inner in one.values()]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """A value of another kind than belongs where it stands."""
+
+    path: tuple[str | int, ...]
+    value: Any
+    kind: str
+    # The type whose field it is, or is in.
+    owner: str
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads values as types of an API have them. A null is nothing, as it is to AKS."""
+
+    types: Types
+    # Returns what is taken in the place of a misfit, or raises.
+    misfit: Callable[[Misfit], Any]
+    # Raises if a name that its type does not have is refused; else it is kept.
+    unknown: Callable[[str], None] = lambda _: None
+
+    def read(self, kind: str, value: Any, path: tuple[str | int, ...] = (), owner: str = "") -> Any:
+        """Returns the value, or what is taken in its place."""
+        container, _, inner = kind.partition(" of ")
+        if value is None:
+            # In a list of texts it holds its place.
+            return "" if kind == "string" else LEFT_OUT
+        if container == "list" and isinstance(value, list):
+            items = [self.read(inner, one, (*path, at), owner) for at, one in enumerate(value)]
+            return [item for item in items if item is not LEFT_OUT]
+        if container == "map" and isinstance(value, dict):
+            return _taken(
+                {name: self.read(inner, one, (*path, name), owner) for name, one in value.items()}
+            )
+        if kind in self.types and isinstance(value, dict):
+            return self._object(kind, value, path)
+        if kind == "anything" or _is(kind, value):
+            return value
+        return self.misfit(Misfit(path, value, kind, owner))
+
+    def _object(self, kind: str, values: dict[str, Any], path: tuple[str | int, ...]) -> Any:
+        """Finds names in any case, as both of Azure's readers of JSON do."""
+        fields = self.types[kind]
+        spelled = {name.lower(): name for name in fields} | {name: name for name in fields}
+        read = {}
+        for name, value in values.items():
+            known = spelled.get(name) or spelled.get(name.lower())
+            if known is None:
+                self.unknown(name)
+                read[name] = value
+            elif value is not None:
+                read[known] = self.read(fields[known], value, (*path, known), kind)
+        return _taken(read)
+
+
+def _taken(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not LEFT_OUT}
+
+
+def _is(kind: str, value: Any) -> bool:
+    match kind:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":  # all of AKS's have 32 bits
+            return type(value) is int and -(1 << 31) <= value < 1 << 31
+        case "number":
+            return type(value) in (int, float) and _is_finite(value)
+    return False
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def of_resource_manager(misfit: Misfit) -> str:
+    """Resource Manager takes a number or a truth value for a text, and refuses all else."""
+    if misfit.kind == "string" and isinstance(misfit.value, bool | int | float):
+        return json.dumps(misfit.value)
+    token = {str: "String", dict: "StartObject", list: "StartArray", bool: "Boolean"}
+    found = token.get(type(misfit.value), "Number")
+    wanted = "string" if misfit.kind == "string" else misfit.kind
+    path = ".".join(map(str, misfit.path))
+    raise _bad(f"Error reading {wanted}. Unexpected token: {found}. Path '{path}'.")

@@ -1,0 +1,88 @@
+"""The table of AKS's types says what Azure's SDK does.
+
+`python -m tests.catalogue.test_aks_types` makes it anew.
+"""
+
+import csv
+from collections.abc import Iterator
+
+from azure.mgmt.containerservice import ContainerServiceClient
+
+from aks_preview.aks_types import object_shape
+from catalogue import aks_types
+from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from rehearsal.arm.aks import fields
+
+HEADER = ("type", "field", "kind")
+# The bodies of requests, with whatever stands in them.
+BODIES = ("ManagedCluster", "AgentPool", "TagsObject")
+
+
+def kind_of(shape: Shape) -> str:
+    match shape:
+        case Scalar(kind=kind):
+            return kind
+        case ListOf(item):
+            return f"list of {kind_of(item)}"
+        case MapOf(value):
+            return f"map of {kind_of(value)}"
+        case ObjectOf(name=name):
+            return name
+        case Anything():
+            return "anything"
+
+
+def objects_in(shape: Shape) -> Iterator[ObjectOf]:
+    match shape:
+        case ListOf(inner) | MapOf(inner):
+            yield from objects_in(inner)
+        case ObjectOf(fields=found):
+            yield shape
+            for inner in found.values():
+                yield from objects_in(inner)
+
+
+class NoCredential:
+    """Nobody signs in."""
+
+
+def rows() -> list[tuple[str, str, str]]:
+    """What the SDK says."""
+    found = {
+        inner.name: inner.fields for body in BODIES for inner in objects_in(object_shape(body))
+    }
+    return [
+        (name, field, kind_of(shape))
+        for name, members in sorted(found.items())
+        for field, shape in sorted(members.items())
+    ]
+
+
+def write() -> None:
+    with aks_types.TABLE.open("w", newline="", encoding="utf-8") as table:
+        csv.writer(table, lineterminator="\n").writerows([HEADER, *rows()])
+
+
+def test_the_table_is_the_sdks() -> None:
+    with aks_types.TABLE.open(newline="", encoding="utf-8") as table:
+        assert [tuple(row) for row in csv.reader(table)] == [HEADER, *rows()]
+
+
+def test_the_table_is_of_the_sdks_own_version() -> None:
+    client = ContainerServiceClient(NoCredential(), "")  # type: ignore[arg-type]
+    assert client._config.api_version == aks_types.API_VERSION
+
+
+def test_the_server_knows_what_becomes_of_each_field() -> None:
+    """A field of the API that the server's tables lack would come and go unnoticed."""
+    known = aks_types.aks_types()
+    for name, changes in (
+        ("ManagedClusterProperties", fields.CLUSTER),
+        ("ManagedClusterAgentPoolProfile", fields.INLINE_POOL),
+        ("AgentPoolManagedClusterAgentPoolProfileProperties", fields.POOL),
+    ):
+        assert {field for field in changes if "." not in field} == set(known[name])
+
+
+if __name__ == "__main__":
+    write()

@@ -1,0 +1,289 @@
+"""Whatever a request says: it is answered, its operation ends, and all else stays as it is."""
+
+import http.client
+import json
+import ssl
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from catalogue.aks_types import aks_types
+from rehearsal.arm import errors
+from rehearsal.arm.aks import types
+from rehearsal.arm.home import Home
+from rehearsal.cloud import Cloud
+from tests.names import unique
+from tests.rehearsal.arm.odd_bodies import ANYTHING, places, twisted, with_value
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
+
+V = f"?api-version={API_VERSION}"
+VERSIONS = st.sampled_from([API_VERSION, "2023-11-01", "2026-08-02-preview"])
+POOL = {"properties": {"vmSize": "Standard_NC6", "count": 1}}
+VALUES: dict[str, Any] = {
+    "string": "a",
+    "boolean": True,
+    "integer": 1,
+    "number": 1.5,
+    "list": [],
+    "object": {},
+}
+quick = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@dataclass
+class Line:
+    """One connection to a cloud, over which anything can be sent."""
+
+    azure: Azure
+    _connection: http.client.HTTPSConnection | None = field(default=None, init=False)
+
+    def send(self, method: str, path: str, content: bytes = b"", **headers: str) -> tuple[int, Any]:
+        """The status and the body of an answer, which is never a fault of the server's own."""
+        if self._connection is None:
+            host = self.azure.cloud.url.removeprefix("https://")
+            context = ssl.create_default_context(cafile=self.azure.ca)
+            self._connection = http.client.HTTPSConnection(host, timeout=10, context=context)
+        sent = {
+            "Authorization": f"Bearer {self.azure.own_token()}",
+            "Content-Type": "application/json",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        self._connection.request(method, path, content or None, sent)
+        response = self._connection.getresponse()
+        text = response.read()
+        if response.will_close:
+            self.close()
+        assert response.status < 500, (method, path, content[:300], text)
+        return response.status, json.loads(text, parse_constant=pytest.fail) if text else None
+
+    def put(self, path: str, body: Any, version: str = API_VERSION) -> tuple[int, Any]:
+        address = f"{self.azure.subscription}{path}?api-version={version}"
+        return self.send("PUT", address, json.dumps(body).encode())
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+@pytest.fixture
+def line(azure: Azure) -> Iterator[Line]:
+    line = Line(azure)
+    yield line
+    line.close()
+
+
+def looks_right(line: Line, path: str, kind: str) -> None:
+    """What is stored is of the types of the API, and everything can be listed."""
+    status, body = line.send("GET", f"{line.azure.subscription}{path}{V}")
+    assert status == 200
+    assert types.read(kind, body, "2023-11-01")
+    usages = f"{line.azure.subscription}/providers/Microsoft.Compute/locations/eastus/usages{V}"
+    assert line.send("GET", usages)[0] == 200
+
+
+def ends(line: Line, path: str) -> None:
+    """What was asked for is over, and the thing can be deleted."""
+    version = "?api-version=2023-11-01"
+    over = ("Succeeded", "Failed")
+    line.azure.wait(
+        f"{path}{version}", lambda got: got.body["properties"]["provisioningState"] in over
+    )
+    assert line.azure.call("DELETE", f"{path}{version}").status == 202
+    line.azure.wait(f"{path}{version}", lambda got: got.status == 404)
+
+
+@pytest.mark.parametrize("kind", ["ManagedCluster", "AgentPool"])
+def test_no_value_is_taken_where_another_kind_belongs(kind: str) -> None:
+    """Only some fields at the top were judged; what stood deeper was stored as it came."""
+    for path, belongs in places(kind):
+        container = belongs.partition(" of ")[0]
+        container = {"map": "object"}.get(container, container)
+        container = "object" if belongs in aks_types() else container
+        for name, value in VALUES.items():
+            is_right = container in (name, "anything") or (container, name) == ("number", "integer")
+            # Resource Manager, not AKS, reads what stands beside the properties.
+            is_text = path[0] != "properties" and container == "string"
+            is_right = is_right or (is_text and name in ("boolean", "integer", "number"))
+            body = with_value({}, path, value)
+            if is_right:
+                assert types.read(kind, body, API_VERSION)
+                continue
+            with pytest.raises(errors.ArmError) as refused:
+                types.read(kind, body, API_VERSION)
+            is_aks = path[0] == "properties"
+            assert refused.value.refusal.code == (
+                "UnmarshalError" if is_aks else "InvalidRequestContent"
+            )
+            assert (
+                str([step for step in path if isinstance(step, str)][-1]) in refused.value.message
+            )
+
+
+@quick
+@given(body=twisted("AgentPool", POOL), version=VERSIONS)
+def test_any_pool(line: Line, cluster: str, body: Any, version: str) -> None:
+    path = f"{cluster}/agentPools/{unique('p')[:12]}"
+    status, _ = line.put(path, body, version)
+    if status == 201:
+        looks_right(line, path, "AgentPool")
+        ends(line, path)
+
+
+@quick
+@given(body=twisted("ManagedCluster", new_cluster()), version=VERSIONS)
+def test_any_cluster(line: Line, group: str, body: Any, version: str) -> None:
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters"
+    path = f"{path}/{unique('any')}"
+    status, _ = line.put(path, body, version)
+    if status == 201:
+        looks_right(line, path, "ManagedCluster")
+        ends(line, path)
+
+
+GROUP = {"location": "eastus", "tags": {"a": "b"}}
+DEEP = 100_000
+
+
+def nested(levels: int) -> bytes:
+    return b'{"location": "eastus", "tags": ' + b'{"a": ' * levels + b"1" + b"}" * levels + b"}"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"location": "eastus", "tags": {"a": NaN}}',
+        b'{"location": "eastus", "tags": {"a": -Infinity}}',
+        b'{"location": "eastus", "managedBy": 1e400}',
+        b'{"location": "eastus", "managedBy": ' + b"9" * 5000 + b"}",
+        b'{"location": "eastus", "tags": {"a": "\\u0000"}}',
+        b'{"location": "eastus", "tags": {"\\ud800": "b"}}',
+        b'{"location": "eastus", "tags": {"a": "\xff"}}',
+        b'{"location": "eastus", "tags": "x"}',
+        b'{"location": "eastus", "tags": ["x"]}',
+        b'{"location": "eastus", "tags": {"a": {}}}',
+        b'{"location": ["eastus"]}',
+        nested(2),
+        nested(900),
+        nested(DEEP),
+        b"[" * DEEP,
+        b"{}}",
+        b"\x00\x01\x02",
+    ],
+    ids=lambda content: repr(content[:60]),
+)
+def test_json_that_nothing_could_keep(line: Line, content: bytes) -> None:
+    """NaN was stored and broke every list of usages; deep JSON was stored and answered by a 500."""
+    path = f"{line.azure.subscription}/resourceGroups/{unique('odd')}{V}"
+    status, body = line.send("PUT", path, content)
+    assert (status, body["error"]["code"]) == (400, "InvalidRequestContent")
+    assert line.send("GET", path)[0] == 404
+    groups = line.send("GET", f"{line.azure.subscription}/resourceGroups{V}")
+    assert groups[0] == 200
+
+
+def test_tags_are_texts(line: Line) -> None:
+    """Resource Manager reads a number as the text that it is."""
+    path = f"/resourceGroups/{unique('tagged')}"
+    assert line.put(path, {"Location": "eastus", "tags": {"a": 1, "b": True, "c": None}})[0] == 201
+    shown = line.azure.call("GET", f"{path}{V}").body
+    assert shown["tags"] == {"a": "1", "b": "true", "c": ""}
+
+
+def test_the_last_of_two_equal_names_counts(line: Line) -> None:
+    path = f"{line.azure.subscription}/resourceGroups/{unique('twice')}{V}"
+    status, body = line.send("PUT", path, b'{"location": "westus", "location": "eastus"}')
+    assert (status, body["location"]) == (201, "eastus")
+
+
+def test_resource_manager_takes_no_more_than_four_megabytes(line: Line) -> None:
+    path = f"{line.azure.subscription}/resourceGroups/{unique('large')}{V}"
+    most = 4 << 20
+    body = json.dumps(GROUP).encode()
+    assert line.send("PUT", path, body.ljust(most))[0] == 201
+    status, refused = line.send("PUT", path, body.ljust(most + 1))
+    assert (status, refused["error"]["code"]) == (413, "RequestContentTooLarge")
+
+
+@given(content=st.binary(max_size=40) | ANYTHING.map(lambda one: json.dumps(one).encode()))
+@quick
+def test_any_content(line: Line, group: str, content: bytes) -> None:
+    start = f"{line.azure.subscription}/resourceGroups/{group}"
+    for path in (start, f"{start}/providers/Microsoft.ContainerService/managedClusters/c"):
+        for method in ("PUT", "PATCH"):
+            assert line.send(method, f"{path}{V}", content)[0] < 500
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["multipart/form-data; boundary=x", "application/x-www-form-urlencoded; charset=banana", "a/b"],
+)
+def test_a_token_is_asked_for_with_a_form(line: Line, kind: str) -> None:
+    """A form of several parts was a fault of the server."""
+    parts = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n'
+    status, body = line.send("POST", "/adfs/oauth2/token", parts, Content_Type=kind)
+    assert (status, body["error"]) == (400, "unsupported_grant_type")
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"x", b'{"spec": 1}', b'{"spec": {}}'])
+def test_a_question_about_a_token_that_is_none(line: Line, content: bytes) -> None:
+    status, body = line.send("POST", "/rehearsal/clusters/any/tokenreviews", content)
+    assert status == 400 or body["status"] == {"authenticated": False}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "ä"},
+        {"Host": "a b"},
+        {"x_ms_correlation_request_id": "ä"},
+        {"Content_Encoding": "gzip"},
+        {"Content_Encoding": "deflate"},
+        {"Content_Type": "\xff"},
+        {"If_Match": "\xff"},
+        {"Authorization": "Bearer \xff"},
+        {"AKSHTTPCustomFeatures": "\xff"},
+    ],
+)
+def test_odd_headers(line: Line, group: str, headers: dict[str, str]) -> None:
+    path = f"{line.azure.subscription}/resourceGroups/{group}{V}"
+    assert line.send("PUT", path, json.dumps(GROUP).encode(), **headers)[0] < 500
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD", "PATCH", "POST", "OPTIONS"])
+def test_odd_addresses(line: Line, method: str) -> None:
+    start = line.azure.subscription
+    tail = "/providers/Microsoft.ContainerService/managedClusters"
+    content = json.dumps(GROUP).encode() if method in ("PUT", "PATCH", "POST") else b""
+    for odd in ("%00", "%ff", "%ed%a0%80", "a%2fb", "a;b", "%u0000", "a" * 300, "%F0%9F%99%82"):
+        for path in (f"/resourceGroups/{odd}", f"/resourceGroups/a{tail}/{odd}", f"/{odd}"):
+            assert line.send(method, f"{start}{path}{V}", content)[0] < 500
+
+
+@pytest.mark.parametrize("token", ["9" * 6000, "%D9%A3", "-1", "%00", "1e9", ""])
+def test_odd_queries(line: Line, token: str) -> None:
+    start = f"{line.azure.subscription}/providers/Microsoft.Compute"
+    for path in (f"{start}/locations/eastus/usages", f"{start}/skus", "/subscriptions"):
+        for name in ("$skiptoken", "$filter", "$top", "api-version"):
+            assert line.send("GET", f"{path}{V}&{name}={token}")[0] < 500
+
+
+def test_a_fault_of_the_server_is_told_in_resource_managers_form(
+    start_cloud: Callable[[], Cloud],
+) -> None:
+    """Some were a plain text, and had no line in either log."""
+    azure = Azure(start_cloud())
+    home = Home(azure.cloud.home)
+    home.faults.write_text('[{"path": "("}]')
+    reply = azure.call("GET", f"/resourceGroups/some{V}", token=None)
+    assert (reply.status, reply.body["error"]["code"]) == (500, "InternalServerError")
+    assert (
+        f"GET '{azure.subscription}/resourceGroups/some'\nTraceback" in home.server_log.read_text()
+    )
+    assert [request["status"] for request in azure.requests("/some")] == [500]
