@@ -4,6 +4,7 @@ There are two shapes. Errors of Resource Manager are nested under `error`; error
 resource provider behind it are flat, with `subcode` and `details` beside the code.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,13 +17,31 @@ class Refusal:
     message: str
     subcode: str
     is_flat: bool
+    # The code and the target of the one entry that says the same again.
+    details: tuple[str, str | None] | None = None
+    # What a 401 says in its header, if that is not the message.
+    challenge: str | None = None
+
+    @property
+    def cause(self) -> str | None:
+        """Returns who failed, as the header `x-ms-failure-cause` says it; AKS's 4xx say nothing."""
+        if not self.is_flat:
+            return "gateway"
+        return "service" if self.status >= 500 else None
 
 
-def _arm(text: str, subcode: str = "", *, is_flat: bool = False) -> Refusal:
+def _arm(
+    text: str,
+    subcode: str = "",
+    *,
+    is_flat: bool = False,
+    details: tuple[str, str | None] | None = None,
+    challenge: str | None = None,
+) -> Refusal:
     """Returns a refusal written as `status code: message`."""
     heading, _, message = text.partition(": ")
     status, _, code = heading.partition(" ")
-    return Refusal(int(status), code, message, subcode, is_flat)
+    return Refusal(int(status), code, message, subcode, is_flat, details, challenge)
 
 
 _aks = partial(_arm, is_flat=True)
@@ -34,7 +53,11 @@ WRONG_SCHEME = _arm(
     "401 AuthenticationFailedInvalidHeader: Authentication failed. The 'Authorization' header is "
     "not in the form 'Bearer <token>'."
 )
-EXPIRED_TOKEN = _arm("401 ExpiredAuthenticationToken: The access token has expired.")
+EXPIRED_TOKEN = _arm(
+    "401 ExpiredAuthenticationToken: The access token expiry UTC time '{expiry}' is earlier than "
+    "current UTC time '{now}'.",
+    challenge="The access token has expired.",
+)
 INVALID_TOKEN = _arm("401 InvalidAuthenticationToken: The access token is invalid.")
 WRONG_AUDIENCE = _arm(
     "401 InvalidAuthenticationTokenAudience: The access token was obtained for another resource. "
@@ -45,15 +68,21 @@ NO_API_VERSION = _arm(
     "400 MissingApiVersionParameter: The api-version query parameter (?api-version=) is required "
     "for all requests."
 )
+# In public logs of ansible-collections/azure#1739, and of Azure/azure-cli#28368.
 BAD_API_VERSION = _arm(
-    "400 InvalidApiVersionParameter: The api-version '{version}' is invalid. It is a date, "
-    "YYYY-MM-DD, or that and '-preview'."
+    "400 InvalidApiVersionParameter: The api-version '{version}' is invalid. The supported versions"
+    " are '{supported}'."
+)
+NO_SUCH_API_VERSION = _arm(
+    "400 NoRegisteredProviderFound: No registered resource provider found for location '{location}'"
+    " and API version '{version}' for type '{type}'. The supported api-versions are '{supported}'. "
+    "The supported locations are '{locations}'."
 )
 NO_SUBSCRIPTION = _arm(
     "404 SubscriptionNotFound: The subscription '{subscription}' could not be found."
 )
-NO_ROUTE = _arm("404 NotFound: The rehearsal has nothing at '{path}'.")
-NO_METHOD = _arm("405 MethodNotAllowed: The rehearsal does not answer {method} at '{path}'.")
+# What Azure may well have: a 404 would say that something is gone, or was misspelled.
+NOT_REHEARSED = _arm("501 NotImplemented: The rehearsal does not have {what}.")
 BAD_CONTENT = _arm(
     "400 InvalidRequestContent: The request content was invalid and could not be deserialized: "
     "'{reason}'."
@@ -71,7 +100,13 @@ NO_LOCATION_HERE = _arm(
 )
 UNREGISTERED = _arm(
     "409 MissingSubscriptionRegistration: The subscription is not registered to use namespace "
-    "'{namespace}'. See https://aka.ms/rps-not-found for how to register subscriptions."
+    "'{namespace}'. See https://aka.ms/rps-not-found for how to register subscriptions.",
+    details=("MissingSubscriptionRegistration", "{namespace}"),
+)
+# From Azure/azure-cli#16368 and cloud-barista/cb-spider#527.
+NO_LOCATION_FOR_GROUP = _arm(
+    "400 LocationNotAvailableForResourceGroup: The provided location '{location}' is not available "
+    "for resource group. List of available regions is '{locations}'."
 )
 NO_LOCATION = _arm("400 LocationRequired: The location property is required for this definition.")
 BAD_GROUP_NAME = _arm(
@@ -93,22 +128,16 @@ GROUP_GOING = _arm(
 NO_GROUP = _arm("404 ResourceGroupNotFound: Resource group '{name}' could not be found.")
 NO_RESOURCE = _arm(
     "404 ResourceNotFound: The Resource '{type}/{name}' under resource group '{group}' was not "
-    "found."
-)
-NO_PARENT = _arm(
-    "404 ParentResourceNotFound: Failed to perform '{action}' on resource(s) of type "
-    "'managedClusters/agentPools', because the parent resource '{parent}' could not be found."
+    "found. For more details please go to https://aka.ms/ARMResourceNotFoundFix"
 )
 NO_OPERATION = _arm("404 NotFound: The operation '{name}' could not be found.")
-NO_FEATURE = _arm("404 FeatureNotFound: The feature '{name}' could not be found.")
-NO_NAMESPACE = _arm("404 InvalidResourceNamespace: The resource namespace '{name}' is invalid.")
 CHANGED_SINCE = _arm(
     "412 PreconditionFailed: The condition '{header}: {value}' does not hold: the resource's etag "
     "is now '{etag}'."
 )
 NO_CONTROL_PLANE = _arm(
-    "501 NotImplemented: The cluster '{name}' of this rehearsal has no control plane yet, so it "
-    "has no credentials."
+    "501 NotImplemented: The rehearsal does not have a control plane for the cluster '{name}' yet, "
+    "so there are no credentials."
 )
 NO_CREDENTIALS_YET = _aks(
     "400 ControlPlaneNotReady: The cluster '{name}' has no credentials now. {reason}"
@@ -119,11 +148,26 @@ NO_LOCAL_ACCOUNTS = _aks(
 )
 NO_MEMORY = _aks("400 RehearsalOutOfMemory: {reason}")
 BROKEN = _arm("500 InternalServerError: The rehearsal failed; see its server.log.")
-NO_POOL = _aks("404 NotFound: Could not find the agent pool '{name}'.", "GetAgentPool_NotFound")
+NO_POOL = _aks(
+    "404 NotFound: Could not find the agentpool: {name} in subscription: {subscription}, "
+    "resourceGroup: {group}, resourceName: {cluster}.",
+    "GetAgentPool_NotFound",
+    details=("Unspecified", None),
+)
+NO_MACHINE = _aks("404 NotFound: The entity was not found.", "GetMachine_NotFound_HCPServerError")
 BUSY = _aks(
     "409 OperationNotAllowed: Operation is not allowed: Another {kind} ({name} - {state}) is in "
     "progress, please wait for it to finish before starting a new operation. See "
     "https://aka.ms/aks-pending-operation for more details"
+)
+# AKS documents the status; how it says so is not on record.
+NOTHING_TO_ABORT = _aks(
+    "409 OperationNotAllowed: Nothing runs on '{name}' ({state}) that could be aborted."
+)
+# The first sentence is of MicrosoftDocs/azure-docs#85161; its code is not on record.
+WRONG_POWER = _aks(
+    "400 OperationNotAllowed: managed cluster is in Provisioning State({state}) and Power "
+    "State({power}), {action} cannot be performed"
 )
 LAST_SYSTEM_POOL = _aks(
     "400 OperationNotAllowed: The last System pool '{name}' of a cluster cannot be deleted: a "
@@ -259,14 +303,27 @@ class ArmError(Exception):
         self.refusal = refusal
         self.target = target
         self.message = refusal.message.format_map(words)
+        self.details = self._details(words)
         super().__init__(f"{refusal.code}: {self.message}")
 
     def body(self) -> dict[str, Any]:
         named = {"target": self.target} if self.target else {}
         code, message, subcode = self.refusal.code, self.message, self.refusal.subcode
+        details = self.details
         if self.refusal.is_flat:
-            return {"code": code, "details": None, "message": message, "subcode": subcode, **named}
-        return {"error": {"code": code, "message": message, **named}}
+            words = {"code": code, "details": details, "message": message, "subcode": subcode}
+            return words | named
+        more = {"details": details} if details else {}
+        return {"error": {"code": code, "message": message, **named, **more}}
+
+    def _details(self, words: Mapping[str, object]) -> list[dict[str, str]] | None:
+        if self.refusal.details is None:
+            return None
+        code, target = self.refusal.details
+        if target is None:
+            rpc = f"rpc error: code = {self.refusal.code} desc = {self.message}"
+            return [{"code": code, "message": rpc}]
+        return [{"code": code, "target": target.format_map(words), "message": self.message}]
 
 
 def invalid(parameter: str, reason: str) -> ArmError:

@@ -9,7 +9,9 @@ whenever it changes. Without the file nothing goes wrong. The keys of each objec
 - `delay`: how many seconds the answer is late;
 - `drop`: the connection ends without an answer, `before` or `after` ARM has served the request;
 - `operation`: `"stuck"` keeps the operation that the request starts under way until the script
-  changes; an error with a code and a message makes the operation fail with it.
+  changes; an error with a code and a message makes the operation fail with it; `{"passing": error}`
+  shows that error beside every status, also beside the success, as AKS does at times;
+- `without`: names of headers that the answer lacks, such as `Retry-After`, which AKS never sends.
 """
 
 import re
@@ -40,6 +42,7 @@ class Fault:
     delay: float = 0.0
     drop: Literal["before", "after"] | None = None
     operation: Any = None
+    without: tuple[str, ...] = ()
 
     def strikes(self, method: str, path: str) -> bool:
         return (
@@ -56,12 +59,16 @@ class Fault:
 
     def steer(self, store: Store, answer: web.StreamResponse) -> None:
         """Makes the operation that an answer names fail or hang, if the script says so."""
+        for name in self.without:
+            answer.headers.popall(name, None)
         started = _OPERATION.search(answer.headers.get("Azure-AsyncOperation", ""))
         if self.operation is None or started is None:
             return
         with store.transaction():
             if self.operation == "stuck":
                 operations.hold(store, started[1])
+            elif operations.PASSING in self.operation:
+                operations.accompany(store, started[1], self.operation[operations.PASSING])
             else:
                 operations.fail_when_due(store, started[1], self.operation)
 

@@ -7,20 +7,24 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from rehearsal.arm import bodies, errors, operations
-from rehearsal.arm.aks import clusters, pools, versions
+from rehearsal.arm import api_versions, bodies, errors, operations
+from rehearsal.arm.aks import actions, clusters, machines, pools, upgrades, versions
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
-from rehearsal.arm.resources import groups, registrations, subscriptions
+from rehearsal.arm.resources import contents, groups, registrations, subscriptions
 from rehearsal.arm.tokens import Issuer
 
-API_VERSION = re.compile(r"\d{4}-\d{2}-\d{2}(-preview)?", re.IGNORECASE)
+OF_AKS = re.compile(r"/providers/Microsoft\.ContainerService/", re.IGNORECASE)
 SUBSCRIPTION = re.compile(r"/subscriptions/([^/]+)(/.*)?", re.IGNORECASE)
 ROUTES = (
     *subscriptions.ROUTES,
     *groups.ROUTES,
+    *contents.ROUTES,
     *clusters.ROUTES,
     *pools.ROUTES,
+    *actions.ROUTES,
+    *machines.ROUTES,
+    *upgrades.ROUTES,
     *registrations.ROUTES,
     *skus.ROUTES,
     *usages.ROUTES,
@@ -44,6 +48,7 @@ class Front:
             headers=answer.headers,
             body=None if answer.body is None else json.dumps(answer.body).encode(),
             content_type="application/json",
+            charset=None if OF_AKS.search(http_request.path) else "utf-8",
         )
 
     def _served(self, http_request: web.Request, content: bytes) -> Answer:
@@ -66,6 +71,8 @@ class Front:
             names=names,
             content=bodies.parsed(content),
         )
+        location = _location(request, path)
+        api_versions.refuse_unknown(below, api_version, location)
         # Separate from the request, so that a refusal does not undo it.
         with backend.store.transaction():
             operations.complete_due(backend.store, now, backend.control_planes.ended)
@@ -81,16 +88,28 @@ def _api_version(http_request: web.Request) -> str:
     version = query.get("api-version")
     if not version:
         raise errors.ArmError(errors.NO_API_VERSION)
-    if not API_VERSION.fullmatch(version):
-        raise errors.ArmError(errors.BAD_API_VERSION, version=version)
     return version.lower()
 
 
+def _location(request: Request, path: str) -> str:
+    """Returns where something is that a request is for, if anybody says so."""
+    present = request.store.find(path)
+    said = request.content.get("location") if isinstance(request.content, dict) else None
+    return present.location if present else str(said or request.names.get("location", ""))
+
+
 def error_response(error: errors.ArmError, origin: str) -> web.Response:
-    headers = {}
+    headers = {"x-ms-failure-cause": error.refusal.cause} if error.refusal.cause else {}
     if error.refusal.status == 401:
         headers["WWW-Authenticate"] = (
             f'Bearer authorization_uri="{origin}/adfs", error="invalid_token", '
-            f'error_description="{error.message}"'
+            f'error_description="{error.refusal.challenge or error.message}"'
         )
-    return web.json_response(error.body(), status=error.refusal.status, headers=headers)
+    return web.Response(
+        status=error.refusal.status,
+        headers=headers,
+        body=json.dumps(error.body()).encode(),
+        content_type="application/json",
+        # Only Resource Manager names it.
+        charset=None if error.refusal.is_flat else "utf-8",
+    )

@@ -4,30 +4,69 @@ Nothing waits in memory. Operations that are due take effect before the next req
 they also end on time when the server was stopped in between.
 """
 
+import base64
+import binascii
 import datetime
+import hashlib
 import json
 import math
 import sqlite3
 import uuid
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from urllib.parse import urlencode
 
 from rehearsal.arm import errors
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource, Store
 
-# Seconds at time scale 1: long enough to watch, short enough to wait for.
-DURATIONS = {
-    "group delete": 4.0,
-    "cluster create": 8.0,
-    "cluster update": 5.0,
-    "cluster delete": 5.0,
-    "pool create": 5.0,
-    "pool update": 4.0,
-    "pool delete": 3.0,
+
+@dataclass(frozen=True)
+class Kind:
+    """What an operation does, and how it looks while it does."""
+
+    # At time scale 1: long enough to watch, short enough to wait for.
+    seconds: float
+    # Of its resources, until it ends...
+    meanwhile: str
+    # ...and afterwards, if nothing went wrong.
+    afterwards: str = "Succeeded"
+    # What it says of itself, one after the other, after it has begun.
+    steps: tuple[str, ...] = ()
+
+
+_NODES = "{done}/{nodes} nodes completed"
+KINDS = {
+    "group delete": Kind(4.0, "Deleting"),
+    "cluster create": Kind(
+        8.0,
+        "Creating",
+        steps=(
+            "ProvisioningNetworkResources",
+            "ProvisioningControlPlane",
+            "ReconcilingDNS",
+            "CreatingAgentPools",
+            f"CreatingAgentPools: {_NODES}",
+            "ReconcilingAddons",
+        ),
+    ),
+    "cluster update": Kind(
+        5.0, "Updating", steps=("ProvisioningControlPlane", "ReconcilingAddons")
+    ),
+    "cluster delete": Kind(5.0, "Deleting"),
+    "cluster stop": Kind(4.0, "Stopping"),
+    "cluster start": Kind(6.0, "Starting"),
+    "cluster abort": Kind(2.0, "Canceling", "Canceled"),
+    "pool create": Kind(5.0, "Creating", steps=(f"CreatingAgentPool: {_NODES}",)),
+    "pool update": Kind(4.0, "Updating"),
+    "pool delete": Kind(3.0, "Deleting"),
+    "pool abort": Kind(2.0, "Canceling", "Canceled"),
+    "pool upgrade of image": Kind(4.0, "UpgradingNodeImageVersion"),
 }
-STATE_MEANWHILE = {"create": "Creating", "update": "Updating", "delete": "Deleting"}
 POLLS_PER_OPERATION = 4
 
+# The key of an error that an operation shows and does not fail with.
+PASSING = "passing"
 # To clients, a held operation looks like any other that is under way.
 HELD = "Held"
 
@@ -35,21 +74,32 @@ HELD = "Held"
 Ended = Callable[[sqlite3.Row, float], float | None]
 
 CONTAINER_SERVICE = "providers/Microsoft.ContainerService/locations/{location}"
+# The addresses of AKS's operations have a version of their own, and signatures: 1.5 KB at least.
+API_VERSION = "2025-03-01"
+CERTIFICATE_LETTERS, SIGNATURE_LETTERS, HASH_LETTERS = 1300, 342, 43
+TICKS_OF_1970, TICKS_A_SECOND = 621_355_968_000_000_000, 10_000_000
+
 PREEMPTED = {
     "code": "OperationPreempted",
     "message": "The resource was deleted with its resource group while the operation ran.",
 }
+ABORTED = {"code": "Canceled", "message": "The operation was aborted by a request of the client."}
 
 
 def begin(
-    request: Request, kind: str, resources: Iterable[Resource], failure: Json | None = None
+    request: Request,
+    kind: str,
+    resources: Iterable[Resource],
+    failure: Json | None = None,
+    meanwhile: str | None = None,
 ) -> str:
     """Starts an operation that ends in success or in the given failure; returns its id.
 
-    The resources already hold their target state.
+    The resources already hold their target state. `meanwhile` is their state until the end, where
+    it is another one than the kind's.
     """
     operation = str(uuid.uuid4())
-    due = request.due(DURATIONS[kind])
+    due = request.due(KINDS[kind].seconds)
     error = json.dumps(failure) if failure else None
     statement = (
         "INSERT INTO operations (id, kind, started, due, error, status)"
@@ -58,9 +108,18 @@ def begin(
     request.store.rows(statement, operation, kind, request.now, due, error)
     for resource in resources:
         resource.operation = operation
-        resource.state = STATE_MEANWHILE[kind.split()[1]]
+        resource.state = meanwhile or KINDS[kind].meanwhile
         request.store.write(resource)
     return operation
+
+
+def abort(request: Request, kind: str, resource: Resource) -> str:
+    """Ends what runs on a resource, and starts the operation that makes it Canceled."""
+    if resource.operation is None:
+        raise errors.ArmError(errors.NOTHING_TO_ABORT, name=resource.name, state=resource.state)
+    running = request.store.worked_on_by(resource.operation)
+    _end(request.store, resource.operation, request.now, "Canceled", ABORTED)
+    return begin(request, kind, running)
 
 
 def complete_due(store: Store, now: float, ended: Ended) -> None:
@@ -74,21 +133,30 @@ def complete_due(store: Store, now: float, ended: Ended) -> None:
         if end is None:
             continue
         row = _row(store, row["id"])  # noqa: PLW2901 (`ended` may have set its error)
-        error = json.loads(row["error"]) if row["error"] else None
-        status = "Failed" if error else "Succeeded"
-        _end(store, row["id"], end, status, error)
+        status = "Failed" if fails(row) else "Succeeded"
+        _end(store, row["id"], end, status, json.loads(row["error"] or "null"))
         for resource in store.worked_on_by(row["id"]):
-            if row["kind"].endswith("delete") and not error:
+            if row["kind"].endswith("delete") and status == "Succeeded":
                 _remove(store, resource, end)
             else:
                 resource.operation = None
-                resource.state = status
+                resource.state = status if fails(row) else KINDS[row["kind"]].afterwards
                 store.keep(resource)
 
 
 def fail_when_due(store: Store, operation: str, error: Json) -> None:
     """Makes an operation that is under way fail when it is due."""
     store.rows("UPDATE operations SET error = ? WHERE id = ?", json.dumps(error), operation)
+
+
+def accompany(store: Store, operation: str, error: Json) -> None:
+    """Makes an operation show an error while it runs and afterwards, though it does not fail."""
+    fail_when_due(store, operation, {PASSING: error})
+
+
+def fails(row: sqlite3.Row) -> bool:
+    """Returns whether an operation that is due ends in a failure."""
+    return bool(row["error"]) and PASSING not in json.loads(row["error"])
 
 
 def hold(store: Store, operation: str) -> None:
@@ -115,8 +183,9 @@ def _end(store: Store, operation: str, now: float, status: str, error: Json | No
 def retry_headers(request: Request, operation: str) -> dict[str, str]:
     """Returns the header that says how soon to ask again.
 
-    `Retry-After` has whole seconds only, and the SDK for Python ignores `Retry-After: 0` and waits
-    its default of thirty seconds. It also knows the header in milliseconds.
+    AKS sends none, and clients then wait thirty seconds. `Retry-After` has whole seconds only, and
+    the SDK for Python ignores `Retry-After: 0` and waits its thirty seconds. It also knows the
+    header in milliseconds.
     """
     row = _row(request.store, operation)
     wait = (row["due"] - row["started"]) / POLLS_PER_OPERATION
@@ -127,43 +196,93 @@ def retry_headers(request: Request, operation: str) -> dict[str, str]:
 
 def accepted(request: Request, status: int, operation: str, location: str, body: object) -> Answer:
     """Returns the answer to a request to AKS that goes on in the background."""
-    place = f"{request.origin}{request.subscription}/{CONTAINER_SERVICE.format(location=location)}"
-    version = f"?api-version={request.api_version}"
-    headers = {"Azure-AsyncOperation": f"{place}/operations/{operation}{version}"}
+    headers = {"Azure-AsyncOperation": _address(request, "operations", operation, location)}
     if status == 202:
-        headers["Location"] = f"{place}/operationresults/{operation}{version}"
+        headers["Location"] = _address(request, "operationresults", operation, location)
     return Answer(status, body, headers | retry_headers(request, operation))
 
 
+def _address(request: Request, kind: str, operation: str, location: str) -> str:
+    place = f"{request.origin}{request.subscription}/{CONTAINER_SERVICE.format(location=location)}"
+    query = {
+        "api-version": API_VERSION,
+        "t": str(TICKS_OF_1970 + int(request.now * TICKS_A_SECOND)),
+        "c": _letters(f"certificate {request.subscription}", CERTIFICATE_LETTERS),
+        "s": _letters(f"signature {operation} {request.now}", SIGNATURE_LETTERS),
+        "h": _letters(f"hash {operation} {request.now}", HASH_LETTERS),
+    }
+    return f"{place}/{kind}/{operation}?{urlencode(query)}"
+
+
+def _letters(seed: str, count: int) -> str:
+    """Returns letters as of a signature. They sign nothing: nobody checks them."""
+    content = hashlib.shake_256(seed.encode()).digest(count)
+    return base64.urlsafe_b64encode(content).decode()[:count]
+
+
 def accepted_by_front(request: Request, operation: str) -> Answer:
-    """Returns the answer to a request to Resource Manager that goes on in the background."""
-    place = f"{request.origin}{request.subscription}/operationresults/{operation}"
+    """Returns the answer to a request to Resource Manager that goes on in the background.
+
+    Its address is an opaque token, another one each time.
+    """
+    content = json.dumps([operation, str(uuid.uuid4())]).encode()
+    token = base64.urlsafe_b64encode(content).decode().rstrip("=")
+    place = f"{request.origin}{request.subscription}/operationresults/{token}"
     headers = {"Location": f"{place}?api-version={request.api_version}"}
     return Answer(202, None, headers | retry_headers(request, operation))
 
 
+def _in_token(token: str) -> str:
+    try:
+        operation, _ = json.loads(base64.urlsafe_b64decode(token + "=="))
+    except (binascii.Error, ValueError, TypeError):
+        raise errors.ArmError(errors.NO_OPERATION, name=token) from None
+    return str(operation)
+
+
 def show(request: Request) -> Answer:
+    """Answers at the address in `Azure-AsyncOperation`."""
     row = _row(request.store, request.names["operation"])
-    body: Json = {
-        "name": row["id"],
-        "status": "InProgress" if _is_under_way(row) else row["status"],
-        "startTime": _time(row["started"]),
-    }
-    if row["ended"] is not None:
-        body["endTime"] = _time(row["ended"])
-        if row["error"] is not None:
-            body["error"] = json.loads(row["error"])
-    return Answer(200, body, retry_headers(request, row["id"]) if _is_under_way(row) else {})
+    is_under_way = _is_under_way(row)
+    status = _step(request, row) if is_under_way else row["status"]
+    body: Json = {"name": row["id"], "status": status, "startTime": _time(row)}
+    if not is_under_way:
+        body["endTime"] = _time(row, "ended")
+    error = json.loads(row["error"] or "{}")
+    if PASSING in error:
+        body["error"] = error[PASSING]
+    elif error and not is_under_way:
+        body["error"] = error
+    return Answer(200, body, retry_headers(request, row["id"]) if is_under_way else {})
+
+
+def _step(request: Request, row: sqlite3.Row) -> str:
+    """Returns what an operation is at, which is the status that it shows."""
+    steps = ("InProgress", *KINDS[row["kind"]].steps)
+    duration = max(row["due"] - row["started"], 1e-9)
+    progress = len(steps) * (request.now - row["started"]) / duration
+    number = max(0, min(int(progress), len(steps) - 1))
+    nodes = sum(
+        resource.properties.get("count") or 0
+        for resource in request.store.worked_on_by(row["id"])
+        if resource.type.endswith("agentPools")
+    )
+    done = min(nodes, int(nodes * (progress - number)))
+    return steps[number].format(done=done, nodes=nodes)
 
 
 def show_result(request: Request) -> Answer:
-    """Answers at the address in `Location`: 202 during the deletion, then an empty success."""
-    row = _row(request.store, request.names["operation"])
+    """Answers at the address in `Location`, until the end and afterwards."""
+    in_aks = "location" in request.names
+    name = request.names["operation"] if in_aks else _in_token(request.names["token"])
+    row = _row(request.store, name)
+    if not in_aks:
+        return accepted_by_front(request, row["id"]) if _is_under_way(row) else Answer(200)
+    address = _address(request, "operationresults", row["id"], request.names["location"])
     if not _is_under_way(row):
-        return Answer(204 if "location" in request.names else 200)
-    if "location" in request.names:
-        return accepted(request, 202, row["id"], request.names["location"], None)
-    return accepted_by_front(request, row["id"])
+        return Answer(204, None, {"Location": address})
+    body = {"startTime": _time(row), "status": _step(request, row)}
+    return Answer(202, body, {"Location": address} | retry_headers(request, row["id"]))
 
 
 def _is_under_way(row: sqlite3.Row) -> bool:
@@ -177,13 +296,14 @@ def _row(store: Store, operation: str) -> sqlite3.Row:
     return rows[0]
 
 
-def _time(seconds: float) -> str:
-    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return moment.isoformat().replace("+00:00", "Z")
+def _time(row: sqlite3.Row, which: str = "started") -> str:
+    """Returns a moment as AKS writes it: without the zeros at its end."""
+    text = f"{datetime.datetime.fromtimestamp(row[which], datetime.UTC):%Y-%m-%dT%H:%M:%S.%f}"
+    return text.rstrip("0").rstrip(".") + "Z"
 
 
 ROUTES = (
     Route("GET", f"/{CONTAINER_SERVICE}/operations/{{operation}}", show),
     Route("GET", f"/{CONTAINER_SERVICE}/operationresults/{{operation}}", show_result),
-    Route("GET", "/operationresults/{operation}", show_result),
+    Route("GET", "/operationresults/{token}", show_result),
 )

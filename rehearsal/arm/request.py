@@ -23,6 +23,8 @@ Item = TypeVar("Item")
 # An opaque token on Azure; here it is the index of the next item.
 PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
 _INDEX = re.compile(r"\d{1,9}")
+# AKS has it twice.
+PAGE_TOKENS_OF_AKS = ("$skipToken", "skipToken")
 
 
 class ControlPlanes(Protocol):
@@ -39,6 +41,9 @@ class ControlPlanes(Protocol):
 
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
         """Returns the credentials of a cluster, as Azure lists them."""
+
+    def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
+        """Returns the nodes of a pool, as Kubernetes knows them."""
 
 
 @dataclass(frozen=True)
@@ -118,15 +123,28 @@ class Request:
 
     def page(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
         """Returns the page of a list that is asked for, with the address of the next one."""
-        token = self.http.query.get(PAGE_TOKEN, "0")
-        if not _INDEX.fullmatch(token):
-            raise errors.ArmError(errors.BAD_PARAMETER, PAGE_TOKEN, name=PAGE_TOKEN, value=token)
-        end = int(token) + self.offers.script.page_size
-        body: Json = {"value": [show(item) for item in items[int(token) : end]]}
+        start, end = self._slice((PAGE_TOKEN,))
+        body: Json = {"value": [show(item) for item in items[start:end]]}
         if end < len(items):
-            query = {**self.http.query, PAGE_TOKEN: str(end)}
-            body["nextLink"] = f"{self.origin}{self.http.rel_url.raw_path}?{urlencode(query)}"
+            body["nextLink"] = self._next((PAGE_TOKEN,), end)
         return Answer(200, body)
+
+    def page_of_aks(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
+        """The same, as AKS pages: after the last item comes a page without any."""
+        start, end = self._slice(PAGE_TOKENS_OF_AKS)
+        shown = [show(item) for item in items[start:end]]
+        following = {"nextLink": self._next(PAGE_TOKENS_OF_AKS, start + len(shown))}
+        return Answer(200, {"value": shown} | (following if shown else {}))
+
+    def _slice(self, tokens: tuple[str, ...]) -> tuple[int, int]:
+        token = self.http.query.get(tokens[0], "0")
+        if not _INDEX.fullmatch(token):
+            raise errors.ArmError(errors.BAD_PARAMETER, tokens[0], name=tokens[0], value=token)
+        return int(token), int(token) + self.offers.script.page_size
+
+    def _next(self, tokens: tuple[str, ...], start: int) -> str:
+        query = {**self.http.query, **dict.fromkeys(tokens, str(start))}
+        return f"{self.origin}{self.http.rel_url.raw_path}?{urlencode(query)}"
 
 
 @dataclass(frozen=True)
@@ -144,12 +162,8 @@ class Route:
 
 def match(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]]:
     """Returns the route of a request, and the names in its path in the case they were sent in."""
-    path_known = False
     for route in routes:
         found = route.pattern.fullmatch(path)
         if found and route.method == method:
             return route, found.groupdict()
-        path_known = path_known or found is not None
-    if path_known:
-        raise errors.ArmError(errors.NO_METHOD, method=method, path=path)
-    raise errors.ArmError(errors.NO_ROUTE, path=path)
+    raise errors.ArmError(errors.NOT_REHEARSED, what=f"{method} {path or '/'}")

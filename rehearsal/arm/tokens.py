@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import time
 import uuid
 from typing import Any
 
@@ -59,7 +60,9 @@ class Issuer:
                 token, self._public, [ALGORITHM], {"require": ["aud", "exp"]}, audience=audience
             )
         except jwt.ExpiredSignatureError:
-            raise errors.ArmError(errors.EXPIRED_TOKEN) from None
+            expiry = jwt.decode(token, options={"verify_signature": False})["exp"]
+            times = {"expiry": _in_us_form(expiry), "now": _in_us_form(time.time())}
+            raise errors.ArmError(errors.EXPIRED_TOKEN, **times) from None
         except jwt.InvalidAudienceError:
             raise errors.ArmError(errors.WRONG_AUDIENCE, audience=audience) from None
         except (jwt.InvalidTokenError, UnicodeError):
@@ -70,6 +73,11 @@ class Issuer:
         key = RSAAlgorithm.to_jwk(self._public, as_dict=True)
         del key["key_ops"]
         return {"keys": [key | {"use": "sig", "alg": ALGORITHM, "kid": self.key_id}]}
+
+
+def _in_us_form(seconds: float) -> str:
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return f"{moment.month}/{moment.day}/{moment.year} {moment:%I:%M:%S %p}".replace(" 0", " ")
 
 
 def load(home: Home) -> Issuer:

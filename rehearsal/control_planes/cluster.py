@@ -58,7 +58,7 @@ class Cluster:
         self._time_scale = time_scale
         self._pause = max(SHORTEST_PAUSE, min(1.0, time_scale) * PAUSE_SECONDS)
         self.changed = asyncio.Event()
-        self._nodes = Mirror(api, LIST_NODES, self.changed)
+        self.nodes = Mirror(api, LIST_NODES, self.changed)
         self._pods = Mirror(api, LIST_PODS, self.changed)
         self._config_maps = Mirror(api, LIST_CONFIG_MAPS, self.changed)
         # The nodes that plugins have offered something to, by their uids.
@@ -79,7 +79,7 @@ class Cluster:
         await self._kubelet.start()
         try:
             async with asyncio.TaskGroup() as tasks:
-                mirrors = (self._nodes, self._pods, self._config_maps)
+                mirrors = (self.nodes, self._pods, self._config_maps)
                 for mirror in mirrors:
                     tasks.create_task(mirror.run())
                 for mirror in mirrors:
@@ -132,12 +132,12 @@ class Cluster:
     # -- nodes
 
     async def _keep_nodes(self, cluster: WantedCluster, pool: WantedPool) -> bool:
-        present = [node for node in self._nodes.objects if nodes.pool_of(node) == pool.name]
+        present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
         step = pool_plan.step(pool, present, self._autoscaler.idle_nodes, self._era)
         port = self._kubelet.port
         for new in step.create:
             node = nodes.made(cluster, pool, new.index, self._era, port, surge=new.is_surge)
-            self._nodes.put(await self._api.post(LIST_NODES, node))
+            self.nodes.put(await self._api.post(LIST_NODES, node))
         for node in step.leave:
             mark = {"annotations": {nodes.GOING: "true"}}
             await self._patch_node(node, {"metadata": mark, "spec": {"unschedulable": True}})
@@ -179,7 +179,7 @@ class Cluster:
     async def _remove_strangers(self, cluster: WantedCluster) -> None:
         """Takes away the nodes of pools that are no more."""
         known = {pool.name for pool in cluster.pools}
-        for node in self._nodes.objects:
+        for node in self.nodes.objects:
             pool = nodes.pool_of(node)
             if pool is not None and pool not in known:
                 await self._empty(node, by_force=True)
@@ -187,7 +187,7 @@ class Cluster:
     # -- GPUs
 
     async def _keep_gpus(self, _: WantedCluster) -> None:
-        for node in self._nodes.objects:
+        for node in self.nodes.objects:
             pool = self._pools.get(nodes.pool_of(node) or "")
             if pool is None:
                 continue
@@ -258,7 +258,7 @@ class Cluster:
 
     def _pool_under(self, pod: Json) -> WantedPool | None:
         name = pod["spec"].get("nodeName")
-        for node in self._nodes.objects:
+        for node in self.nodes.objects:
             if node["metadata"]["name"] == name:
                 return self._pools.get(nodes.pool_of(node) or "")
         return None
@@ -279,7 +279,7 @@ class Cluster:
         for pool in cluster.pools:
             if pool.limits is None or pool.is_going or pool.operation or cluster.operation:
                 continue
-            present = [node for node in self._nodes.objects if nodes.pool_of(node) == pool.name]
+            present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
             state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
             count = self._autoscaler.count(state)
             if count != pool.count and self._source.resize(pool.id, count):
@@ -289,11 +289,11 @@ class Cluster:
 
     async def _patch_node(self, node: Json, patch: Json) -> None:
         path = f"{LIST_NODES}/{node['metadata']['name']}"
-        self._nodes.put(await self._api.patch(path, patch))
+        self.nodes.put(await self._api.patch(path, patch))
 
     async def _patch_status(self, node: Json, patch: Json) -> None:
         path = f"{LIST_NODES}/{node['metadata']['name']}/status"
-        self._nodes.put(await self._api.patch(path, {"status": patch}, STRATEGIC))
+        self.nodes.put(await self._api.patch(path, {"status": patch}, STRATEGIC))
 
     def _pods_on(self, node: Json) -> list[Json]:
         name = node["metadata"]["name"]

@@ -71,6 +71,8 @@ class WantedCluster:
     node_group: str
     services: str = "10.0.0.0/16"
     is_going: bool = False
+    # Nothing of it runs, and all that it had is kept.
+    is_stopped: bool = False
     operation: str | None = None
     pools: tuple[WantedPool, ...] = ()
 

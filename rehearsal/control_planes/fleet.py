@@ -74,6 +74,15 @@ class Fleet:
         """Whether there is anything left of a cluster."""
         return uid in self._tasks or self._folder(uid).exists()
 
+    def runs(self, uid: str) -> bool:
+        """Whether a cluster has processes."""
+        return uid in self._tasks
+
+    def nodes(self, uid: str) -> list[dict[str, Any]]:
+        """The nodes of a cluster; none while it does not run."""
+        cluster = self._running.get(uid)
+        return list(cluster.nodes.objects) if cluster else []
+
     def is_settled(self, uid: str, operation: str) -> bool:
         """Whether what an operation asked for is there."""
         cluster = self._running.get(uid)
@@ -84,7 +93,7 @@ class Fleet:
         return self._failures.get(uid)
 
     def kubeconfig(
-        self, uid: str, cluster: str, user: str, context: str, login: Mapping[str, Any] | None
+        self, uid: str, cluster: str, user: str, login: Mapping[str, Any] | None
     ) -> str | None:
         """The kubeconfig of a cluster that runs, as Azure gives it: in base64.
 
@@ -98,7 +107,7 @@ class Fleet:
         files = certificates.files("user")
         if login is not None:
             files = Files(certificates.authority, login=login)
-        names = {"cluster": cluster, "user": user, "context": context}
+        names = {"cluster": cluster, "user": user, "context": cluster}
         text = written(place.server, files, **names, is_whole=True)
         return base64.b64encode(text.encode()).decode()
 
@@ -136,13 +145,14 @@ class Fleet:
 
     def _look(self) -> None:
         wanted = {cluster.uid: cluster for cluster in self._source.clusters()}
+        staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
+        running = {uid for uid in staying if not wanted[uid].is_stopped}
         for uid, cluster in wanted.items():
-            if cluster.is_going or uid in self._tasks or uid in self._failures:
+            if uid not in running or uid in self._tasks or uid in self._failures:
                 continue
             self._ready[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(cluster))
-        staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
-        for uid in self._tasks.keys() - staying:
+        for uid in self._tasks.keys() - running:
             self._end(uid)
         folder = self._settings.folder
         folders = {path.name for path in folder.iterdir() if path != records(folder)}

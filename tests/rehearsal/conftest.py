@@ -26,6 +26,8 @@ API_VERSION = "2026-08-01"
 FAST = 0.005
 # ...and of hours, for tests that look at what happens while one runs.
 STANDSTILL = 1000.0
+# The only statuses in which an operation runs no more.
+ENDED = ("Succeeded", "Failed", "Canceled")
 SYSTEM_POOL = {"name": "system", "mode": "System", "vmSize": "Standard_D2s_v3"}
 
 
@@ -153,8 +155,8 @@ class Azure:
         version = "?api-version=2021-07-01"
         self.call("POST", f"{feature}/register{version}")
         self.wait(f"{feature}{version}", lambda it: it.body["properties"]["state"] == "Registered")
-        self.call("POST", f"{provider}/register{version}")
-        self.wait(f"{provider}{version}", lambda it: it.body["registrationState"] == "Registered")
+        again = self.call("POST", f"{provider}/register?api-version=2025-04-01")
+        assert again.body["registrationState"] == "Registered"
 
     @property
     def subscription(self) -> str:

@@ -1,7 +1,7 @@
 """Managed clusters."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import partial
 
 from rehearsal.arm import errors, operations
@@ -37,6 +37,8 @@ def put(request: Request) -> Answer:
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     if present is None:
         request.backend.control_planes.refuse_without_memory()
+    else:
+        pools.require_power(present, "Running", "updating")
     cluster.body = {
         "tags": body.get("tags") or {},
         "sku": defaults.SKU | (body.get("sku") or {}),
@@ -105,26 +107,30 @@ def _admit_version(
 
 
 def get(request: Request) -> Answer:
-    return Answer(200, shown(request.store, _existing(request)))
+    return Answer(200, shown(request.store, existing(request)))
 
 
 def list_in_group(request: Request) -> Answer:
-    clusters = request.store.children(groups.existing(request).id, TYPE)
-    return Answer(200, {"value": [shown(request.store, cluster) for cluster in clusters]})
+    return _listed(request, request.store.children(groups.existing(request).id, TYPE))
 
 
 def list_all(request: Request) -> Answer:
-    clusters = request.store.of_type(TYPE)
-    return Answer(200, {"value": [shown(request.store, cluster) for cluster in clusters]})
+    return _listed(request, request.store.of_type(TYPE))
+
+
+def _listed(request: Request, clusters: Sequence[Resource]) -> Answer:
+    return request.page_of_aks(clusters, lambda cluster: shown(request.store, cluster))
 
 
 def patch(request: Request) -> Answer:
     groups.open_to_change(request)
-    cluster = _existing(request)
+    cluster = existing(request)
     request.check_etag(cluster)
     body = types.read("TagsObject", request.body, request.api_version)
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
-    cluster.body["tags"] = body.get("tags") or {}
+    pools.require_power(cluster, "Running", "updating")
+    if "tags" in body:
+        cluster.body["tags"] = body["tags"] or {}
     operation = operations.begin(request, "cluster update", [cluster])
     answer = shown(request.store, cluster)
     return operations.accepted(request, 200, operation, cluster.location, answer)
@@ -142,7 +148,7 @@ def delete(request: Request) -> Answer:
 
 
 def credentials(request: Request, *, role: str) -> Answer:
-    cluster = _existing(request)
+    cluster = existing(request)
     signs_in_itself = role == "clusterUser" and cluster.properties.get("aadProfile")
     if cluster.properties["disableLocalAccounts"] and not signs_in_itself:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
@@ -179,13 +185,9 @@ def _id(request: Request) -> str:
     return f"{request.group}/providers/{TYPE}/{request.names['cluster']}"
 
 
-def _existing(request: Request) -> Resource:
-    group = groups.existing(request)
-    cluster = request.store.find(_id(request))
-    if cluster is None:
-        name = request.names["cluster"]
-        raise errors.ArmError(errors.NO_RESOURCE, type=TYPE, name=name, group=group.name)
-    return cluster
+def existing(request: Request) -> Resource:
+    """Returns the cluster in the path."""
+    return pools.cluster_of(request)
 
 
 def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:

@@ -13,6 +13,7 @@ from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Limits, WantedCluster, WantedPool
 from rehearsal.control_planes.fleet import Fleet, Settings
+from rehearsal.control_planes.nodes import pool_of
 
 UNFINISHED = {"code": "ControlPlaneFailed"}
 
@@ -51,6 +52,7 @@ class StoreSource:
             node_group=cluster.properties["nodeResourceGroup"],
             services=cluster.properties["networkProfile"]["serviceCidr"],
             is_going=is_going or cluster.state == "Deleting",
+            is_stopped=cluster.properties["powerState"]["code"] == "Stopped",
             operation=cluster.operation,
             pools=tuple(map(_pool, pools.cluster_pools(self._store, cluster))),
         )
@@ -118,7 +120,7 @@ class FleetControlPlanes:
 
     def ended(self, row: Any, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
-        if self.fleet is None or row["error"]:
+        if self.fleet is None or operations.fails(row) or row["kind"].endswith("abort"):
             return float(row["due"])
         return None if self._is_at_work(self.fleet, row["id"], row["kind"]) else now
 
@@ -127,6 +129,8 @@ class FleetControlPlanes:
         if kind in ("group delete", "cluster delete"):
             inside = [inner for resource in resources for inner in self._store.within(resource.id)]
             return any(fleet.has(_uid(inner)) for inner in inside if inner.type == clusters.TYPE)
+        if kind == "cluster stop":
+            return any(fleet.runs(_uid(one)) for one in resources if one.type == clusters.TYPE)
         owners = [
             self._store.find(resource.parent) if resource.type == pools.TYPE else resource
             for resource in resources
@@ -139,17 +143,21 @@ class FleetControlPlanes:
                 return True
         return False
 
+    def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
+        """Returns the nodes of a pool, as Kubernetes knows them."""
+        found = self.fleet.nodes(_uid(cluster)) if self.fleet else []
+        return [node for node in found if pool_of(node) == pool.name]
+
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
         """The credentials of a cluster, as Azure lists them."""
         if self.fleet is None:
             raise errors.ArmError(errors.NO_CONTROL_PLANE, name=cluster.name)
         _, _, _, _, group, *_ = cluster.id.split("/")
         user = f"{role}_{group}_{cluster.name}"
-        context = f"{cluster.name}-admin" if role == "clusterAdmin" else cluster.name
         uid = _uid(cluster)
         entra = cluster.properties.get("aadProfile") if role == "clusterUser" else None
         login = sign_in.login(entra) if entra else None
-        value = self.fleet.kubeconfig(uid, cluster.name, user, context, login)
+        value = self.fleet.kubeconfig(uid, cluster.name, user, login)
         if value is None:
             reason = self.fleet.failure(uid) or f"The cluster is {cluster.state}."
             raise errors.ArmError(errors.NO_CREDENTIALS_YET, name=cluster.name, reason=reason)

@@ -13,12 +13,13 @@ from rehearsal.arm.state import Resource, Store
 TYPE = usages.POOL_TYPE
 # The hidden `image` of a pool whose node image has driver and device plugin in it.
 SPECIALISED = "specialised"
+CLUSTER_TYPE = TYPE.rpartition("/")[0]
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
 def put(request: Request) -> Answer:
     groups.open_to_change(request)
-    cluster = _cluster(request, "write")
+    cluster = cluster_of(request)
     present = request.store.find(_id(request, cluster))
     request.check_etag(present)
     body = types.read("AgentPool", request.body, request.api_version)
@@ -26,6 +27,7 @@ def put(request: Request) -> Answer:
     name, version = request.names["pool"], version_of(present)
     pool = after_put(request, name, requested, present, cluster, "properties.")
     refuse_while_busy(cluster, [present] if present else [])
+    require_power(cluster, "Running", "updating")
     require_system_pool(cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
     kind = "pool update" if present else "pool create"
@@ -35,26 +37,22 @@ def put(request: Request) -> Answer:
 
 
 def get(request: Request) -> Answer:
-    pool = request.store.find(_id(request, _cluster(request, "read")))
-    if pool is None:
-        raise errors.ArmError(errors.NO_POOL, name=request.names["pool"])
-    return Answer(200, shown(pool))
+    return Answer(200, shown(existing(request)))
 
 
 def list_all(request: Request) -> Answer:
-    groups.existing(request)
-    pools = cluster_pools(request.store, _cluster(request, "read"))
-    return Answer(200, {"value": [shown(pool) for pool in pools]})
+    return request.page_of_aks(cluster_pools(request.store, cluster_of(request)), shown)
 
 
 def delete(request: Request) -> Answer:
     groups.open_to_change(request)
-    cluster = _cluster(request, "delete")
+    cluster = cluster_of(request)
     pool = request.store.find(_id(request, cluster))
     request.check_etag(pool)
     if pool is None:
         return Answer(204)
     refuse_while_busy(cluster, [pool])
+    require_power(cluster, "Running", "deleting")
     others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
     if _is_system(pool) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
@@ -152,13 +150,33 @@ def shown(pool: Resource) -> Json:
     }
 
 
-def _cluster(request: Request, action: str) -> Resource:
-    groups.existing(request)
-    address = f"{request.subscription}{CLUSTER.format(**request.names)}"
-    cluster = request.store.find(address)
+def require_power(cluster: Resource, wanted: str, action: str) -> None:
+    """Refuses what does not go with a cluster's power: a stopped one can be started or deleted."""
+    power = cluster.properties["powerState"]["code"]
+    if power != wanted:
+        words = {"state": cluster.state, "power": power, "action": action}
+        raise errors.ArmError(errors.WRONG_POWER, **words)
+
+
+def cluster_of(request: Request) -> Resource:
+    """Returns the cluster in the path, of a pool as well."""
+    group = groups.existing(request)
+    cluster = request.store.find(f"{request.subscription}{CLUSTER.format(**request.names)}")
     if cluster is None:
-        raise errors.ArmError(errors.NO_PARENT, action=action, parent=address)
+        words = {"type": CLUSTER_TYPE, "name": request.names["cluster"], "group": group.name}
+        raise errors.ArmError(errors.NO_RESOURCE, **words)
     return cluster
+
+
+def existing(request: Request) -> Resource:
+    """Returns the pool in the path."""
+    cluster = cluster_of(request)
+    pool = request.store.find(_id(request, cluster))
+    if pool is None:
+        names = {"subscription": request.backend.principal.subscription, "cluster": cluster.name}
+        words = {**names, "name": request.names["pool"], "group": request.names["group"]}
+        raise errors.ArmError(errors.NO_POOL, **words)
+    return pool
 
 
 def _id(request: Request, cluster: Resource) -> str:

@@ -1,10 +1,11 @@
 """The list of Kubernetes versions on AKS, and the refusal of versions that are not in it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from catalogue.kubernetes import (
     DEFAULT,
+    LONG_TERM,
     MOST_BEHIND,
     OFFICIAL,
     ON_AKS,
@@ -19,11 +20,15 @@ from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.desired_state import Era
 
+# How many minor versions further a cluster of a long-term version can go at once.
+NEXT_IN_LONG_TERM = 3
+
 # The article's era has today's versions as well, since today's programs ask for them.
 ARTICLE: Mapping[str, MinorVersion] = {
     **ON_AKS_THEN,
     **{minor: replace(version, plans=(OFFICIAL,)) for minor, version in ON_AKS.items()},
 }
+Offered = Mapping[str, MinorVersion]
 OF_ERA = {Era.TODAY: ON_AKS, Era.ARTICLE: ARTICLE}
 
 
@@ -55,10 +60,10 @@ def admit_change(offers: Offers, location: str, before: str, after: str) -> None
         refusal = errors.UPGRADE_TOO_FAR
     else:
         return
-    known, minor = offered(offers, location), _line(before)
-    there = minor in known and before in known[minor].patches
-    upgrades = _upgrades(known, minor, before) if there else [*known]
-    raise errors.ArmError(refusal, before=before, after=after, upgrades=",".join(upgrades))
+    known = offered(offers, location)
+    there = before in known[_line(before)].patches if _line(before) in known else False
+    named = upgrades(known, before) if there else [*known]
+    raise errors.ArmError(refusal, before=before, after=after, upgrades=",".join(named))
 
 
 def admit_pool(pool: str, cluster: str) -> None:
@@ -92,27 +97,33 @@ def _line(release: str) -> str:
 
 def list_all(request: Request) -> Answer:
     known = offered(request.offers, request.location("locations/kubernetesVersions"))
-    return Answer(200, {"values": [_shown(known, minor) for minor in known]})
+    newest_first = sorted(known, key=_numbers, reverse=True)
+    return Answer(200, {"values": [_shown(known, minor) for minor in newest_first]})
 
 
-def _shown(known: Mapping[str, MinorVersion], minor: str) -> Json:
+def _shown(known: Offered, minor: str) -> Json:
     return {
         "version": minor,
-        "isDefault": minor == DEFAULT,
-        "isPreview": False,
+        **({"isDefault": True} if minor == DEFAULT else {}),
         "capabilities": {"supportPlan": list(known[minor].plans)},
+        # In the order of text: 1.32.10 comes before 1.32.2.
         "patchVersions": {
-            patch: {"upgrades": _upgrades(known, minor, patch)} for patch in known[minor].patches
+            patch: {"upgrades": upgrades(known, patch)} for patch in sorted(known[minor].patches)
         },
     }
 
 
-def _upgrades(known: Mapping[str, MinorVersion], minor: str, patch: str) -> Sequence[str]:
-    """Returns newer patches of the same minor version, and those of the next one."""
-    major, _, number = minor.partition(".")
-    here = known[minor].patches
-    after = known.get(f"{major}.{int(number) + 1}")
-    return [*here[: here.index(patch)], *(after.patches if after else ())]
+def upgrades(known: Offered, release: str) -> list[str]:
+    """Returns newer patches of the same minor version, and those of the next one.
+
+    Of a version that there is for long-term support alone, those of the next three.
+    """
+    minor = known.get(_line(release), MinorVersion(()))
+    following = NEXT_IN_LONG_TERM if minor.plans == (LONG_TERM,) else 1
+    major, number = _numbers(release)[:2]
+    after = [known.get(f"{major}.{number + step}") for step in range(1, following + 1)]
+    newer = [patch for patch in minor.patches if _numbers(patch) > _numbers(release)]
+    return [*newer, *(patch for one in after if one for patch in one.patches)]
 
 
 PATH = "/providers/Microsoft.ContainerService/locations/{location}/kubernetesVersions"

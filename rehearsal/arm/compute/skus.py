@@ -5,12 +5,11 @@ from collections.abc import Iterable
 
 from catalogue import regions
 from catalogue.sizes import GpuSize, Size
-from rehearsal.arm import errors
+from rehearsal.arm import filters
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route
 
-LOCATION_FILTER = re.compile(r"\s*location\s+eq\s+'([^']*)'\s*", re.IGNORECASE)
 GENERATIONS = {"Gen1": "V1", "Gen2": "V2"}
 # The list has more than sizes; clients tell them apart by `resourceType`.
 OTHERS: tuple[Json, ...] = (
@@ -30,14 +29,10 @@ def list_all(request: Request) -> Answer:
 
 
 def _locations(request: Request) -> Iterable[str]:
-    requested = request.http.query.get("$filter")
-    if not requested:
-        return list(regions.regions())
-    found = LOCATION_FILTER.fullmatch(requested)
-    if found is None:
-        raise errors.ArmError(errors.BAD_PARAMETER, "$filter", name="$filter", value=requested)
+    wanted = filters.conditions(request, ("location",))
     # For an unknown location the list is empty; that is no error.
-    return [name for name in regions.regions() if name == plain(found[1])]
+    asked = plain(wanted["location"]) if wanted else None
+    return [name for name in regions.regions() if asked in (None, name)]
 
 
 def _shown(found: tuple[str, Offer | Json]) -> Json:

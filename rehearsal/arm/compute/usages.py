@@ -15,6 +15,13 @@ NAMES = {
     "virtualMachines": "Virtual Machines",
     "virtualMachineScaleSets": "Virtual Machine Scale Sets",
 }
+# Families whose name for people is not Standard DSv3 Family vCPUs for `standardDSv3Family`.
+FAMILY_NAMES = {
+    "StandardNCADSA100v4Family": "Standard NCADS_A100_v4 Family vCPUs",
+    "standard NDAMSv4_A100Family": "Standard NDAMSv4_A100Family vCPUs",
+    "standardNDISv5MI300XFamily": "StandardNDI Sv 5MI300X Family vCPUs",
+    "standardNCPromoFamily": "Standard NC Promo Family vCPUs",
+}
 # What uses machines, and the hidden number of nodes of a pool that got fewer than its `count`.
 POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 ALLOCATED = "allocated"
@@ -62,18 +69,20 @@ def list_all(request: Request) -> Answer:
         "virtualMachineScaleSets": len(usage.nodes),
     }
 
+    names = NAMES | FAMILY_NAMES
+
     def shown(name: str) -> Json:
         limit = COUNTS[name] if name in COUNTS else offers.limit(name, location)
-        # The name of a family for people: Standard DSv3 Family vCPUs for `standardDSv3Family`.
         vcpus = f"Standard {family_stem(name)} Family vCPUs"
         return {
             "limit": limit,
             "unit": "Count",
             "currentValue": counts.get(name, usage.cores[name]),
-            "name": {"value": name, "localizedValue": NAMES.get(name, vcpus)},
+            "name": {"value": name, "localizedValue": names.get(name, vcpus)},
         }
 
-    return request.page([*NAMES, *families()], shown)
+    # All in one page.
+    return Answer(200, {"value": [shown(name) for name in (*NAMES, *families())]})
 
 
 ROUTES = (Route("GET", "/providers/Microsoft.Compute/locations/{location}/usages", list_all),)

@@ -2,7 +2,8 @@
 
 import re
 
-from rehearsal.arm import bodies, errors, operations
+from catalogue import regions
+from rehearsal.arm import bodies, errors, filters, operations
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Resource
@@ -17,6 +18,7 @@ TYPES = {
         "tags": "map of string",
     }
 }
+FILTERS = ("name", "location", "tagName", "tagValue")
 NAME = re.compile(r"[\w().-]{0,89}[\w()-]")
 
 
@@ -41,6 +43,10 @@ def put(request: Request) -> Answer:
     location = required_location(body)
     if not NAME.fullmatch(name):
         raise errors.ArmError(errors.BAD_GROUP_NAME, name=name)
+    if location not in regions.regions():
+        known = ",".join(regions.regions())
+        refusal = errors.NO_LOCATION_FOR_GROUP
+        raise errors.ArmError(refusal, location=request.body["location"], locations=known)
     present = request.store.find(request.group)
     if present is not None:
         open_to_change(request)
@@ -55,7 +61,9 @@ def put(request: Request) -> Answer:
 
 def patch(request: Request) -> Answer:
     group = open_to_change(request)
-    group.body["tags"] = _read(request).get("tags") or {}
+    body = _read(request)
+    if "tags" in body:
+        group.body["tags"] = body["tags"] or {}
     request.store.write(group)
     return Answer(200, shown(group))
 
@@ -82,7 +90,10 @@ def delete(request: Request) -> Answer:
 
 
 def list_all(request: Request) -> Answer:
-    return Answer(200, {"value": [shown(group) for group in request.store.of_type(TYPE)]})
+    wanted = filters.conditions(request, FILTERS)
+    groups = map(shown, request.store.of_type(TYPE))
+    found = (group for group in groups if filters.meets(group, wanted))
+    return Answer(200, {"value": filters.top(request, found)})
 
 
 def shown(group: Resource) -> Json:

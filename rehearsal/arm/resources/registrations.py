@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable
 from functools import partial
 
-from rehearsal.arm import errors
+from catalogue import regions
+from rehearsal.arm import api_versions, errors
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Registration, Store
@@ -21,15 +22,30 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute": ("EncryptionAtHost",),
     "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
 }
-# As in a subscription that is in use, providers are registered from the start.
+# As in a subscription that is in use, providers are registered from the start. Of their types only
+# those are named that the rehearsal has.
 PROVIDERS: dict[str, tuple[str, ...]] = {
-    "Microsoft.Compute": (),
-    "Microsoft.ContainerService": ("managedClusters", "managedClusters/agentPools"),
+    "Microsoft.Compute": ("skus", "locations/usages"),
+    "Microsoft.ContainerService": (
+        "managedClusters",
+        "managedClusters/agentPools",
+        "locations/kubernetesVersions",
+        "locations/operationresults",
+        "locations/operations",
+    ),
     "Microsoft.Features": ("features", "providers"),
     "Microsoft.ManagedIdentity": (),
     "Microsoft.Network": (),
-    "Microsoft.Resources": ("resourceGroups", "subscriptions"),
+    "Microsoft.Resources": ("locations", "resourceGroups", "resources", "subscriptions"),
     "Microsoft.Storage": (),
+}
+CAPABILITIES = {
+    "managedClusters": "SystemAssignedResourceIdentity, SupportsTags, SupportsLocation",
+    "resourceGroups": "SupportsTags, SupportsLocation",
+}
+# The application of AKS, which acts in the subscription.
+AUTHORIZATIONS = {
+    "Microsoft.ContainerService": [{"applicationId": "7319c514-987d-4e9b-ac3d-d38c4f427f4c"}]
 }
 
 
@@ -42,7 +58,8 @@ def list_features(request: Request) -> Answer:
 def feature(request: Request, *, registered: bool | None = None) -> Answer:
     """Shows a feature; first registers or unregisters it, if the request is for that."""
     namespace = _namespace(request, FEATURES)
-    name = _known(FEATURES[namespace], request.names["feature"], errors.NO_FEATURE)
+    what = f"the feature {namespace}/{request.names['feature']}"
+    name = _known(FEATURES[namespace], request.names["feature"], what)
     key = f"{namespace}/{name}"
     present = request.store.registration(key)
     is_registered = present is not None and present.registered
@@ -87,7 +104,10 @@ def provider(request: Request, *, registered: bool | None = None) -> Answer:
     """Shows a resource provider; first registers or unregisters it, if the request is for that."""
     namespace = _namespace(request, PROVIDERS)
     if registered is not None:
-        due = request.due(PROVIDER_SECONDS)
+        there = "Registered" if registered else "Unregistered"
+        # One that is there already says so at once; it takes over new features all the same.
+        is_there = _state(request, namespace, "Registered") == there
+        due = request.now if is_there else request.due(PROVIDER_SECONDS)
         request.store.register(namespace, Registration(registered, request.now, due))
     return Answer(200, _provider(request, namespace))
 
@@ -104,13 +124,22 @@ def refuse_unregistered(store: Store, path: str, now: float) -> None:
 
 
 def _provider(request: Request, namespace: str) -> Json:
+    versions = api_versions.KNOWN.get(namespace, (request.api_version,))
+    stable = next(version for version in versions if not version.endswith("-preview"))
     types = [
-        {"resourceType": kind, "locations": [], "apiVersions": [request.api_version]}
+        {
+            "resourceType": kind,
+            "locations": [region.display_name for region in regions.regions().values()],
+            "apiVersions": list(versions),
+            "defaultApiVersion": stable,
+            "capabilities": CAPABILITIES.get(kind, "None"),
+        }
         for kind in PROVIDERS[namespace]
     ]
     return {
         "id": f"{request.subscription}/providers/{namespace}",
         "namespace": namespace,
+        "authorizations": AUTHORIZATIONS.get(namespace, []),
         "resourceTypes": types,
         "registrationState": _state(request, namespace, "Registered"),
         "registrationPolicy": "RegistrationRequired",
@@ -118,15 +147,16 @@ def _provider(request: Request, namespace: str) -> Json:
 
 
 def _namespace(request: Request, known: Iterable[str]) -> str:
-    return _known(known, request.names["namespace"], errors.NO_NAMESPACE)
+    requested = request.names["namespace"]
+    return _known(known, requested, f"the resource provider {requested}")
 
 
-def _known(names: Iterable[str], requested: str, refusal: errors.Refusal) -> str:
+def _known(names: Iterable[str], requested: str, what: str) -> str:
     """Returns the name that is requested, in whichever case, as Azure spells it."""
     for name in names:
         if name.lower() == requested.lower():
             return name
-    raise errors.ArmError(refusal, name=requested)
+    raise errors.ArmError(errors.NOT_REHEARSED, what=what)
 
 
 def _state(request: Request, key: str, at_first: str) -> str:

@@ -1,5 +1,6 @@
 """The one subscription of a rehearsal cloud, and its tenant."""
 
+from catalogue import regions
 from rehearsal.arm.request import Answer, Json, Request, Route
 
 
@@ -16,6 +17,25 @@ def list_tenants(request: Request) -> Answer:
     return Answer(200, {"value": [{"id": f"/tenants/{tenant}", "tenantId": tenant}]})
 
 
+def list_locations(request: Request) -> Answer:
+    return Answer(200, {"value": [_location(request, one) for one in regions.regions().values()]})
+
+
+def _location(request: Request, region: regions.Region) -> Json:
+    zones = [
+        {"logicalZone": zone, "physicalZone": f"{region.name}-az{zone}"} for zone in region.zones
+    ]
+    return {
+        "id": f"{request.subscription}/locations/{region.name}",
+        "name": region.name,
+        "type": "Region",
+        "displayName": region.display_name,
+        "regionalDisplayName": region.display_name,
+        "metadata": {"regionType": "Physical"},
+        **({"availabilityZoneMappings": zones} if zones else {}),
+    }
+
+
 def _subscription(request: Request) -> Json:
     return {
         "id": request.subscription,
@@ -30,4 +50,4 @@ def _subscription(request: Request) -> Json:
 
 # Relative to the server, not to a subscription.
 ROUTES_ABOVE = (Route("GET", "/subscriptions", list_all), Route("GET", "/tenants", list_tenants))
-ROUTES = (Route("GET", "", get),)
+ROUTES = (Route("GET", "", get), Route("GET", "/locations", list_locations))

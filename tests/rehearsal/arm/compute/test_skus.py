@@ -94,7 +94,7 @@ def test_without_a_filter_every_region_is_there(shop: Any) -> None:
 
 def test_filters_that_azure_does_not_have(shop: Any) -> None:
     assert list(shop.compute.resource_skus.list(filter="location eq 'atlantis'")) == []
-    with pytest.raises(HttpResponseError, match="InvalidParameter"):
+    with pytest.raises(HttpResponseError, match="does not have the filter"):
         list(shop.compute.resource_skus.list(filter="name eq 'Standard_NC6'"))
 
 

@@ -1,0 +1,68 @@
+"""What clients do with a cluster or a pool without a body: start, stop, abort, a newer image."""
+
+from functools import partial
+
+from rehearsal.arm import operations
+from rehearsal.arm.aks import clusters, pools
+from rehearsal.arm.compute.usages import ALLOCATED
+from rehearsal.arm.request import Answer, Request, Route
+from rehearsal.arm.resources import groups
+from rehearsal.arm.state import Resource
+
+
+def switch(request: Request, *, kind: str, action: str, before: str, after: str) -> Answer:
+    """Starts or stops a cluster, which is refused for one that has been."""
+    groups.open_to_change(request)
+    cluster = clusters.existing(request)
+    inside = pools.cluster_pools(request.store, cluster)
+    pools.refuse_while_busy(cluster, inside)
+    pools.require_power(cluster, before, action)
+    for resource in (cluster, *inside):
+        resource.properties["powerState"] = {"code": after}
+    for pool in inside:
+        # A stopped cluster has no machines, so it takes no quota.
+        pool.body.pop(ALLOCATED, None)
+        if after == "Stopped":
+            pool.body[ALLOCATED] = 0
+    operation = operations.begin(request, kind, [cluster, *inside])
+    return operations.accepted(request, 202, operation, cluster.location, None)
+
+
+def abort_on_cluster(request: Request) -> Answer:
+    groups.open_to_change(request)
+    cluster = clusters.existing(request)
+    operation = operations.abort(request, "cluster abort", cluster)
+    return _accepted(request, operation, clusters.existing(request))
+
+
+def abort_on_pool(request: Request) -> Answer:
+    groups.open_to_change(request)
+    operation = operations.abort(request, "pool abort", pools.existing(request))
+    return _accepted(request, operation, pools.existing(request))
+
+
+def upgrade_image(request: Request) -> Answer:
+    """Every pool has the newest image there is; the request takes its time all the same."""
+    groups.open_to_change(request)
+    cluster, pool = clusters.existing(request), pools.existing(request)
+    pools.refuse_while_busy(cluster, [pool])
+    pools.require_power(cluster, "Running", "upgrading")
+    operation = operations.begin(request, "pool upgrade of image", [pool])
+    return _accepted(request, operation, pool)
+
+
+def _accepted(request: Request, operation: str, found: Resource) -> Answer:
+    is_pool = found.type == pools.TYPE
+    body = pools.shown(found) if is_pool else clusters.shown(request.store, found)
+    return operations.accepted(request, 202, operation, found.location, body)
+
+
+start = partial(switch, kind="cluster start", action="starting", before="Stopped", after="Running")
+stop = partial(switch, kind="cluster stop", action="stopping", before="Running", after="Stopped")
+ROUTES = (
+    Route("POST", f"{clusters.PATH}/start", start),
+    Route("POST", f"{clusters.PATH}/stop", stop),
+    Route("POST", f"{clusters.PATH}/abort", abort_on_cluster),
+    Route("POST", f"{pools.PATH}/abort", abort_on_pool),
+    Route("POST", f"{pools.PATH}/upgradeNodeImageVersion", upgrade_image),
+)

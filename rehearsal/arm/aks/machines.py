@@ -1,0 +1,49 @@
+"""The machines of an agent pool: one for each of its nodes."""
+
+from rehearsal.arm import errors
+from rehearsal.arm.aks import clusters, pools
+from rehearsal.arm.request import Answer, Json, Request, Route
+
+TYPE = f"{pools.TYPE}/machines"
+
+
+def get(request: Request) -> Answer:
+    name = request.names["machine"].lower()
+    for machine in _all(request):
+        if machine["name"] == name:
+            return Answer(200, machine)
+    raise errors.ArmError(errors.NO_MACHINE)
+
+
+def list_all(request: Request) -> Answer:
+    return Answer(200, {"value": _all(request)})
+
+
+def _all(request: Request) -> list[Json]:
+    cluster, pool = clusters.existing(request), pools.existing(request)
+    found = request.backend.control_planes.nodes(cluster, pool)
+    return [_shown(pool.id, node) for node in sorted(found, key=lambda it: it["metadata"]["name"])]
+
+
+def _shown(pool: str, node: Json) -> Json:
+    name = node["metadata"]["name"]
+    addresses = [
+        {"family": "IPv4", "ip": address["address"]}
+        for address in node["status"]["addresses"]
+        if address["type"] == "InternalIP"
+    ]
+    return {
+        "id": f"{pool}/machines/{name}",
+        "name": name,
+        "type": TYPE,
+        "properties": {
+            "network": {"ipAddresses": addresses},
+            "resourceId": node["spec"]["providerID"].removeprefix("azure://"),
+        },
+    }
+
+
+ROUTES = (
+    Route("GET", f"{pools.PATH}/machines", list_all),
+    Route("GET", f"{pools.PATH}/machines/{{machine}}", get),
+)

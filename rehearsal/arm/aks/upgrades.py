@@ -1,0 +1,95 @@
+"""To which versions a cluster and its pools can go."""
+
+from collections.abc import Iterable
+
+from catalogue.kubernetes import DEFAULT, full_version
+from rehearsal.arm.aks import clusters, pools, versions
+from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.state import Resource
+
+
+def of_cluster(request: Request) -> Answer:
+    cluster = clusters.existing(request)
+    release = cluster.properties["currentKubernetesVersion"]
+    body = {
+        # As AKS writes them, in lower case, where those of pools have a capital.
+        "id": f"{cluster.id}/upgradeprofiles/default",
+        "name": "default",
+        "type": f"{clusters.TYPE}/upgradeprofiles",
+        "properties": {
+            "controlPlaneProfile": {
+                "kubernetesVersion": release,
+                "osType": "Linux",
+                "upgrades": _named(versions.upgrades(_offered(request, cluster), release)),
+            },
+            "agentPoolProfiles": None,
+        },
+    }
+    return Answer(200, body)
+
+
+def of_pool(request: Request) -> Answer:
+    cluster, pool = clusters.existing(request), pools.existing(request)
+    release = pool.properties["currentOrchestratorVersion"]
+    most = _numbers(cluster.properties["currentKubernetesVersion"])
+    # A pool goes no further than its control plane.
+    reachable = [
+        other
+        for other in _releases(request, cluster)
+        if _numbers(release) < _numbers(other) <= most
+    ]
+    image = pool.properties.get("nodeImageVersion")
+    body = {
+        "id": f"{pool.id}/upgradeProfiles/default",
+        "name": "default",
+        "type": f"{pools.TYPE}/upgradeProfiles",
+        "properties": {
+            "kubernetesVersion": release,
+            "osType": pool.properties["osType"],
+            **({"latestNodeImageVersion": image} if image else {}),
+            **({"upgrades": _named(reachable)} if reachable else {}),
+        },
+    }
+    return Answer(200, body)
+
+
+def of_new_pools(request: Request) -> Answer:
+    cluster = clusters.existing(request)
+    most = _numbers(cluster.properties["currentKubernetesVersion"])
+    default = full_version(DEFAULT)
+    usable = [
+        {"default": True} | named if named["kubernetesVersion"] == default else named
+        for named in _named(r for r in _releases(request, cluster) if _numbers(r) <= most)
+    ]
+    body = {
+        "id": f"{cluster.id}/availableAgentPoolVersions/default",
+        "name": "default",
+        "type": f"{clusters.TYPE}/availableAgentPoolVersions",
+        "properties": {"agentPoolVersions": usable},
+    }
+    return Answer(200, body)
+
+
+def _offered(request: Request, cluster: Resource) -> versions.Offered:
+    return versions.offered(request.offers, cluster.location)
+
+
+def _releases(request: Request, cluster: Resource) -> list[str]:
+    """Returns every release on offer, the newest first."""
+    found = [release for minor in _offered(request, cluster).values() for release in minor.patches]
+    return sorted(found, key=_numbers, reverse=True)
+
+
+def _named(releases: Iterable[str]) -> list[Json]:
+    return [{"kubernetesVersion": release} for release in releases]
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+ROUTES = (
+    Route("GET", f"{clusters.PATH}/upgradeProfiles/default", of_cluster),
+    Route("GET", f"{pools.PATH}/upgradeProfiles/default", of_pool),
+    Route("GET", f"{clusters.PATH}/availableAgentPoolVersions", of_new_pools),
+)

@@ -1,0 +1,51 @@
+"""The resources of a subscription and of a group, as Resource Manager knows them."""
+
+from rehearsal.arm import filters
+from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resources import groups
+from rehearsal.arm.state import Resource
+
+FILTERS = ("location", "name", "resourceGroup", "resourceType", "tagName", "tagValue")
+# What Resource Manager keeps of a resource's own body.
+KNOWN = ("sku", "kind", "identity", "tags")
+
+
+def list_all(request: Request) -> Answer:
+    return _listed(request, request.store.within(request.subscription))
+
+
+def list_in_group(request: Request) -> Answer:
+    return _listed(request, request.store.within(groups.existing(request).id))
+
+
+def _listed(request: Request, found: list[Resource]) -> Answer:
+    wanted = filters.conditions(request, FILTERS)
+    expanded = (request.http.query.get("$expand") or "").split(",")
+    # Resources of their own: neither groups nor what lies inside another one.
+    items = [_shown(item, expanded) for item in found if _is_tracked(item)]
+    return Answer(
+        200, {"value": filters.top(request, (i for i in items if filters.meets(i, wanted)))}
+    )
+
+
+def _is_tracked(resource: Resource) -> bool:
+    return resource.type != groups.TYPE and resource.type.count("/") == 1
+
+
+def _shown(resource: Resource, expanded: list[str]) -> Json:
+    # A group's id is written as Resource Manager writes it.
+    _, _, inside = resource.id.partition("/providers/")
+    item = {
+        "id": f"{resource.parent}/providers/{inside}",
+        "name": resource.name,
+        "type": resource.type,
+        "location": resource.location,
+        **{name: resource.body[name] for name in KNOWN if resource.body.get(name)},
+    }
+    return item | ({"provisioningState": resource.state} if "provisioningState" in expanded else {})
+
+
+ROUTES = (
+    Route("GET", "/resources", list_all),
+    Route("GET", "/resourceGroups/{group}/resources", list_in_group),
+)
