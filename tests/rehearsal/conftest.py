@@ -9,12 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import jwt
 import pytest
 from azure.identity import ClientSecretCredential
 from azure.mgmt.compute import ComputeManagementClient
 from azure.mgmt.containerservice import ContainerServiceClient
 from azure.mgmt.resource.features import FeatureClient
 from azure.mgmt.resource.resources import ResourceManagementClient
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
@@ -314,3 +317,12 @@ def wait_until_made(azure: Azure, path: str, seconds: float = 10) -> None:
         lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
         seconds,
     )
+
+
+def signed(azure: Azure, **claims: Any) -> str:
+    """A token signed with the cloud's own key, with other claims than it would give."""
+    pem = (azure.cloud.home / "token-key.pem").read_bytes()
+    key = serialization.load_pem_private_key(pem, None)
+    assert isinstance(key, rsa.RSAPrivateKey)
+    now = int(time.time())
+    return jwt.encode({"aud": azure.cloud.url, "exp": now + 60, **claims}, key, "RS256")

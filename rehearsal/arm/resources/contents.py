@@ -22,7 +22,7 @@ def _listed(request: Request, found: list[Resource]) -> Answer:
     wanted = filters.conditions(request, FILTERS)
     expanded = (request.http.query.get("$expand") or "").split(",")
     # Resources of their own: neither groups nor what lies inside another one.
-    items = [_shown(item, expanded) for item in found if _is_tracked(item)]
+    items = [_shown(request, item, expanded) for item in found if _is_tracked(item)]
     return Answer(
         200, {"value": filters.top(request, (i for i in items if filters.meets(i, wanted)))}
     )
@@ -32,11 +32,12 @@ def _is_tracked(resource: Resource) -> bool:
     return resource.type != groups.TYPE and resource.type.count("/") == 1
 
 
-def _shown(resource: Resource, expanded: list[str]) -> Json:
-    # A group's id is written as Resource Manager writes it.
+def _shown(request: Request, resource: Resource, expanded: list[str]) -> Json:
+    # The group's id is written as Resource Manager writes it, whoever's the resource is.
+    group = request.store.find(resource.parent)
     _, _, inside = resource.id.partition("/providers/")
     item = {
-        "id": f"{resource.parent}/providers/{inside}",
+        "id": f"{group.id if group else resource.parent}/providers/{inside}",
         "name": resource.name,
         "type": resource.type,
         "location": resource.location,

@@ -10,8 +10,9 @@ from urllib.parse import urlencode
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+
+from tests.rehearsal.conftest import signed
 
 GROUPS = "/resourceGroups?api-version=2025-04-01"
 
@@ -34,15 +35,6 @@ def post_form(azure: Any, path: str, **fields: str) -> Any:
     body = json.loads(response.read())
     connection.close()
     return response.status, body
-
-
-def signed(azure: Any, **claims: Any) -> str:
-    """A token signed with the cloud's own key, with other claims than it would give."""
-    pem = (azure.cloud.home / "token-key.pem").read_bytes()
-    key = serialization.load_pem_private_key(pem, None)
-    assert isinstance(key, rsa.RSAPrivateKey)
-    now = int(time.time())
-    return jwt.encode({"aud": azure.cloud.url, "exp": now + 60, **claims}, key, "RS256")
 
 
 def test_the_cloud_describes_itself(azure: Any) -> None:

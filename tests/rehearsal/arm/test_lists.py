@@ -1,0 +1,195 @@
+"""Lists: their pages, their filters, and what stands in them."""
+
+from typing import Any
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+
+from tests.names import unique
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
+
+V = f"?api-version={API_VERSION}"
+GROUPS = "?api-version=2025-04-01"
+CLUSTERS = "providers/Microsoft.ContainerService/managedClusters"
+
+
+def pages(azure: Azure, path: str) -> list[Any]:
+    """All pages of a list, followed to the last."""
+    found = [azure.call("GET", path).body]
+    while "nextLink" in found[-1]:
+        found.append(azure.call("GET", azure.below(found[-1]["nextLink"])).body)
+    return found
+
+
+@pytest.mark.parametrize("which", ["pools", "clusters of a group", "clusters"])
+def test_after_the_last_item_comes_a_page_without_any(
+    azure: Azure, group: str, cluster: str, which: str
+) -> None:
+    """Every list was one page: who forgets `nextLink`, or stops at an empty page, was green."""
+    path = {
+        "pools": f"{cluster}/agentPools",
+        "clusters of a group": f"/resourceGroups/{group}/{CLUSTERS}",
+        "clusters": f"/{CLUSTERS}",
+    }[which]
+    found = pages(azure, path + V)
+    assert len(found) > 1
+    assert all(page["value"] for page in found[:-1])
+    assert found[-1] == {"value": []}
+    query = parse_qs(urlsplit(found[0]["nextLink"]).query)
+    assert query["skipToken"] == query["$skipToken"]
+    assert query["api-version"] == [API_VERSION]
+    assert azure.call("GET", f"{path}{V}&$skipToken=first").status == 400
+
+
+def test_a_list_of_nothing_is_one_page(azure: Azure, group: str) -> None:
+    assert pages(azure, f"/resourceGroups/{group}/{CLUSTERS}{V}") == [{"value": []}]
+
+
+def test_pages_are_as_long_as_the_script_says(shop: Azure) -> None:
+    cluster = shop.cluster_in("uksouth")
+    for name in ("a", "b"):
+        body = {"properties": {"vmSize": "Standard_D4s_v3"}}
+        assert shop.call("PUT", f"{cluster}/agentPools/{name}{V}", body).status == 201
+    shop.cloud.offer({"pageSize": 2})
+    found = pages(shop, f"{cluster}/agentPools{V}")
+    assert [[pool["name"] for pool in page["value"]] for page in found] == [
+        ["system", "a"],
+        ["b"],
+        [],
+    ]
+    _, group, _, _, _, name = cluster[1:].split("/")[:6]
+    listed = shop.aks.agent_pools.list(group, name)
+    assert [pool.name for pool in listed] == ["system", "a", "b"]
+
+
+@pytest.fixture
+def tagged(azure: Azure) -> dict[str, str]:
+    """The names of groups, by what is special about them."""
+    names = {kind: unique(kind) for kind in ("ml", "other", "bare")}
+    for kind, name in names.items():
+        tags = {} if kind == "bare" else {"tags": {"Team": kind}}
+        azure.call("PUT", f"/resourceGroups/{name}{GROUPS}", {"location": "eastus", **tags})
+    return names
+
+
+@pytest.mark.parametrize(
+    ("filter_", "found"),
+    [
+        ("tagName eq 'team' and tagValue eq 'ml'", {"ml"}),
+        ("tagname eq 'TEAM'", {"ml", "other"}),
+        ("tagValue eq 'ml'", {"ml"}),
+        ("tagName eq 'nobody''s'", set()),
+        ("location eq 'East US'", {"ml", "other", "bare"}),
+        ("", {"ml", "other", "bare"}),
+    ],
+)
+def test_groups_by_a_filter(
+    azure: Azure, group: str, tagged: dict[str, str], filter_: str, found: set[str]
+) -> None:
+    """`az group list --tag team=ml` listed every group, and what deleted those took all."""
+    listed = azure.call("GET", f"/resourceGroups{GROUPS}&$filter={quote(filter_)}").body["value"]
+    names = {one["name"] for one in listed}
+    assert names & set(tagged.values()) == {tagged[kind] for kind in found}
+    assert (group in names) is not filter_.startswith("tag")
+
+
+def test_a_filter_that_the_rehearsal_does_not_have_is_not_ignored(azure: Azure) -> None:
+    for path in ("/resourceGroups", "/resources"):
+        for text in ("startswith(tagName, 'a')", "name ne 'a'", "id eq 'a'", "tagName eq 'a' or"):
+            reply = azure.call("GET", f"{path}{GROUPS}&$filter={quote(text)}")
+            assert (reply.status, reply.body["error"]["code"]) == (501, "NotImplemented")
+            assert "The rehearsal does not have the filter" in reply.body["error"]["message"]
+
+
+def test_no_more_than_are_asked_for(azure: Azure, tagged: dict[str, str]) -> None:
+    assert len(list(azure.resources.resource_groups.list(top=2))) == 2
+    for wrong in ("-1", "two", "9" * 5000, "٣"):
+        path = f"/resourceGroups{GROUPS}&$top={quote(wrong)}"
+        assert azure.call("GET", path).status == 400
+
+
+def test_the_resources_of_a_group(azure: Azure, group: str, cluster: str) -> None:
+    """As Resource Manager knows them: clusters, and not what lies in them."""
+    name = cluster.rpartition("/")[2]
+    [found] = azure.resources.resources.list_by_resource_group(group)
+    assert (found.name, found.type) == (name, "Microsoft.ContainerService/managedClusters")
+    assert found.id == f"{azure.subscription}{cluster}"
+    everywhere = [item.id for item in azure.resources.resources.list()]
+    assert found.id in everywhere
+    kind = "resourceType eq 'Microsoft.ContainerService/managedClusters'"
+    for text, is_found in (
+        (kind, True),
+        (f"{kind} and name eq '{name}'", True),
+        (f"resourceGroup eq '{group}'", True),
+        ("resourceType eq 'Microsoft.Compute/virtualMachines'", False),
+        ("tagName eq 'none'", False),
+    ):
+        listed = azure.resources.resources.list(filter=text, expand="provisioningState")
+        states = {item.id: item.provisioning_state for item in listed}
+        assert states.get(found.id) == ("Succeeded" if is_found else None)
+    assert azure.call("GET", f"/resourceGroups/none-such/resources{GROUPS}").status == 404
+
+
+def test_the_locations_of_a_subscription(azure: Azure) -> None:
+    found = azure.call("GET", f"/locations{GROUPS}").body["value"]
+    [eastus] = [one for one in found if one["name"] == "eastus"]
+    assert eastus["displayName"] == "East US"
+    assert eastus["id"] == f"{azure.subscription}/locations/eastus"
+    assert len(eastus["availabilityZoneMappings"]) == 3
+
+
+def test_a_provider_says_where_its_types_are_and_by_which_versions(azure: Azure) -> None:
+    """It had no locations, and the caller's version alone."""
+    found = azure.call("GET", f"/providers/Microsoft.ContainerService{GROUPS}").body
+    assert list(found) == [
+        "id",
+        "namespace",
+        "authorizations",
+        "resourceTypes",
+        "registrationState",
+        "registrationPolicy",
+    ]
+    assert found["authorizations"]
+    kinds = {kind["resourceType"]: kind for kind in found["resourceTypes"]}
+    clusters = kinds["managedClusters"]
+    assert "East US" in clusters["locations"]
+    assert {"2017-08-31", "2025-09-01", API_VERSION} <= set(clusters["apiVersions"])
+    assert clusters["defaultApiVersion"] in clusters["apiVersions"]
+    assert "SupportsTags" in clusters["capabilities"]
+
+
+def test_versions_of_kubernetes_are_written_as_aks_writes_them(shop: Azure) -> None:
+    """Both marks stood with every version, and long-term versions went one minor further."""
+    path = f"/providers/Microsoft.ContainerService/locations/eastus/kubernetesVersions{V}"
+    found = shop.call("GET", path).body
+    assert found.keys() == {"values"}
+    by_name = {one["version"]: one for one in found["values"]}
+    assert list(by_name) == sorted(by_name, reverse=True)
+    assert [name for name, one in by_name.items() if "isDefault" in one] == ["1.35"]
+    assert not [one for one in by_name.values() if "isPreview" in one]
+    for one in by_name.values():
+        assert list(one["patchVersions"]) == sorted(one["patchVersions"])
+    upgrades = by_name["1.34"]["patchVersions"]["1.34.4"]["upgrades"]
+    assert upgrades == ["1.34.5", "1.35.2", "1.35.1"]
+    assert by_name["1.36"]["patchVersions"]["1.36.1"]["upgrades"] == []
+    long_term = by_name["1.31"]["patchVersions"]["1.31.14"]["upgrades"]
+    assert {".".join(release.split(".")[:2]) for release in long_term} == {"1.32", "1.33", "1.34"}
+
+
+def test_a_patch_without_tags_leaves_them(azure: Azure, group: str, cluster: str) -> None:
+    """`PATCH {}` wiped them."""
+    for path, version in ((f"/resourceGroups/{group}", GROUPS), (cluster, V)):
+        tagged = azure.call("PATCH", path + version, {"tags": {"a": "b"}})
+        assert tagged.body["tags"] == {"a": "b"}
+        azure.wait(
+            path + version,
+            lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
+        )
+        assert azure.call("PATCH", path + version, {}).body["tags"] == {"a": "b"}
+
+
+def test_the_address_of_the_next_page_keeps_what_was_asked_for(azure: Azure, group: str) -> None:
+    for name in ("one", "two"):
+        azure.call("PUT", f"/resourceGroups/{group}/{CLUSTERS}/{name}{V}", new_cluster())
+    first = azure.call("GET", f"/resourceGroups/{group}/{CLUSTERS}{V}&$expand=x").body
+    assert parse_qs(urlsplit(first["nextLink"]).query)["$expand"] == ["x"]
