@@ -15,7 +15,7 @@ from pathlib import Path
 from aiohttp import web
 
 from rehearsal.arm import bodies, errors, offer_script, operations, prices, tokens
-from rehearsal.arm.aks import sign_in
+from rehearsal.arm.aks import mending, sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
@@ -58,6 +58,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     audience = f"https://{HOSTNAME}:{port}"
     principal, issuer = load_principal(home), tokens.load(home)
     store, log = Store(home.database), RequestLog(home.request_log)
+    mending.mend(store)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, offer_script.parse, offer_script.OfferScript())
     faults = FaultScript(home.faults, lambda: operations.release_held(store))

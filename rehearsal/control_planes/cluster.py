@@ -3,8 +3,10 @@
 import asyncio
 import contextlib
 import sys
+import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
@@ -14,6 +16,7 @@ from kube.client import (
     NOT_FOUND,
     STRATEGIC,
     TOO_MANY_REQUESTS,
+    UNAUTHORIZED,
     ApiError,
     Client,
 )
@@ -40,9 +43,37 @@ Json = dict[str, Any]
 
 # How long the loop sleeps when nothing happens: some of what it does is a matter of time.
 PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
+# How long to wait before what was refused is tried again: twice as long each time.
+SETBACK_SECONDS, LONGEST_SETBACK = 1.0, 60.0
+# How long nothing is said of what fails again in the same way.
+QUIET_SECONDS = 60.0
+SERVERS_FAULT = 500
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
 LIST_CONFIG_MAPS = "/api/v1/configmaps"
+
+
+@dataclass(frozen=True)
+class _Setback:
+    """A pool that could not be kept as it was wanted, and when that is tried again."""
+
+    wish: WantedPool
+    # The last that asked for it; a new one is tried at once.
+    operation: str | None
+    pause: float
+    again: float
+
+    def is_of(self, pool: WantedPool) -> bool:
+        is_asked_anew = pool.operation not in (None, self.operation)
+        return not is_asked_anew and replace(self.wish, operation=pool.operation) == pool
+
+
+def _passes(error: Exception) -> bool:
+    """Whether what went wrong is not because of what is wanted."""
+    if not isinstance(error, ApiError):
+        return False
+    passing = (UNAUTHORIZED, NOT_FOUND, CONFLICT)
+    return error.is_temporary or error.status in passing or error.status >= SERVERS_FAULT
 
 
 class Cluster:
@@ -70,9 +101,13 @@ class Cluster:
         self._autoscaler = Autoscaler(time_scale)
         self._pools: dict[str, WantedPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
-        self._last_complaint = ""
-        # Operations whose pools are as they shall be.
+        # Until when not to complain again, by what failed and how.
+        self._quiet: dict[tuple[str, type[Exception]], float] = {}
+        self._setbacks: dict[str, _Setback] = {}
+        # Operations whose pools are as they shall be...
         self.settled: set[str] = set()
+        # ...and those that cannot be, with the reason.
+        self.refused: dict[str, str] = {}
 
     async def run(self, wanted: Callable[[], WantedCluster | None]) -> None:
         """Keeps the cluster as it is wanted, until it is cancelled."""
@@ -86,14 +121,17 @@ class Cluster:
                     await mirror.filled.wait()
                 while True:
                     self.changed.clear()
-                    if cluster := wanted():
-                        await self._step(cluster)
+                    await self._tried(self._look(wanted))
                     for part in await self.plane.revive(self._api):
                         folder = self.plane.place.folder
                         sys.stderr.write(f"{part} of {folder} had ended; it is started again.\n")
                     await pause(self.changed, self._pause)
         finally:
             await self._kubelet.stop()
+
+    async def _look(self, wanted: Callable[[], WantedCluster | None]) -> None:
+        if cluster := wanted():
+            await self._step(cluster)
 
     async def _step(self, cluster: WantedCluster) -> None:
         """One look at everything; what fails is tried again at the next."""
@@ -102,9 +140,9 @@ class Cluster:
         for work in (self._keep_containers, self._keep_gpus, self._scale):
             await self._tried(work(cluster))
         for pool in cluster.pools:
-            is_done = await self._tried(self._keep_nodes(cluster, pool))
+            is_done = await self._is_kept(cluster, pool)
             if pool.operation:
-                done[pool.operation] = done.get(pool.operation, True) and bool(is_done)
+                done[pool.operation] = done.get(pool.operation, True) and is_done
         if cluster.operation:
             done.setdefault(cluster.operation, True)
         await self._tried(self._remove_strangers(cluster))
@@ -117,19 +155,47 @@ class Cluster:
         except ApiError as error:
             # Gone, changed meanwhile, or the API server is being started again: no news.
             if error.status not in (NO_ANSWER, NOT_FOUND, CONFLICT):
-                self._complain()
-        except Exception:
-            self._complain()
+                self._complain(work, error)
+        except Exception as error:
+            self._complain(work, error)
         return None
 
-    def _complain(self) -> None:
-        """Says what went wrong, once: it is tried again and again."""
-        complaint = traceback.format_exc()
-        if complaint != self._last_complaint:
-            self._last_complaint = complaint
-            sys.stderr.write(complaint)
+    def _complain(self, work: Any, error: Exception) -> None:
+        """Says what went wrong, now and then: it is tried again and again."""
+        what, moment = (work.__qualname__, type(error)), time.monotonic()
+        if moment >= self._quiet.get(what, 0):
+            self._quiet[what] = moment + QUIET_SECONDS
+            sys.stderr.write("".join(traceback.format_exception(error)))
 
     # -- nodes
+
+    async def _is_kept(self, cluster: WantedCluster, pool: WantedPool) -> bool:
+        """Whether a pool is as it shall be; what is refused is tried again ever more seldom."""
+        before = self._setbacks.get(pool.name)
+        if before and before.is_of(pool) and time.monotonic() < before.again:
+            return False
+        try:
+            is_done = await self._keep_nodes(cluster, pool)
+        except Exception as error:
+            if not _passes(error):
+                self._set_back(cluster, pool, error)
+            return False
+        self._setbacks.pop(pool.name, None)
+        return is_done
+
+    def _set_back(self, cluster: WantedCluster, pool: WantedPool, error: Exception) -> None:
+        before, pause = self._setbacks.get(pool.name), SETBACK_SECONDS
+        if before and before.is_of(pool):
+            pause = min(before.pause * 2, LONGEST_SETBACK)
+        else:
+            is_refusal = isinstance(error, ApiError)
+            reason = f"{error}\n" if is_refusal else "".join(traceback.format_exception(error))
+            sys.stderr.write(f"The pool {pool.name} of {cluster.name} is set back: {reason}")
+        operation = pool.operation or (before.operation if before else None)
+        again = time.monotonic() + pause
+        self._setbacks[pool.name] = _Setback(pool, operation, pause, again)
+        if pool.operation:
+            self.refused[pool.operation] = str(error)
 
     async def _keep_nodes(self, cluster: WantedCluster, pool: WantedPool) -> bool:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
@@ -145,7 +211,7 @@ class Cluster:
             if nodes.is_going(node):
                 await self._empty(node, by_force=pool.is_going)
                 continue
-            if patch := nodes.regiven(node, pool):
+            if not pool.is_going and (patch := nodes.regiven(node, pool)):
                 await self._patch_node(node, patch)
             if nodes.port(node) != port:
                 await self._patch_status(node, nodes.status_with_port(port))
@@ -178,7 +244,7 @@ class Cluster:
 
     async def _remove_strangers(self, cluster: WantedCluster) -> None:
         """Takes away the nodes of pools that are no more."""
-        known = {pool.name for pool in cluster.pools}
+        known = {pool.name for pool in cluster.pools} | cluster.unreadable
         for node in self.nodes.objects:
             pool = nodes.pool_of(node)
             if pool is not None and pool not in known:
@@ -188,25 +254,26 @@ class Cluster:
 
     async def _keep_gpus(self, _: WantedCluster) -> None:
         for node in self.nodes.objects:
-            pool = self._pools.get(nodes.pool_of(node) or "")
-            if pool is None:
-                continue
-            uid = node["metadata"]["uid"]
-            pods = self._pods_on(node)
-            offers = [found for pod in pods for found in self._plugins.offers(pod)]
-            found = gpus.node_offers(pool, node, offers)
-            # What somebody else put there is left alone, as a kubelet would.
-            if found is None and uid not in self._offered:
-                continue
-            if patch := gpus.status_patch(node, found, now()):
-                await self._patch_status(node, patch)
-                if found and found.conflict and "conditions" in patch:
-                    warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, found.conflict)
-                    await self._api.post(*warning)
-            if found is None:
-                self._offered.discard(uid)
-            else:
-                self._offered.add(uid)
+            if pool := self._pools.get(nodes.pool_of(node) or ""):
+                await self._tried(self._keep_gpus_of(node, pool))
+
+    async def _keep_gpus_of(self, node: Json, pool: WantedPool) -> None:
+        uid = node["metadata"]["uid"]
+        pods = self._pods_on(node)
+        offers = [found for pod in pods for found in self._plugins.offers(pod)]
+        found = gpus.node_offers(pool, node, offers)
+        # What somebody else put there is left alone, as a kubelet would.
+        if found is None and uid not in self._offered:
+            return
+        if patch := gpus.status_patch(node, found, now()):
+            await self._patch_status(node, patch)
+            if found and found.conflict and "conditions" in patch:
+                warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, found.conflict)
+                await self._api.post(*warning)
+        if found is None:
+            self._offered.discard(uid)
+        else:
+            self._offered.add(uid)
 
     # -- what containers do
 
@@ -279,11 +346,14 @@ class Cluster:
         for pool in cluster.pools:
             if pool.limits is None or pool.is_going or pool.operation or cluster.operation:
                 continue
-            present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
-            state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
-            count = self._autoscaler.count(state)
-            if count != pool.count and self._source.resize(pool.id, count):
-                self.changed.set()
+            await self._tried(self._scale_pool(cluster, pool))
+
+    async def _scale_pool(self, cluster: WantedCluster, pool: WantedPool) -> None:
+        present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
+        state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
+        count = self._autoscaler.count(state)
+        if count != pool.count and self._source.resize(pool.id, count):
+            self.changed.set()
 
     # -- the API server
 

@@ -75,6 +75,8 @@ class WantedCluster:
     is_stopped: bool = False
     operation: str | None = None
     pools: tuple[WantedPool, ...] = ()
+    # The names of pools that nobody can make anything of: their nodes stay as they are.
+    unreadable: frozenset[str] = frozenset()
 
 
 class Source(Protocol):

@@ -41,6 +41,14 @@ class Settings:
     reviewers_authority: Path
 
 
+@dataclass(frozen=True)
+class _Failure:
+    """Why a cluster did not come up, and the operation of its own that wanted it."""
+
+    reason: str
+    operation: str | None
+
+
 class Fleet:
     """The clusters, each with a task that keeps it."""
 
@@ -52,7 +60,8 @@ class Fleet:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._running: dict[str, Cluster] = {}
-        self._failures: dict[str, str] = {}
+        self._failures: dict[str, _Failure] = {}
+        self._last_complaint = ""
         self._ready: dict[str, asyncio.Event] = {}
         self._woken = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
@@ -88,9 +97,17 @@ class Fleet:
         cluster = self._running.get(uid)
         return cluster is not None and operation in cluster.settled
 
-    def failure(self, uid: str) -> str | None:
-        """Why a cluster did not come up, if it did not."""
-        return self._failures.get(uid)
+    def refusal(self, uid: str, operation: str) -> str | None:
+        """Why there cannot be what an operation asked for, if there cannot."""
+        cluster = self._running.get(uid)
+        return cluster.refused.get(operation) if cluster else None
+
+    def failure(self, uid: str, operation: str | None = None) -> str | None:
+        """Why a cluster did not come up, if it did not; for a new operation of its own it may."""
+        failure = self._failures.get(uid)
+        if failure is None or operation not in (None, failure.operation):
+            return None
+        return failure.reason
 
     def kubeconfig(
         self, uid: str, cluster: str, user: str, login: Mapping[str, Any] | None
@@ -115,7 +132,7 @@ class Fleet:
 
     async def start(self) -> None:
         """Brings back the clusters that there were; returns when they are ready, or have failed."""
-        self._look()
+        self._try_look()
         await asyncio.gather(*(event.wait() for event in self._ready.values()))
         self._loop = asyncio.create_task(self._run())
 
@@ -136,20 +153,28 @@ class Fleet:
     async def _run(self) -> None:
         while True:
             self._woken.clear()
-            try:
-                self._look()
-            except Exception:
-                # One cluster that cannot be read must not be the end of all others.
-                traceback.print_exc()
+            self._try_look()
             await pause(self._woken, LOOK_SECONDS)
+
+    def _try_look(self) -> None:
+        try:
+            self._look()
+        except Exception as error:
+            # It is tried again and again.
+            if repr(error) != self._last_complaint:
+                self._last_complaint = repr(error)
+                traceback.print_exc()
 
     def _look(self) -> None:
         wanted = {cluster.uid: cluster for cluster in self._source.clusters()}
         staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
         running = {uid for uid in staying if not wanted[uid].is_stopped}
         for uid, cluster in wanted.items():
-            if uid not in running or uid in self._tasks or uid in self._failures:
+            failure = self._failures.get(uid)
+            is_up_to_them = failure and cluster.operation in (None, failure.operation)
+            if uid not in running or uid in self._tasks or is_up_to_them:
                 continue
+            self._failures.pop(uid, None)
             self._ready[uid] = asyncio.Event()
             self._tasks[uid] = asyncio.create_task(self._keep(cluster))
         for uid in self._tasks.keys() - running:
@@ -157,7 +182,7 @@ class Fleet:
         folder = self._settings.folder
         folders = {path.name for path in folder.iterdir() if path != records(folder)}
         for uid in folders - staying - self._tasks.keys():
-            shutil.rmtree(self._folder(uid))
+            shutil.rmtree(self._folder(uid), ignore_errors=True)
         self._failures = {uid: why for uid, why in self._failures.items() if uid in wanted}
 
     async def _keep(self, wanted: WantedCluster) -> None:
@@ -170,10 +195,11 @@ class Fleet:
                     if attempt == ATTEMPTS - 1:
                         raise
         except ControlPlaneError as error:
-            self._failures[uid] = str(error)
+            self._failures[uid] = _Failure(str(error), wanted.operation)
         except Exception:
             traceback.print_exc()
-            self._failures[uid] = "The rehearsal failed; see its server.log."
+            reason = "The rehearsal failed; see its server.log."
+            self._failures[uid] = _Failure(reason, wanted.operation)
         finally:
             self._ready[uid].set()
             self._ending.discard(uid)

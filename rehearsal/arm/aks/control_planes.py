@@ -15,8 +15,6 @@ from rehearsal.control_planes.desired_state import Limits, WantedCluster, Wanted
 from rehearsal.control_planes.fleet import Fleet, Settings
 from rehearsal.control_planes.nodes import pool_of
 
-UNFINISHED = {"code": "ControlPlaneFailed"}
-
 
 class StoreSource:
     """Tells the fleet which clusters and pools there should be, from the store."""
@@ -43,6 +41,9 @@ class StoreSource:
 
     def _cluster(self, cluster: Resource, *, is_going: bool) -> WantedCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
+        wanted = {
+            pool.name: self._wanted(pool) for pool in pools.cluster_pools(self._store, cluster)
+        }
         return WantedCluster(
             uid=_uid(cluster),
             name=cluster.name,
@@ -54,8 +55,30 @@ class StoreSource:
             is_going=is_going or cluster.state == "Deleting",
             is_stopped=cluster.properties["powerState"]["code"] == "Stopped",
             operation=cluster.operation,
-            pools=tuple(map(_pool, pools.cluster_pools(self._store, cluster))),
+            pools=tuple(pool for pool in wanted.values() if pool),
+            unreadable=frozenset(name for name, pool in wanted.items() if pool is None),
         )
+
+    def _wanted(self, pool: Resource) -> WantedPool | None:
+        """Returns a pool as it shall be; None if that is beyond understanding."""
+        try:
+            return _pool(pool)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            if pool.state == "Deleting":
+                return WantedPool(
+                    id=pool.id,
+                    name=pool.name,
+                    vm_size="",
+                    count=0,
+                    version="",
+                    is_going=True,
+                    operation=pool.operation,
+                )
+            if pool.operation:
+                message = f"The rehearsal cannot read the pool {pool.name}: {error!r}"
+                failure = {"code": "RehearsalFailed", "message": message}
+                operations.fail_when_due(self._store, pool.operation, failure)
+            return None
 
 
 def _pool(pool: Resource) -> WantedPool:
@@ -135,10 +158,16 @@ class FleetControlPlanes:
             self._store.find(resource.parent) if resource.type == pools.TYPE else resource
             for resource in resources
         ]
+        own = operation if kind.startswith("cluster") else None
         for uid in {_uid(owner) for owner in owners if owner}:
-            if failure := fleet.failure(uid):
-                operations.fail_when_due(self._store, operation, UNFINISHED | {"message": failure})
-                return False
+            for code, reason in (
+                ("ControlPlaneFailed", fleet.failure(uid, own)),
+                ("NodesRefused", fleet.refusal(uid, operation)),
+            ):
+                if reason:
+                    error = {"code": code, "message": reason}
+                    operations.fail_when_due(self._store, operation, error)
+                    return False
             if not fleet.is_settled(uid, operation):
                 return True
         return False

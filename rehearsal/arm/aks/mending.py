@@ -1,0 +1,85 @@
+"""What a state holds that no request could bring there now: an older release took it.
+
+Everything that reads the state relies on the types of the API. So a value of another kind goes when
+the server starts, as if it had never been sent, and what cannot be without it goes as well.
+"""
+
+import json
+import sqlite3
+import sys
+from typing import Any
+
+from catalogue.aks_types import aks_types
+from rehearsal.arm import bodies
+from rehearsal.arm.aks import clusters, defaults, pools
+from rehearsal.arm.bodies import Misfit, Reader, Types
+from rehearsal.arm.request import Json
+from rehearsal.arm.resources import groups
+from rehearsal.arm.state import Resource, Store
+
+_KINDS: dict[str, tuple[Types, str]] = {
+    groups.TYPE: (groups.TYPES, "ResourceGroup"),
+    clusters.TYPE: (aks_types(), "ManagedCluster"),
+    pools.TYPE: (aks_types(), "AgentPool"),
+}
+
+
+def mend(store: Store) -> None:
+    """Mends each resource; server.log has a line about each that needed it."""
+    # In the order in which they were made: a cluster comes before its pools.
+    for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
+        body, mistakes = _read(row)
+        if not mistakes:
+            continue
+        sys.stderr.write(f"{row['id']} is mended: {'; '.join(mistakes)}\n")
+        resource = _whole(store, row, body)
+        if resource is None:
+            store.rows("DELETE FROM resources WHERE key = ?", row["key"])
+            sys.stderr.write(f"{row['id']} is gone: the rest of it says too little.\n")
+        else:
+            store.keep(resource)
+
+
+def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:
+    """Returns what is right about a resource, and what is not."""
+    types, kind = _KINDS[row["type"]]
+    mistakes: list[str] = []
+
+    def misfit(found: Misfit) -> Any:
+        path = ".".join(map(str, found.path)) or "all of it"
+        mistakes.append(f"{path} is no {found.kind}")
+        return bodies.LEFT_OUT
+
+    try:
+        stored = json.loads(row["body"])
+    except ValueError:
+        return {}, ["it is no JSON"]
+    body = Reader(types, misfit).read(kind, stored)
+    if not isinstance(body, dict) or "properties" not in body:
+        mistakes.append("it has no properties")
+    return (body if isinstance(body, dict) else {}), mistakes
+
+
+def _whole(store: Store, row: sqlite3.Row, body: Json) -> Resource | None:
+    """Returns a resource with the defaults of what it lacks; None if more is missing."""
+    resource = Resource(
+        **{name: row[name] for name in ("id", "type", "parent", "location", "state", "operation")},
+        body=body,
+        etag=row["etag"],
+    )
+    has = body.get("properties") or {}
+    if row["type"] == groups.TYPE:
+        resource.body = {"tags": body.get("tags") or {}, "properties": {}}
+        return resource
+    if row["type"] == pools.TYPE:
+        cluster = store.find(row["parent"])
+        if cluster is None or "vmSize" not in has:
+            return None
+        body["properties"] = has | defaults.pool(has, has, cluster.properties)
+        return resource
+    if "resourceUID" not in has or not (has.get("dnsPrefix") or has.get("fqdnSubdomain")):
+        return None
+    group = row["parent"].rpartition("/")[2]
+    body["properties"] = has | defaults.cluster(has, has, resource.name, group, resource.location)
+    resource.body = {"tags": {}, "sku": defaults.SKU, "identity": None} | body
+    return resource

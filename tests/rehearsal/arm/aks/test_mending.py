@@ -1,0 +1,124 @@
+"""What an older release stored is mended when the server starts."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rehearsal import cloud
+from rehearsal.arm.aks import mending
+from rehearsal.arm.aks.control_planes import StoreSource
+from rehearsal.arm.compute import usages
+from rehearsal.arm.home import Home
+from rehearsal.arm.offer_script import OfferScript
+from rehearsal.arm.offers import Offers
+from rehearsal.arm.state import Store
+from rehearsal.cloud import Cloud
+from rehearsal.control_planes.desired_state import Era
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
+
+V = f"?api-version={API_VERSION}"
+Poison = Callable[[Any], object]
+# What is stored under the cluster's own id, its pool's, and its group's.
+CLUSTER, POOL, GROUP = "", "/agentPools/system", "group"
+POISONS: dict[str, tuple[str, Poison]] = {
+    "no profile": (POOL, lambda body: body["properties"].update(gpuProfile={"nvidia": "x"})),
+    "no number": (POOL, lambda body: body["properties"].update(spotMaxPrice=float("nan"))),
+    "texts": (POOL, lambda body: body["properties"].update(maxPods="110", osDiskSizeGB="big")),
+    "labels": (POOL, lambda body: body["properties"].update(nodeLabels={"a": 1, "b": {}})),
+    "objects": (POOL, lambda body: body["properties"].update(maxPods={}, nodeTaints={})),
+    "no size": (POOL, lambda body: body["properties"].update(vmSize=4)),
+    "all of a pool": (POOL, lambda body: body.update(properties="x")),
+    "nothing of a pool": (POOL, lambda body: body.clear()),
+    "network": (CLUSTER, lambda body: body["properties"].update(networkProfile="x")),
+    "beside the properties": (CLUSTER, lambda body: body.update(sku="x", identity=[], tags="x")),
+    "profile": (CLUSTER, lambda body: body["properties"].update(oidcIssuerProfile=1)),
+    "power": (CLUSTER, lambda body: body["properties"].update(powerState=1)),
+    "uid": (CLUSTER, lambda body: body["properties"].update(resourceUID=1)),
+    "nothing of a cluster": (CLUSTER, lambda body: body.clear()),
+    "tags": (GROUP, lambda body: body.update(tags="x")),
+    "list of tags": (GROUP, lambda body: body.update(tags=["x"])),
+    "nothing of a group": (GROUP, lambda body: body.clear()),
+}
+# These say too little when the rest of them is gone.
+GONE = {"no size", "all of a pool", "nothing of a pool", "uid", "nothing of a cluster"}
+
+
+def poison(database: Path, key: str, change: Poison) -> None:
+    with closing(sqlite3.connect(database)) as state, state:
+        found = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
+        body = json.loads(found[0])
+        change(body)
+        state.execute("UPDATE resources SET body = ? WHERE key = ?", [json.dumps(body), key])
+
+
+def rows(store: Store, key: str) -> list[tuple[Any, ...]]:
+    """All that is stored beside a resource and what lies under it."""
+    statement = "SELECT * FROM resources WHERE NOT (key = ? OR key LIKE ?)"
+    return [tuple(row) for row in store.rows(statement, key, f"{key}/%")]
+
+
+@pytest.mark.parametrize("name", POISONS)
+def test_a_value_of_another_kind_goes(
+    azure: Azure, cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    """The server did not start with such a value, so nothing else could be taken away either."""
+    copy = tmp_path / "arm.sqlite"
+    with (
+        closing(sqlite3.connect(Home(azure.cloud.home).database)) as running,
+        closing(sqlite3.connect(copy)) as state,
+    ):
+        running.backup(state)
+    place, change = POISONS[name]
+    path = cluster.partition("/providers/")[0] if place == GROUP else f"{cluster}{place}"
+    key = f"{azure.subscription}{path}".lower()
+    with closing(Store(copy)) as store:
+        before = rows(store, key)
+    poison(copy, key, change)
+
+    with closing(Store(copy)) as store:
+        mending.mend(store)
+        assert rows(store, key) == before
+        assert (store.find(key) is None) is (name in GONE)
+        offers = Offers(Era.ARTICLE, OfferScript())
+        wanted = StoreSource(store, lambda: offers).clusters()
+        assert not any(found.unreadable for found in wanted)
+        usages.in_use(store, "eastus")
+        assert f"{cluster}{place}".lower() in capsys.readouterr().err.lower() or place == GROUP
+        mending.mend(store)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_server_starts_and_everything_can_be_taken_away(
+    start_cloud: Callable[[], Cloud],
+) -> None:
+    azure = Azure(start_cloud())
+    home = Home(azure.cloud.home)
+    for group in ("poisoned", "other"):
+        path = f"/resourceGroups/{group}"
+        azure.call("PUT", f"{path}{V}", {"location": "eastus", "tags": {"a": "b"}})
+        path += "/providers/Microsoft.ContainerService/managedClusters/cluster"
+        azure.call("PUT", f"{path}{V}", new_cluster())
+        wait_until_made(azure, path)
+    before = azure.call("GET", f"{path}{V}").body
+    cloud.stop(home.path)
+    own = path.replace("other", "poisoned")
+    for name in ("no profile", "no number", "network", "tags"):
+        place, change = POISONS[name]
+        address = "/resourceGroups/poisoned" if place == GROUP else f"{own}{place}"
+        poison(home.database, f"{azure.subscription}{address}".lower(), change)
+
+    start_cloud()
+    assert azure.call("GET", f"{path}{V}").body == before
+    assert [group["tags"] for group in azure.call("GET", f"/resourceGroups{V}").body["value"]]
+    pool = {"properties": {"vmSize": "Standard_D2s_v3", "mode": "System", "count": 2}}
+    assert azure.call("PUT", f"{own}/agentPools/system{V}", pool).status == 200
+    assert azure.call("DELETE", f"/resourceGroups/poisoned{V}").status == 202
+    azure.wait(f"/resourceGroups/poisoned{V}", lambda got: got.status == 404)
+    lines = home.server_log.read_text()
+    assert "properties.gpuProfile.nvidia is no NvidiaGPUProfile" in lines
+    assert "Traceback" not in lines

@@ -1,0 +1,123 @@
+"""What the API server of a cluster refuses, or what nobody understands, harms nothing else."""
+
+import json
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rehearsal.arm.home import Home
+from tests.rehearsal.arm.odd_bodies import NAMES, TEXTS, with_value
+from tests.rehearsal.control_planes.conftest import Body, Cluster, V, until
+
+SIZE = {"vmSize": "Standard_D4ds_v5", "count": 1}
+# Each is right as the API has it, and together nodes cannot have them.
+TWICE = ["sku=gpu:NoSchedule", "sku=a100:NoSchedule"]
+
+
+def put(cluster: Cluster, name: str, **properties: Any) -> Body:
+    """What became of the operation that a PUT has begun."""
+    body = {"properties": {**SIZE, **properties}}
+    reply = cluster.azure.call("PUT", f"{cluster.path}/agentPools/{name}{V}", body)
+    assert reply.status in (200, 201), reply
+    return ended(cluster, reply.headers["Azure-AsyncOperation"])
+
+
+def ended(cluster: Cluster, operation: str) -> Body:
+    address = cluster.azure.below(operation)
+
+    def over() -> Body | None:
+        body: Body = cluster.azure.call("GET", address).body
+        return body if "endTime" in body else None
+
+    done: Body = until(over, "the operation has ended")
+    return done
+
+
+def remove(cluster: Cluster, name: str) -> None:
+    reply = cluster.azure.call("DELETE", f"{cluster.path}/agentPools/{name}{V}")
+    assert reply.status == 202
+    assert ended(cluster, reply.headers["Azure-AsyncOperation"])["status"] == "Succeeded"
+    assert cluster.names(name) == []
+
+
+def test_it_ends_the_operation_with_the_api_servers_words(today: Cluster, pool_name: str) -> None:
+    """The operation never ended, so neither pool nor cluster could be changed or deleted."""
+    failed = put(today, pool_name, nodeTaints=TWICE)
+    assert failed["status"] == "Failed"
+    assert failed["error"]["code"] == "NodesRefused"
+    assert "taints must be unique by key and effect" in failed["error"]["message"]
+    assert today.pool(pool_name)["provisioningState"] == "Failed"
+
+    assert put(today, pool_name, nodeTaints=TWICE[:1])["status"] == "Succeeded"
+    assert len(today.names(pool_name)) == 1
+    assert put(today, pool_name, nodeTaints=TWICE)["status"] == "Failed"
+    remove(today, pool_name)
+    assert today.azure.call("GET", f"{today.path}/agentPools/{pool_name}{V}").status == 404
+
+
+def test_it_is_said_once(today: Cluster, pool_name: str) -> None:
+    """The log grew by ten tracebacks a second."""
+    log = Home(today.azure.cloud.home).server_log
+    put(today, pool_name, nodeTaints=TWICE)
+    until(lambda: len(written(log.read_text(), pool_name)) == 1, "it is said")
+    # As many looks at the pool as change something in the cluster.
+    for number in range(5):
+        today.kubectl("create", "configmap", f"{pool_name}-{number}")
+    remove(today, pool_name)
+    assert len(written(log.read_text(), pool_name)) == 1
+
+
+def written(log: str, pool: str) -> list[str]:
+    return [line for line in log.splitlines() if f"The pool {pool} of" in line]
+
+
+def test_a_pool_that_nobody_understands_is_left_alone(today: Cluster, pool_name: str) -> None:
+    """One such pool made the control planes of all clusters unreachable."""
+    put(today, pool_name)
+    [node] = today.names(pool_name)
+    key = f"{today.azure.subscription}{today.path}/agentPools/{pool_name}".lower()
+    with closing(sqlite3.connect(Home(today.azure.cloud.home).database)) as state, state:
+        found = state.execute("SELECT body FROM resources WHERE key = ?", [key]).fetchone()
+        body = with_value(json.loads(found[0]), ("properties", "gpuProfile", "nvidia"), "x")
+        state.execute("UPDATE resources SET body = ? WHERE key = ?", [json.dumps(body), key])
+    other = f"{pool_name}b"
+    assert put(today, other)["status"] == "Succeeded"
+    assert today.names(pool_name) == [node]
+    remove(today, other)
+    remove(today, pool_name)
+
+
+@pytest.mark.long
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    labels=st.dictionaries(NAMES, TEXTS, max_size=2),
+    taints=st.lists(TEXTS | st.sampled_from(TWICE), max_size=3),
+    more=st.fixed_dictionaries(
+        {},
+        optional={
+            "maxPods": st.integers(10, 250),
+            "osDiskSizeGB": st.integers(0, 2048),
+            "mode": st.sampled_from(["System", "User"]),
+            "osType": st.sampled_from(["Linux", "Windows"]),
+            "gpuProfile": st.just({"driver": "None", "nvidia": {"managementMode": "Managed"}}),
+            "upgradeSettings": st.fixed_dictionaries({"maxSurge": TEXTS}),
+        },
+    ),
+)
+def test_any_nodes(
+    today: Cluster, labels: dict[str, str], taints: list[str], more: dict[str, Any]
+) -> None:
+    body = {"properties": {**SIZE, "nodeLabels": labels, "nodeTaints": taints, **more}}
+    path = f"{today.path}/agentPools/any{V}"
+    reply = today.azure.call("PUT", path, body)
+    assert reply.status in (201, 400), reply
+    if reply.status == 201:
+        ended(today, reply.headers["Azure-AsyncOperation"])
+        remove(today, "any")
+    assert today.names("system")
