@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -15,16 +16,19 @@ from catalogue import headers
 from catalogue.mistakes import Mistake, property_path
 from provider_kit.arm import Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
+from provider_kit.errors import explained, words
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
 from provider_kit.values import property_map
+from provider_kit.waiting import wait_because_of
 
 Result = TypeVar("Result")
 
-# How AKS says that another operation runs on the resource, and how often to ask again.
-_RUNNING_OPERATION = frozenset({"OperationNotAllowed", "AnotherOperationInProgress", "Conflict"})
-_SECONDS_BETWEEN_TRIES = 2.0
+# How AKS and ARM say that something else is done to the resource. Their codes do not tell: those
+# of a quota that is used up and of a cluster that is stopped are the same.
+_BUSY = re.compile("in ?progress|concurrent|aks-pending-operation", re.IGNORECASE)
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
 _SECONDS_OF_A_READ = 600.0
 _SECONDS_OF_A_LOOK = 30.0
 
@@ -32,10 +36,17 @@ _SECONDS_OF_A_LOOK = 30.0
 class AksResource(Handler):
     """The handler of one of AKS's types."""
 
-    def __init__(self, aks_type: AksType, arm: Arm, cancellation: Cancellation) -> None:
+    def __init__(
+        self,
+        aks_type: AksType,
+        arm: Arm,
+        cancellation: Cancellation,
+        names_new_feature: Callable[[str], bool] = lambda _: False,
+    ) -> None:
         self._type = aks_type
         self._arm = arm
         self._cancellation = cancellation
+        self._names_new_feature = names_new_feature
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         yield from mistakes(self._type.inputs, inputs)
@@ -118,9 +129,10 @@ class AksResource(Handler):
         self, method: Method, task: Task, resource_id: str, *content: Mapping[str, Any]
     ) -> AsyncLROPoller[Any]:
         async with self._arm.failing(task.until):
-            return await wait_out_conflicts(
+            return await once_accepted(
                 lambda: self._arm.begin(method, resource_id, self._api_version, *content),
                 self._cancellation,
+                self._names_new_feature,
             )
 
     async def _finished(
@@ -157,21 +169,28 @@ def header_mistakes(inputs: Values) -> Iterator[Mistake]:
             yield Mistake(property_path(UPDATABLE_HEADERS, index), f"is not one of the {HEADERS}")
 
 
-async def wait_out_conflicts(
-    call: Callable[[], Awaitable[Result]], cancellation: Cancellation
+async def once_accepted(
+    call: Callable[[], Awaitable[Result]],
+    cancellation: Cancellation,
+    names_new_feature: Callable[[str], bool] = lambda _: False,
 ) -> Result:
-    """The call's result, once no other operation is in its way; the caller bounds the time.
+    """The call's result, once nothing is in its way that passes; the caller bounds the time.
 
+    What passes is another operation, and that AKS does not know a feature yet which is registered.
     A cancellation ends the waiting, never a call under way: Azure may have accepted that.
     """
+    pause = _SHORTEST_PAUSE
     while True:
         try:
             return await call()
         except HttpResponseError as error:
-            code = error.error.code if error.error else None
-            if error.status_code != 409 or code not in _RUNNING_OPERATION:
+            said = words(error)
+            is_busy = error.status_code == 409 and _BUSY.search(said)
+            if not is_busy and not names_new_feature(said):
                 raise
-        await cancellation.watch(asyncio.sleep(_SECONDS_BETWEEN_TRIES))
+            await wait_because_of(explained(error))
+        await cancellation.watch(asyncio.sleep(pause))
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 
 def is_scaled_by_aks(inputs: Values) -> bool:

@@ -45,6 +45,7 @@ _ARM_TYPE = ArmType(
     path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
     envelope=(),
 )
+_SECONDS_OF_NEWS = 600.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 10.0
 # To register is to say what shall be: to say it again does no harm.
 _REPEATABLE: Mapping[str, Any] = MappingProxyType({"retry_on_methods": frozenset({"POST"})})
@@ -57,6 +58,18 @@ class FeatureRegistration(Handler):
         self._arm = arm
         self._cancellation = cancellation
         self._log = log
+        self._registered: dict[str, float] = {}
+
+    def is_new(self, words: str) -> bool:
+        """Whether words of Azure name a feature that has been registered just now.
+
+        That its provider is registered again does not show when AKS knows of it.
+        """
+        now = asyncio.get_running_loop().time()
+        return any(
+            feature.lower() in words.lower() and now - then < _SECONDS_OF_NEWS
+            for feature, then in self._registered.items()
+        )
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         return mistakes(FEATURE_INPUTS, inputs)
@@ -83,6 +96,7 @@ class FeatureRegistration(Handler):
                 resource_id=str(answer.id),
                 properties=property_map(inputs),
             ) from error
+        self._registered[feature] = asyncio.get_running_loop().time()
         return str(answer.id), {**inputs, STATE: _REGISTERED}
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)

@@ -20,13 +20,13 @@ from provider_kit.provider import Handler, HandlerProvider
 from provider_kit.values import plain_map, without_nulls
 
 # Azure's own pipeline retries what is worth it: throttling, with the wait that Azure asks for, 5xx
-# and dropped connections. How long that may go on, a resource's time limit says, not a number here.
-_ALWAYS = 1_000_000
+# and dropped connections, for about ten minutes if a resource may take as long.
+_TRIES = 40
 _RETRIES: Mapping[str, Any] = MappingProxyType(
     {
-        "retry_total": _ALWAYS,
-        "retry_status": _ALWAYS,
-        "retry_read": _ALWAYS,
+        "retry_total": _TRIES,
+        "retry_status": _TRIES,
+        "retry_read": _TRIES,
         # Whether there is an Azure to reach at all is known after half a minute.
         "retry_connect": 6,
         "retry_backoff_factor": 0.5,
@@ -43,14 +43,14 @@ class AksPreview(HandlerProvider):
     seconds = 3600.0
 
     def __init__(self) -> None:
-        cancellation = Cancellation()
+        cancellation, log = Cancellation(), EngineLog(engine_address())
         self._arm = Arm(cancellation, retries=_RETRIES)
-        shared = self._arm, cancellation
+        features = FeatureRegistration(self._arm, cancellation, log)
         handlers: dict[str, Handler] = {
-            **{token: AksResource(known, *shared) for token, known in AKS_TYPES.items()},
-            FEATURE_TYPE: FeatureRegistration(*shared, EngineLog(engine_address())),
+            token: AksResource(known, self._arm, cancellation, features.is_new)
+            for token, known in AKS_TYPES.items()
         }
-        super().__init__(handlers, cancellation)
+        super().__init__({**handlers, FEATURE_TYPE: features}, cancellation, log)
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
         """A null is nothing to Azure's own clients; sent, it may be a value to ARM."""

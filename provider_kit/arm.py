@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
-from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
+from azure.core.pipeline.policies import AsyncRetryPolicy
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.polling import AsyncLROPoller
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
@@ -16,6 +17,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
+from provider_kit.waiting import last_reason, wait_because_of
 
 Client = TypeVar("Client")
 Method = Literal["PUT", "PATCH", "DELETE"]
@@ -34,6 +36,20 @@ class _Transport(AioHttpTransport):  # type: ignore[misc]
 
     async def sleep(self, duration: float) -> None:
         await self._cancellation.watch(asyncio.sleep(duration))
+
+
+class _Retries(AsyncRetryPolicy[Any, Any]):
+    """Azure's own way to try again, which tells the user why."""
+
+    async def sleep(self, settings: dict[str, Any], transport: Any, response: Any = None) -> None:
+        last = settings["history"][-1]
+        error = last.error
+        if error is None:
+            with suppress(AzureError):
+                await last.http_response.read()
+            error = HttpResponseError(response=last.http_response)
+        await wait_because_of(explained(error))
+        await super().sleep(settings, transport, response)
 
 
 class Arm:
@@ -80,7 +96,7 @@ class Arm:
                     "subscription_id": subscription,
                     "base_url": cloud.resource_manager,
                     "credential_scopes": [cloud.scope],
-                    **self._retries,
+                    "retry_policy": _Retries(**self._retries),
                 }
             if kind not in self._clients:
                 transport = _Transport(self._cancellation)
@@ -96,7 +112,11 @@ class Arm:
                 yield
         except ResourceNotFoundError as error:
             raise NotFoundError(self._explain(error)) from error
-        except (AzureError, TimeoutError) as error:
+        except TimeoutError as error:
+            reason = last_reason()
+            last = f"\nWhat it waited for last: {reason}" if reason else ""
+            raise ProviderError(self._explain(error) + last) from error
+        except AzureError as error:
             raise ProviderError(self._explain(error)) from error
 
     async def look(

@@ -74,6 +74,11 @@ def explained(error: BaseException) -> str:
     return str(error)
 
 
+def words(error: HttpResponseError) -> str:
+    """Azure's codes and messages, for those who look for one of them."""
+    return "\n".join(_codes(error.error)) if error.error else str(error.message)
+
+
 def _answer(error: HttpResponseError) -> str:
     if error.error is None:
         if isinstance(error, ClientAuthenticationError):

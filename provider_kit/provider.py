@@ -4,6 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from pulumi.provider.experimental import provider as sdk
@@ -12,8 +13,10 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from catalogue.mistakes import Mistake
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
+from provider_kit.engine_log import EngineLog
 from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest, type_token
 from provider_kit.values import plain_map, property_map, with_secrets
+from provider_kit.waiting import begin
 
 Values = Mapping[str, Any]
 
@@ -84,9 +87,12 @@ class HandlerProvider(sdk.Provider):
     # How long an operation may take where its resource does not say it; 0 is any time.
     seconds = 0.0
 
-    def __init__(self, handlers: Mapping[str, Handler], cancellation: Cancellation) -> None:
+    def __init__(
+        self, handlers: Mapping[str, Handler], cancellation: Cancellation, log: EngineLog
+    ) -> None:
         self._handlers = handlers
         self._cancellation = cancellation
+        self._log = log
 
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         # A resource lies where its id says: other settings only change how one gets there.
@@ -123,6 +129,7 @@ class HandlerProvider(sdk.Provider):
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         old = Recorded(self.plain(request.inputs), self.plain(request.properties))
+        begin(partial(self._log.info, request.urn))
         found = await self.handler(request.type).read(request.resource_id, old)
         if found is None:
             return sdk.ReadResponse()
@@ -161,6 +168,7 @@ class HandlerProvider(sdk.Provider):
     def _task(
         self, request: sdk.CreateRequest | sdk.UpdateRequest | sdk.DeleteRequest, timeout: float
     ) -> Task:
+        begin(partial(self._log.info, request.urn))
         seconds = timeout or self.seconds
         until = asyncio.get_running_loop().time() + seconds if seconds else None
         return Task(request.urn, request.name, until)

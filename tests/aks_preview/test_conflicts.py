@@ -4,14 +4,24 @@ import pytest
 from azure.core.exceptions import HttpResponseError, ODataV4Format
 
 from aks_preview import aks_resource
-from aks_preview.aks_resource import wait_out_conflicts
+from aks_preview.aks_resource import once_accepted
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
+from provider_kit.waiting import begin
+
+PENDING = (
+    "Operation is not allowed: Another agentpool operation (gpu - Creating) is in progress, please "
+    "wait for it to finish before starting a new operation."
+)
+CONCURRENT = "The request failed due to conflict with a concurrent request."
+QUOTA = "Operation could not be completed as it results in exceeding approved Total Cores quota."
+STOPPED = "Managed cluster is in the Stopped state, and only a start is allowed."
+FEATURE = "Feature Microsoft.ContainerService/Shiny is not registered."
 
 
-def refusal(status: int, code: str) -> HttpResponseError:
+def refusal(status: int, code: str, message: str = "") -> HttpResponseError:
     error = HttpResponseError(code)
     error.status_code = status
-    error.error = ODataV4Format({"code": code, "message": code})
+    error.error = ODataV4Format({"code": code, "message": message})
     return error
 
 
@@ -29,26 +39,59 @@ class Answers:
 
 
 def test_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aks_resource, "_SECONDS_BETWEEN_TRIES", 0.001)
-    call = Answers(refusal(409, "OperationNotAllowed"), refusal(409, "Conflict"), "done")
+    monkeypatch.setattr(aks_resource, "_SHORTEST_PAUSE", 0.001)
+    told: list[str] = []
 
-    assert asyncio.run(wait_out_conflicts(call, Cancellation())) == "done"
+    async def tell(message: str) -> None:
+        told.append(message)
+
+    async def wait() -> object:
+        begin(tell)
+        return await once_accepted(call, Cancellation())
+
+    pending = refusal(409, "OperationNotAllowed", PENDING)
+    call = Answers(pending, pending, refusal(409, "Conflict", CONCURRENT), "done")
+
+    assert asyncio.run(wait()) == "done"
     assert call.left == []
+    assert [PENDING in told[0], CONCURRENT in told[1]] == [True, True]
+    assert len(told) == 2
 
 
-@pytest.mark.parametrize("error", [refusal(409, "PropertyChange"), refusal(400, "Conflict")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        refusal(409, "PropertyChange"),
+        refusal(400, "Conflict", PENDING),
+        refusal(409, "OperationNotAllowed", QUOTA),
+        refusal(409, "OperationNotAllowed", STOPPED),
+        refusal(409, "Conflict"),
+        refusal(400, "FeatureNotRegistered", FEATURE),
+    ],
+)
 def test_other_refusals_are_final(error: HttpResponseError) -> None:
+    """They were tried again for an hour, without a word."""
     call = Answers(error, "never asked for")
 
     with pytest.raises(HttpResponseError):
-        asyncio.run(wait_out_conflicts(call, Cancellation()))
+        asyncio.run(once_accepted(call, Cancellation()))
     assert call.left == ["never asked for"]
 
 
 def test_a_cancellation_ends_the_waiting() -> None:
     cancellation = Cancellation()
     cancellation.ask()
-    call = Answers(refusal(409, "OperationNotAllowed"), "never asked for")
+    call = Answers(refusal(409, "OperationNotAllowed", PENDING), "never asked for")
 
     with pytest.raises(CancelledUpdateError):
-        asyncio.run(wait_out_conflicts(call, cancellation))
+        asyncio.run(once_accepted(call, cancellation))
+
+
+def test_a_feature_that_is_just_registered_may_not_be_known_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Azure's provider is Registered before and after its second registration."""
+    monkeypatch.setattr(aks_resource, "_SHORTEST_PAUSE", 0.001)
+    call = Answers(refusal(400, "FeatureNotRegistered", FEATURE), "done")
+
+    assert asyncio.run(once_accepted(call, Cancellation(), lambda said: "Shiny" in said)) == "done"

@@ -30,6 +30,7 @@ BUSY = {
     "details": None,
     "subcode": "",
 }
+BROKEN = {"code": "InternalServerError", "message": "Something broke."}
 QUOTA = {
     "code": "ErrCode_InsufficientVCPUQuota",
     "message": "Insufficient regional vcpu quota left for location eastus.",
@@ -138,10 +139,64 @@ def test_connection_never_there(preview_bench: PreviewBench, aks: Aks, faults: F
 def test_409_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
     faults.script(fault(status=409, body=BUSY, times=2))
 
-    preview_bench.up(aks.program())
+    said = preview_bench.up(aks.program())
 
+    assert f"Waits, and tries again: OperationNotAllowed: {BUSY['message']}" in said
     assert puts(preview_bench, aks) == 3
     settle(preview_bench, faults, aks.program())
+
+
+@pytest.mark.parametrize(("status", "body"), [(409, BUSY), (500, {"error": BROKEN})])
+def test_what_it_waited_for_is_told_when_time_is_up(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults, status: int, body: dict[str, Any]
+) -> None:
+    """It was tried again in silence, and then the reason was gone."""
+    faults.script(fault(status=status, body=body))
+
+    said = preview_bench.up(aks.program(more=IMPATIENT), fails=True)
+
+    reason = body.get("error", body)["message"]
+    assert "It took longer than it may" in said
+    assert f"What it waited for last: {body.get('error', body)['code']}: {reason}" in said
+    settle(preview_bench, faults, aks.program(more=IMPATIENT))
+
+
+def test_a_conflict_that_does_not_pass_is_told_at_once(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    """Azure's quotas answer with the code of an operation that is under way."""
+    message = "Operation could not be completed as it results in exceeding approved cores quota."
+    faults.script(fault(status=409, body=BUSY | {"message": message}))
+
+    said = preview_bench.up(aks.program(), fails=True)
+
+    assert f"OperationNotAllowed: {message}" in said
+    assert puts(preview_bench, aks) == 1
+    settle(preview_bench, faults, aks.program())
+
+
+def test_aks_does_not_know_a_new_feature_yet(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    """Its provider is Registered all the time, and says nothing of what it has taken over."""
+    name = "ManagedGPUExperiencePreview"
+    refused = {
+        "code": "PreviewFeatureNotRegistered",
+        "message": f"Preview feature Microsoft.ContainerService/{name} not registered.",
+    }
+    faults.script(fault(status=400, body=refused, times=2))
+    registered = (
+        "from aks_preview.resources import FeatureRegistration\n"
+        "feature = FeatureRegistration('feature', "
+        f"provider_namespace='Microsoft.ContainerService', feature_name={name!r})\n"
+    )
+    after = ", opts=pulumi.ResourceOptions(depends_on=[feature])"
+
+    said = preview_bench.up(registered + aks.program(more=after))
+
+    assert f"Waits, and tries again: {refused['code']}: {refused['message']}" in said
+    assert puts(preview_bench, aks) == 3
+    settle(preview_bench, faults, registered + aks.program(more=after))
 
 
 def test_409_on_delete_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:

@@ -10,6 +10,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
+from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Found, Handler, HandlerProvider, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
 from provider_kit.shapes import mistakes
@@ -35,7 +36,8 @@ class AzureNative(HandlerProvider):
         cancellation = Cancellation()
         self._arm = Arm(cancellation, words)
         handlers = {token: NativeResource(known, self._arm) for token, known in TYPES.items()}
-        super().__init__(handlers, cancellation)
+        # azure-native tells nobody what it waits for.
+        super().__init__(handlers, cancellation, EngineLog(None))
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         return self.checked(request, ())

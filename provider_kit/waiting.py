@@ -1,0 +1,41 @@
+"""What the work on a resource waits for: told to the user, and kept for when its time is up."""
+
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+
+Tell = Callable[[str], Awaitable[None]]
+
+
+class Waiting:
+    """Of one request of the engine."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self.reason = ""
+
+    async def because_of(self, reason: str) -> None:
+        """Tells the reason, once as long as it is the same."""
+        if reason != self.reason:
+            self.reason = reason
+            await self._tell(f"Waits, and tries again: {reason}")
+
+
+# Each request of the engine has a context of its own.
+_CURRENT: ContextVar[Waiting | None] = ContextVar("waiting", default=None)
+
+
+def begin(tell: Tell) -> None:
+    """Begins the work on a resource."""
+    _CURRENT.set(Waiting(tell))
+
+
+async def wait_because_of(reason: str) -> None:
+    """Tells why the work on the resource waits."""
+    if (waiting := _CURRENT.get()) is not None:
+        await waiting.because_of(reason)
+
+
+def last_reason() -> str:
+    """Why the work on the resource waited last; empty if it never did."""
+    waiting = _CURRENT.get()
+    return waiting.reason if waiting is not None else ""
