@@ -1,6 +1,10 @@
 """What AKS takes for the names of a cluster."""
 
 import re
+from datetime import date
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 22)
 
 # ASCII: `\w` would take letters of every language.
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
@@ -8,3 +12,26 @@ NAME_RULE = "1 to 63 letters, digits, '_' and '-', with a letter or digit at bot
 # The beginning of the API server's host name.
 DNS_PREFIX = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,52}[A-Za-z0-9])?")
 DNS_PREFIX_RULE = "1 to 54 letters, digits and '-', with a letter or digit at both ends"
+
+# Words that Azure keeps for itself, in any case: as a whole name, at its beginning, or anywhere.
+RESERVED_NAMES = ("azure",)
+RESERVED_BEGINNINGS = ("login", "xbox")
+RESERVED_WORDS = ("microsoft", "windows")
+
+# The resource group of a cluster's nodes.
+LONGEST_NODE_GROUP = 80
+
+
+def node_group(group: str, name: str, location: str) -> str:
+    """Returns the name that AKS gives to the resource group of a cluster's nodes."""
+    return f"MC_{group}_{name}_{location}"
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a cluster may not be called so, though its letters are fine."""
+    lower = name.lower()
+    return (
+        lower in RESERVED_NAMES
+        or lower.startswith(RESERVED_BEGINNINGS)
+        or any(word in lower for word in RESERVED_WORDS)
+    )

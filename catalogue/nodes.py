@@ -16,17 +16,27 @@ GPU_TAINT = "sku=gpu:NoSchedule"
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
 SPOT_TAINT = f"{SPOT_LABEL[0]}={SPOT_LABEL[1]}:NoSchedule"
 
-# Labels with these prefixes belong to AKS and to Kubernetes.
-RESERVED_LABEL_PREFIXES = ("kubernetes.azure.com/", "kubernetes.io/", "k8s.io/")
 # The older label of GPU nodes, which AKS sets as well.
 ACCELERATOR_LABEL = ("accelerator", "nvidia")
+# Labels that AKS sets: those of this domain, and these.
+AKS_LABEL_DOMAIN = "kubernetes.azure.com"
+AKS_LABELS = frozenset({"agentpool", "storageprofile", "storagetier", ACCELERATOR_LABEL[0]})
+# Domains of Kubernetes, with all below them, and where pools may have labels all the same.
+KUBERNETES_LABEL_DOMAINS = ("kubernetes.io", "k8s.io")
+OPEN_LABEL_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
 # Names a node's pool; AKS sets it.
 POOL_LABEL = "kubernetes.azure.com/agentpool"
 # The tag of a pool whose driver and device plugin AKS looks after (in preview).
 MANAGED_GPU_TAG = "EnableManagedGPUExperience"
 
+# The tag of a pool without AKS's driver, in the days before `gpuProfile.driver`.
+SKIP_DRIVER_TAG = "SkipGPUDriverInstall"
+
 LINUX_POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
 LINUX_POOL_NAME_RULE = "1 to 12 lower-case letters and digits, a letter first"
+WINDOWS_POOL_NAME_LENGTH = 6
+# AKS has a pool of this name itself.
+AKS_POOL_NAME = "aksmanagedap"
 
 TAINT = re.compile(
     r"(?P<key>[A-Za-z0-9][A-Za-z0-9._/-]*)(=(?P<value>[A-Za-z0-9._-]*))?"
@@ -46,6 +56,21 @@ ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
 # How many nodes AKS adds to a pool while it upgrades it, where maxSurge is not set.
 DEFAULT_SURGE = "10%"
 SURGE = re.compile(r"(\d+)(%?)")
+
+
+def is_aks_label(key: str) -> bool:
+    """Whether a label is one of those that AKS sets, and keeps for itself."""
+    return key in AKS_LABELS or key.startswith(f"{AKS_LABEL_DOMAIN}/")
+
+
+def is_kubernetes_label(key: str) -> bool:
+    """Whether a label is in a domain of Kubernetes, other than those that are open to pools."""
+    domain = key.partition("/")[0] if "/" in key else ""
+    return _is_below(domain, KUBERNETES_LABEL_DOMAINS) and not _is_below(domain, OPEN_LABEL_DOMAINS)
+
+
+def _is_below(domain: str, others: tuple[str, ...]) -> bool:
+    return any(domain == other or domain.endswith(f".{other}") for other in others)
 
 
 def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | None:

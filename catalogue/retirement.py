@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
 
+from catalogue.nodes import SKIP_DRIVER_TAG
 from catalogue.today import today
 
 # When the facts here were true.
@@ -26,7 +27,7 @@ SUCCESSORS: Mapping[str, str] = MappingProxyType(
 
 # Tags of pools that once had a meaning: since when they have none, and what takes their place.
 TAGS: Mapping[str, tuple[date, str]] = MappingProxyType(
-    {"SkipGPUDriverInstall": (date(2025, 8, 14), "gpuProfile.driver: None")}
+    {SKIP_DRIVER_TAG: (date(2025, 8, 14), "gpuProfile.driver: None")}
 )
 
 # A day on which nothing of what the catalogue knows was retired yet.

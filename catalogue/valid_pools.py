@@ -9,13 +9,13 @@ from catalogue import kubernetes, mig, retirement
 from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
-    ACCELERATOR_LABEL,
     DRIVERS,
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
-    RESERVED_LABEL_PREFIXES,
     TAINT,
     TAINT_RULE,
+    is_aks_label,
+    is_kubernetes_label,
 )
 from catalogue.sizes import AS_OF, find, gpu_sizes, is_gpu_size
 from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
@@ -167,11 +167,7 @@ def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | Non
 
 
 def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | None:
-    reserved = sorted(
-        name
-        for name in labels
-        if name.startswith(RESERVED_LABEL_PREFIXES) or name == ACCELERATOR_LABEL[0]
-    )
+    reserved = sorted(name for name in labels if is_aks_label(name) or is_kubernetes_label(name))
     own = "set by AKS and Kubernetes themselves; take a name of your own"
     return f"{', '.join(reserved)}: {own}" if reserved else None
 

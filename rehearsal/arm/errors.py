@@ -44,7 +44,9 @@ def _arm(
     return Refusal(int(status), code, message, subcode, is_flat, details, challenge)
 
 
-_aks = partial(_arm, is_flat=True)
+of_aks = partial(_arm, is_flat=True)
+_aks = of_aks
+of_arm = _arm
 
 NO_AUTHORIZATION = _arm(
     "401 AuthenticationFailed: Authentication failed. The 'Authorization' header is missing."

@@ -1,11 +1,22 @@
 """Managed clusters."""
 
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, defaults, fields, pools, rules, types, versions
+from rehearsal.arm.aks import (
+    admission,
+    cluster_refusals,
+    defaults,
+    fields,
+    pools,
+    refusals,
+    rules,
+    types,
+    versions,
+)
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
@@ -25,13 +36,25 @@ def put(request: Request) -> Answer:
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     properties = body.get("properties") or {}
-    rules.cluster_before_defaults(name, body, is_new=present is None)
-
     before = present.properties if present else None
+    case = refusals.Case(
+        name=name,
+        given=body,
+        values=body,
+        before=None if present is None else present.body,
+        cluster={},
+        group=group.name,
+        location=location,
+        api_version=request.api_version,
+        today=request.offers.today,
+    )
+    refusals.judge(cluster_refusals.ASKED, case)
     after = defaults.cluster(properties, before, name, group.name, location)
+    made = {"sku": defaults.SKU | (body.get("sku") or {}), "properties": after}
+    refusals.judge(cluster_refusals.MADE, replace(case, values=made))
     _admit_version(request, name, location, before, after)
     if before is not None:
-        rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "")
+        rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "", properties)
     cluster_id = f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}"
     cluster = present or Resource(cluster_id, TYPE, group.id, location, {}, "Creating")
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
@@ -41,7 +64,7 @@ def put(request: Request) -> Answer:
         pools.require_power(present, "Running", "updating")
     cluster.body = {
         "tags": body.get("tags") or {},
-        "sku": defaults.SKU | (body.get("sku") or {}),
+        "sku": made["sku"],
         "identity": _identity(request, body, cluster),
         "properties": after,
     }
@@ -69,7 +92,7 @@ def _inline_pools(
     """
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
     inline, before = [], []
-    _refuse_some_versions(properties, present)
+    _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
         name, prefix = profile.get("name") or "", "agentPoolProfile."
         if not is_new and name not in present:
@@ -85,11 +108,23 @@ def _inline_pools(
     return inline, failure
 
 
-def _refuse_some_versions(properties: Json, present: Collection[str]) -> None:
-    """Refuses a body that has versions for some of the cluster's pools, and none for others."""
+def _refuse_other_versions(
+    properties: Json, present: Mapping[str, Resource], cluster: Json
+) -> None:
+    """Refuses versions for some of the cluster's pools alone, and such as no pool has yet.
+
+    A pool keeps its version in a PUT of its cluster, or gets the cluster's.
+    """
     profiles = properties.get("agentPoolProfiles") or ()
-    given = {profile.get("name") for profile in profiles if profile.get("orchestratorVersion")}
-    if given and not given.issuperset(present):
+    given = {profile.get("name"): profile.get("orchestratorVersion") for profile in profiles}
+    given = {name: version for name, version in given.items() if version}
+    known = [cluster["kubernetesVersion"], cluster["currentKubernetesVersion"]]
+    for name, version in given.items():
+        own = present[name].properties if name in present else {}
+        named = (own.get("orchestratorVersion"), own.get("currentOrchestratorVersion"), *known)
+        if not any(release and f"{release}.".startswith(f"{version}.") for release in named):
+            raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
+    if given and not given.keys() >= present.keys():
         raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
 
 

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable
 
-from catalogue import kubernetes, nodes
+from catalogue import clusters, kubernetes, nodes
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.fields import FIXED, KEPT, SERVERS
 from rehearsal.arm.request import Json
@@ -120,7 +120,7 @@ def cluster(requested: Json, present: Json | None, name: str, group: str, locati
     network = filled["networkProfile"]
     if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
         filled["networkProfile"] = _filled(POD_NETWORK, network)
-    filled.setdefault("nodeResourceGroup", f"MC_{group}_{name}_{location}"[:80])
+    filled.setdefault("nodeResourceGroup", clusters.node_group(group, name, location))
     filled["currentKubernetesVersion"] = _release(
         filled["kubernetesVersion"], (present or {}).get("currentKubernetesVersion")
     )

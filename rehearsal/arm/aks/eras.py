@@ -47,6 +47,3 @@ def _admit_size(vm_size: str, location: str, today: date) -> None:
         advice = f" A size to move to: {successor}." if successor else ""
         reason = f": the {size.family} sizes were retired on {size.retired_on}.{advice}"
         raise errors.size_not_allowed(size.name, location, reason)
-    if not size.is_nvidia:
-        reason = f": AKS does not support its GPU, {size.gpu_vendor} {size.gpu_model}."
-        raise errors.size_not_allowed(size.name, location, reason)

@@ -92,6 +92,9 @@ POOL_CHOICES = {
     "gpuProfile.driver": ("Install", "None"),
 }
 
+# Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
+LET_CHANGE = frozenset([("type", "AvailabilitySet", "VirtualMachines")])
+
 # What an absent property without a default means: setting it to this is no change.
 IMPLIED: Mapping[str, object] = {
     "apiServerAccessProfile.enablePrivateCluster": False,

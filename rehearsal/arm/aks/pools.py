@@ -1,10 +1,20 @@
 """Agent pools of managed clusters."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from catalogue import images, nodes, sizes
 from rehearsal.arm import errors, operations
-from rehearsal.arm.aks import admission, defaults, eras, fields, rules, types
+from rehearsal.arm.aks import (
+    admission,
+    defaults,
+    eras,
+    fields,
+    pool_refusals,
+    refusals,
+    rules,
+    types,
+)
 from rehearsal.arm.compute import usages
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import groups, registrations
@@ -70,12 +80,23 @@ def after_put(
 ) -> Resource:
     """Returns the pool after a PUT; errors name its fields with the prefix."""
     _refuse_autoscaled_count(request, requested, present)
-    rules.pool_before_defaults(name, requested, is_new=present is None)
     before = present.properties if present else None
+    case = refusals.Case(
+        name=name,
+        given=requested,
+        values=requested,
+        before=before,
+        cluster=cluster.properties,
+        group=request.names["group"],
+        location=cluster.location,
+        api_version=request.api_version,
+        today=request.offers.today,
+    )
+    refusals.judge(pool_refusals.ASKED, case)
     after = defaults.pool(requested, before, cluster.properties)
-    rules.pool_after_defaults(after, is_new=present is None)
+    refusals.judge(pool_refusals.MADE, replace(case, values=after))
     if before is not None:
-        rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix)
+        rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)
     pool = present or Resource(
         f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"
     )

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from rehearsal.arm.aks import cluster_refusals, pool_refusals
+from rehearsal.arm.aks.refusals import Rule
+
 ROOT = Path(__file__).parents[3]
 TABLES = Path(__file__).with_name("coverage")
 PAGE = ROOT / "docs" / "aks-as-recorded.md"
@@ -36,6 +39,14 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "exception": ("reason", "consequence"),
     "unknown": ("reason",),
 }
+# Refusals are rows already; each has its request there.
+RULES = (
+    *pool_refusals.ASKED,
+    *pool_refusals.MADE,
+    *cluster_refusals.ASKED,
+    *cluster_refusals.MADE,
+)
+OF_RULES = "tests/rehearsal/arm/aks/test_refusals.py::test_each_rule_has_a_request_that_shows_it"
 FIELDS = frozenset(["id", "aks", "source", "here", "reason", "consequence", "tests"])
 
 HEAD = """\
@@ -70,7 +81,20 @@ class Part:
 @cache
 def part(name: str) -> Part:
     content = tomllib.loads((TABLES / f"{name}.toml").read_text(encoding="utf-8"))
-    return Part(name, content["title"], content.get("row", []))
+    rules = [*map(_of_rule, RULES)] if name == "refusals" else []
+    return Part(name, content["title"], [*rules, *content.get("row", [])])
+
+
+def _of_rule(rule: Rule) -> dict[str, Any]:
+    """Returns the row of a refusal, which has all that the page says of it."""
+    is_recorded = rule.source.startswith("test_")
+    return {
+        "id": rule.name,
+        "aks": rule.says,
+        "source": rule.source,
+        "here": "as recorded" if is_recorded else "as documented",
+        "tests": [OF_RULES],
+    }
 
 
 def page() -> str:

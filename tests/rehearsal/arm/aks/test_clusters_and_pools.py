@@ -60,12 +60,12 @@ def test_what_is_asked_for_stands_beside_the_defaults(azure: Any, cluster: str) 
         azure,
         cluster,
         gpuProfile={"driver": "None"},
-        mode="user",
+        osType="linux",
         nodeTaints=["sku=gpu:NoSchedule"],
         upgradeSettings={"drainTimeoutInMinutes": 5},
     ).body["properties"]
     assert made["gpuProfile"] == {"driver": "None"}
-    assert made["mode"] == "User"
+    assert made["osType"] == "Linux"
     assert made["nodeTaints"] == ["sku=gpu:NoSchedule"]
     assert made["upgradeSettings"] == {"drainTimeoutInMinutes": 5, "maxSurge": "10%"}
 
@@ -207,7 +207,7 @@ def test_a_put_replaces_but_keeps_what_is_fixed(azure: Any, cluster: str) -> Non
         ({"gpuInstanceProfile": "MIG1g"}, "properties.gpuInstanceProfile"),
         ({"gpuProfile": {"driver": "None"}}, "properties.gpuProfile.driver"),
         ({"maxPods": 30}, "properties.maxPods"),
-        ({"scaleSetPriority": "Spot"}, "properties.scaleSetEvictionPolicy"),
+        ({"scaleSetPriority": "Spot"}, "properties.scaleSetPriority"),
     ],
 )
 def test_what_is_fixed_at_creation(
@@ -273,7 +273,6 @@ def test_what_a_cluster_may_not_change(
             {"enableAutoScaling": True, "count": 4, "minCount": 2, "maxCount": 3},
             "agentPoolProfile.count",
         ),
-        ({"mode": "System", "scaleSetPriority": "Spot"}, "agentPoolProfile.scaleSetPriority"),
     ],
 )
 def test_what_a_pool_may_not_be(

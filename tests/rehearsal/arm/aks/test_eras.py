@@ -104,8 +104,13 @@ def test_whoever_works_in_an_era_has_its_day(azure: Azure, azure_today: Azure) -
     assert TODAY_VARIABLE not in azure_today.cloud.environment()
 
 
-def test_the_article_s_days_have_gpu_pools_for_linux_alone(azure: Azure, cluster: str) -> None:
+def test_the_article_s_days_have_gpu_pools_for_linux_alone(azure: Azure, group: str) -> None:
     windows = {"osType": "Windows", "count": 1}
+    cluster = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/mixed"
+    network = {"networkPlugin": "azure"}
+    body = new_cluster(networkProfile=network, windowsProfile={"adminUsername": "azureuser"})
+    assert azure.call("PUT", f"{cluster}{V}", body).status == 201
+    wait_until_made(azure, cluster)
     refused = azure.call(
         "PUT",
         f"{cluster}/agentPools/win{V}",

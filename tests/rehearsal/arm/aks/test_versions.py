@@ -20,7 +20,9 @@ def versions(azure: Any, location: str = "eastus") -> dict[str, Any]:
 
 def put(azure: Any, name: str, **properties: Any) -> Any:
     azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
-    return azure.call("PUT", f"{CLUSTERS}/{name}{V}", new_cluster(**properties))
+    tier = "Premium" if properties.get("supportPlan") == LONG_TERM else "Free"
+    body = new_cluster(**properties) | {"sku": {"name": "Base", "tier": tier}}
+    return azure.call("PUT", f"{CLUSTERS}/{name}{V}", body)
 
 
 def test_what_is_on_offer_today(shop: Any) -> None:

@@ -1,0 +1,697 @@
+"""What AKS refuses in a managed cluster, each with its source."""
+
+import re
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from catalogue import clusters, kubernetes, networks, regions
+from rehearsal.arm import errors
+from rehearsal.arm.aks.refusals import (
+    CODES,
+    NAMING_RULES,
+    UNSAID,
+    Case,
+    Check,
+    Rule,
+    Words,
+    at,
+    enumeration,
+    invalid,
+    missing,
+    not_like,
+    required,
+    when,
+)
+
+_SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
+_SPEC_AND_WORDS = f"{_SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
+_OBJECT_ID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+# What Resource Manager takes for the tags of a resource.
+MOST_TAGS, LONGEST_TAG_NAME, LONGEST_TAG_VALUE = 50, 512, 256
+_NOT_IN_TAGS = re.compile(r"[<>%&\\?/\x00-\x1f\x7f]")
+
+NETWORK = "properties.networkProfile"
+_TAGS_PAGE = "page: Use tags to organize your Azure resources"
+
+
+def _network(case: Case, name: str) -> Any:
+    return case.at(f"{NETWORK}.{name}")
+
+
+def _range(case: Case, name: str) -> networks.Network | None:
+    return networks.network(_network(case, name))
+
+
+def _has(case: Case, name: str, value: str) -> bool:
+    """Returns whether the network has this value, in any case."""
+    return str(_network(case, name)).lower() == value
+
+
+def _requested(case: Case, path: str) -> Any:
+    return at(case.given, path)
+
+
+def _node_group(case: Case) -> str:
+    own = case.at("properties.nodeResourceGroup")
+    return str(own or clusters.node_group(case.group, case.name, case.location))
+
+
+def _long_node_group(case: Case) -> Words | None:
+    length = len(_node_group(case))
+    return {"length": length} if length > clusters.LONGEST_NODE_GROUP else None
+
+
+def _reserved_name(case: Case) -> Words | None:
+    if not clusters.is_reserved(case.name):
+        return None
+    lower = case.name.lower()
+    if lower in clusters.RESERVED_NAMES:
+        reason = "it is reserved."
+    elif lower.startswith(clusters.RESERVED_BEGINNINGS):
+        reason = (
+            "'LOGIN' and 'XBOX' can't be used at the start of a resource name, but can be used "
+            "later in the name."
+        )
+    else:
+        reason = (
+            "'MICROSOFT' and 'WINDOWS' can't be used as either a whole word or a substring in the "
+            "name."
+        )
+    return {"name": case.name, "reason": reason}
+
+
+def _tags(is_refused: Callable[[str, str], object]) -> Check:
+    def refuses(case: Case) -> Words | None:
+        tags: dict[str, Any] = case.given.get("tags") or {}
+        names = [name for name, value in tags.items() if is_refused(name, str(value or ""))]
+        return {"names": ", ".join(names)} if names else None
+
+    return refuses
+
+
+def _not_a_range(name: str) -> Rule:
+    return Rule(
+        name=f"cluster-{name}-range",
+        says=f"`{name}` is a range of addresses.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=lambda case: (
+            {"value": _network(case, name)}
+            if _network(case, name) and _range(case, name) is None
+            else None
+        ),
+        error=errors.of_aks(
+            "400 CidrStringParseError: The CIDR block '{value}' is invalid: it cannot be parsed."
+        ),
+        target=f"networkProfile.{name}",
+    )
+
+
+def _reserved(name: str, is_refused: Callable[[networks.Network | None], bool]) -> Check:
+    def refuses(case: Case) -> Words | None:
+        found = _range(case, name)
+        if not case.changes(f"{NETWORK}.{name}") or not is_refused(found):
+            return None
+        return {"value": found}
+
+    return refuses
+
+
+def _has_pods_apart(case: Case) -> bool:
+    """Returns whether pods have addresses outside the subnet."""
+    return _has(case, "networkPlugin", "kubenet") or _has(case, "networkPluginMode", "overlay")
+
+
+def _overlap(case: Case) -> Words | None:
+    pods, services = _range(case, "podCidr"), _range(case, "serviceCidr")
+    if not _has_pods_apart(case) or not networks.overlap(pods, services):
+        return None
+    return {"pods": pods, "services": services}
+
+
+def _too_few_pods(case: Case) -> Words | None:
+    most = networks.nodes_in_overlay(_range(case, "podCidr"))
+    profiles = _requested(case, "properties.agentPoolProfiles") or ()
+    counts = (profile.get("count") for profile in profiles if isinstance(profile, dict))
+    nodes = sum(count if isinstance(count, int) else 1 for count in counts)
+    if most is None or not _has(case, "networkPluginMode", "overlay") or nodes <= most:
+        return None
+    return {"value": _range(case, "podCidr"), "nodes": nodes, "most": most}
+
+
+def _dns(is_refused: Callable[[networks.Address, Any], bool]) -> Check:
+    def refuses(case: Case) -> Words | None:
+        services = _range(case, "serviceCidr")
+        address = networks.address(_network(case, "dnsServiceIP"))
+        if services is None or address is None or address.version != services.version:
+            return None
+        return {"address": address, "range": services} if is_refused(address, services) else None
+
+    return refuses
+
+
+def _has_no_subnet(case: Case) -> bool:
+    profiles = _requested(case, "properties.agentPoolProfiles") or ()
+    return not any(profile.get("vnetSubnetID") for profile in profiles if isinstance(profile, dict))
+
+
+def _unknown_location(case: Case) -> Words | None:
+    if case.location in regions.regions():
+        return None
+    return {"location": case.location, "locations": ",".join(regions.regions())}
+
+
+def _bad_administrators(case: Case) -> Words | None:
+    groups = case.at("properties.aadProfile.adminGroupObjectIDs") or ()
+    wrong = [str(one) for one in groups if not _OBJECT_ID.fullmatch(str(one))]
+    return {"group": wrong[0]} if wrong else None
+
+
+def _turns_off_the_issuer(case: Case) -> bool:
+    was_on = at(case.before or {}, "properties.oidcIssuerProfile.enabled")
+    return bool(was_on and not case.at("properties.oidcIssuerProfile.enabled"))
+
+
+def _locks_everybody_out(case: Case) -> bool:
+    version = str(case.at("properties.kubernetesVersion") or "")
+    minor = kubernetes.minor_version(version)
+    is_judged = minor is None or minor >= (1, 25)
+    return bool(
+        is_judged
+        and case.at("properties.disableLocalAccounts")
+        and not case.at("properties.aadProfile")
+    )
+
+
+# What the request itself says.
+ASKED: tuple[Rule, ...] = (
+    Rule(
+        name="cluster-location",
+        says="A cluster is in a region where AKS is.",
+        source="the words from public logs of 2019; Resource Manager says it, before AKS",
+        refuses=_unknown_location,
+        error=errors.of_arm(
+            "400 LocationNotAvailableForResourceType: The provided location '{location}' is not "
+            "available for resource type 'Microsoft.ContainerService/managedClusters'. List of "
+            "available regions for the resource type is '{locations}'."
+        ),
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-tags-most",
+        says=f"A resource has {MOST_TAGS} tags at most.",
+        source=f"{_TAGS_PAGE}; code and words are not on record",
+        refuses=when(lambda case: len(case.given.get("tags") or {}) > MOST_TAGS),
+        error=errors.of_arm(f"400 InvalidTags: A resource can have at most {MOST_TAGS} tags."),
+    ),
+    Rule(
+        name="cluster-tags-characters",
+        says="The name of a tag has none of `<>%&\\?/`, and no control characters.",
+        source=f"{_TAGS_PAGE}; code and words from public logs",
+        refuses=_tags(lambda name, _: _NOT_IN_TAGS.search(name)),
+        error=errors.of_arm(
+            "400 InvalidTagNameCharacters: The tag names '{names}' have reserved characters "
+            "'<,>,%,&,\\,?,/' or control characters."
+        ),
+    ),
+    Rule(
+        name="cluster-tags-length",
+        says=(
+            f"The name of a tag has {LONGEST_TAG_NAME} characters at most, its value "
+            f"{LONGEST_TAG_VALUE}."
+        ),
+        source=f"{_TAGS_PAGE}; code and words are not on record",
+        refuses=_tags(
+            lambda name, value: len(name) > LONGEST_TAG_NAME or len(value) > LONGEST_TAG_VALUE
+        ),
+        error=errors.of_arm(
+            f"400 InvalidTags: The names of tags have at most {LONGEST_TAG_NAME} characters, and "
+            f"their values {LONGEST_TAG_VALUE}: '{{names}}'."
+        ),
+    ),
+    Rule(
+        name="cluster-name",
+        says=f"A cluster is called by {clusters.NAME_RULE}.",
+        source=f"page: AKS common issues FAQ; {UNSAID}",
+        refuses=not_like(clusters.NAME),
+        error=invalid("resourceName", f"it must be {clusters.NAME_RULE}."),
+        target="resourceName",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-name-reserved",
+        says="A cluster is not called by a word that Azure keeps: azure, login..., xbox..., and "
+        "nothing with microsoft or windows.",
+        source="page: Troubleshoot InvalidParameter error (2024-11)",
+        refuses=_reserved_name,
+        error=errors.of_aks(
+            "400 InvalidParameter: The value of parameter name is invalid. Error details: "
+            f'"{{name}}" managed cluster name is invalid because {{reason}}. Please see '
+            f"{NAMING_RULES}"
+        ),
+        target="name",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-dns-prefix",
+        says=f"`dnsPrefix` is {clusters.DNS_PREFIX_RULE}.",
+        source=f"page: AKS common issues FAQ; {UNSAID}",
+        refuses=not_like(clusters.DNS_PREFIX, "properties.dnsPrefix"),
+        error=invalid("dnsPrefix", f"it must be {clusters.DNS_PREFIX_RULE}."),
+        target="dnsPrefix",
+    ),
+    Rule(
+        name="cluster-identity-type",
+        says="An identity has a type.",
+        source="test_account_renew_credentials_fails (3, 2025-02), of another provider",
+        refuses=when(lambda case: case.at("identity") and not case.at("identity.type")),
+        error=errors.of_arm(
+            "400 InvalidRequestContent: The request content was invalid and could not be "
+            "deserialized: 'Required property 'type' not found in JSON. Path 'identity'.'."
+        ),
+    ),
+    Rule(
+        name="cluster-pools-said",
+        says="A new cluster has pools, unless AKS hosts its system components (preview).",
+        source=f"test_aks_automatic_sku_with_hosted_system_enabled (1, 2025-10); {UNSAID}",
+        refuses=when(
+            lambda case: (
+                not case.at("properties.agentPoolProfiles")
+                and not case.at("properties.hostedSystemProfile.enabled")
+            )
+        ),
+        error=required("agentPoolProfiles"),
+        target="agentPoolProfiles",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-dns-prefix-said",
+        says="A new cluster has a `dnsPrefix` or an `fqdnSubdomain`.",
+        source=f"{_SPEC}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                not case.at("properties.dnsPrefix") and not case.at("properties.fqdnSubdomain")
+            )
+        ),
+        error=required("dnsPrefix"),
+        target="dnsPrefix",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-identity-said",
+        says="A new cluster has an identity or a service principal.",
+        source=f"{_SPEC}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                not case.at("identity")
+                and missing("properties.servicePrincipalProfile")(case) is not None
+            )
+        ),
+        error=required("servicePrincipalProfile"),
+        target="servicePrincipalProfile",
+        only_new=True,
+    ),
+    *(
+        enumeration(
+            path,
+            choices.split(),
+            source=_SPEC_AND_WORDS,
+            name="cluster-identity-type-known" if path == "identity.type" else "",
+        )
+        for path, choices in {
+            "identity.type": "SystemAssigned UserAssigned None",
+            "sku.name": "Base Automatic",
+            "sku.tier": "Free Standard Premium",
+            "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
+            "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
+            "properties.autoUpgradeProfile.nodeOSUpgradeChannel": (
+                "None Unmanaged NodeImage SecurityPatch"
+            ),
+            "properties.nodeProvisioningProfile.mode": "Manual Auto",
+            f"{NETWORK}.networkPlugin": "azure kubenet none",
+            f"{NETWORK}.networkPluginMode": "overlay",
+            f"{NETWORK}.networkPolicy": "none calico azure cilium",
+            f"{NETWORK}.networkDataplane": "azure cilium",
+            f"{NETWORK}.loadBalancerSku": "standard basic",
+            f"{NETWORK}.outboundType": (
+                "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none "
+                "block managedNATGatewayV2"
+            ),
+        }.items()
+    ),
+    Rule(
+        name="cluster-load-balancer-basic",
+        says="No new cluster gets a basic load balancer since March 2025.",
+        source=f"page: AKS release notes of 2025-04; {UNSAID}",
+        refuses=when(lambda case: _has(case, "loadBalancerSku", "basic")),
+        error=invalid(
+            "networkProfile.loadBalancerSku",
+            "Basic load balancer is no longer supported for new clusters.",
+        ),
+        target="networkProfile.loadBalancerSku",
+        only_new=True,
+        since=date(2025, 3, 31),
+    ),
+)
+
+# What becomes of the request, with what AKS keeps and fills in.
+MADE: tuple[Rule, ...] = (
+    Rule(
+        name="cluster-node-group-length",
+        says=(
+            f"The name of the nodes' resource group has {clusters.LONGEST_NODE_GROUP} characters "
+            "at most, one that AKS makes of group, cluster and location too."
+        ),
+        source="public logs of 2025 and 2026; page: AKS common issues FAQ",
+        refuses=_long_node_group,
+        error=errors.of_aks(
+            "400 InvalidParameter: The length of the node resource group name is too long. The "
+            f"maximum length is {clusters.LONGEST_NODE_GROUP} and the length of the value provided "
+            f"is {{length}}. Please see {NAMING_RULES}"
+        ),
+        target="nodeResourceGroup",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-node-group-own",
+        says="The nodes' resource group is another one than the cluster's.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(lambda case: _node_group(case).lower() == case.group.lower()),
+        error=errors.of_aks(
+            "400 NodeResourceGroupSameAsResourceGroup: The node resource group cannot be the "
+            "resource group of the cluster."
+        ),
+        target="nodeResourceGroup",
+        only_new=True,
+    ),
+    *map(_not_a_range, ("podCidr", "serviceCidr")),
+    Rule(
+        name="cluster-policy-azure",
+        says="The network policy azure does not go with kubenet.",
+        source=f"{CODES}; page: Use network policies in AKS; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                _has(case, "networkPolicy", "azure") and _has(case, "networkPlugin", "kubenet")
+            )
+        ),
+        error=errors.of_aks(
+            "400 NetworkPolicyAzureNotSupportedForKubenet: Network policy azure is not supported "
+            "for kubenet plugin."
+        ),
+        target="networkProfile.networkPolicy",
+    ),
+    Rule(
+        name="cluster-policy-without-plugin",
+        says="A cluster without a network plugin has no network policy.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                _has(case, "networkPlugin", "none")
+                and _network(case, "networkPolicy") not in (None, "", "none")
+            )
+        ),
+        error=errors.of_aks(
+            "400 NetworkPolicyNotSupportedForNone: No network policy is allowed for network plugin "
+            "none."
+        ),
+        target="networkProfile.networkPolicy",
+    ),
+    Rule(
+        name="cluster-policy-cilium",
+        says="The network policy cilium needs the data plane cilium.",
+        source="issue: AdminTurnedDevOps/DevOps-The-Hard-Way-Azure#1 (2025-01)",
+        refuses=when(
+            lambda case: (
+                _has(case, "networkPolicy", "cilium")
+                and not _has(case, "networkDataplane", "cilium")
+            )
+        ),
+        error=errors.of_aks(
+            "400 NetworkPolicyNotSupported: Network Policy cilium requires NetworkDataplane cilium",
+            "NetworkPolicyCiliumRequiresCiliumDataplane",
+        ),
+        target="networkProfile.networkPolicy",
+    ),
+    Rule(
+        name="cluster-dataplane-cilium",
+        says="The data plane cilium takes no other network policy than cilium.",
+        source=(
+            "issue: Azure/AKS-Construction#535 (2023-03), Azure/bicep-registry-modules#3361 "
+            "(2024-09), Azure/azure-cli-extensions#7011"
+        ),
+        refuses=when(
+            lambda case: (
+                _has(case, "networkDataplane", "cilium")
+                and _requested(case, f"{NETWORK}.networkPolicy") not in (None, "", "cilium")
+            )
+        ),
+        error=errors.of_aks(
+            "400 BadRequest: Cilium dataplane requires network policy cilium.",
+            "CiliumDataplaneRequiresNetworkPolicyCilium",
+        ),
+        target="networkProfile.networkPolicy",
+    ),
+    Rule(
+        name="cluster-services-size",
+        says=f"The range of services is no larger than /{networks.LARGEST_OF_SERVICES}.",
+        source="page: IP address planning in AKS; code and words are not on record",
+        refuses=_reserved("serviceCidr", networks.is_too_large_for_services),
+        error=invalid(
+            "networkProfile.serviceCidr",
+            f"{{value}} must be smaller than /{networks.LARGEST_OF_SERVICES}.",
+        ),
+        target="networkProfile.serviceCidr",
+    ),
+    Rule(
+        name="cluster-services-public",
+        says="The range of services is none of public or multicast addresses.",
+        source="page: AKS release notes of 2023-09; code and words are not on record",
+        refuses=_reserved("serviceCidr", networks.is_public),
+        error=invalid(
+            "networkProfile.serviceCidr", "{value} is in a public or multicast IP address range."
+        ),
+        target="networkProfile.serviceCidr",
+    ),
+    Rule(
+        name="cluster-services-link-local",
+        says="The range of services is not the link-local one.",
+        source="page: AKS release notes of 2025-03; code and words are not on record",
+        refuses=_reserved(
+            "serviceCidr", lambda found: networks.overlap(found, networks.RESERVED[0])
+        ),
+        error=invalid("networkProfile.serviceCidr", "{value} overlaps a reserved range."),
+        target="networkProfile.serviceCidr",
+    ),
+    Rule(
+        name="cluster-pods-reserved",
+        says="The range of pods overlaps none that AKS keeps; clusters that have one keep it.",
+        source=(
+            "page: AKS release notes of 2026-06, CNI prerequisites; code and words are not on "
+            "record"
+        ),
+        refuses=lambda case: (
+            _reserved("podCidr", networks.is_reserved)(case) if _has_pods_apart(case) else None
+        ),
+        error=invalid("networkProfile.podCidr", "{value} overlaps a reserved range."),
+        target="networkProfile.podCidr",
+    ),
+    Rule(
+        name="cluster-pods-and-services",
+        says="The ranges of pods and services do not overlap.",
+        source=f"{CODES}; page: Azure CNI Overlay; {UNSAID}",
+        refuses=_overlap,
+        error=errors.of_aks(
+            "400 PodCidrOverlapServiceCidr: The pod CIDR {pods} overlaps with the service CIDR "
+            "{services}."
+        ),
+        target="networkProfile.podCidr",
+    ),
+    Rule(
+        name="cluster-pods-too-few",
+        says="In an overlay each node has a /24 of the range of pods: it is large enough for all.",
+        source=f"{CODES}; page: Azure CNI Overlay; {UNSAID}",
+        refuses=_too_few_pods,
+        error=errors.of_aks(
+            "400 InsufficientPodCidr: The pod CIDR {value} is for {most} nodes, and the cluster "
+            "has {nodes}."
+        ),
+        target="networkProfile.podCidr",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-dns-in-services",
+        says="`dnsServiceIP` is in the range of services.",
+        source="page: Troubleshoot the DnsServiceIpOutOfServiceCidr error (2024-10)",
+        refuses=_dns(lambda address, services: address not in services),
+        error=errors.of_aks(
+            "400 DnsServiceIpOutOfServiceCidr: The DNS service IP {address} is out of the range "
+            "defined by service CIDR {range}."
+        ),
+        target="networkProfile.dnsServiceIP",
+    ),
+    Rule(
+        name="cluster-dns-first",
+        says="`dnsServiceIP` is not the first address, which is the API server's.",
+        source=f"{CODES}; page: IP address planning in AKS; {UNSAID}",
+        refuses=_dns(lambda address, services: address == services.network_address + 1),
+        error=errors.of_aks(
+            "400 DnsServiceIpConflicting: The DNS service IP {address} is the address of the API "
+            "server in service CIDR {range}."
+        ),
+        target="networkProfile.dnsServiceIP",
+    ),
+    Rule(
+        name="cluster-dns-last",
+        says="`dnsServiceIP` is not the broadcast address.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=_dns(lambda address, services: address == services.broadcast_address),
+        error=errors.of_aks(
+            "400 DnsBroadcastAddressConflicting: The DNS service IP {address} is the broadcast "
+            "address of service CIDR {range}."
+        ),
+        target="networkProfile.dnsServiceIP",
+    ),
+    Rule(
+        name="cluster-routes-and-balancer",
+        says="A load balancer's profile does not go with routes of the user's.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                _has(case, "outboundType", "userdefinedrouting")
+                and _requested(case, f"{NETWORK}.loadBalancerProfile")
+            )
+        ),
+        error=errors.of_aks(
+            "400 InvalidUserDefinedRoutingWithLoadBalancerProfile: A load balancer profile cannot "
+            "be used with outbound type userDefinedRouting."
+        ),
+        target="networkProfile.loadBalancerProfile",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-routes-without-subnet",
+        says="Routes of the user's need a subnet of the user's.",
+        source="page: Customize cluster egress with outbound types; code and words not on record",
+        refuses=when(
+            lambda case: _has(case, "outboundType", "userdefinedrouting") and _has_no_subnet(case)
+        ),
+        error=invalid(
+            "networkProfile.outboundType", "userDefinedRouting requires a custom subnet."
+        ),
+        target="networkProfile.outboundType",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-nat-without-subnet",
+        says="A NAT gateway of the user's needs a subnet of the user's.",
+        source=f"{CODES}; page: Create a managed or user-assigned NAT gateway; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                _has(case, "outboundType", "userassignednatgateway") and _has_no_subnet(case)
+            )
+        ),
+        error=errors.of_aks(
+            "400 UserAssignedNATGatewayWithManagedVNetNotAllowed: Outbound type "
+            "userAssignedNATGateway requires a custom subnet."
+        ),
+        target="networkProfile.outboundType",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-nat-with-subnet",
+        says="A NAT gateway of AKS's is for a subnet of AKS's.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                _has(case, "outboundType", "managednatgateway") and not _has_no_subnet(case)
+            )
+        ),
+        error=errors.of_aks(
+            "400 ManagedNATGatewayWithCustomVNetNotAllowed: Outbound type managedNATGateway is not "
+            "allowed with a custom subnet."
+        ),
+        target="networkProfile.outboundType",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-long-term-tier",
+        says="Long-term support is for the tier Premium. (Premium without it is taken.)",
+        source=(
+            "page: Long-term support in AKS; issue: Azure/AKS#4707 for the contrary; code and "
+            "words are not on record"
+        ),
+        refuses=when(
+            lambda case: (
+                case.at("properties.supportPlan") == kubernetes.LONG_TERM
+                and str(case.at("sku.tier")).lower() != "premium"
+            )
+        ),
+        error=errors.of_aks(
+            "400 BadRequest: AKS Long Term Support is only available for Premium tier clusters."
+        ),
+        target="supportPlan",
+    ),
+    Rule(
+        name="cluster-local-accounts",
+        says="Since Kubernetes 1.25 local accounts are off only where Entra is on.",
+        source="issue: cilium/cilium#48265 (2026-09)",
+        refuses=when(_locks_everybody_out),
+        error=errors.of_aks(
+            "400 BadRequest: Since kubernetes version 1.25, disableLocalAccounts can only be set "
+            "on Azure AD integration enabled cluster. Please integrate your cluster with AAD."
+        ),
+    ),
+    Rule(
+        name="cluster-administrators",
+        says="The groups of administrators are object ids.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=_bad_administrators,
+        error=errors.of_aks(
+            "400 InvalidAdminGroupObjectID: The admin group object id '{group}' is invalid."
+        ),
+        target="aadProfile.adminGroupObjectIDs",
+    ),
+    Rule(
+        name="cluster-issuer-off",
+        says="The OIDC issuer is not turned off again.",
+        source="page: Create an OIDC issuer for AKS; code and words from public logs of 2026",
+        refuses=when(_turns_off_the_issuer),
+        error=errors.of_aks(
+            "400 OIDCIssuerFeatureCannotBeDisabled: OIDC issuer feature cannot be disabled."
+        ),
+    ),
+    Rule(
+        name="cluster-private-ranges",
+        says="A private cluster has no authorized ranges.",
+        source="page: API server authorized IP ranges; code and words are not on record",
+        refuses=when(
+            lambda case: (
+                case.at("properties.apiServerAccessProfile.enablePrivateCluster")
+                and case.at("properties.apiServerAccessProfile.authorizedIPRanges")
+            )
+        ),
+        error=invalid(
+            "apiServerAccessProfile.authorizedIPRanges",
+            "authorized IP ranges are not supported for private clusters.",
+        ),
+        target="apiServerAccessProfile.authorizedIPRanges",
+    ),
+    Rule(
+        name="cluster-private-names",
+        says="A private cluster has a public name or a private zone.",
+        source=f"{CODES}; page: Create a private AKS cluster; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                str(case.at("properties.apiServerAccessProfile.privateDNSZone")).lower() == "none"
+                and case.at("properties.apiServerAccessProfile.enablePrivateClusterPublicFQDN")
+                is False
+            )
+        ),
+        error=errors.of_aks(
+            "400 NonePrivateDNSZonePublicFQDNDisabledError: The private DNS zone cannot be none "
+            "where the public FQDN is disabled."
+        ),
+        target="apiServerAccessProfile.privateDNSZone",
+    ),
+)

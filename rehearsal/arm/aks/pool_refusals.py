@@ -1,0 +1,759 @@
+"""What AKS refuses in an agent pool, each with its source."""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+from catalogue import mig, nodes, retirement, sizes
+from rehearsal.arm import errors
+from rehearsal.arm.aks.refusals import (
+    CODES,
+    UNSAID,
+    Case,
+    Check,
+    Rule,
+    Words,
+    enumeration,
+    invalid,
+    missing,
+    not_like,
+    outside,
+    required,
+    when,
+)
+from rehearsal.arm.offers import known_sizes
+
+LABEL_NAME = re.compile(
+    r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?"
+)
+LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?")
+MOST_NODES = 1000
+MOST_PODS, FEWEST_PODS, ROOM_FOR_PODS = 250, 10, 30
+SMALLEST_DISK, LARGEST_DISK = 30, 2048
+NO_SURGE = ("0", "0%")
+# What a System pool may be tainted with.
+SYSTEM_TAINT, SYSTEM_EFFECT = "CriticalAddonsOnly", "PreferNoSchedule"
+
+_PAGE = "page: "
+_SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
+_SPEC_AND_WORDS = f"{_SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
+
+
+def _is_system(case: Case) -> bool:
+    return bool(case.at("mode") == "System")
+
+
+def _is_spot(case: Case) -> bool:
+    return bool(case.at("scaleSetPriority") == "Spot")
+
+
+def _is_windows(case: Case) -> bool:
+    return bool(case.at("osType") == "Windows")
+
+
+def _becomes_system(case: Case) -> bool:
+    return _is_system(case) and case.changes("mode")
+
+
+def _asks(case: Case, path: str) -> Any:
+    """Returns what the request itself says of an upgrade."""
+    value = (case.given.get("upgradeSettings") or {}).get(path)
+    return None if value is None else str(value).strip()
+
+
+def _taints(case: Case) -> Iterator[str]:
+    for name in ("nodeTaints", "nodeInitializationTaints"):
+        yield from map(str, case.given.get(name) or ())
+
+
+def _labels(case: Case) -> dict[str, Any]:
+    """Returns the labels that are new: AKS gives back its own, and takes them again."""
+    before = (case.before or {}).get("nodeLabels") or {}
+    labels: dict[str, Any] = case.given.get("nodeLabels") or {}
+    return {
+        key: value
+        for key, value in labels.items()
+        if before.get(key) != value and (key, value) != nodes.SPOT_LABEL
+    }
+
+
+def _label(is_refused: Any) -> Check:
+    def refuses(case: Case) -> Words | None:
+        for key, value in _labels(case).items():
+            if is_refused(case, key, value):
+                return {"key": key, "label": f"{key}={value}"}
+        return None
+
+    return refuses
+
+
+def _is_another_pools_label(case: Case, key: str, value: object) -> bool:
+    own = {"agentpool": case.name}
+    return key in nodes.AKS_LABELS and own.get(key) != value
+
+
+def _count(name: str) -> Rule:
+    def refuses(case: Case) -> Words | None:
+        number, fewest = case.at(name), 1 if _is_system(case) else 0
+        if number is None or (type(number) is int and fewest <= number <= MOST_NODES):
+            return None
+        return {"value": number, "fewest": fewest, "reasons": _WHY_ONE if fewest else ""}
+
+    return Rule(
+        name=f"pool-{name}",
+        says=f"`{name}` is 0 to {MOST_NODES}, and 1 at least for a System pool.",
+        source="issue: kubernetes-sigs/cluster-api-provider-azure#5947 (2025-10), for `count`",
+        refuses=refuses,
+        error=invalid(
+            f"agentPoolProfile.{name}",
+            f"agentPoolProfile.{name} was {{value}}. It must be greater or equal to "
+            f"minCount:{{fewest}} and less than or equal to maxCount:{MOST_NODES}.{{reasons}}",
+        ),
+        target=f"agentPoolProfile.{name}",
+    )
+
+
+_WHY_ONE = (
+    " If allowedMinCount was expected to be 0 but is 1: 1) The nodepool is a VMAS pool. 2) api "
+    "Version is less than 2020-03-01. 3) The node is a system pool."
+)
+
+
+def _limit(name: str) -> Rule:
+    return Rule(
+        name=f"pool-autoscaled-{name}",
+        says=f"A pool that scales itself says its `{name}`.",
+        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
+        refuses=when(lambda case: case.at("enableAutoScaling") and case.at(name) is None),
+        error=required(f"agentPoolProfile.{name}"),
+        target=f"agentPoolProfile.{name}",
+    )
+
+
+def _no_limit(name: str) -> Rule:
+    return Rule(
+        name=f"pool-not-autoscaled-{name}",
+        says=f"A pool that does not scale itself has no `{name}`.",
+        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
+        refuses=when(lambda case: not case.at("enableAutoScaling") and case.at(name) is not None),
+        error=invalid(f"agentPoolProfile.{name}", "it must be set only with enableAutoScaling."),
+        target=f"agentPoolProfile.{name}",
+    )
+
+
+def _starts_outside(case: Case) -> Words | None:
+    count, least, most = (case.at(name) for name in ("count", "minCount", "maxCount"))
+    if not case.at("enableAutoScaling") or least <= count <= most:
+        return None
+    return {"count": count, "least": least, "most": most}
+
+
+def _surge(path: str, *, is_refused: Any) -> Check:
+    def refuses(case: Case) -> Words | None:
+        return {} if is_refused(case, _asks(case, path)) else None
+
+    return refuses
+
+
+def _some(value: str | None) -> bool:
+    return value is not None and value not in NO_SURGE
+
+
+def _restricted_taint(case: Case) -> bool:
+    if not _is_system(case):
+        return False
+    return any(
+        found is not None and found["key"] != SYSTEM_TAINT and found["effect"] != SYSTEM_EFFECT
+        for found in map(nodes.TAINT.fullmatch, _taints(case))
+    )
+
+
+def _smaller_than(vcpus: int, memory_gib: float) -> Any:
+    def is_smaller(case: Case) -> bool:
+        size = known_sizes().get(str(case.at("vmSize")).lower())
+        return size is not None and (
+            size.vcpus < vcpus or (size.memory_gib is not None and size.memory_gib < memory_gib)
+        )
+
+    return is_smaller
+
+
+_too_small_for_system = _smaller_than(2, 4)
+_too_small = _smaller_than(2, 2)
+
+
+def _spot_price(case: Case) -> bool:
+    price = case.at("spotMaxPrice")
+    if not _is_spot(case) or not isinstance(price, int | float) or price == -1:
+        return False
+    return price <= 0 or round(price, 5) != price
+
+
+def _is_crowded(case: Case) -> Words | None:
+    count, pods = case.at("count"), case.at("maxPods")
+    if not isinstance(count, int) or not isinstance(pods, int):
+        return None
+    room = count * pods
+    return {"room": room} if count and room < ROOM_FOR_PODS else None
+
+
+def _cannot_be_divided(case: Case) -> Words | None:
+    name = str(case.at("vmSize"))
+    size = sizes.find(name)
+    is_known = name.lower() in known_sizes()
+    if not case.at("gpuInstanceProfile") or not is_known or (size and size.mig is not False):
+        return None
+    return {"profile": case.at("gpuInstanceProfile"), "size": name}
+
+
+def _needs_a_skipped_driver(case: Case) -> Words | None:
+    size = sizes.find(str(case.at("vmSize")))
+    if size is None or size.is_nvidia or case.at("gpuProfile.driver") == "None":
+        return None
+    if size.retired_on is not None and size.retired_on <= case.today:
+        return None  # It says so itself.
+    gpu = f"GPU, {size.gpu_vendor} {size.gpu_model}"
+    return {"size": size.name, "location": case.location, "gpu": gpu}
+
+
+def _has_skip_tag(case: Case) -> bool:
+    return any(key.lower() == nodes.SKIP_DRIVER_TAG.lower() for key in case.given.get("tags") or {})
+
+
+def _os_sku(is_refused: Any) -> Check:
+    def refuses(case: Case) -> Words | None:
+        sku = case.given.get("osSKU")
+        return {"sku": sku} if sku and is_refused(case, str(sku).lower()) else None
+
+    return refuses
+
+
+_OS_SKUS = (
+    "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 AzureLinuxOSGuard CBLMariner "
+    "Mariner AzureContainerLinux Flatcar Windows2019 Windows2022 Windows2025 WindowsAnnual"
+).lower()
+
+_INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
+
+# What the request itself says.
+ASKED: tuple[Rule, ...] = (
+    Rule(
+        name="pool-name",
+        says=f"A pool is called by {nodes.LINUX_POOL_NAME_RULE}.",
+        source="issue: kubernetes-sigs/cluster-api-provider-azure#3968 (2023-09)",
+        refuses=not_like(nodes.LINUX_POOL_NAME),
+        error=invalid("agentPoolProfile.name"),
+        target="agentPoolProfile.name",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-name-of-aks",
+        says=f"`{nodes.AKS_POOL_NAME}` is AKS's own: no pool is called so.",
+        source=f"{_PAGE}AKS release notes of 2025-06; {UNSAID}",
+        refuses=when(lambda case: case.name == nodes.AKS_POOL_NAME),
+        error=invalid("agentPoolProfile.name"),
+        target="agentPoolProfile.name",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-size-said",
+        says="A pool of machines of one size says the size.",
+        source="as the rehearsal has it; AKS chooses one where `vmSize` is empty (108, 2024..2026)",
+        refuses=missing("vmSize"),
+        error=required("agentPoolProfile.vmSize"),
+        target="agentPoolProfile.vmSize",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-mode",
+        says=(
+            "`mode` is System, User or Gateway, case and all; preview versions have ManagedSystem "
+            "and Machines, too."
+        ),
+        source=f"issue: Azure/AKS#4468; release notes of 2025-01; {UNSAID}",
+        refuses=lambda case: (
+            None
+            if case.at("mode") in (None, "", "System", "User", "Gateway")
+            or (case.is_preview and case.at("mode") in ("ManagedSystem", "Machines"))
+            else {"value": case.at("mode")}
+        ),
+        error=invalid(
+            "agentPoolProfile.mode",
+            "value {value} is not allowed. Only Gateway, System and User are allowed.",
+        ),
+        target="agentPoolProfile.mode",
+    ),
+    *(
+        enumeration(path, choices.split(), prefix="agentPool", source=_SPEC_AND_WORDS)
+        for path, choices in {
+            "gpuInstanceProfile": " ".join(mig.PROFILES),
+            "gpuProfile.driver": "Install None",
+            "kubeletDiskType": "OS Temporary",
+            "osDiskType": "Managed Ephemeral",
+            "osType": "Linux Windows",
+            "scaleDownMode": "Delete Deallocate",
+            "scaleSetEvictionPolicy": "Delete Deallocate",
+            "scaleSetPriority": "Regular Spot",
+            "type": "VirtualMachineScaleSets VirtualMachines AvailabilitySet",
+            "workloadRuntime": "OCIContainer WasmWasi KataVmIsolation KataMshvVmIsolation",
+            "upgradeSettings.undrainableNodeBehavior": "Cordon Schedule",
+        }.items()
+    ),
+    Rule(
+        name="pool-os-sku",
+        says="`osSKU` is one that AKS knows; none is taken for Ubuntu since July 2025.",
+        source=f"{_PAGE}AKS release notes of 2025-07; code and words from a public Terraform log",
+        refuses=_os_sku(lambda _, sku: sku not in _OS_SKUS.split()),
+        error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
+    ),
+    Rule(
+        name="pool-os-sku-flatcar",
+        says="No new pool gets Flatcar since June 2026.",
+        source=(
+            f"{_PAGE}AKS release notes of 2026-08; the code in Azure/azure-cli-extensions' own "
+            f"tests; {UNSAID}"
+        ),
+        refuses=_os_sku(lambda _, sku: sku == "flatcar"),
+        error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
+        only_new=True,
+        since=date(2026, 6, 8),
+    ),
+    Rule(
+        name="pool-os-sku-windows-annual",
+        says="No new pool gets the annual channel of Windows Server since August 2026.",
+        source=(
+            f"{_PAGE}AKS release notes of 2026-08; the code in Azure/azure-cli-extensions' own "
+            f"tests; {UNSAID}"
+        ),
+        refuses=_os_sku(lambda _, sku: sku == "windowsannual"),
+        error=errors.of_aks(
+            '400 WindowsSKUNotSupported: Requested Windows SKU "{sku}" is not supported.'
+        ),
+        only_new=True,
+        since=date(2026, 8, 7),
+    ),
+    Rule(
+        name="pool-wasm",
+        says="No new pool runs WebAssembly (WasmWasi) since May 2025.",
+        source=f"issue: Azure/AKS#4770; release notes of 2025-05; {UNSAID}",
+        refuses=when(lambda case: str(case.at("workloadRuntime")).lower() == "wasmwasi"),
+        error=invalid("agentPoolProfile.workloadRuntime", "WasmWasi is retired."),
+        target="agentPoolProfile.workloadRuntime",
+        only_new=True,
+        since=date(2025, 5, 5),
+    ),
+    Rule(
+        name="pool-taint-grammar",
+        says=f"A taint is {nodes.TAINT_RULE}.",
+        source=f"{_PAGE}Use node taints in AKS; {UNSAID}",
+        refuses=when(lambda case: not all(map(nodes.TAINT.fullmatch, _taints(case)))),
+        error=invalid("agentPoolProfile.nodeTaints", f"it must be {nodes.TAINT_RULE}."),
+        target="agentPoolProfile.nodeTaints",
+    ),
+    Rule(
+        name="pool-label-grammar",
+        says=(
+            "A label is a name, with or without a prefix, and a value of at most 63 letters, "
+            "digits, '-', '_' and '.'."
+        ),
+        source=f"{_PAGE}Use labels in AKS; {UNSAID}",
+        refuses=_label(
+            lambda _, key, value: (
+                not LABEL_NAME.fullmatch(key) or not LABEL_VALUE.fullmatch(str(value))
+            )
+        ),
+        error=invalid(
+            "agentPoolProfile.nodeLabels",
+            "it must be a name (with or without a prefix and '/') and a value of 63 letters, "
+            "digits, '-_.'.",
+        ),
+        target="agentPoolProfile.nodeLabels",
+    ),
+    Rule(
+        name="pool-label-of-aks",
+        says=f"Labels of `{nodes.AKS_LABEL_DOMAIN}` are AKS's own.",
+        source="issue: ams0/aks-nvme-ssd-provisioner#5 (2023-04)",
+        refuses=_label(lambda _, key, __: key.startswith(f"{nodes.AKS_LABEL_DOMAIN}/")),
+        error=errors.of_aks(
+            "400 BadRequest: Invalid node label key {key}. The 'kubernetes.azure.com' prefix is "
+            "preserved by aks system labels"
+        ),
+    ),
+    Rule(
+        name="pool-label-of-kubernetes",
+        says=(
+            "A label of `kubernetes.io` or `k8s.io`, or below, is one of `node.kubernetes.io` or "
+            "`kubelet.kubernetes.io`."
+        ),
+        source="issue: Azure/AKS#4613 (2024-10), Azure/AKS#2866; the target is the label",
+        refuses=_label(lambda _, key, __: nodes.is_kubernetes_label(key)),
+        error=errors.of_aks(
+            "400 BadRequest: For Kubernetes version greater than or equal to 1.16, node label keys "
+            "in the 'kubernetes.io' or 'k8s.io' namespace must begin with an allowed prefix "
+            "(kubelet.kubernetes.io, node.kubernetes.io). For more information, please check "
+            "https://aka.ms/aks-node-labels-116."
+        ),
+        target="{label}",
+    ),
+    Rule(
+        name="pool-label-without-prefix",
+        says="The labels `agentpool` (of another pool), `accelerator`, `storageprofile` and "
+        "`storagetier` are AKS's own.",
+        source=(
+            "issue: hashicorp/terraform-provider-azurerm#28636 (2025-01), "
+            f"Azure/karpenter-provider-azure#1707 (2026-06); {CODES}; {UNSAID}"
+        ),
+        refuses=_label(_is_another_pools_label),
+        error=errors.of_aks("400 NodeLabelKeyNotAllowed: Node label key {key} is not allowed."),
+        target="agentPoolProfile.nodeLabels",
+    ),
+    Rule(
+        name="pool-surge-grammar",
+        says="`maxSurge` is a number or a share.",
+        source=f"{_PAGE}Upgrade node pools, rolling; {UNSAID}",
+        refuses=_surge(
+            "maxSurge",
+            is_refused=lambda _, surge: surge is not None and not nodes.SURGE.fullmatch(surge),
+        ),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.maxSurge", "it must be a number, or one with '%'."
+        ),
+        target="agentPoolProfile.upgradeSettings.maxSurge",
+    ),
+    *map(_limit, ("minCount", "maxCount")),
+    *map(_no_limit, ("minCount", "maxCount")),
+)
+
+# What becomes of the request, with what AKS keeps and fills in.
+MADE: tuple[Rule, ...] = (
+    *map(_count, ("count", "minCount", "maxCount")),
+    Rule(
+        name="pool-limits-in-order",
+        says="`minCount` is not above `maxCount`.",
+        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
+        refuses=when(
+            lambda case: case.at("enableAutoScaling") and case.at("minCount") > case.at("maxCount")
+        ),
+        error=invalid("agentPoolProfile.minCount", "it must be not above maxCount."),
+        target="agentPoolProfile.minCount",
+    ),
+    Rule(
+        name="pool-count-within-limits",
+        says="A new pool that scales itself begins with a count within its limits.",
+        source=(
+            "issue: MicrosoftDocs/azure-docs#56294, where `az` says so; the words are AKS's for "
+            "the limits of all pools"
+        ),
+        refuses=_starts_outside,
+        error=invalid(
+            "agentPoolProfile.count",
+            "agentPoolProfile.count was {count}. It must be greater or equal to "
+            "minCount:{least} and less than or equal to maxCount:{most}.",
+        ),
+        target="agentPoolProfile.count",
+        only_new=True,
+    ),
+    Rule(
+        name="system-pool-regular",
+        says="A System pool is no spot pool.",
+        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNSAID}",
+        refuses=when(lambda case: _is_system(case) and _is_spot(case)),
+        error=errors.of_aks("400 SystemPoolMustBeRegular: System node pool must be regular."),
+        target="agentPoolProfile.scaleSetPriority",
+    ),
+    Rule(
+        name="system-pool-linux",
+        says="A System pool has Linux.",
+        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNSAID}",
+        refuses=when(lambda case: _is_system(case) and _is_windows(case)),
+        error=errors.of_aks("400 SystemPoolMustBeLinux: System node pool must be Linux."),
+        target="agentPoolProfile.osType",
+    ),
+    Rule(
+        name="system-pool-taints",
+        says=(
+            f"A System pool has no taints but `{SYSTEM_TAINT}` and those of effect "
+            f"`{SYSTEM_EFFECT}`; those at the start of a node count, too."
+        ),
+        source="test_aks_create_cluster_with_taints (1, 2025-04)",
+        refuses=when(_restricted_taint),
+        error=errors.of_aks(
+            "400 SystemPoolHasRestrictedTaint: Placing custom taints on system pool is not "
+            f"supported(except '{SYSTEM_TAINT}' taint or taint effect is '{SYSTEM_EFFECT}'). "
+            "Please refer to https://aka.ms/aks/system-taints for detail"
+        ),
+        target="agentPoolProfile.nodeTaints",
+    ),
+    Rule(
+        name="system-pool-size",
+        says=(
+            "A System pool has machines of 2 cores and 4 GB at least. The page says 4 cores and no "
+            "B-series; recordings have Standard_DS2_v2 (4,294), and logs of 2026 Standard_B2pls_v2."
+        ),
+        source="issue: jamesbannan/pluralsight#10 (2021), and public logs to 2026-08",
+        refuses=lambda case: (
+            {"pool": case.name} if _becomes_system(case) and _too_small_for_system(case) else None
+        ),
+        error=errors.of_aks(
+            "400 SystemPoolSkuTooLow: System node pool must use VM sku with more than 2 cores and "
+            "4GB memory. Nodepool name: {pool}."
+        ),
+    ),
+    Rule(
+        name="system-pool-unavailable",
+        says="A System pool has no `maxUnavailable`.",
+        source=f"{_PAGE}Upgrade node pools, rolling; code and words are not on record",
+        refuses=when(lambda case: _is_system(case) and _some(_asks(case, "maxUnavailable"))),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.maxUnavailable",
+            "System pools can't set maxUnavailable.",
+        ),
+        target="agentPoolProfile.upgradeSettings.maxUnavailable",
+    ),
+    Rule(
+        name="pool-size-restricted",
+        says="No pool has machines of less than 2 cores or 2 GB.",
+        source=f"{_PAGE}Quotas, VM size restrictions; the code from public logs of 2026; {UNSAID}",
+        refuses=lambda case: {"size": case.at("vmSize")} if _too_small(case) else None,
+        error=errors.of_aks("400 VMSizeRestrictedByAKS: The VM size {size} is restricted by AKS."),
+        target="agentPoolProfile.vmSize",
+        only_new=True,
+    ),
+    Rule(
+        name="spot-surge",
+        says="A spot pool has no `maxSurge`.",
+        source="issue: hashicorp/terraform-provider-azurerm#19355, Azure/bicep#14517 (2024-07)",
+        refuses=when(lambda case: _is_spot(case) and _asks(case, "maxSurge") is not None),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.maxSurge", "Spot pools can't set max surge."
+        ),
+        target="agentPoolProfile.upgradeSettings.maxSurge",
+    ),
+    Rule(
+        name="spot-unavailable",
+        says="A spot pool has no `maxUnavailable`.",
+        source="issue: hashicorp/terraform-provider-azurerm#31129 (2025-11)",
+        refuses=when(lambda case: _is_spot(case) and _some(_asks(case, "maxUnavailable"))),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.maxUnavailable",
+            "Spot pools can't set maxUnavailable.",
+        ),
+        target="agentPoolProfile.upgradeSettings.maxUnavailable",
+    ),
+    Rule(
+        name="surge-or-unavailable",
+        says="An upgrade adds nodes, or does without some: both are not 0.",
+        source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
+        refuses=when(
+            lambda case: (
+                _asks(case, "maxSurge") in NO_SURGE and not _some(_asks(case, "maxUnavailable"))
+            )
+        ),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.maxUnavailable",
+            "maxSurge and maxUnavailable cannot both be 0.",
+        ),
+        target="agentPoolProfile.upgradeSettings.maxUnavailable",
+    ),
+    Rule(
+        name="surge-and-unavailable",
+        says="An upgrade does not add nodes and do without some; preview versions know both.",
+        source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
+        refuses=when(
+            lambda case: (
+                not case.is_preview
+                and _some(_asks(case, "maxSurge"))
+                and _some(_asks(case, "maxUnavailable"))
+            )
+        ),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.maxUnavailable",
+            "maxSurge and maxUnavailable cannot both bigger than 0.",
+        ),
+        target="agentPoolProfile.upgradeSettings.maxUnavailable",
+    ),
+    Rule(
+        name="pool-drain-timeout",
+        says="`drainTimeoutInMinutes` is 5 to 1440.",
+        source=f"{_PAGE}AKS release notes of 2024-08, Upgrade node pools, rolling; {UNSAID}",
+        refuses=outside("upgradeSettings.drainTimeoutInMinutes", 5, 1440, unless=0),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.drainTimeoutInMinutes",
+            "it was {value}. It must be between {lowest} and {highest} minutes.",
+        ),
+        target="agentPoolProfile.upgradeSettings.drainTimeoutInMinutes",
+    ),
+    Rule(
+        name="pool-node-soak",
+        says="`nodeSoakDurationInMinutes` is 0 to 30.",
+        source=f"{_PAGE}Upgrade node pools, rolling; {_SPEC}; {UNSAID}",
+        refuses=outside("upgradeSettings.nodeSoakDurationInMinutes", 0, 30),
+        error=invalid(
+            "agentPoolProfile.upgradeSettings.nodeSoakDurationInMinutes",
+            "it was {value}. It must be between {lowest} and {highest} minutes.",
+        ),
+        target="agentPoolProfile.upgradeSettings.nodeSoakDurationInMinutes",
+    ),
+    Rule(
+        name="spot-price",
+        says="`spotMaxPrice` of a spot pool is -1, or above 0 with at most five decimals.",
+        source=f"{_PAGE}Add a spot node pool; {UNSAID}",
+        refuses=when(_spot_price),
+        error=invalid(
+            "agentPoolProfile.spotMaxPrice",
+            "it must be -1 or a positive value with up to five decimal places.",
+        ),
+        target="agentPoolProfile.spotMaxPrice",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-pods-too-few",
+        says=f"`maxPods` is {FEWEST_PODS} at least.",
+        source=(
+            f"{_PAGE}IP address planning in AKS; the code as in the tests of "
+            f"rancher/hosted-providers-e2e, which run on AKS; {UNSAID}"
+        ),
+        refuses=outside("maxPods", FEWEST_PODS, float("inf")),
+        error=errors.of_aks(
+            "400 InsufficientMaxPods: The maxPods of the agent pool is {value}. It must be at "
+            "least {lowest}."
+        ),
+        target="agentPoolProfile.maxPods",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-pods-too-many",
+        says=f"`maxPods` is {MOST_PODS} at most.",
+        source=f"{_PAGE}IP address planning in AKS; {CODES}; {UNSAID}",
+        refuses=outside("maxPods", FEWEST_PODS, MOST_PODS),
+        error=errors.of_aks(
+            "400 MaxPodsLimitExceeded: The maxPods of the agent pool is {value}. It must be at "
+            "most {highest}."
+        ),
+        target="agentPoolProfile.maxPods",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-pods-in-all",
+        says=(
+            f"The nodes that a new pool begins with have room for {ROOM_FOR_PODS} pods in all; it "
+            "may shrink below that later."
+        ),
+        source=f"{_PAGE}IP address planning in AKS; issue: Azure/AKS#1422; {CODES}; {UNSAID}",
+        refuses=_is_crowded,
+        error=errors.of_aks(
+            "400 InsufficientAgentPoolMaxPodsPerAgentPool: The nodes of the agent pool have room "
+            f"for {{room}} pods. They must have room for {ROOM_FOR_PODS} at least."
+        ),
+        target="agentPoolProfile.maxPods",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-os-disk-size",
+        says=f"`osDiskSizeGB` is {SMALLEST_DISK} to {LARGEST_DISK}, or 0 for the default.",
+        source=f"{_SPEC}: 0 to 2048; the help of `az aks nodepool add`: 30 at least; {UNSAID}",
+        refuses=outside("osDiskSizeGB", SMALLEST_DISK, LARGEST_DISK, unless=0),
+        error=invalid(
+            "agentPoolProfile.osDiskSizeGB",
+            "it was {value}. It must be between {lowest} and {highest} GB.",
+        ),
+        target="agentPoolProfile.osDiskSizeGB",
+        only_new=True,
+    ),
+    Rule(
+        name="mig-size",
+        says="`gpuInstanceProfile` is for sizes with A100, H100 or H200.",
+        source=(
+            f"{_PAGE}AKS release notes of 2026-08-07 (Azure/AKS#5913), Multi-instance GPU; code "
+            "and words are not on record"
+        ),
+        refuses=_cannot_be_divided,
+        error=invalid(
+            "agentPoolProfile.gpuInstanceProfile", "{profile} is not supported on VM size {size}."
+        ),
+        target="agentPoolProfile.gpuInstanceProfile",
+        only_new=True,
+    ),
+    Rule(
+        name="gpu-without-driver",
+        says=(
+            "A size whose GPU AKS has no driver for is taken where the driver is skipped "
+            "(`gpuProfile.driver: None`), since October 2025."
+        ),
+        source=f"{_PAGE}AKS release notes of 2025-10; the words are those for sizes",
+        refuses=_needs_a_skipped_driver,
+        error=errors.of_aks(
+            "400 BadRequest: The VM size of {size} is not allowed in your subscription in location "
+            "'{location}': AKS has no driver for its {gpu}. Set gpuProfile.driver to None. For "
+            "more details, please visit https://aka.ms/aks/quotas-skus-regions",
+            "VMSizeNotSupported",
+        ),
+        target="agentPoolProfile.vmSize",
+        only_new=True,
+        since=date(2023, 9, 6),
+    ),
+    Rule(
+        name="gpu-skip-tag",
+        says=f"The tag `{nodes.SKIP_DRIVER_TAG}` is refused at creation since August 2025.",
+        source=f"issue: Azure/azure-cli#32531 (2025-12), Azure/AKS#4925; {UNSAID}",
+        refuses=when(_has_skip_tag),
+        error=errors.of_aks(
+            f"400 BadRequest: The tag {nodes.SKIP_DRIVER_TAG} is no longer supported. Set "
+            "gpuProfile.driver to None instead."
+        ),
+        target="agentPoolProfile.tags",
+        only_new=True,
+        since=retirement.TAGS[nodes.SKIP_DRIVER_TAG][0],
+    ),
+    Rule(
+        name="windows-name",
+        says=f"A pool with Windows has a name of {nodes.WINDOWS_POOL_NAME_LENGTH} letters at most.",
+        source=f"{_PAGE}Create node pools in AKS; {CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: _is_windows(case) and len(case.name) > nodes.WINDOWS_POOL_NAME_LENGTH
+        ),
+        error=errors.of_aks(
+            "400 WindowsAgentPoolNameTooLong: Windows agent pool name can not be longer than "
+            f"{nodes.WINDOWS_POOL_NAME_LENGTH} characters."
+        ),
+        target="agentPoolProfile.name",
+        only_new=True,
+    ),
+    Rule(
+        name="windows-network",
+        says="A pool with Windows needs a cluster without kubenet.",
+        source="issue: Azure/AKS#1101, Azure/AKS#2839",
+        refuses=when(
+            lambda case: (
+                _is_windows(case)
+                and (case.cluster.get("networkProfile") or {}).get("networkPlugin") == "kubenet"
+            )
+        ),
+        error=errors.of_aks(
+            "400 AzureCNIOnlyForWindows: Windows agent pools can only be added to AKS clusters "
+            "using Azure-CNI."
+        ),
+        only_new=True,
+    ),
+    Rule(
+        name="windows-profile",
+        says="A pool with Windows needs a cluster with a `windowsProfile`.",
+        source="issue: Azure/AKS#2839 (2022-04); page: Create node pools in AKS",
+        refuses=when(lambda case: _is_windows(case) and not case.cluster.get("windowsProfile")),
+        error=errors.of_aks(
+            "400 WindowsProfileMissing: Windows profile definition is missing for the cluster."
+        ),
+        only_new=True,
+    ),
+    Rule(
+        name="pool-os-sku-of-os-type",
+        says="`osSKU` is one for the pool's `osType`.",
+        source=(
+            "the specification of `osSKU`; code and words from public Terraform logs: "
+            "\"OSSKU='Ubuntu' is invalid, details: Windows does not allow OSSKU selection\""
+        ),
+        refuses=_os_sku(lambda case, sku: sku.startswith("windows") is not _is_windows(case)),
+        error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
+    ),
+)

@@ -1,0 +1,182 @@
+"""Refusals as data: what a rule looks at, the error that it gives, and where that is on record."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from re import Pattern
+from typing import Any
+
+from rehearsal.arm import errors
+from rehearsal.arm.request import Json
+
+# What the message of a refusal names.
+Words = Mapping[str, object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A PUT of a pool, by its properties, or of a cluster, by its whole body."""
+
+    name: str
+    # As the request has it.
+    given: Json
+    # What is judged: the request, or what it becomes with what AKS keeps and fills in.
+    values: Json
+    before: Json | None = None
+    # The properties of a pool's cluster.
+    cluster: Json
+    group: str
+    location: str
+    api_version: str
+    today: date
+
+    @property
+    def is_new(self) -> bool:
+        return self.before is None
+
+    @property
+    def is_preview(self) -> bool:
+        return self.api_version.endswith("-preview")
+
+    def at(self, path: str) -> Any:
+        return at(self.values, path)
+
+    def changes(self, path: str) -> bool:
+        """Returns whether the value at a path is another one than before."""
+        return self.before is None or at(self.before, path) != self.at(path)
+
+
+# Returns what the message names, or None: the rule is kept.
+Check = Callable[[Case], Words | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """One refusal of AKS."""
+
+    name: str
+    # What AKS does, for people.
+    says: str
+    # Where that is on record. Where the code or the words are not, it says so.
+    source: str
+    refuses: Check
+    error: errors.Refusal
+    target: str | None = None
+    # What is there already stays as it is.
+    only_new: bool = False
+    since: date | None = None
+
+
+def judge(rules: Iterable[Rule], case: Case) -> None:
+    """Refuses a PUT for the first rule that it breaks."""
+    for rule in rules:
+        if rule.only_new and not case.is_new:
+            continue
+        if rule.since is not None and case.today < rule.since:
+            continue
+        words = rule.refuses(case)
+        if words is not None:
+            target = rule.target and rule.target.format_map(words)
+            raise errors.ArmError(rule.error, target, **words)
+
+
+def at(values: object, path: str) -> Any:
+    """Returns the value at a dotted path; None if there is none."""
+    for name in path.split("."):
+        values = values.get(name) if isinstance(values, dict) else None
+    return values
+
+
+def when(is_wrong: Callable[[Case], object]) -> Check:
+    """Returns a check whose message names nothing."""
+    return lambda case: {} if is_wrong(case) else None
+
+
+def missing(path: str) -> Check:
+    return when(lambda case: not case.at(path))
+
+
+def not_like(pattern: Pattern[str], path: str | None = None) -> Check:
+    """Returns a check of the name, or of the text at a path, against a regular expression."""
+
+    def refuses(case: Case) -> Words | None:
+        text = case.at(path) if path else case.name
+        if not isinstance(text, str) or (path and not text) or pattern.fullmatch(text):
+            return None
+        return {"value": text}
+
+    return refuses
+
+
+def outside(path: str, lowest: float, highest: float, *, unless: object = None) -> Check:
+    """Returns a check of a number's range."""
+
+    def refuses(case: Case) -> Words | None:
+        value = case.at(path)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value in (None, unless) or (is_number and lowest <= value <= highest):
+            return None
+        return {"value": value, "lowest": lowest, "highest": highest}
+
+    return refuses
+
+
+def none_of(path: str, choices: Iterable[str], *, has_case: bool = False) -> Check:
+    """Returns a check of an enumeration. An empty text counts as none: `az` sends it."""
+    spelled = str if has_case else str.lower
+    known = {spelled(choice) for choice in choices}
+
+    def refuses(case: Case) -> Words | None:
+        value = case.at(path)
+        return None if value in (None, "") or spelled(str(value)) in known else {"value": value}
+
+    return refuses
+
+
+def enumeration(
+    path: str,
+    choices: Iterable[str],
+    *,
+    prefix: str = "",
+    source: str,
+    has_case: bool = False,
+    name: str = "",
+) -> Rule:
+    """Returns the rule for a property that has one of a few values.
+
+    The words are those that AKS has for `localDNSProfile.mode`.
+    """
+    values = tuple(choices)
+    *most, last = values
+    only = f"{', '.join(most)} and {last}" if most else last
+    shown = path.removeprefix("properties.")
+    kind = "case and all" if has_case else "in any case"
+    return Rule(
+        name=name or f"{prefix or 'cluster'}-{shown}".replace(".", "-"),
+        says=f"`{shown}` is one of {', '.join(values)}, {kind}.",
+        source=source,
+        refuses=none_of(path, values, has_case=has_case),
+        error=invalid(
+            f"{prefix and prefix + 'Profile.'}{shown}",
+            f"value {{value}} is not allowed. Only {only} are allowed.",
+        ),
+        target=f"{prefix and prefix + 'Profile.'}{shown}",
+    )
+
+
+def invalid(parameter: str, reason: str = "") -> errors.Refusal:
+    """Returns the refusal of one parameter; without a reason it points to the naming rules."""
+    more = f"Error details: {reason}" if reason else f"Please see {NAMING_RULES}"
+    return errors.of_aks(
+        f"400 InvalidParameter: The value of parameter {parameter} is invalid. {more}"
+    )
+
+
+def required(parameter: str) -> errors.Refusal:
+    return errors.of_aks(f"400 InvalidParameter: Required parameter {parameter} is missing (null).")
+
+
+NAMING_RULES = "https://aka.ms/aks-naming-rules for more details."
+# A list of AKS's own codes, each with the check that it is for.
+CODES = "AKS's list of error codes (Go package apierror, Microsoft, 2021)"
+UNSAID = "the words are not on record"

@@ -1,0 +1,752 @@
+"""What AKS refuses and what it takes: one table of requests, each with what comes back.
+
+Each rule has its source beside it, in the tables of refusals; what is taken has it here.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rehearsal import cloud
+from rehearsal.arm import errors
+from rehearsal.arm.aks import cluster_refusals, pool_refusals
+from rehearsal.arm.aks.refusals import Rule
+from rehearsal.arm.aks.rules import unchanged
+from tests.names import unique
+from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
+
+V = "?api-version=2026-08-01"
+GROUP = "/resourceGroups/refusals"
+CLUSTERS = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters"
+A100, T4 = "Standard_NC24ads_A100_v4", "Standard_NC4as_T4_v3"
+CPU = "Standard_D4ds_v5"
+SPOT = {"scaleSetPriority": "Spot"}
+SYSTEM = {"mode": "System", "count": 1}
+WINDOWS = {"osType": "Windows"}
+Sent = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def today(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
+    home = tmp_path_factory.mktemp("refusals")
+    azure = Azure(cloud.start(home, FAST))
+    azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
+    for name, more in {
+        "overlay": {},
+        "kubenet": {"networkProfile": {"networkPlugin": "kubenet"}},
+        "flat": {
+            "networkProfile": {"networkPlugin": "azure"},
+            "windowsProfile": {"adminUsername": "azureuser"},
+        },
+    }.items():
+        assert azure.call("PUT", f"{CLUSTERS}/{name}{V}", new_cluster(**more)).status == 201
+        wait_until_made(azure, f"{CLUSTERS}/{name}")
+    yield azure
+    assert cloud.stop(home)
+
+
+def put_pool(
+    azure: Azure, sent: Sent, name: str = "", cluster: str = "overlay", version: str = V
+) -> Any:
+    body = {"properties": {"vmSize": CPU, "count": 0, **sent}}
+    path = f"{CLUSTERS}/{cluster}/agentPools/{name or unique('p')}"
+    return azure.call("PUT", f"{path}{version}", body)
+
+
+def surge(**settings: Any) -> Sent:
+    return {"upgradeSettings": settings}
+
+
+def label(key: str, value: str = "x") -> Sent:
+    return {"nodeLabels": {key: value}}
+
+
+# By rule: what is sent, the code that comes back, and words of the message.
+POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
+    ("pool-mode", {"mode": "system"}, "InvalidParameter", "value system is not allowed"),
+    ("pool-mode", {"mode": "ManagedSystem"}, "InvalidParameter", "Gateway, System and User"),
+    (
+        "agentPool-gpuInstanceProfile",
+        {"vmSize": A100, "gpuInstanceProfile": "MIG9g"},
+        "InvalidParameter",
+        "Only MIG1g, MIG2g, MIG3g, MIG4g and MIG7g are allowed.",
+    ),
+    (
+        "agentPool-gpuProfile-driver",
+        {"vmSize": T4, "gpuProfile": {"driver": "Nonsense"}},
+        "InvalidParameter",
+        "Only Install and None are allowed.",
+    ),
+    ("agentPool-kubeletDiskType", {"kubeletDiskType": "Ram"}, "InvalidParameter", "value Ram"),
+    ("agentPool-osDiskType", {"osDiskType": "Floppy"}, "InvalidParameter", "value Floppy"),
+    ("agentPool-osType", {"osType": "BeOS"}, "InvalidParameter", "Only Linux and Windows"),
+    ("agentPool-scaleDownMode", {"scaleDownMode": "Stop"}, "InvalidParameter", "value Stop"),
+    (
+        "agentPool-scaleSetEvictionPolicy",
+        {**SPOT, "scaleSetEvictionPolicy": "Ask"},
+        "InvalidParameter",
+        "Only Delete and Deallocate",
+    ),
+    ("agentPool-scaleSetPriority", {"scaleSetPriority": "Low"}, "InvalidParameter", "value Low"),
+    ("agentPool-type", {"type": "Machines"}, "InvalidParameter", "value Machines"),
+    ("agentPool-workloadRuntime", {"workloadRuntime": "banana"}, "InvalidParameter", "banana"),
+    (
+        "agentPool-upgradeSettings-undrainableNodeBehavior",
+        surge(undrainableNodeBehavior="Kill"),
+        "InvalidParameter",
+        "Only Cordon and Schedule",
+    ),
+    ("pool-os-sku", {"osSKU": "Banana"}, "InvalidOSSKU", "OSSKU='Banana' is invalid"),
+    ("pool-os-sku-flatcar", {"osSKU": "Flatcar"}, "InvalidOSSKU", "OSSKU='Flatcar'"),
+    (
+        "pool-os-sku-windows-annual",
+        {**WINDOWS, "osSKU": "WindowsAnnual"},
+        "WindowsSKUNotSupported",
+        '"WindowsAnnual" is not supported',
+    ),
+    ("pool-os-sku-of-os-type", {"osSKU": "Windows2022"}, "InvalidOSSKU", "Unrecognized OSSKU"),
+    ("pool-wasm", {"workloadRuntime": "WasmWasi"}, "InvalidParameter", "WasmWasi"),
+    ("pool-taint-grammar", {"nodeTaints": ["a=b:Never"]}, "InvalidParameter", "NoSchedule"),
+    ("pool-label-grammar", label("a", "x" * 64), "InvalidParameter", "63 letters"),
+    (
+        "pool-label-of-aks",
+        label("kubernetes.azure.com/mode", "user"),
+        "BadRequest",
+        "Invalid node label key kubernetes.azure.com/mode. The 'kubernetes.azure.com' prefix is",
+    ),
+    ("pool-label-of-kubernetes", label("kubernetes.io/hostname"), "BadRequest", "allowed prefix"),
+    (
+        "pool-label-of-kubernetes",
+        label("node-role.kubernetes.io/control-plane", "NoSchedule"),
+        "BadRequest",
+        "(kubelet.kubernetes.io, node.kubernetes.io)",
+    ),
+    (
+        "pool-label-of-kubernetes",
+        label("node-restriction.kubernetes.io/mvis", "true"),
+        "BadRequest",
+        "allowed prefix",
+    ),
+    ("pool-label-without-prefix", label("accelerator"), "NodeLabelKeyNotAllowed", "accelerator"),
+    ("pool-label-without-prefix", label("agentpool"), "NodeLabelKeyNotAllowed", "agentpool"),
+    ("pool-surge-grammar", surge(maxSurge="some"), "InvalidParameter", "a number"),
+    (
+        "pool-autoscaled-minCount",
+        {"enableAutoScaling": True, "maxCount": 2},
+        "InvalidParameter",
+        "agentPoolProfile.minCount is missing",
+    ),
+    (
+        "pool-autoscaled-maxCount",
+        {"enableAutoScaling": True, "minCount": 0},
+        "InvalidParameter",
+        "agentPoolProfile.maxCount is missing",
+    ),
+    ("pool-not-autoscaled-minCount", {"minCount": 1}, "InvalidParameter", "enableAutoScaling"),
+    ("pool-not-autoscaled-maxCount", {"maxCount": 1}, "InvalidParameter", "enableAutoScaling"),
+    ("pool-count", {"count": 1001}, "InvalidParameter", "count was 1001. It must be greater or"),
+    (
+        "pool-count",
+        {"mode": "System", "count": 0},
+        "InvalidParameter",
+        "was 0. It must be greater or equal to minCount:1 and less than or equal to maxCount:1000. "
+        "If allowedMinCount was expected to be 0 but is 1: 1) The nodepool is a VMAS pool. 2) api "
+        "Version is less than 2020-03-01. 3) The node is a system pool.",
+    ),
+    (
+        "pool-minCount",
+        {**SYSTEM, "enableAutoScaling": True, "minCount": 0, "maxCount": 2},
+        "InvalidParameter",
+        "agentPoolProfile.minCount was 0",
+    ),
+    (
+        "pool-maxCount",
+        {"enableAutoScaling": True, "minCount": 0, "maxCount": 2000},
+        "InvalidParameter",
+        "agentPoolProfile.maxCount was 2000",
+    ),
+    (
+        "pool-limits-in-order",
+        {"enableAutoScaling": True, "minCount": 3, "maxCount": 2},
+        "InvalidParameter",
+        "not above maxCount",
+    ),
+    (
+        "pool-count-within-limits",
+        {"enableAutoScaling": True, "count": 9, "minCount": 2, "maxCount": 4},
+        "InvalidParameter",
+        "count was 9. It must be greater or equal to minCount:2 and less than or equal to",
+    ),
+    ("system-pool-regular", {**SYSTEM, **SPOT}, "SystemPoolMustBeRegular", "regular"),
+    ("system-pool-linux", {**SYSTEM, **WINDOWS}, "SystemPoolMustBeLinux", "Linux"),
+    (
+        "system-pool-taints",
+        {**SYSTEM, "nodeTaints": ["sku=gpu:NoSchedule"]},
+        "SystemPoolHasRestrictedTaint",
+        "Placing custom taints on system pool is not supported",
+    ),
+    (
+        "system-pool-size",
+        {**SYSTEM, "vmSize": "Standard_D1_v2"},
+        "SystemPoolSkuTooLow",
+        "System node pool must use VM sku with more than 2 cores and 4GB memory. Nodepool name: p",
+    ),
+    (
+        "system-pool-unavailable",
+        {**SYSTEM, **surge(maxSurge="0", maxUnavailable="1")},
+        "InvalidParameter",
+        "maxUnavailable",
+    ),
+    (
+        "pool-size-restricted",
+        {"vmSize": "Standard_D1_v2"},
+        "VMSizeRestrictedByAKS",
+        "Standard_D1_v2",
+    ),
+    (
+        "spot-surge",
+        {**SPOT, **surge(maxSurge="33%")},
+        "InvalidParameter",
+        "The value of parameter agentPoolProfile.upgradeSettings.maxSurge is invalid. Error "
+        "details: Spot pools can't set max surge.",
+    ),
+    (
+        "spot-unavailable",
+        {**SPOT, **surge(maxUnavailable="1")},
+        "InvalidParameter",
+        "Spot pools can't set maxUnavailable.",
+    ),
+    (
+        "surge-or-unavailable",
+        surge(maxSurge="0"),
+        "InvalidParameter",
+        "maxSurge and maxUnavailable cannot both be 0.",
+    ),
+    ("surge-or-unavailable", surge(maxSurge="0%", maxUnavailable="0"), "InvalidParameter", "both"),
+    (
+        "surge-and-unavailable",
+        surge(maxSurge="1", maxUnavailable="1"),
+        "InvalidParameter",
+        "maxSurge and maxUnavailable cannot both bigger than 0.",
+    ),
+    ("pool-drain-timeout", surge(drainTimeoutInMinutes=2), "InvalidParameter", "5 and 1440"),
+    ("pool-drain-timeout", surge(drainTimeoutInMinutes=5000), "InvalidParameter", "5 and 1440"),
+    ("pool-node-soak", surge(nodeSoakDurationInMinutes=500), "InvalidParameter", "0 and 30"),
+    ("spot-price", {**SPOT, "spotMaxPrice": 0}, "InvalidParameter", "five decimal places"),
+    ("spot-price", {**SPOT, "spotMaxPrice": -5}, "InvalidParameter", "five decimal places"),
+    ("spot-price", {**SPOT, "spotMaxPrice": 0.123456}, "InvalidParameter", "five decimal"),
+    ("pool-pods-too-few", {"maxPods": 9}, "InsufficientMaxPods", "9"),
+    ("pool-pods-too-many", {"maxPods": 251}, "MaxPodsLimitExceeded", "251"),
+    (
+        "pool-pods-in-all",
+        {"count": 2, "maxPods": 10},
+        "InsufficientAgentPoolMaxPodsPerAgentPool",
+        "20 pods",
+    ),
+    ("pool-os-disk-size", {"osDiskSizeGB": 10}, "InvalidParameter", "30 and 2048"),
+    ("pool-os-disk-size", {"osDiskSizeGB": -1}, "InvalidParameter", "30 and 2048"),
+    ("pool-os-disk-size", {"osDiskSizeGB": 99999}, "InvalidParameter", "30 and 2048"),
+    *(
+        (
+            "mig-size",
+            {"vmSize": size, "gpuInstanceProfile": "MIG1g"},
+            "InvalidParameter",
+            f"MIG1g is not supported on VM size {size}",
+        )
+        for size in (T4, CPU, "Standard_NV6ads_A10_v5")
+    ),
+    (
+        "gpu-without-driver",
+        {"vmSize": "Standard_ND96isr_MI300X_v5"},
+        "BadRequest",
+        "AMD Instinct MI300X",
+    ),
+    (
+        "gpu-skip-tag",
+        {"vmSize": T4, "tags": {"SkipGPUDriverInstall": "true"}},
+        "BadRequest",
+        "SkipGPUDriverInstall",
+    ),
+]
+
+# What is sent, and where it is on record that AKS takes it.
+POOLS_TAKEN: list[tuple[Sent, str]] = [
+    ({}, "aso (18)"),
+    ({**SYSTEM, "vmSize": "Standard_DS2_v2"}, "Managed 128 on DS2_v2 (4,294)"),
+    ({**SYSTEM, "nodeTaints": ["CriticalAddonsOnly=true:NoSchedule"]}, "the rule's own words"),
+    ({**SYSTEM, "nodeTaints": ["sku=gpu:PreferNoSchedule"]}, "the rule's own words"),
+    ({**SYSTEM, "maxPods": 30}, "maxPods 30 for plugin azure (570)"),
+    ({"osType": "windows", "osSKU": ""}, "gpu_driver_type (4, 2024-09)"),
+    ({"osType": "Windows", "osSKU": "Windows2025"}, "nodepool_add_with_ossku_windows2025"),
+    ({"osSKU": "AzureLinux", "nodeTaints": [], "nodeLabels": {}}, "nodeTaints [] (3,056)"),
+    (
+        {
+            "scaleSetPriority": "Regular",
+            "scaleSetEvictionPolicy": "Delete",
+            "spotMaxPrice": -1,
+            "mode": "User",
+            "kubeletDiskType": "OS",
+        },
+        "what `az` sends (4,948)",
+    ),
+    ({**SPOT, "spotMaxPrice": 88.88888}, "create_spot_node_pool_msi (36)"),
+    ({**SPOT, **surge()}, "upgradeSettings {} (35)"),
+    (surge(maxSurge="1", maxUnavailable="0"), "maxUnavailable 0 is filled in (94)"),
+    (surge(drainTimeoutInMinutes=5, nodeSoakDurationInMinutes=30), "2023-09..2024-09 (5)"),
+    (surge(undrainableNodeBehavior="Cordon"), "2023-09..2024-09 (5)"),
+    (surge(maxSurge="0", maxUnavailable="1"), "page: Upgrade node pools, rolling"),
+    ({"maxPods": 250}, "azure with overlay (201)"),
+    ({"maxPods": 10, "count": 3}, "page: IP address planning in AKS"),
+    ({"osDiskSizeGB": 0}, "page: create or update an agent pool"),
+    ({"osDiskType": "Managed"}, "Managed without a size (40)"),
+    (label("node.kubernetes.io/lifecycle", "spot"), "issue: Azure/AKS#1937"),
+    (label("kubelet.kubernetes.io/team", "ml"), "the rule's own words"),
+    (label("example.com/kubernetes.io"), "a domain of its own"),
+    ({"vmSize": A100, "gpuInstanceProfile": "MIG3g"}, "MIG3g (14)"),
+    ({"vmSize": T4, "gpuProfile": {"driver": "None"}}, "driver None (1, new)"),
+    (
+        {"vmSize": "Standard_ND96isr_MI300X_v5", "gpuProfile": {"driver": "None"}},
+        "page: AKS release notes of 2025-10",
+    ),
+    (
+        {"vmSize": "Standard_NV4ads_V710_v5", "gpuProfile": {"driver": "None"}},
+        "page: AKS release notes of 2025-10",
+    ),
+    ({"workloadRuntime": "OCIContainer"}, "the default"),
+    ({"mode": "Gateway"}, "and_agentpool_with_static_egress_gateway (1)"),
+    ({"availabilityZones": ["1", "2"], "tags": {"team": "ml"}}, "availability_zones_msi"),
+]
+
+
+@pytest.mark.parametrize(("rule", "sent", "code", "words"), POOLS_REFUSED)
+def test_what_a_pool_may_not_be(today: Azure, rule: str, sent: Sent, code: str, words: str) -> None:
+    """Nearly all of these were taken, and a stack that had them was green here alone."""
+    cluster = "flat" if "Windows" in str(sent.get("osType")) else "overlay"
+    refused = put_pool(today, sent, cluster=cluster)
+    assert (refused.status, refused.body.get("code")) == (400, code), refused
+    assert words in refused.body["message"]
+    assert refused.body.get("target") == target(rule, pool_refusals, sent)
+
+
+@pytest.mark.parametrize(("sent", "source"), POOLS_TAKEN)
+def test_what_a_pool_may_be(today: Azure, sent: Sent, source: str) -> None:
+    cluster = "flat" if "indows" in str(sent.get("osType")) else "overlay"
+    taken = put_pool(today, sent, name=unique("p")[-6:].replace("0", "a"), cluster=cluster)
+    assert taken.status == 201, (source, taken.body)
+
+
+def rules(module: Any) -> dict[str, Rule]:
+    return {rule.name: rule for rule in (*module.ASKED, *module.MADE)}
+
+
+def target(name: str, module: Any, sent: Sent) -> str | None:
+    found = rules(module)[name].target
+    pair = next(iter((sent.get("nodeLabels") or {"": ""}).items()))
+    return found and found.replace("{label}", "=".join(map(str, pair)))
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "cluster", "sent", "code"),
+    [
+        ("pool-name", "Gpu", "overlay", {}, "InvalidParameter"),
+        ("pool-name", "a23456789012x", "overlay", {}, "InvalidParameter"),
+        ("pool-name-of-aks", "aksmanagedap", "overlay", {}, "InvalidParameter"),
+        ("pool-size-said", "sizeless", "overlay", {"vmSize": None}, "InvalidParameter"),
+        ("windows-name", "win123456", "flat", WINDOWS, "WindowsAgentPoolNameTooLong"),
+        ("windows-network", "win", "kubenet", WINDOWS, "AzureCNIOnlyForWindows"),
+        ("windows-profile", "win", "bare", WINDOWS, "WindowsProfileMissing"),
+    ],
+)
+def test_what_depends_on_the_name_and_the_cluster(
+    today: Azure, rule: str, name: str, cluster: str, sent: Sent, code: str
+) -> None:
+    if cluster == "bare":
+        body = new_cluster(networkProfile={"networkPlugin": "azure"})
+        made = today.call("PUT", f"{CLUSTERS}/bare{V}", body)
+        if made.body["properties"].get("windowsProfile"):
+            pytest.skip("AKS fills it in where plugin azure is asked for")
+        wait_until_made(today, f"{CLUSTERS}/bare")
+    refused = put_pool(today, sent, name, cluster)
+    assert (refused.status, refused.body["code"]) == (400, code)
+    assert refused.body.get("target") == rules(pool_refusals)[rule].target
+    assert rule in rules(pool_refusals)
+
+
+def test_preview_versions_know_more(today: Azure) -> None:
+    """`test_aks_create_with_managed_system_pool` (2, 2025-07); Upgrade node pools, rolling."""
+    preview = "?api-version=2026-08-02-preview"
+    both = surge(maxSurge="1", maxUnavailable="1")
+    assert put_pool(today, both, version=preview).status == 201
+    tainted = {**SYSTEM, "nodeInitializationTaints": ["a=b:NoExecute"]}
+    refused = put_pool(today, tainted, version=preview)
+    assert (refused.status, refused.body["code"]) == (400, "SystemPoolHasRestrictedTaint")
+
+
+def test_a_pool_may_shrink_below_thirty_pods(today: Azure) -> None:
+    """AKS looks at a new pool alone: Azure/AKS#1422."""
+    put_pool(today, {"count": 3, "maxPods": 10}, "shrinks")
+    path = f"{CLUSTERS}/overlay/agentPools/shrinks"
+    wait_until_made(today, path)
+    assert put_pool(today, {"count": 1, "maxPods": 10}, "shrinks").status == 200
+
+
+def network(**profile: Any) -> Sent:
+    return {"networkProfile": profile}
+
+
+AZURE = {"networkPlugin": "azure"}
+OVERLAY = {**AZURE, "networkPluginMode": "overlay"}
+SERVICES = {"serviceCidr": "10.20.0.0/16", "dnsServiceIP": "10.20.0.10"}
+SUBNET = {"vnetSubnetID": f"/subscriptions/s{GROUP}/x/virtualNetworks/v/subnets/one"}
+
+
+def api(**profile: Any) -> Sent:
+    return {"apiServerAccessProfile": profile}
+
+
+def with_pool(**profile: Any) -> Sent:
+    pool = {"name": "system", "mode": "System", "vmSize": CPU, "count": 1}
+    return {"agentPoolProfiles": [pool | profile]}
+
+
+# By rule: properties, or the keys beside them under "", and what comes back.
+CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
+    ("cluster-location", {"": {"location": "atlantis"}}, "LocationNotAvailableForResourceType", ""),
+    ("cluster-tags-most", {"": {"tags": {str(n): "" for n in range(51)}}}, "InvalidTags", "50"),
+    (
+        "cluster-tags-characters",
+        {"": {"tags": {"a<b": "x"}}},
+        "InvalidTagNameCharacters",
+        "The tag names 'a<b' have reserved characters",
+    ),
+    ("cluster-tags-length", {"": {"tags": {"a": "x" * 257}}}, "InvalidTags", "256"),
+    ("cluster-dns-prefix", {"dnsPrefix": "x" * 60}, "InvalidParameter", "1 to 54"),
+    ("cluster-dns-prefix", {"dnsPrefix": "a_b"}, "InvalidParameter", "1 to 54"),
+    (
+        "cluster-identity-type",
+        {"": {"identity": {"userAssignedIdentities": {}}}},
+        "InvalidRequestContent",
+        "'type'",
+    ),
+    ("cluster-pools-said", {"agentPoolProfiles": []}, "InvalidParameter", "agentPoolProfiles"),
+    ("cluster-dns-prefix-said", {"dnsPrefix": None}, "InvalidParameter", "dnsPrefix is missing"),
+    ("cluster-identity-said", {"": {"identity": None}}, "InvalidParameter", "servicePrincipal"),
+    (
+        "cluster-identity-type-known",
+        {"": {"identity": {"type": "banana"}}},
+        "InvalidParameter",
+        "Only SystemAssigned, UserAssigned and None are allowed.",
+    ),
+    ("cluster-sku-name", {"": {"sku": {"name": "Odd"}}}, "InvalidParameter", "Base and Automatic"),
+    ("cluster-sku-tier", {"": {"sku": {"tier": "Gold"}}}, "InvalidParameter", "value Gold"),
+    ("cluster-supportPlan", {"supportPlan": "banana"}, "InvalidParameter", "KubernetesOfficial"),
+    (
+        "cluster-autoUpgradeProfile-upgradeChannel",
+        {"autoUpgradeProfile": {"upgradeChannel": "banana"}},
+        "InvalidParameter",
+        "rapid and node-image",
+    ),
+    (
+        "cluster-autoUpgradeProfile-nodeOSUpgradeChannel",
+        {"autoUpgradeProfile": {"nodeOSUpgradeChannel": "banana"}},
+        "InvalidParameter",
+        "SecurityPatch",
+    ),
+    (
+        "cluster-nodeProvisioningProfile-mode",
+        {"nodeProvisioningProfile": {"mode": "On"}},
+        "InvalidParameter",
+        "Manual and Auto",
+    ),
+    *(
+        (
+            f"cluster-networkProfile-{name}",
+            network(**{name: "banana"}),
+            "InvalidParameter",
+            "banana",
+        )
+        for name in (
+            "networkPlugin",
+            "networkPluginMode",
+            "networkPolicy",
+            "networkDataplane",
+            "loadBalancerSku",
+            "outboundType",
+        )
+    ),
+    (
+        "cluster-load-balancer-basic",
+        network(loadBalancerSku="basic"),
+        "InvalidParameter",
+        "no longer supported",
+    ),
+    (
+        "cluster-node-group-length",
+        {"nodeResourceGroup": "g" * 90},
+        "InvalidParameter",
+        "The length of the node resource group name is too long. The maximum length is 80 and the "
+        "length of the value provided is 90.",
+    ),
+    (
+        "cluster-node-group-own",
+        {"nodeResourceGroup": "Refusals"},
+        "NodeResourceGroupSameAsResourceGroup",
+        "",
+    ),
+    ("cluster-podCidr-range", network(**OVERLAY, podCidr="x"), "CidrStringParseError", "'x'"),
+    (
+        "cluster-serviceCidr-range",
+        network(serviceCidr="nonsense", dnsServiceIP="10.0.0.10"),
+        "CidrStringParseError",
+        "nonsense",
+    ),
+    (
+        "cluster-policy-azure",
+        network(networkPlugin="kubenet", networkPolicy="azure"),
+        "NetworkPolicyAzureNotSupportedForKubenet",
+        "",
+    ),
+    (
+        "cluster-policy-without-plugin",
+        network(networkPlugin="none", networkPolicy="calico"),
+        "NetworkPolicyNotSupportedForNone",
+        "",
+    ),
+    (
+        "cluster-policy-cilium",
+        network(**OVERLAY, networkPolicy="cilium"),
+        "NetworkPolicyNotSupported",
+        "Network Policy cilium requires NetworkDataplane cilium",
+    ),
+    (
+        "cluster-dataplane-cilium",
+        network(**OVERLAY, networkDataplane="cilium", networkPolicy="azure"),
+        "BadRequest",
+        "Cilium dataplane requires network policy cilium.",
+    ),
+    (
+        "cluster-services-size",
+        network(serviceCidr="10.0.0.0/8", dnsServiceIP="10.0.0.10"),
+        "InvalidParameter",
+        "smaller than /12",
+    ),
+    (
+        "cluster-services-public",
+        network(serviceCidr="8.8.0.0/16", dnsServiceIP="8.8.0.10"),
+        "InvalidParameter",
+        "public",
+    ),
+    (
+        "cluster-services-link-local",
+        network(serviceCidr="169.254.0.0/20", dnsServiceIP="169.254.0.10"),
+        "InvalidParameter",
+        "reserved",
+    ),
+    (
+        "cluster-pods-reserved",
+        network(**OVERLAY, podCidr="172.16.0.0/12"),
+        "InvalidParameter",
+        "reserved",
+    ),
+    (
+        "cluster-pods-and-services",
+        network(**OVERLAY, podCidr="10.0.0.0/16"),
+        "PodCidrOverlapServiceCidr",
+        "10.0.0.0/16",
+    ),
+    (
+        "cluster-pods-too-few",
+        network(**OVERLAY, podCidr="10.250.0.0/25"),
+        "InsufficientPodCidr",
+        "for 0 nodes",
+    ),
+    (
+        "cluster-dns-in-services",
+        network(serviceCidr="10.200.0.0/16", dnsServiceIP="10.0.0.10"),
+        "DnsServiceIpOutOfServiceCidr",
+        "The DNS service IP 10.0.0.10 is out of the range defined by service CIDR 10.200.0.0/16.",
+    ),
+    (
+        "cluster-dns-first",
+        network(**SERVICES | {"dnsServiceIP": "10.20.0.1"}),
+        "DnsServiceIpConflicting",
+        "",
+    ),
+    (
+        "cluster-dns-last",
+        network(**SERVICES | {"dnsServiceIP": "10.20.255.255"}),
+        "DnsBroadcastAddressConflicting",
+        "",
+    ),
+    (
+        "cluster-routes-and-balancer",
+        network(outboundType="userDefinedRouting", loadBalancerProfile={"idleTimeoutInMinutes": 9}),
+        "InvalidUserDefinedRoutingWithLoadBalancerProfile",
+        "",
+    ),
+    (
+        "cluster-routes-without-subnet",
+        network(outboundType="userDefinedRouting"),
+        "InvalidParameter",
+        "subnet",
+    ),
+    (
+        "cluster-nat-without-subnet",
+        network(outboundType="userAssignedNATGateway"),
+        "UserAssignedNATGatewayWithManagedVNetNotAllowed",
+        "",
+    ),
+    (
+        "cluster-nat-with-subnet",
+        {**network(outboundType="managedNATGateway"), **with_pool(**SUBNET)},
+        "ManagedNATGatewayWithCustomVNetNotAllowed",
+        "",
+    ),
+    ("cluster-long-term-tier", {"supportPlan": "AKSLongTermSupport"}, "BadRequest", "Premium"),
+    (
+        "cluster-local-accounts",
+        {"disableLocalAccounts": True},
+        "BadRequest",
+        "Since kubernetes version 1.25, disableLocalAccounts can only be set on Azure AD",
+    ),
+    (
+        "cluster-administrators",
+        {"aadProfile": {"managed": True, "adminGroupObjectIDs": ["admins"]}},
+        "InvalidAdminGroupObjectID",
+        "admins",
+    ),
+    (
+        "cluster-private-ranges",
+        api(enablePrivateCluster=True, authorizedIPRanges=["1.2.3.4/32"]),
+        "InvalidParameter",
+        "private",
+    ),
+    (
+        "cluster-private-names",
+        api(enablePrivateCluster=True, privateDNSZone="none", enablePrivateClusterPublicFQDN=False),
+        "NonePrivateDNSZonePublicFQDNDisabledError",
+        "",
+    ),
+]
+
+CLUSTERS_TAKEN: list[tuple[Sent, str]] = [
+    ({}, "aso (10)"),
+    ({"": {"sku": {"name": "base", "tier": "standard"}}}, "any case, as the CLI's users write it"),
+    ({"": {"sku": {"name": "Base", "tier": "Premium"}}}, "issue: Azure/AKS#4707"),
+    (
+        {"": {"sku": {"name": "Base", "tier": "Premium"}}, "supportPlan": "AKSLongTermSupport"},
+        "page: Long-term support in AKS",
+    ),
+    (network(networkPlugin="Azure"), "page: AKS release notes of 2026-08-07"),
+    (network(**OVERLAY, networkDataplane="cilium", networkPolicy="cilium"), "n=201, overlay"),
+    (network(**OVERLAY, networkDataplane="cilium"), "networkPolicy cilium is filled in (84)"),
+    (network(**OVERLAY, podCidr="100.64.0.0/16"), "page: Azure CNI Overlay (RFC 6598)"),
+    (network(**OVERLAY, podCidr="10.250.0.0/24"), "a /24 for the one node"),
+    (network(networkPlugin="none"), "create_with_network_plugin_none (21)"),
+    (network(networkPlugin="kubenet", networkPolicy="calico"), "page: Use network policies"),
+    (network(**SERVICES), "page: IP address planning in AKS"),
+    (
+        {**network(outboundType="userDefinedRouting"), **with_pool(**SUBNET)},
+        "page: Customize cluster egress with outbound types",
+    ),
+    (network(outboundType="managedNATGateway"), "page: Create a managed NAT gateway"),
+    (api(enablePrivateCluster=True), "create_private_cluster"),
+    (api(authorizedIPRanges=["1.2.3.4/32", "AzureCloud"]), "page: service tags (preview)"),
+    ({"aadProfile": {"managed": True}, "disableLocalAccounts": True}, "aadProfile, managed (9)"),
+    ({"autoUpgradeProfile": {"upgradeChannel": "node-image"}}, "update_with_auto_upgrade"),
+    ({"nodeResourceGroup": "x" * 80}, "the rule's own words"),
+    ({"nodeProvisioningProfile": {"mode": "Auto"}}, "automatic_sku"),
+    ({"": {"tags": {"a": "x" * 256, **{str(n): "" for n in range(49)}}}}, "the limit itself"),
+]
+
+
+def put_cluster(azure: Azure, sent: Sent, name: str = "") -> Any:
+    body = new_cluster(**{key: value for key, value in sent.items() if key})
+    body |= sent.get("", {})
+    return azure.call("PUT", f"{CLUSTERS}/{name or unique('c')}{V}", body)
+
+
+@pytest.mark.parametrize(("rule", "sent", "code", "words"), CLUSTERS_REFUSED)
+def test_what_a_cluster_may_not_be(
+    today: Azure, rule: str, sent: Sent, code: str, words: str
+) -> None:
+    """Nearly all of these were taken, and a stack that had them was green here alone."""
+    refused = put_cluster(today, sent)
+    error = refused.body.get("error", refused.body)
+    assert (refused.status, error.get("code")) == (400, code), refused
+    assert words in error["message"]
+    assert error.get("target") == rules(cluster_refusals)[rule].target
+
+
+@pytest.mark.parametrize(("sent", "source"), CLUSTERS_TAKEN)
+def test_what_a_cluster_may_be(today: Azure, sent: Sent, source: str) -> None:
+    taken = put_cluster(today, sent)
+    assert taken.status == 201, (source, taken.body)
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "words"),
+    [
+        ("cluster-name", "a-", "1 to 63"),
+        ("cluster-name-reserved", "azure", '"azure" managed cluster name is invalid because it is'),
+        ("cluster-name-reserved", "login1", "'LOGIN' and 'XBOX' can't be used at the start"),
+        ("cluster-name-reserved", "omsagent-aks-dev-microsoft", "'MICROSOFT' and 'WINDOWS' can't"),
+    ],
+)
+def test_how_a_cluster_may_not_be_called(today: Azure, rule: str, name: str, words: str) -> None:
+    refused = put_cluster(today, {}, name)
+    assert (refused.status, refused.body["code"]) == (400, "InvalidParameter")
+    assert words in refused.body["message"]
+    assert refused.body["target"] == rules(cluster_refusals)[rule].target
+
+
+def test_the_name_that_aks_makes_for_the_nodes_group_counts(today: Azure) -> None:
+    """It was cut at 80 characters, and taken."""
+    refused = put_cluster(today, {}, "c" * 63)
+    assert (refused.status, refused.body["code"]) == (400, "InvalidParameter")
+    assert "length of the value provided is 82" in refused.body["message"]
+
+
+def test_the_issuer_is_not_turned_off(today: Azure) -> None:
+    """`cluster-issuer-off`: it was taken, and workload identities broke on Azure alone."""
+    name = unique("issuer")
+    assert put_cluster(today, {"oidcIssuerProfile": {"enabled": True}}, name).status == 201
+    wait_until_made(today, f"{CLUSTERS}/{name}")
+    refused = put_cluster(today, {"oidcIssuerProfile": {"enabled": False}}, name)
+    assert (refused.status, refused.body["code"]) == (400, "OIDCIssuerFeatureCannotBeDisabled")
+    assert refused.body["message"] == "OIDC issuer feature cannot be disabled."
+
+
+def test_a_driver_may_be_skipped_later_where_the_old_tag_did_it() -> None:
+    """Azure/azure-cli#32531: it is the one change of a driver that AKS makes."""
+    before = {"gpuProfile": {"driver": "Install"}, "tags": {"skipGPUdriverInstall": "true"}}
+    skipped = {"gpuProfile": {"driver": "None"}}
+    unchanged(before, skipped, ["gpuProfile.driver"], "properties.", skipped)
+    for tags in ({}, {"SkipGPUDriverInstall": "false"}):
+        with pytest.raises(errors.ArmError, match="PropertyChangeNotAllowed"):
+            unchanged(
+                before | {"tags": tags}, skipped, ["gpuProfile.driver"], "properties.", skipped
+            )
+    with pytest.raises(errors.ArmError, match="PropertyChangeNotAllowed"):
+        unchanged(before | skipped, before, ["gpuProfile.driver"], "properties.", before)
+
+
+def test_each_rule_has_a_request_that_shows_it() -> None:
+    shown = {row[0] for row in (*POOLS_REFUSED, *CLUSTERS_REFUSED)} | SHOWN_BY_A_TEST
+    known = {*rules(pool_refusals), *rules(cluster_refusals)}
+    assert known - shown == set()
+    assert shown - known == set()
+
+
+SHOWN_BY_A_TEST = {
+    "pool-name",
+    "pool-name-of-aks",
+    "pool-size-said",
+    "windows-name",
+    "windows-network",
+    "windows-profile",
+    "cluster-name",
+    "cluster-name-reserved",
+    "cluster-issuer-off",
+}
