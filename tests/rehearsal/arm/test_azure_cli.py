@@ -1,0 +1,147 @@
+"""The real Azure CLI: what users of GPU pools run in their first hours, and what it prints."""
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from acceptance.azure_cli import ensure_azure_cli
+from acceptance.by_hand import sign_in
+from acceptance.steps import Way
+from engine import ensure_kubernetes
+from rehearsal import cloud
+from tests.faults import Faults
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+QUICK = 0.05
+NAMES = "-g gpus -n c"
+POOL = "-g gpus --cluster-name c -n nodepool1"
+
+
+@pytest.fixture(scope="module")
+def way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
+    """Somebody who is signed in, in a cloud with one group and one cluster."""
+    home = tmp_path_factory.mktemp("azure-cli") / "cloud"
+    kubernetes = ensure_kubernetes().folder
+    made = sign_in(
+        cloud.start(home, QUICK, "today", kubernetes), ensure_azure_cli(print), kubernetes, print
+    )
+    try:
+        run(made, "az group create -n gpus -l eastus --tags team=ml")
+        run(made, "az group create -n others -l eastus")
+        run(
+            made,
+            f"az aks create {NAMES} --node-count 1 --no-ssh-key --node-vm-size Standard_D4ds_v5",
+        )
+        yield made
+    finally:
+        assert cloud.stop(home)
+
+
+def run(way: Way, command: str) -> Any:
+    """What a command prints, as JSON if it is."""
+    text = way.runner.ask(*shlex.split(command))
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# What a command has to print, by the command: a part of a text, or what a query finds.
+PRINTS: dict[str, Any] = {
+    "az group list --tag team=ml --query [].name": ["gpus"],
+    "az group list --tag team=other --query [].name": [],
+    "az account list-locations --query \"[?name=='eastus'].displayName\"": ["East US"],
+    "az resource list -g gpus --query [].name": ["c"],
+    "az resource list -g others --query [].name": [],
+    "az resource list --resource-type Microsoft.ContainerService/managedClusters --query [].type": [
+        "Microsoft.ContainerService/managedClusters"
+    ],
+    f"az aks get-upgrades {NAMES} --query controlPlaneProfile.upgrades[].kubernetesVersion": [
+        "1.36.1",
+        "1.36.0",
+    ],
+    f"az aks get-upgrades {NAMES} -o table": "1.35.2",
+    "az aks nodepool get-upgrades -g gpus --cluster-name c --nodepool-name nodepool1 "
+    "--query kubernetesVersion": "1.35.2",
+    "az aks get-versions -l eastus --query values[?isDefault].version": ["1.35"],
+    "az aks nodepool list -g gpus --cluster-name c --query [].name": ["nodepool1"],
+    "az aks list --query [].name": ["c"],
+    "az provider show -n Microsoft.ContainerService --query registrationState": "Registered",
+    "az provider register -n Microsoft.ContainerService --wait": "",
+}
+
+
+@pytest.mark.parametrize("command", PRINTS)
+def test_what_it_prints(way: Way, command: str) -> None:
+    found = run(way, command)
+    if isinstance(PRINTS[command], str):
+        assert PRINTS[command] in found
+    else:
+        assert found == PRINTS[command]
+
+
+def test_the_names_of_an_administrators_kubeconfig(way: Way) -> None:
+    """It was `c-admin-admin`: the CLI adds the word itself."""
+    file = way.runner.folder / "admin"
+    run(way, f"az aks get-credentials {NAMES} --admin --file {file}")
+    config = yaml.safe_load(Path(file).read_text())
+    assert config["current-context"] == "c-admin"
+
+
+def test_machines_and_newer_images(way: Way) -> None:
+    machines = run(way, "az aks machine list -g gpus --cluster-name c --nodepool-name nodepool1")
+    [machine] = machines
+    assert machine["name"].startswith("aks-nodepool1-")
+    shown = run(
+        way,
+        "az aks machine show -g gpus --cluster-name c --nodepool-name nodepool1 "
+        f"--machine-name {machine['name']}",
+    )
+    assert shown["properties"]["resourceId"] == machine["properties"]["resourceId"]
+    run(way, f"az aks upgrade {NAMES} --node-image-only --yes")
+    run(way, f"az aks nodepool upgrade {POOL} --node-image-only")
+    assert run(way, f"az aks show {NAMES} --query provisioningState") == "Succeeded"
+
+
+def test_stop_and_start(way: Way) -> None:
+    run(way, f"az aks stop {NAMES}")
+    assert run(way, f"az aks show {NAMES} --query powerState.code") == "Stopped"
+    again = way.runner.attempt(*f"az aks stop {NAMES}".split())
+    assert "stopping cannot be performed" in again.err
+    run(way, f"az aks start {NAMES}")
+    assert run(way, f"az aks show {NAMES} --query powerState.code") == "Running"
+
+
+def test_an_operation_is_aborted(way: Way) -> None:
+    faults = Faults(way.azure.cloud.home)
+    faults.script({"method": "PUT", "path": "agentPools/late$", "operation": "stuck"})
+    pool = "-g gpus --cluster-name c -n late"
+    run(way, f"az aks nodepool add {pool} --node-vm-size Standard_D4ds_v5 --no-wait")
+    run(way, "az aks nodepool operation-abort -g gpus --cluster-name c --nodepool-name late")
+    faults.lift()
+    assert run(way, f"az aks nodepool show {pool} --query provisioningState") == "Canceled"
+    run(way, f"az aks nodepool delete {pool}")
+
+
+def test_what_is_not_there_is_no_404(way: Way) -> None:
+    """`az` ended with 3, as if the cluster were not there."""
+    said = way.runner.attempt(
+        *["az", "aks", "maintenanceconfiguration", "list", "-g", "gpus", "--cluster-name", "c"]
+    )
+    assert said.code == 1
+    assert "The rehearsal does not have GET" in said.err
+
+
+def test_without_retry_after_it_waits_as_it_does_on_azure(way: Way) -> None:
+    """AKS sends no `Retry-After`, and the CLI then asks every thirty seconds."""
+    faults = Faults(way.azure.cloud.home)
+    faults.script({"path": ".", "without": ["Retry-After", "x-ms-retry-after-ms"]})
+    done = run(way, f"az aks nodepool update {POOL} --labels a=b")
+    faults.lift()
+    assert done["nodeLabels"] == {"a": "b"}

@@ -1,0 +1,76 @@
+"""Azure's SDK for Go, as it is, against the rehearsal: pollers, pagers and errors."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.build import Target, build
+from engine.cache import engine_cache
+from rehearsal import cloud
+from rehearsal.cloud import Cloud
+from tests.faults import Faults
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(shutil.which("go") is None, reason="needs Go"),
+]
+
+SOURCE = Path(__file__).with_name("go_sdk")
+V = f"?api-version={API_VERSION}"
+CLUSTER = "/resourceGroups/go/providers/Microsoft.ContainerService/managedClusters/c"
+FOUND = {
+    "state": "Succeeded",
+    "listed": "system extra",
+    # The last one has no items.
+    "pages": 2,
+    "power": "Stopped",
+    "release": "1.35.2",
+    "left": "system",
+    "gone": "NotFound",
+}
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    sources = sorted(path for path in SOURCE.iterdir())
+    content = b"".join(path.read_bytes() for path in sources)
+    target = Target("go-sdk", ".", hashlib.sha256(content).hexdigest()[:12])
+    (folder,) = build(SOURCE, [target], engine_cache() / "go-sdk", print)
+    return folder / "go-sdk"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Cloud]:
+    """A cloud with a cluster, where a pool takes half a second."""
+    home = tmp_path / "cloud"
+    azure = Azure(cloud.start(home, 0.1))
+    try:
+        azure.call("PUT", "/resourceGroups/go?api-version=2025-04-01", {"location": "eastus"})
+        assert azure.call("PUT", f"{CLUSTER}{V}", new_cluster()).status == 201
+        wait_until_made(azure, CLUSTER)
+        yield azure.cloud
+    finally:
+        assert cloud.stop(home)
+
+
+@pytest.mark.parametrize("withheld", [(), ("Retry-After", "x-ms-retry-after-ms")])
+def test_a_program_of_the_sdk_for_go(program: Path, made: Cloud, withheld: tuple[str, ...]) -> None:
+    """With the headers that AKS does not send, and without them."""
+    Faults(made.home).script({"path": ".", "without": withheld})
+    done = subprocess.run(
+        [program],
+        env=os.environ | made.environment() | {"SSL_CERT_FILE": str(made.ca_bundle)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == FOUND
