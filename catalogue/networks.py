@@ -10,9 +10,10 @@ AS_OF = date(2026, 11, 22)
 Network = IPv4Network | IPv6Network
 Address = IPv4Address | IPv6Address
 
+LINK_LOCAL = IPv4Network("169.254.0.0/16")
 # What AKS needs itself: no range of a cluster overlaps them.
 RESERVED = (
-    IPv4Network("169.254.0.0/16"),
+    LINK_LOCAL,
     IPv4Network("192.0.2.0/24"),
     IPv4Network("172.30.0.0/16"),
     IPv4Network("172.31.0.0/16"),
@@ -24,6 +25,8 @@ PRIVATE = (
     IPv4Network("192.168.0.0/16"),
     IPv4Network("100.64.0.0/10"),
 )
+# What AKS takes where nobody says it.
+PODS, SERVICES = "10.244.0.0/16", "10.0.0.0/16"
 # Services have at most 20 bits.
 LARGEST_OF_SERVICES = 12
 # What each node has of the range of pods, in an overlay.

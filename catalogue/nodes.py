@@ -56,6 +56,10 @@ ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
 # How many nodes AKS adds to a pool while it upgrades it, where maxSurge is not set.
 DEFAULT_SURGE = "10%"
 SURGE = re.compile(r"(\d+)(%?)")
+NO_SURGE = ("0", "0%")
+
+# The price on demand, and the decimals of any other.
+PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
 
 
 def is_aks_label(key: str) -> bool:
@@ -67,6 +71,12 @@ def is_kubernetes_label(key: str) -> bool:
     """Whether a label is in a domain of Kubernetes, other than those that are open to pools."""
     domain = key.partition("/")[0] if "/" in key else ""
     return _is_below(domain, KUBERNETES_LABEL_DOMAINS) and not _is_below(domain, OPEN_LABEL_DOMAINS)
+
+
+def is_spot_price(price: float) -> bool:
+    """Whether AKS takes a price for a spot pool."""
+    is_price = price > 0 and round(price, DECIMALS_OF_PRICE) == price
+    return is_price or price == PRICE_ON_DEMAND
 
 
 def _is_below(domain: str, others: tuple[str, ...]) -> bool:

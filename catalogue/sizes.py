@@ -18,6 +18,10 @@ from types import MappingProxyType
 # When both tables were true.
 AS_OF = date(2026, 11, 21)
 
+# The cores and GiB that AKS asks of every pool's machines, and of System pools'.
+SMALLEST = (2, 2)
+SMALLEST_OF_SYSTEM = (2, 4)
+
 # Every size of the N-series carries an accelerator; NP's are FPGAs, the others' GPUs.
 _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 
@@ -101,6 +105,15 @@ def find(vm_size: str) -> GpuSize | None:
 def is_gpu_size(vm_size: str) -> bool:
     """Whether a size carries GPUs: all in the table, and what Azure's naming says of others."""
     return find(vm_size) is not None or _GPU_SERIES.match(vm_size) is not None
+
+
+def is_smaller(vm_size: str, smallest: tuple[int, int]) -> bool:
+    """Whether a size has fewer cores or less memory than that; False where nobody knows it."""
+    size = find(vm_size) or cpu_sizes().get(vm_size.lower())
+    if size is None:
+        return False
+    vcpus, memory = smallest
+    return size.vcpus < vcpus or (size.memory_gib is not None and size.memory_gib < memory)
 
 
 def _rows(table: str) -> list[dict[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import kubernetes
+from catalogue import clusters, kubernetes, networks
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
 from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of, wrong_if
 from catalogue.valid_pools import GPU_STACK, KUBERNETES_VERSION, LEGAL_TAINT, outgrown
@@ -72,16 +72,58 @@ def _lies_among_the_services(address: str | None, network: Values) -> str | None
         return "goes with serviceCidr: say an address out of that range" if services else None
     if services is None:
         return "goes with serviceCidr: say both, or neither"
+    return _is_free(address, services)
+
+
+def _is_free(address: str, services: str) -> str | None:
     try:
-        lies_there = ipaddress.ip_address(address) in ipaddress.ip_network(services)
+        found, there = ipaddress.ip_address(address), ipaddress.ip_network(services)
     except ValueError as error:
         return str(error)
-    return None if lies_there else f"{address} is not in serviceCidr, {services}"
+    if found not in there:
+        return f"{address} is not in serviceCidr, {services}"
+    if found in (there.network_address + 1, there.broadcast_address):
+        return f"{address} is taken: the first and the last address of {services} are not free"
+    return None
+
+
+def _is_for_services(text: str | None, _: Values) -> str | None:
+    found = networks.network(text) if text else None
+    if networks.is_too_large_for_services(found):
+        return f"{text} is too large: AKS takes /{networks.LARGEST_OF_SERVICES} and smaller"
+    if networks.is_public(found):
+        return f"{text} is not all of private addresses, such as those of 10.0.0.0/8"
+    if networks.overlap(found, networks.LINK_LOCAL):
+        return f"{text} overlaps {networks.LINK_LOCAL}, which Azure keeps"
+    return None
+
+
+def _is_for_pods(text: str | None, _: Values) -> str | None:
+    found = networks.network(text) if text else None
+    for reserved in networks.RESERVED:
+        if networks.overlap(found, reserved):
+            return f"{text} overlaps {reserved}, which AKS keeps"
+    return None
+
+
+def _is_not_of_pods(text: str | None, network: Values) -> str | None:
+    if "podCidr" not in network or network.get("mode") != "overlay":
+        return None
+    pods, services = network["podCidr"] or networks.PODS, text or networks.SERVICES
+    if not networks.overlap(networks.network(pods), networks.network(services)):
+        return None
+    unsaid = "" if text else ", which services have unless it is set,"
+    return f"{services}{unsaid} overlaps the range of pods, {pods}"
 
 
 _CLUSTER_NAME = wrong_if(
     lambda name, _: name and not NAME.fullmatch(name),
     f"{{!r}} is no name for a cluster: AKS takes {NAME_RULE}",
+)
+_FREE_NAME = wrong_if(
+    lambda name, _: name and clusters.is_reserved(name),
+    "{!r} has a word that Azure keeps for itself: azure, login or xbox at its beginning, microsoft "
+    "or windows anywhere",
 )
 
 # The name is a stack file's key, and a component's property with its kind before it.
@@ -94,8 +136,8 @@ RESOURCE_GROUP: Rules = MappingProxyType(
 
 CLUSTER: Rules = MappingProxyType(
     {
-        "name": (_CLUSTER_NAME, _names_what_exists("cluster")),
-        "clusterName": (_CLUSTER_NAME,),
+        "name": (_CLUSTER_NAME, _FREE_NAME, _names_what_exists("cluster")),
+        "clusterName": (_CLUSTER_NAME, _FREE_NAME),
         "dnsPrefix": (_is_a_dns_prefix,),
         "kubernetesVersion": (KUBERNETES_VERSION,),
         "skuTier": (one_of("Free", "Standard", "Premium"),),
@@ -179,8 +221,9 @@ NETWORK: Rules = MappingProxyType(
                 lambda cidr, network: cidr and network.get("mode") == "subnet",
                 "is for mode: overlay; pods in a subnet have the subnet's addresses",
             ),
+            _is_for_pods,
         ),
-        "serviceCidr": (_is_a_range,),
+        "serviceCidr": (_is_a_range, _is_for_services, _is_not_of_pods),
         "dnsServiceIp": (_lies_among_the_services,),
     }
 )

@@ -9,15 +9,26 @@ from catalogue import kubernetes, mig, retirement
 from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
+    DECIMALS_OF_PRICE,
     DRIVERS,
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
+    NO_SURGE,
+    SURGE,
     TAINT,
     TAINT_RULE,
     is_aks_label,
     is_kubernetes_label,
+    is_spot_price,
 )
-from catalogue.sizes import AS_OF, find, gpu_sizes, is_gpu_size
+from catalogue.sizes import (
+    AS_OF,
+    SMALLEST_OF_SYSTEM,
+    find,
+    gpu_sizes,
+    is_gpu_size,
+    is_smaller,
+)
 from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 
 _SPECIALISED = "specialised-image"
@@ -201,8 +212,19 @@ _EVERY_POOL: Rules = {
 # What is true of nodes without GPUs too.
 _OF_NODES = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
 
+_LARGE_ENOUGH = wrong_if(
+    lambda size, _: size and is_smaller(size, SMALLEST_OF_SYSTEM),
+    "{!r} is too small for a system pool, which has at least "
+    f"{SMALLEST_OF_SYSTEM[0]} cores and {SMALLEST_OF_SYSTEM[1]} GiB",
+)
+
 SYSTEM_POOL: Rules = MappingProxyType(
-    {**_EVERY_POOL, "count": between(1, 1000), "minCount": between(1, 1000)}
+    {
+        **_EVERY_POOL,
+        "count": between(1, 1000),
+        "minCount": between(1, 1000),
+        "vmSize": (_LARGE_ENOUGH,),
+    }
 )
 
 SYSTEM_NODE_POOL: Rules = MappingProxyType(
@@ -215,6 +237,7 @@ SYSTEM_NODE_POOL: Rules = MappingProxyType(
                 lambda size, _: is_gpu_size(size),
                 "{!r} has GPUs, which system pools do without: add it to the GPU pools",
             ),
+            _LARGE_ENOUGH,
         ),
         "kubernetesVersion": (KUBERNETES_VERSION,),
     }
@@ -236,14 +259,23 @@ GPU_POOL: Rules = MappingProxyType(
                 "has a meaning for spot pools alone: say spot: true as well",
             ),
             wrong_if(
-                lambda price, _: price != -1 and price <= 0,
-                "is {}: say a price above 0, or -1 for that on demand",
+                lambda price, _: not is_spot_price(price),
+                "is {}: say a price above 0 with at most "
+                f"{DECIMALS_OF_PRICE} decimals, or -1 for that on demand",
             ),
         ),
         "maxSurge": (
             wrong_if(
                 lambda surge, pool: surge is not None and pool.get("spot"),
                 "AKS upgrades spot pools without a surge: leave it out, or spot",
+            ),
+            wrong_if(
+                lambda surge, _: surge is not None and not SURGE.fullmatch(str(surge)),
+                "{!r} is neither a number of nodes nor a share: write 2 or 33%",
+            ),
+            wrong_if(
+                lambda surge, _: str(surge) in NO_SURGE,
+                "is {!r}, and an upgrade needs a node more: say 1 at least, or leave it out",
             ),
         ),
         "migProfile": (_divides_what_can_be_divided,),

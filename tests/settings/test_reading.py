@@ -297,7 +297,8 @@ RETIRED_IMAGE = (
         ),
         (
             {"gpuPools": [{**POOL, "spot": True, "spotMaxPrice": 0}]},
-            "gpuPools[0].spotMaxPrice: is 0.0: say a price above 0, or -1 for that on demand",
+            "gpuPools[0].spotMaxPrice: is 0.0: say a price above 0 with at most 5 decimals, or -1 "
+            "for that on demand",
         ),
         (
             {"gpuPools": [{**POOL, "labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}]},

@@ -478,7 +478,7 @@ MADE: tuple[Rule, ...] = (
         says="The range of services is not the link-local one.",
         source="page: AKS release notes of 2025-03; code and words are not on record",
         refuses=_reserved(
-            "serviceCidr", lambda found: networks.overlap(found, networks.RESERVED[0])
+            "serviceCidr", lambda found: networks.overlap(found, networks.LINK_LOCAL)
         ),
         error=invalid("networkProfile.serviceCidr", "{value} overlaps a reserved range."),
         target="networkProfile.serviceCidr",

@@ -31,7 +31,6 @@ LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?")
 MOST_NODES = 1000
 MOST_PODS, FEWEST_PODS, ROOM_FOR_PODS = 250, 10, 30
 SMALLEST_DISK, LARGEST_DISK = 30, 2048
-NO_SURGE = ("0", "0%")
 # What a System pool may be tainted with.
 SYSTEM_TAINT, SYSTEM_EFFECT = "CriticalAddonsOnly", "PreferNoSchedule"
 
@@ -157,7 +156,7 @@ def _surge(path: str, *, is_refused: Any) -> Check:
 
 
 def _some(value: str | None) -> bool:
-    return value is not None and value not in NO_SURGE
+    return value is not None and value not in nodes.NO_SURGE
 
 
 def _restricted_taint(case: Case) -> bool:
@@ -169,25 +168,13 @@ def _restricted_taint(case: Case) -> bool:
     )
 
 
-def _smaller_than(vcpus: int, memory_gib: float) -> Any:
-    def is_smaller(case: Case) -> bool:
-        size = known_sizes().get(str(case.at("vmSize")).lower())
-        return size is not None and (
-            size.vcpus < vcpus or (size.memory_gib is not None and size.memory_gib < memory_gib)
-        )
-
-    return is_smaller
-
-
-_too_small_for_system = _smaller_than(2, 4)
-_too_small = _smaller_than(2, 2)
+def _is_smaller(case: Case, smallest: tuple[int, int]) -> bool:
+    return sizes.is_smaller(str(case.at("vmSize")), smallest)
 
 
 def _spot_price(case: Case) -> bool:
     price = case.at("spotMaxPrice")
-    if not _is_spot(case) or not isinstance(price, int | float) or price == -1:
-        return False
-    return price <= 0 or round(price, 5) != price
+    return _is_spot(case) and isinstance(price, int | float) and not nodes.is_spot_price(price)
 
 
 def _is_crowded(case: Case) -> Words | None:
@@ -493,7 +480,9 @@ MADE: tuple[Rule, ...] = (
         ),
         source="issue: jamesbannan/pluralsight#10 (2021), and public logs to 2026-08",
         refuses=lambda case: (
-            {"pool": case.name} if _becomes_system(case) and _too_small_for_system(case) else None
+            {"pool": case.name}
+            if _becomes_system(case) and _is_smaller(case, sizes.SMALLEST_OF_SYSTEM)
+            else None
         ),
         error=errors.of_aks(
             "400 SystemPoolSkuTooLow: System node pool must use VM sku with more than 2 cores and "
@@ -515,7 +504,9 @@ MADE: tuple[Rule, ...] = (
         name="pool-size-restricted",
         says="No pool has machines of less than 2 cores or 2 GB.",
         source=f"{_PAGE}Quotas, VM size restrictions; the code from public logs of 2026; {UNSAID}",
-        refuses=lambda case: {"size": case.at("vmSize")} if _too_small(case) else None,
+        refuses=lambda case: (
+            {"size": case.at("vmSize")} if _is_smaller(case, sizes.SMALLEST) else None
+        ),
         error=errors.of_aks("400 VMSizeRestrictedByAKS: The VM size {size} is restricted by AKS."),
         target="agentPoolProfile.vmSize",
         only_new=True,
@@ -547,7 +538,8 @@ MADE: tuple[Rule, ...] = (
         source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
         refuses=when(
             lambda case: (
-                _asks(case, "maxSurge") in NO_SURGE and not _some(_asks(case, "maxUnavailable"))
+                _asks(case, "maxSurge") in nodes.NO_SURGE
+                and not _some(_asks(case, "maxUnavailable"))
             )
         ),
         error=invalid(
