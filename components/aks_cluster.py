@@ -270,7 +270,7 @@ class AksCluster(_Cluster):
             ignore_changes=[*count, "enableRBAC"],
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
-        hooks = first_pool_hooks(name, removed=args.system_pool.removed)
+        hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and some may be secrets.
         opts.additional_secret_outputs = [POOLS]

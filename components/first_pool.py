@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 
 from catalogue import fixed
+from components.hooks import guard
 from components.live_pools import POOLS, Values, has, plain
 
 
@@ -13,14 +14,11 @@ class FirstPoolError(Exception):
     """AKS would refuse what a request for the cluster says of its own pool."""
 
 
-def first_pool_hooks(cluster: str, *, removed: bool) -> pulumi.ResourceHookBinding:
-    """Returns the hooks of the resource `cluster`."""
-    in_previews = pulumi.ResourceHookOptions(on_dry_run=True)
+def first_pool_hooks(*, removed: bool) -> pulumi.ResourceHookBinding:
+    """Returns the hooks of a cluster."""
     if removed:
-        hook = pulumi.ResourceHook(f"{cluster}: has a pool", _require_pool, in_previews)
-        return pulumi.ResourceHookBinding(before_create=[hook])
-    hook = pulumi.ResourceHook(f"{cluster}: keeps its pool", _require_same_pool, in_previews)
-    return pulumi.ResourceHookBinding(before_update=[hook])
+        return pulumi.ResourceHookBinding(before_create=[guard(_require_pool, in_previews=True)])
+    return pulumi.ResourceHookBinding(before_update=[guard(_require_same_pool, in_previews=True)])
 
 
 def _require_pool(args: pulumi.ResourceHookArgs) -> None:

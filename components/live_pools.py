@@ -20,6 +20,8 @@ from pulumi.runtime import rpc, settings
 from pulumi.runtime.proto import resource_pb2
 from pulumi_azure_native import containerservice as aks
 
+from components.hooks import guard
+
 Values = Mapping[str, Any]
 
 POOLS = "agentPoolProfiles"
@@ -61,7 +63,7 @@ class LivePool:
         self._replacing = opts.replace_on_changes or ()
         if "count" in ignored:
             self._args.count = _after(self._live_count(ignored), self._args.count)
-        hooks = pulumi.ResourceHookBinding(before_update=[self._require_live_count])
+        hooks = pulumi.ResourceHookBinding(before_update=[guard(self._require_live_count)])
         return _with(opts, ignored, hooks)
 
     async def _live_count(self, ignored: list[str]) -> Any:
@@ -101,7 +103,7 @@ class LiveCluster:
         profiles = self._args.agent_pool_profiles
         if profiles is not None:
             self._args.agent_pool_profiles = _after(self._live_pools(ignored), profiles)
-        hooks = pulumi.ResourceHookBinding(before_update=[self._require_live_pools])
+        hooks = pulumi.ResourceHookBinding(before_update=[guard(self._require_live_pools)])
         return _with(opts, ignored, hooks)
 
     async def _live_pools(self, ignored: list[str]) -> Any:
