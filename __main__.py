@@ -183,7 +183,7 @@ pools = [
             subnet_id=stack.network.subnet_id or None,
             encryption_at_host=pool.encryption_at_host,
             custom_headers=pool.custom_headers,
-            updatable_headers=pool.updatable_headers,
+            replace_on_header_change=pool.replace_on_header_change,
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(

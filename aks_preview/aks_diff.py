@@ -9,9 +9,8 @@ from typing import Any
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview.aks_types import HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import CREDENTIALS
-from catalogue.mistakes import property_path
 from provider_kit.diff import diff
 from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
@@ -22,6 +21,9 @@ _IN_ANY_CASE = frozenset({"location", "vmSize"})
 _ID_ENDINGS = ("ID", "Id")
 
 _Unordered = Collection[str]
+
+# What older states have in their inputs: it named headers whose change replaced nothing.
+_OF_OLDER_STATES = "updatableHeaders"
 
 
 def aks_diff(
@@ -36,7 +38,7 @@ def aks_diff(
     if HEADERS not in old_state and HEADERS not in old and HEADERS in new_inputs:
         # Imported: nobody can say which headers made it, so the program is taken at its word.
         old = {**old, HEADERS: new_inputs[HEADERS]}
-    new = settled(aks_type.inputs, old, new_inputs, aks_type.unordered)
+    new = _in_old_case(old, settled(aks_type.inputs, old, new_inputs, aks_type.unordered))
     old, new = (
         _with_missing_objects(aks_type, old, new),
         _with_missing_objects(aks_type, new, old),
@@ -44,9 +46,9 @@ def aks_diff(
     return diff(
         old,
         new,
-        replaces=_replaces(aks_type, old, new),
-        # It says how other changes are made, and is none itself.
-        ignored=[UPDATABLE_HEADERS],
+        replaces=[*aks_type.replaces, *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else [])],
+        # They say how other changes are made, and are none themselves.
+        ignored=[REPLACE_ON_HEADERS, _OF_OLDER_STATES],
     )
 
 
@@ -64,18 +66,15 @@ def _with_missing_objects(
     return {**these, **one_sided}
 
 
-def _replaces(aks_type: AksType, old: Mapping[str, Any], new: Mapping[str, Any]) -> set[str]:
-    """The paths whose changes replace; a header that may be updated is not among them."""
-    updatable = {str(name).lower() for name in new.get(UPDATABLE_HEADERS) or ()}
-    headers = {*_names(old.get(HEADERS)), *_names(new.get(HEADERS))}
-    fixed = {property_path(HEADERS, name) for name in headers if name.lower() not in updatable}
-    if not (_are_maps(old.get(HEADERS, {})) and _are_maps(new.get(HEADERS, {}))):
-        fixed.add(HEADERS)  # not known yet, as a whole
-    return {path for path in aks_type.replaces if path != HEADERS} | fixed
-
-
-def _names(headers: Any) -> list[str]:
-    return list(headers) if _are_maps(headers) else []
+def _in_old_case(old: Mapping[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Returns the new properties; a header's name, which has no case, as it was written before."""
+    before: Any = old.get(HEADERS)
+    after: Any = new.get(HEADERS)
+    if not _are_maps(before, after):
+        return new
+    written = {name.lower(): name for name in before}
+    headers = {written.get(name.lower(), name): value for name, value in after.items()}
+    return {**new, HEADERS: headers}
 
 
 def is_autoscaled(pool: Any) -> bool:

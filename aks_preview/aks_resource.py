@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from azure.core.exceptions import HttpResponseError
@@ -11,11 +12,12 @@ from azure.core.polling import AsyncLROPoller
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_diff import aks_diff, is_autoscaled, projected
-from aks_preview.aks_types import HEADERS, UPDATABLE_HEADERS, AksType, of_inputs_alone
+from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anothers, of_inputs_alone
 from catalogue import headers
-from catalogue.mistakes import Mistake, property_path
+from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
+from provider_kit.diff import diff
 from provider_kit.errors import explained, words
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
@@ -31,6 +33,16 @@ _BUSY = re.compile("in ?progress|concurrent|aks-pending-operation", re.IGNORECAS
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
 _SECONDS_OF_A_READ = 600.0
 _SECONDS_OF_A_LOOK = 30.0
+
+
+# What to do with headers that come too late.
+_WAYS_OUT = MappingProxyType(
+    {
+        "AgentPool": f"remove {HEADERS}, make another pool with them, or set {REPLACE_ON_HEADERS}: "
+        "true, which deletes this pool and makes it anew.",
+        "ManagedCluster": f"remove {HEADERS}, or make another cluster with them.",
+    }
+)
 
 
 class AksResource(Handler):
@@ -53,7 +65,14 @@ class AksResource(Handler):
         yield from header_mistakes(inputs)
 
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
-        return aks_diff(self._type, old.inputs, old.outputs, inputs)
+        if not is_anothers(self._type, old.outputs):
+            return aks_diff(self._type, old.inputs, old.outputs, inputs)
+        if inputs.get(REPLACE_ON_HEADERS) is True:
+            return diff(old.inputs, inputs, replaces=[HEADERS])
+        raise ProviderError(
+            f"{old.outputs.get('id')} was made without custom headers, by azure-native. What runs "
+            f"does not change its provider: {_WAYS_OUT[self._type.name]}"
+        )
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
@@ -158,15 +177,10 @@ class AksResource(Handler):
 
 
 def header_mistakes(inputs: Values) -> Iterator[Mistake]:
-    """Everything that is wrong with the headers themselves, and with what names them."""
-    sent, updatable = inputs.get(HEADERS), inputs.get(UPDATABLE_HEADERS)
-    if not isinstance(sent, Mapping):
-        return
-    yield from headers.header_mistakes(sent, HEADERS)
-    known = {name.lower() for name in sent}
-    for index, name in enumerate(updatable if isinstance(updatable, Sequence) else ()):
-        if isinstance(name, str) and name.lower() not in known:
-            yield Mistake(property_path(UPDATABLE_HEADERS, index), f"is not one of the {HEADERS}")
+    """Everything that is wrong with the headers themselves."""
+    sent = inputs.get(HEADERS)
+    if isinstance(sent, Mapping):
+        yield from headers.header_mistakes(sent, HEADERS)
 
 
 async def once_accepted(

@@ -18,6 +18,7 @@ from aks_preview.configuration import PACKAGE
 from catalogue import fixed
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import (
+    BOOLEAN,
     STRING,
     STRING_MAP,
     STRINGS,
@@ -30,9 +31,9 @@ from provider_kit.shapes import (
 # Stands for whatever value Azure chooses.
 ANY_VALUE: Final = object()
 HEADERS: Final = "customHeaders"
-UPDATABLE_HEADERS: Final = "updatableHeaders"
+REPLACE_ON_HEADERS: Final = "replaceOnHeaderChange"
 # How the headers are sent is ours: Azure has no property for it, and gives nothing back.
-_OURS: Mapping[str, Shape] = MappingProxyType({HEADERS: STRING_MAP, UPDATABLE_HEADERS: STRINGS})
+_OURS: Mapping[str, Shape] = MappingProxyType({HEADERS: STRING_MAP, REPLACE_ON_HEADERS: BOOLEAN})
 # ARM's own `type` takes the name in the outputs; azure-native calls the other one so.
 _TYPE_OUTPUT = "typePropertiesType"
 # Error reports, with others like themselves inside: read from Azure, never written.
@@ -70,6 +71,8 @@ class AksType(ArmType):
     read_only: frozenset[str]
     # What cannot change, by its path, and why: a change of it replaces the resource.
     replaces: Mapping[str, str]
+    # Of our own properties, those that it has.
+    own: frozenset[str]
     # Lists whose order says nothing.
     unordered: frozenset[str]
     # What AKS fills in by itself, and with which value: no input of an imported resource.
@@ -86,7 +89,7 @@ class AksType(ArmType):
             **dict.fromkeys(self.path_names, STRING),
             **{name: shape for name, shape in own.items() if name not in self.read_only},
             **self.envelope,
-            **_OURS,
+            **{name: _OURS[name] for name in self.own},
         }
         required = self.required.union(self.path_names)
         return ObjectOf(self.name, MappingProxyType(fields), required)
@@ -125,6 +128,11 @@ class AksType(ArmType):
         }
 
 
+def is_anothers(aks_type: AksType, state: Mapping[str, Any]) -> bool:
+    """Whether another provider wrote a state: ours has the names in the resource's path."""
+    return bool(state) and not state.keys() >= set(aks_type.path_names)
+
+
 def of_inputs_alone(values: Mapping[str, Any]) -> dict[str, Any]:
     """What Azure never gives back: only the inputs know it, and the state from then on."""
     return {name: values[name] for name in _OURS if name in values}
@@ -154,10 +162,10 @@ AGENT_POOL = AksType(
     replaces=MappingProxyType(
         {
             **fixed.POOL_NAMES,
-            HEADERS: "Azure applies headers when it makes the nodes, and never tells them",
             **fixed.POOL,
         }
     ),
+    own=frozenset(_OURS),
     unordered=frozenset({"availabilityZones", "nodeTaints"}),
     filled_in=MappingProxyType(
         {
@@ -228,10 +236,10 @@ MANAGED_CLUSTER = AksType(
     replaces=MappingProxyType(
         {
             **fixed.CLUSTER_NAMES,
-            HEADERS: "Azure applies headers when it makes the cluster, and never tells them",
             **fixed.CLUSTER,
         }
     ),
+    own=frozenset({HEADERS}),
     unordered=frozenset(
         {
             "agentPoolProfiles.availabilityZones",

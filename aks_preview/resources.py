@@ -5,7 +5,7 @@ Azure's SDK nor the provider itself is loaded.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pulumi_azure_native import containerservice
 
 Headers = pulumi.Input[Mapping[str, pulumi.Input[str]]]
-Names = pulumi.Input[Sequence[pulumi.Input[str]]]
 # Where azure-native's arguments do not know a property yet: a mapping, by its names on the wire.
 OnTheWire = Mapping[str, pulumi.Input[Any]]
 
@@ -67,9 +66,11 @@ class AgentPool(_Resource):
         opts: pulumi.ResourceOptions | None = None,
         *,
         custom_headers: Headers | None = None,
-        updatable_headers: Names | None = None,
+        replace_on_header_change: pulumi.Input[bool] | None = None,
     ) -> None:
-        inputs = _inputs(args, custom_headers, updatable_headers)
+        inputs = _inputs(args, custom_headers)
+        if replace_on_header_change is not None:
+            inputs["replaceOnHeaderChange"] = replace_on_header_change
         super().__init__("containerservice:AgentPool", resource_name, inputs, opts)
 
 
@@ -102,9 +103,8 @@ class ManagedCluster(_Resource):
         opts: pulumi.ResourceOptions | None = None,
         *,
         custom_headers: Headers | None = None,
-        updatable_headers: Names | None = None,
     ) -> None:
-        inputs = _inputs(args, custom_headers, updatable_headers)
+        inputs = _inputs(args, custom_headers)
         super().__init__("containerservice:ManagedCluster", resource_name, inputs, opts)
 
 
@@ -131,13 +131,10 @@ class FeatureRegistration(_Resource):
         super().__init__("features:FeatureRegistration", resource_name, inputs, opts)
 
 
-def _inputs(
-    args: Any, custom_headers: Headers | None, updatable_headers: Names | None
-) -> dict[str, Any]:
+def _inputs(args: Any, custom_headers: Headers | None) -> dict[str, Any]:
     """The inputs by their names on the wire."""
     inputs = args if isinstance(args, Mapping) else sdk_types.input_type_to_dict(args)
-    headers = {"customHeaders": custom_headers, "updatableHeaders": updatable_headers}
-    return {**inputs, **{name: value for name, value in headers.items() if value is not None}}
+    return {**inputs, **({} if custom_headers is None else {"customHeaders": custom_headers})}
 
 
 def _where_azure_native_is(

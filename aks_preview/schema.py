@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from aks_preview.aks_types import AKS_TYPES, HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import CREDENTIALS, PACKAGE, SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
 from catalogue.azure_settings import Setting
@@ -15,7 +15,8 @@ VERSION: Final = "0.1.0"
 _DESCRIPTIONS: Mapping[str, str] = {
     HEADERS: "HTTP headers that go out with every PUT of the resource, by their names. Azure never "
     "gives them back: what they are is known from the state alone.",
-    UPDATABLE_HEADERS: f"Which of the {HEADERS} may change without replacing the resource.",
+    REPLACE_ON_HEADERS: f"Whether a change of {HEADERS} replaces the pool. Otherwise the next "
+    "request has them, and the nodes stay.",
 }
 _Json = dict[str, Any]
 

@@ -128,11 +128,11 @@ def _admits_the_count(largest: int | None, pool: Values) -> str | None:
     )
 
 
-def _are_legal(headers: Mapping[str, Any], _: Values) -> str | None:
-    return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers))
+def _are_legal(headers: Mapping[str, Any] | None, _: Values) -> str | None:
+    return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers or {}))
 
 
-def _ask_for_one_image(headers: Mapping[str, Any], pool: Values) -> str | None:
+def _ask_for_one_image(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     # A pool without GPUs has no GPU stack.
     if pool.get("gpuStack") in (None, _SPECIALISED):
         return None
@@ -145,7 +145,7 @@ def _ask_for_one_image(headers: Mapping[str, Any], pool: Values) -> str | None:
     return f"{asked}: {remedy}"
 
 
-def _ask_for_the_generation(headers: Mapping[str, Any], pool: Values) -> str | None:
+def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
     if pool.get("gpuStack") != _SPECIALISED or size is None:
         return None
@@ -157,11 +157,11 @@ def _ask_for_the_generation(headers: Mapping[str, Any], pool: Values) -> str | N
     )
 
 
-def _is_set(headers: Mapping[str, Any], switch: str) -> bool:
+def _is_set(headers: Mapping[str, Any] | None, switch: str) -> bool:
     """Whether a switch among the headers is on; their names have no case."""
     return any(
         name.lower() == switch.lower() and value.lower() == "true"
-        for name, value in headers.items()
+        for name, value in (headers or {}).items()
     )
 
 
@@ -282,6 +282,13 @@ GPU_POOL: Rules = MappingProxyType(
         "osDiskSizeGb": between(30, 2048),
         "osDiskType": (one_of("Managed", "Ephemeral"),),
         "taints[]": (LEGAL_TAINT,),
+        "updatableHeaders": (
+            wrong_if(
+                lambda names, _: names,
+                "no header replaces a pool by itself any more: remove updatableHeaders; "
+                "replaceOnHeaderChange: true replaces the pool for each change",
+            ),
+        ),
         "labels": (_leave_reserved_names_alone,),
     }
 )

@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -19,7 +19,7 @@ from components.arguments import check, chosen, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
-from components.provider_change import provider_change
+from components.one_owner import one_owner
 
 # What AKS calls the modes of the network.
 _NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
@@ -50,9 +50,9 @@ class SystemPoolArgs:
     `specialised-image` or `none`."""
     encryption_at_host: pulumi.Input[bool] = False
     """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
-    custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
-    """HTTP headers of the requests for the cluster. Plain: if there are any, aks-preview makes the
-    cluster, and azure-native if not."""
+    custom_headers: Mapping[str, pulumi.Input[str]] | None = None
+    """HTTP headers of the requests for the cluster. Plain: where they are given, if only as an
+    empty mapping, aks-preview makes the cluster, and azure-native if not. They never replace it."""
     removed: bool = False
     """Whether further system pools have taken its place: requests for the cluster name no pool
     then, and it can be deleted. A new cluster needs it. Plain: it decides what a request holds."""
@@ -251,7 +251,7 @@ class AksCluster(_Cluster):
         self._register(
             self.managed_cluster,
             args.resource_group_name,
-            lists_ids_alone=own and bool(args.system_pool.custom_headers),
+            lists_ids_alone=own and args.system_pool.custom_headers is not None,
         )
 
     def _managed_cluster(
@@ -262,20 +262,19 @@ class AksCluster(_Cluster):
         autoscaled = args.system_pool.max_count is not None and not args.system_pool.removed
         private = ["apiServerAccessProfile.enablePrivateCluster"] if args.private else []
         count = [FIRST_COUNT] if autoscaled else []
-        opts = provider_change(
-            self,
-            "containerservice:ManagedCluster",
-            has_headers=bool(headers),
+        own = pulumi.ResourceOptions(
+            parent=self,
             # Said of new clusters only: it cannot change, and those that are there are left alone.
             ignore_changes=[*count, "enableRBAC"],
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
+        opts = one_owner(own, "containerservice:ManagedCluster", has_headers=headers is not None)
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and some may be secrets.
         opts.additional_secret_outputs = [POOLS]
         cluster = _cluster_args(name, args)
-        if headers:
+        if headers is not None:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)
         opts = LiveCluster(self, cluster).options(opts)
         return azure_child(aks.ManagedCluster, name, cluster, opts)

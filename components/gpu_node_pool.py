@@ -14,8 +14,8 @@ from catalogue.valid_pools import DOUBTS, GPU_POOL
 from components.arguments import check, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.live_pools import LivePool
+from components.one_owner import one_owner
 from components.placement import Toleration, node_selector, tolerations
-from components.provider_change import provider_change
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,11 +72,12 @@ class GpuNodePoolArgs:
     """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The pool's tags in Azure."""
-    custom_headers: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
-    """HTTP headers of the requests for the pool. Plain: if there are any, aks-preview makes the
-    pool, and azure-native if not."""
-    updatable_headers: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The headers that are sent again when they change. A change of others replaces the pool."""
+    custom_headers: Mapping[str, pulumi.Input[str]] | None = None
+    """HTTP headers of the requests for the pool. Plain: where they are given, if only as an empty
+    mapping, aks-preview makes the pool, and azure-native if not."""
+    replace_on_header_change: bool = False
+    """Whether a change of the headers replaces the pool, the first and the last header too. By
+    default the next request has them and the nodes stay. Plain."""
 
 
 class GpuNodePool(pulumi.ComponentResource):
@@ -124,21 +125,25 @@ class GpuNodePool(pulumi.ComponentResource):
 
     def _agent_pool(self, name: str, args: GpuNodePoolArgs) -> aks.AgentPool | AgentPool:
         pool = _pool_args(args, self.node_taints)
-        opts = provider_change(
-            self,
-            "containerservice:AgentPool",
-            has_headers=bool(args.custom_headers),
+        own = pulumi.ResourceOptions(
+            parent=self,
             # AKS moves the number of nodes of an autoscaled pool by itself.
             ignore_changes=[] if args.max_count is None else ["count"],
             replace_on_changes=fixed.replacing(fixed.POOL, _given(args)),
         )
-        if args.custom_headers:
+        opts = one_owner(
+            own,
+            "containerservice:AgentPool",
+            has_headers=args.custom_headers is not None,
+            replace_on_header_change=args.replace_on_header_change,
+        )
+        if args.custom_headers is not None:
             return AgentPool(
                 name,
                 pool,
                 opts,
                 custom_headers=args.custom_headers,
-                updatable_headers=args.updatable_headers or None,
+                replace_on_header_change=args.replace_on_header_change or None,
             )
         return azure_child(aks.AgentPool, name, pool, LivePool(self, pool).options(opts))
 

@@ -150,10 +150,7 @@ def _after(decided: Awaitable[Any], said: Any) -> Any:
 def _with(
     opts: pulumi.ResourceOptions, ignored: list[str], hooks: pulumi.ResourceHookBinding
 ) -> pulumi.ResourceOptions:
-    """The options with this very list: it is read once the inputs are known.
-
-    A transform would be the way to say it later, but loses `replacement_trigger` in the SDK.
-    """
+    """The options with this very list: it is read once the inputs are known."""
     changed = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
     changed.ignore_changes = ignored
     return changed

@@ -21,7 +21,7 @@ def _from_text(value: Any) -> Any:
 
 
 # A map, or the Azure CLI's own form: a=b,c=d.
-CustomHeaders = Annotated[dict[str, str], BeforeValidator(_from_text)]
+CustomHeaders = Annotated[dict[str, str] | None, BeforeValidator(_from_text)]
 
 
 def _follows_the_cluster(own: Any, info: ValidationInfo) -> Any:
@@ -61,7 +61,7 @@ class Pool(NamedPool):
     max_count: int | None = None
     zones: list[str] = []
     os_sku: str = "Ubuntu"
-    custom_headers: CustomHeaders = {}
+    custom_headers: CustomHeaders = None
 
     @field_validator("gpu_stack", mode="before")
     @classmethod
@@ -71,11 +71,13 @@ class Pool(NamedPool):
 
     @field_validator("custom_headers")
     @classmethod
-    def _asks_for_the_image(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        asks = any(name.lower() == SPECIALISED_IMAGE.lower() for name in headers)
+    def _asks_for_the_image(
+        cls, headers: dict[str, str] | None, info: ValidationInfo
+    ) -> dict[str, str] | None:
+        asks = any(name.lower() == SPECIALISED_IMAGE.lower() for name in headers or {})
         if asks or info.data.get("gpu_stack") != "specialised-image":
             return headers
-        return {SPECIALISED_IMAGE: "true", **headers}
+        return {SPECIALISED_IMAGE: "true", **(headers or {})}
 
     @property
     def has_gpus(self) -> bool:
@@ -128,6 +130,8 @@ class GpuPool(Pool):
     taints: list[str] = []
     labels: dict[str, str] = {}
     tainted: bool = True
+    replace_on_header_change: bool = False
+    # It stands here for what it is told: no header replaces a pool by itself any more.
     updatable_headers: list[str] = []
     protect: bool = False
 

@@ -50,16 +50,17 @@ def test_a_stack_goes_from_one_variant_to_another(whole_bench: Bench) -> None:
     other_size = {**autoscaled, "vmSize": "Standard_NC16as_T4_v3"}
     assert up(whole_bench, stack(name, other_size)) == REPLACED
 
-    with_headers = {**other_size, "customHeaders": "EnableACRTeleport=false"}
+    without = {**other_size, "replaceOnHeaderChange": True}
+    with_headers = {**without, "customHeaders": "EnableACRTeleport=false"}
     assert up(whole_bench, stack(name, with_headers)) == REPLACED
     pool = whole_bench.resources()["gpu"]
     assert pool["type"] == "aks-preview:containerservice:AgentPool"
     put = whole_bench.requests("PUT", pool["id"])[-1]
     assert put["headers"]["EnableACRTeleport"] == "false"
 
-    assert up(whole_bench, stack(name, other_size)) == REPLACED
+    assert up(whole_bench, stack(name, without)) == REPLACED
     second = {**POOL, "name": "second"}
-    assert up(whole_bench, stack(name, other_size, second)) == {"second": "create"}
+    assert up(whole_bench, stack(name, without, second)) == {"second": "create"}
     assert up(whole_bench, stack(name, second)) == {"gpu": "delete"}
 
     larger_system = stack(name, second, systemPool={"count": 2})

@@ -59,7 +59,7 @@ def features(settings: Settings) -> Mapping[str, bool]:
     """The preview features it needs, as namespace/name, and whether it registers them by itself."""
     needed: dict[str, bool] = {}
     for pool in (*settings.first_pool, *settings.gpu_pools):
-        for name, value in pool.custom_headers.items():
+        for name, value in (pool.custom_headers or {}).items():
             if name.lower() == CUSTOM_FEATURES.lower():
                 needed |= dict.fromkeys(filter(None, map(str.strip, value.split(","))), False)
     every = (*settings.first_pool, *settings.system_pools, *settings.gpu_pools)

@@ -1,6 +1,9 @@
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
@@ -15,7 +18,6 @@ POOL: dict[str, Any] = {
     "nodeLabels": {"a": "b"},
     "nodeTaints": ["a=b:NoSchedule", "b=c:NoSchedule"],
     "customHeaders": {"One": "1", "Two-2": "2"},
-    "updatableHeaders": ["one"],
 }
 # What Azure tells of it: its own defaults too, in its own words.
 POOL_STATE: dict[str, Any] = POOL | {
@@ -78,18 +80,17 @@ def without(*names: str) -> dict[str, Any]:
         (POOL | {"agentPoolName": "other"}, [], ["agentPoolName"]),
         (POOL | {"resourceName": "other"}, [], ["resourceName"]),
         (POOL | {"resourceGroupName": "other"}, [], ["resourceGroupName"]),
+        # Headers, which are of requests, and replace where that is asked for.
+        (POOL | {"customHeaders": {"ONE": "1", "two-2": "2"}}, [], []),
+        (POOL | {"customHeaders": {"One": "1"}}, ['customHeaders["Two-2"]'], []),
+        (without("customHeaders"), ["customHeaders.One", 'customHeaders["Two-2"]'], []),
+        (POOL | {"customHeaders": UNKNOWN}, ["customHeaders"], []),
+        (POOL | {"replaceOnHeaderChange": True}, [], []),
         (
-            POOL | {"customHeaders": {"One": "1", "Two-2": "3"}},
+            POOL | {"replaceOnHeaderChange": True, "customHeaders": {"One": "1", "Two-2": "3"}},
             [],
             ['customHeaders["Two-2"]'],
         ),
-        (POOL | {"customHeaders": {"One": "1"}}, [], ['customHeaders["Two-2"]']),
-        (
-            without("customHeaders", "updatableHeaders"),
-            [],
-            ["customHeaders.One", 'customHeaders["Two-2"]'],
-        ),
-        (POOL | {"customHeaders": UNKNOWN}, [], ["customHeaders"]),
         (
             POOL | {"networkProfile": {"nodePublicIPTags": [{"tag": "a"}]}},
             [],
@@ -113,12 +114,35 @@ def test_the_headers_of_an_imported_pool_are_those_of_the_program() -> None:
     assert not aks_diff(AGENT_POOL, without("customHeaders"), imported, POOL).changes
 
 
-def test_headers_that_a_pool_was_made_without_replace_it() -> None:
-    state = POOL_STATE | {"customHeaders": {}}
+def test_headers_that_a_pool_was_made_without_replace_it_where_that_is_asked_for() -> None:
+    state, old = POOL_STATE | {"customHeaders": {}}, without("customHeaders")
 
-    answer = aks_diff(AGENT_POOL, without("customHeaders"), state, POOL)
+    assert aks_diff(AGENT_POOL, old, state, POOL).replaces == []
+    asked = POOL | {"replaceOnHeaderChange": True}
+    assert aks_diff(AGENT_POOL, old, state, asked).replaces == ["customHeaders"]
 
-    assert answer.replaces == ["customHeaders"]
+
+def test_what_older_states_say_of_headers_is_no_change() -> None:
+    older = POOL | {"updatableHeaders": ["one"]}
+
+    assert not aks_diff(AGENT_POOL, older, POOL_STATE | older, POOL).changes
+
+
+NAMES = st.text("abcABC-", min_size=1, max_size=6)
+
+
+@given(st.dictionaries(NAMES, st.text(max_size=3)), st.randoms())
+def test_the_case_and_the_order_of_headers_names_are_no_change(
+    said: dict[str, str], random: Random
+) -> None:
+    """UseGpuDedicatedVHD, written UseGPUDedicatedVHD afterwards, replaced the pool."""
+    old = {name: value for name, value in said.items() if name.lower() == name}
+    pairs = [(random.choice([name, name.upper()]), value) for name, value in old.items()]
+    random.shuffle(pairs)
+    new = POOL | {"customHeaders": dict(pairs), "replaceOnHeaderChange": True}
+    state = POOL_STATE | {"customHeaders": old}
+
+    assert not aks_diff(AGENT_POOL, POOL | {"customHeaders": old}, state, new).changes
 
 
 def profile(**change: Any) -> dict[str, Any]:

@@ -68,10 +68,11 @@ def test_mistakes_are_told_all_at_once_before_anything_is_sent(
 
 
 def test_a_replacement_is_shown_as_one(preview_bench: PreviewBench, aks: Aks) -> None:
-    preview_bench.up(aks.program(headers=HEADERS))
+    more = ", replace_on_header_change=True"
+    preview_bench.up(aks.program(headers=HEADERS, more=more))
     old = aks.pool()
 
-    changed = aks.program(headers=HEADERS | {"EnableACRTeleport": "true"})
+    changed = aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}, more=more)
     preview_bench.write(changed)
     assert "replace" in preview_bench.changes()["pool"]
     preview_bench.up(changed)
@@ -86,11 +87,10 @@ def test_a_replacement_is_shown_as_one(preview_bench: PreviewBench, aks: Aks) ->
     assert preview_bench.changes() == {}
 
 
-def test_a_header_that_may_be_updated(preview_bench: PreviewBench, aks: Aks) -> None:
-    more = ", updatable_headers=['EnableACRTeleport']"
-    preview_bench.up(aks.program(headers=HEADERS, more=more))
+def test_a_header_goes_out_with_the_next_request(preview_bench: PreviewBench, aks: Aks) -> None:
+    preview_bench.up(aks.program(headers=HEADERS))
 
-    preview_bench.up(aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}, more=more))
+    preview_bench.up(aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}))
 
     put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
     assert put["headers"]["EnableACRTeleport"] == "true"

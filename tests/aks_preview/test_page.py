@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aks_preview.aks_types import AKS_TYPES, HEADERS, UPDATABLE_HEADERS, AksType
+from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
@@ -35,10 +35,11 @@ def rows(aks_type: AksType) -> Iterator[str]:
 
 
 def effect(aks_type: AksType, name: str) -> str:
-    if name == UPDATABLE_HEADERS:
+    if name == REPLACE_ON_HEADERS:
         return "nothing: it says how other changes are made"
     if name == HEADERS:
-        return f"**replaces**, but for those in `{UPDATABLE_HEADERS}`: {aks_type.replaces[name]}"
+        asked = f"; with `{REPLACE_ON_HEADERS}` **replaces**"
+        return "updates" + (asked if REPLACE_ON_HEADERS in aks_type.own else "")
     if name in aks_type.replaces:
         return f"**replaces**: {aks_type.replaces[name]}"
     parts = [path for path in aks_type.replaces if path.startswith(f"{name}.")]

@@ -26,7 +26,7 @@ class Pool(Section):
 
 
 def read(headers: object) -> dict[str, str]:
-    return Pool.model_validate({"customHeaders": headers}).custom_headers
+    return Pool.model_validate({"customHeaders": headers}).custom_headers or {}
 
 
 names = st.text(TOKENS, min_size=1, max_size=20).filter(

@@ -43,8 +43,12 @@ def program(name: str, **said: Any) -> str:
     return PROGRAM.format(name=name, **{"tags": {}, "network": {}, "pool": POOL, **said})
 
 
-@pytest.mark.parametrize("headers", [{}, {"EnableACRTeleport": "false"}], ids=["plain", "headers"])
-def test_what_is_fixed_is_refused_before_aks_does(bench: Bench, headers: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "headers", [None, {"EnableACRTeleport": "false"}], ids=["plain", "headers"]
+)
+def test_what_is_fixed_is_refused_before_aks_does(
+    bench: Bench, headers: dict[str, str] | None
+) -> None:
     """The preview was silent, and AKS said PropertyChangeNotAllowed in the midst of an update."""
     name, also = unique("first"), {"custom_headers": headers}
     bench.up(program(name, pool=POOL | also))

@@ -110,14 +110,14 @@ def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy)
         deploy,
         gpu_stack="specialised-image",
         custom_headers=headers,
-        updatable_headers=["usegen2vm"],
+        replace_on_header_change=True,
     )
 
     assert pool.type == "aks-preview:containerservice:AgentPool"
     assert pool.inputs == {
         **pool_of(deploy).inputs,
         "customHeaders": headers,
-        "updatableHeaders": ["usegen2vm"],
+        "replaceOnHeaderChange": True,
     }
 
 

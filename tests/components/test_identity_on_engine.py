@@ -34,8 +34,10 @@ IDENTITY = (
 )
 
 
-@pytest.mark.parametrize("headers", [{}, {"X-Name": "a value"}])
-def test_a_cluster_with_an_identity_of_ones_own(bench: Bench, headers: dict[str, str]) -> None:
+@pytest.mark.parametrize("headers", [None, {"X-Name": "a value"}])
+def test_a_cluster_with_an_identity_of_ones_own(
+    bench: Bench, headers: dict[str, str] | None
+) -> None:
     """With aks-preview it had none: of the identity that provider lists the id alone."""
     name = unique("identity")
     identity = IDENTITY.format(subscription=bench.cloud.subscription)

@@ -237,6 +237,11 @@ RETIRED_IMAGE = (
             "the specialised image has to be asked for: add usegen2vm=true",
         ),
         (
+            {"gpuPools": [{**POOL, "updatableHeaders": ["EnableACRTeleport"]}]},
+            "gpuPools[0].updatableHeaders: no header replaces a pool by itself any more: remove "
+            "updatableHeaders; replaceOnHeaderChange: true replaces the pool for each change",
+        ),
+        (
             {"devicePlugin": {"namespace": "kube-system"}},
             "devicePlugin.createNamespace: the namespace kube-system exists in every cluster: set "
             "createNamespace to false",

@@ -20,8 +20,8 @@ DECLARED = {
     key.removeprefix("aks-gpu:"): declaration["description"]
     for key, declaration in yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["config"].items()
 }
-# Told by a mistake alone: Linux is all there is.
-UNSPOKEN = {"osType"}
+# Told by a mistake alone: Linux is all there is, and what is no more.
+UNSPOKEN = {"osType", "updatableHeaders"}
 SECTIONS = {
     str(field.alias): field.annotation
     for field in Settings.model_fields.values()

@@ -1,0 +1,99 @@
+"""Headers that come and go on what runs: nothing changes its provider, or is lost, for them."""
+
+import pytest
+
+from tests.bench import Bench
+from tests.names import unique
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+PROGRAM = """
+from components import AksCluster, AksClusterArgs, GpuNodePool, GpuNodePoolArgs, SystemPoolArgs
+from pulumi_azure_native import resources
+
+name = {name!r}
+group = resources.ResourceGroup("group", resource_group_name=name, location="eastus")
+cluster = AksCluster(
+    "cluster",
+    AksClusterArgs(
+        resource_group_name=group.name,
+        location="eastus",
+        cluster_name=name,
+        system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5", custom_headers={cluster!r}),
+    ),
+)
+GpuNodePool(
+    "gpu",
+    GpuNodePoolArgs(
+        resource_group_name=group.name,
+        cluster_name=cluster.cluster_name,
+        pool_name="gpu",
+        vm_size="Standard_NC8as_T4_v3",
+        count=0,
+        custom_headers={pool!r},
+        replace_on_header_change={replace},
+    ),
+)
+"""
+ONE = {"EnableACRTeleport": "false"}
+OTHER = {"enableacrteleport": "true"}
+Headers = dict[str, str] | None
+
+
+def program(
+    name: str, *, cluster: Headers = None, pool: Headers = None, replace: bool = False
+) -> str:
+    return PROGRAM.format(name=name, cluster=cluster, pool=pool, replace=replace)
+
+
+def refused(bench: Bench, text: str) -> str:
+    """What a preview and an update say that are refused before anything is sent."""
+    bench.write(text)
+    said = bench.pulumi("preview", fails=True)
+    bench.pulumi("up", "--yes", "--skip-preview", fails=True)
+    return said
+
+
+def test_headers_on_what_azure_native_made_are_refused(bench: Bench) -> None:
+    """The first header deleted the pool, and that of the system pool the cluster with all pools."""
+    name = unique("native")
+    bench.up(program(name))
+    puts = len(bench.requests("PUT", name))
+
+    assert "set replaceOnHeaderChange: true" in refused(bench, program(name, pool=ONE))
+    assert "make another cluster" in refused(bench, program(name, cluster=ONE))
+    assert len(bench.requests("PUT", name)) == puts
+    assert not bench.requests("DELETE", name)
+
+    asked = program(name, pool=ONE, replace=True)
+    bench.write(asked)
+    assert bench.changes() == {"gpu": "replace"}
+    bench.up(asked)
+    assert bench.resources()["gpu"]["type"] == "aks-preview:containerservice:AgentPool"
+    assert bench.changes() == {}
+
+
+def test_headers_of_what_aks_preview_made_come_and_go(bench: Bench) -> None:
+    """Dropping the last header, when its feature was there for all, deleted pool and cluster."""
+    name = unique("preview")
+    bench.up(program(name, cluster=ONE, pool=ONE))
+    for headers in (OTHER, {}):
+        bench.write(program(name, cluster=headers, pool=headers))
+        assert bench.changes() == {"cluster": "update", "gpu": "update"}
+        bench.up(program(name, cluster=headers, pool=headers))
+        assert bench.changes() == {}
+    puts = len(bench.requests("PUT", name))
+
+    said = refused(bench, program(name, cluster={}))
+    assert "set customHeaders: {} to keep it there without headers; or set replace" in said
+    said = refused(bench, program(name, pool={}))
+    assert "set customHeaders: {} to keep it there without headers." in said
+    assert len(bench.requests("PUT", name)) == puts
+    assert not bench.requests("DELETE", name)
+
+    asked = program(name, cluster={}, replace=True)
+    bench.write(asked)
+    assert bench.changes() == {"gpu": "replace"}
+    bench.up(asked)
+    assert bench.resources()["gpu"]["type"] == "azure-native:containerservice:AgentPool"
+    assert bench.changes() == {}
