@@ -35,12 +35,12 @@ _SECONDS_OF_A_READ = 600.0
 _SECONDS_OF_A_LOOK = 30.0
 
 
-# What to do with headers that come too late.
+# What else can be done with headers that come too late than to remove them.
 _WAYS_OUT = MappingProxyType(
     {
-        "AgentPool": f"remove {HEADERS}, make another pool with them, or set {REPLACE_ON_HEADERS}: "
-        "true, which deletes this pool and makes it anew.",
-        "ManagedCluster": f"remove {HEADERS}, or make another cluster with them.",
+        "AgentPool": f"make another pool with them, or set {REPLACE_ON_HEADERS}: true, which "
+        "deletes this pool and makes it anew.",
+        "ManagedCluster": "make another cluster with them.",
     }
 )
 
@@ -71,7 +71,8 @@ class AksResource(Handler):
             return diff(old.inputs, inputs, replaces=[HEADERS])
         raise ProviderError(
             f"{old.outputs.get('id')} was made without custom headers, by azure-native. What runs "
-            f"does not change its provider: {_WAYS_OUT[self._type.name]}"
+            f"does not change its provider: remove {_asked_for(inputs)}; or "
+            f"{_WAYS_OUT[self._type.name]}"
         )
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
@@ -174,6 +175,15 @@ class AksResource(Handler):
         except ProviderError:
             return True
         return True
+
+
+def _asked_for(inputs: Values) -> str:
+    """The headers, and the settings that send one by themselves."""
+    sent = inputs.get(HEADERS)
+    names = map(str.lower, sent if isinstance(sent, Mapping) else ())
+    if headers.SPECIALISED_IMAGE.lower() in names:
+        return f"{headers.SETTINGS_OF_SPECIALISED_IMAGE}, and any {HEADERS}"
+    return HEADERS
 
 
 def header_mistakes(inputs: Values) -> Iterator[Mistake]:

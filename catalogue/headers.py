@@ -50,6 +50,10 @@ CLIENTS_OWN = frozenset(
 
 # Asks for the specialised GPU image, with driver and device plugin in it.
 SPECIALISED_IMAGE = "UseGPUDedicatedVHD"
+# What sends it by itself in a stack file, for the reasons of refusals.
+SETTINGS_OF_SPECIALISED_IMAGE = (
+    f"gpuStack: specialised-image (or image: specialised), which sends {SPECIALISED_IMAGE}"
+)
 # Asks for a generation 2 machine, in the days when generation 1 was the default.
 GENERATION_2 = "usegen2vm"
 # Names preview features, Microsoft.ContainerService/NAME, that a request is to have.
@@ -73,6 +77,14 @@ def header_mistakes(headers: Mapping[str, Any], path: str = "") -> Iterator[Mist
         if isinstance(value, str) and not _VALUE.fullmatch(value):
             yield Mistake(header, "has to be printable text in one line")
         seen.add(name.lower())
+
+
+def is_on(headers: Mapping[str, str] | None, switch: str) -> bool:
+    """Whether a switch among the headers is on; their names have no case."""
+    return any(
+        name.lower() == switch.lower() and value.lower() == "true"
+        for name, value in (headers or {}).items()
+    )
 
 
 def parse(text: str) -> Mapping[str, str]:

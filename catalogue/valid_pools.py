@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue import kubernetes, mig, retirement
-from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes
+from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes, is_on
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
     DECIMALS_OF_PRICE,
@@ -136,7 +136,7 @@ def _ask_for_one_image(headers: Mapping[str, Any] | None, pool: Values) -> str |
     # A pool without GPUs has no GPU stack.
     if pool.get("gpuStack") in (None, _SPECIALISED):
         return None
-    if not _is_set(headers, SPECIALISED_IMAGE):
+    if not is_on(headers, SPECIALISED_IMAGE):
         return None
     # Only a stack file has the key `image`.
     by_image = "say image: specialised, which sends the header by itself"
@@ -149,19 +149,11 @@ def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> 
     size = find(pool.get("vmSize", ""))
     if pool.get("gpuStack") != _SPECIALISED or size is None:
         return None
-    if size.generations != {"Gen2"} or _is_set(headers, GENERATION_2):
+    if size.generations != {"Gen2"} or is_on(headers, GENERATION_2):
         return None
     return (
         f"{size.name} is of generation 2 only, which the specialised image has to be asked for: "
         f"add {GENERATION_2}=true"
-    )
-
-
-def _is_set(headers: Mapping[str, Any] | None, switch: str) -> bool:
-    """Whether a switch among the headers is on; their names have no case."""
-    return any(
-        name.lower() == switch.lower() and value.lower() == "true"
-        for name, value in (headers or {}).items()
     )
 
 

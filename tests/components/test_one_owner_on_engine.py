@@ -1,5 +1,7 @@
 """Headers that come and go on what runs: nothing changes its provider, or is lost, for them."""
 
+from typing import Any
+
 import pytest
 
 from tests.bench import Bench
@@ -30,6 +32,7 @@ GpuNodePool(
         pool_name="gpu",
         vm_size="Standard_NC8as_T4_v3",
         count=0,
+        gpu_stack={stack!r},
         custom_headers={pool!r},
         replace_on_header_change={replace},
     ),
@@ -40,10 +43,22 @@ OTHER = {"enableacrteleport": "true"}
 Headers = dict[str, str] | None
 
 
+# What a stack file's `gpuStack: specialised-image` makes of a pool.
+SPECIALISED: dict[str, Any] = {
+    "stack": "specialised-image",
+    "pool": {"UseGPUDedicatedVHD": "true"},
+}
+
+
 def program(
-    name: str, *, cluster: Headers = None, pool: Headers = None, replace: bool = False
+    name: str,
+    *,
+    cluster: Headers = None,
+    pool: Headers = None,
+    stack: str = "device-plugin",
+    replace: bool = False,
 ) -> str:
-    return PROGRAM.format(name=name, cluster=cluster, pool=pool, replace=replace)
+    return PROGRAM.format(name=name, cluster=cluster, pool=pool, stack=stack, replace=replace)
 
 
 def refused(bench: Bench, text: str) -> str:
@@ -62,6 +77,8 @@ def test_headers_on_what_azure_native_made_are_refused(bench: Bench) -> None:
 
     assert "set replaceOnHeaderChange: true" in refused(bench, program(name, pool=ONE))
     assert "make another cluster" in refused(bench, program(name, cluster=ONE))
+    said = refused(bench, program(name, **SPECIALISED))
+    assert "remove gpuStack: specialised-image (or image: specialised), which sends" in said
     assert len(bench.requests("PUT", name)) == puts
     assert not bench.requests("DELETE", name)
 
@@ -88,6 +105,10 @@ def test_headers_of_what_aks_preview_made_come_and_go(bench: Bench) -> None:
     assert "set customHeaders: {} to keep it there without headers; or set replace" in said
     said = refused(bench, program(name, pool={}))
     assert "set customHeaders: {} to keep it there without headers." in said
+    said = refused(bench, program(name, cluster={}, **SPECIALISED))
+    assert "gpu has not the specialised image" in said
+    said = refused(bench, program(name, cluster={"UseGPUDedicatedVHD": "true"}, pool={}))
+    assert "cluster has not the specialised image" in said
     assert len(bench.requests("PUT", name)) == puts
     assert not bench.requests("DELETE", name)
 

@@ -1,0 +1,61 @@
+"""The specialised image of what runs: AKS gives it to new nodes, and no update changes it."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.one_owner import OwnerError, keeps_its_image
+
+NAMES = st.sampled_from(["UseGPUDedicatedVHD", "usegpudedicatedvhd", "EnableACRTeleport"])
+VALUES = st.sampled_from(["true", "True", "false"])
+HEADERS = st.none() | st.dictionaries(NAMES, VALUES, max_size=1)
+
+
+def update(old: dict[str, str] | None, new: dict[str, str] | None, kind: str = "AgentPool") -> Any:
+    inputs = ({} if headers is None else {"customHeaders": headers} for headers in (old, new))
+    return SimpleNamespace(
+        name="gpu",
+        type=f"aks-preview:containerservice:{kind}",
+        old_inputs=next(inputs),
+        new_inputs=next(inputs),
+    )
+
+
+def has_image(headers: dict[str, str] | None) -> bool:
+    return ("usegpudedicatedvhd", "true") in {
+        (name.lower(), value.lower()) for name, value in (headers or {}).items()
+    }
+
+
+@given(HEADERS, HEADERS)
+def test_no_update_changes_the_image(
+    old: dict[str, str] | None, new: dict[str, str] | None
+) -> None:
+    """With its header on or off, the plugin's DaemonSet came or went, and the nodes stayed."""
+    try:
+        asyncio.run(keeps_its_image(update(old, new)))
+    except OwnerError:
+        assert has_image(old) != has_image(new)
+    else:
+        # Imported: nobody can say which headers made it.
+        assert old is None or has_image(old) == has_image(new)
+
+
+@pytest.mark.parametrize(
+    ("kind", "way_out"),
+    [
+        ("AgentPool", "make another pool, or set replaceOnHeaderChange: true"),
+        ("ManagedCluster", "make another cluster."),
+    ],
+)
+def test_the_refusal_names_what_a_stack_file_says(kind: str, way_out: str) -> None:
+    """It named customHeaders, where the user had written gpuStack alone."""
+    for headers in ({}, {"UseGPUDedicatedVHD": "true"}):
+        new = {} if headers else {"UseGPUDedicatedVHD": "true"}
+        with pytest.raises(OwnerError, match="gpuStack: specialised-image") as refused:
+            asyncio.run(keeps_its_image(update(headers, new, kind)))
+        assert way_out in str(refused.value)
