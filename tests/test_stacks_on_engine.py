@@ -99,7 +99,7 @@ def test_ten_mistakes_give_ten_lines_and_no_request(whole_bench: Bench) -> None:
             "gpuPools": [
                 {"name": "GPU", "vmSize": "Standard_D4ds_v5"},
                 {**POOL, "minCount": 2, "maxCount": 1, "osType": "Windows"},
-                {"name": "old", "vmSize": "Standard_NC6"},
+                {"name": "amd", "vmSize": "Standard_NV8as_v4"},
             ],
         }
     )
