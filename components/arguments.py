@@ -8,6 +8,7 @@ import pulumi
 
 from catalogue.mistakes import Mistake
 from catalogue.valid import Rules, mistakes
+from components import hooks
 
 Choice = TypeVar("Choice")
 
@@ -54,8 +55,9 @@ def chosen(
 ) -> pulumi.Output[Choice]:
     """Returns what a table has for a key that may come later, and is judged then."""
 
-    def choice(key: str) -> Choice:
+    async def choice(key: str) -> Choice:
         if key not in table:
+            await hooks.registered()
             choices = ", ".join(map(repr, table))
             refuse(component, [Mistake(path, f"input should be one of {choices}, not {key!r}")])
         return table[key]
