@@ -369,3 +369,19 @@ def descendants(pid: int) -> list[int]:
     children = Path(f"/proc/{pid}/task/{pid}/children")
     found = [int(child) for child in children.read_text().split()] if children.exists() else []
     return [*found, *(inner for child in found for inner in descendants(child))]
+
+
+def test_no_header_says_when_to_ask_again_and_a_passing_error_is_shown(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
+    """As AKS answers: every poll had a header here, and an error stood beside Failed alone."""
+    passing = {"code": "NotLatestOperation", "message": "Another one has begun."}
+    faults.script(
+        fault(operation={"passing": passing}, without=["Retry-After", "x-ms-retry-after-ms"]),
+        fault(method="GET", path="", without=["Retry-After", "x-ms-retry-after-ms"]),
+    )
+
+    preview_bench.up(aks.program())
+
+    assert puts(preview_bench, aks) == 1
+    settle(preview_bench, faults, aks.program())

@@ -1,6 +1,7 @@
 """The Azure SDK for Python, as it is, against the rehearsal: create, poll, list, change, delete."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ from azure.core.exceptions import (
 )
 from azure.identity.aio import ClientSecretCredential
 from azure.mgmt.containerservice.aio import ContainerServiceClient
+
+from tests.faults import Faults
 
 Body = Callable[..., dict[str, Any]]
 
@@ -141,3 +144,20 @@ def test_a_wrong_secret_is_told_as_one(azure: Any) -> None:
     credential = azure.credential(secret="wrong")
     with pytest.raises(ClientAuthenticationError, match="AADSTS7000215"):
         credential.get_token(f"{azure.cloud.url}/.default")
+
+
+@pytest.mark.long
+def test_without_a_header_it_waits_thirty_seconds(
+    start_cloud: Callable[..., Any], azure_of: Callable[..., Any], cluster_body: Body
+) -> None:
+    """AKS sends no `Retry-After`; the SDK then asks every thirty seconds, and ends all the same."""
+    azure = azure_of(start_cloud(0.2))
+    azure.resources.resource_groups.create_or_update("patient", {"location": "eastus"})
+    clusters = azure.aks.managed_clusters
+    Faults(azure.cloud.home).script(
+        {"path": ".", "without": ["Retry-After", "x-ms-retry-after-ms"]}
+    )
+    began = time.monotonic()
+    poller = clusters.begin_create_or_update("patient", "late", cluster_body())
+    assert poller.result().properties.provisioning_state == "Succeeded"
+    assert time.monotonic() - began > 29
