@@ -13,6 +13,9 @@ MOST_BYTES = 4 << 20
 # What the reader of JSON in .NET takes unless it is told otherwise; bodies of AKS have about ten.
 MOST_LEVELS = 64
 
+# Of 32 bits.
+LARGEST_NUMBER = (2 - 2**-23) * 2.0**127
+
 # The kinds of the fields of each type, in the words of catalogue/aks_types.py.
 Types = Mapping[str, Mapping[str, str]]
 
@@ -129,18 +132,12 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, str)
         case "boolean":
             return isinstance(value, bool)
-        case "integer":  # all of AKS's have 32 bits
+        # All of AKS's numbers have 32 bits.
+        case "integer":
             return type(value) is int and -(1 << 31) <= value < 1 << 31
         case "number":
-            return type(value) in (int, float) and _is_finite(value)
+            return type(value) in (int, float) and abs(value) <= LARGEST_NUMBER
     return False
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
 
 
 def of_resource_manager(misfit: Misfit) -> str:

@@ -7,7 +7,7 @@ from rehearsal.arm.bodies import Misfit
 from rehearsal.arm.request import Json
 
 # How Go, in which AKS is written, calls the kinds of the API, and what stands in their place.
-_KINDS = {"string": "string", "boolean": "bool", "integer": "int32", "number": "float64"}
+_KINDS = {"string": "string", "boolean": "bool", "integer": "int32", "number": "float32"}
 _CONTAINERS = {"list": "[]", "map": "map[string]"}
 _VALUES = {str: "string", bool: "bool", list: "array", dict: "object"}
 

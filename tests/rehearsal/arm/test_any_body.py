@@ -127,9 +127,7 @@ def test_no_value_is_taken_where_another_kind_belongs(kind: str) -> None:
             )
 
 
-@quick
-@given(body=twisted("AgentPool", POOL), version=VERSIONS)
-def test_any_pool(line: Line, cluster: str, body: Any, version: str) -> None:
+def try_pool(line: Line, cluster: str, body: Any, version: str) -> None:
     path = f"{cluster}/agentPools/{unique('p')[:12]}"
     status, _ = line.put(path, body, version)
     if status == 201:
@@ -137,15 +135,43 @@ def test_any_pool(line: Line, cluster: str, body: Any, version: str) -> None:
         ends(line, path)
 
 
-@quick
-@given(body=twisted("ManagedCluster", new_cluster()), version=VERSIONS)
-def test_any_cluster(line: Line, group: str, body: Any, version: str) -> None:
+def try_cluster(line: Line, group: str, body: Any, version: str) -> None:
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters"
     path = f"{path}/{unique('any')}"
     status, _ = line.put(path, body, version)
     if status == 201:
         looks_right(line, path, "ManagedCluster")
         ends(line, path)
+
+
+POOLS = given(body=twisted("AgentPool", POOL), version=VERSIONS)
+CLUSTERS = given(body=twisted("ManagedCluster", new_cluster()), version=VERSIONS)
+
+
+@quick
+@POOLS
+def test_any_pool(line: Line, cluster: str, body: Any, version: str) -> None:
+    try_pool(line, cluster, body, version)
+
+
+@quick
+@CLUSTERS
+def test_any_cluster(line: Line, group: str, body: Any, version: str) -> None:
+    try_cluster(line, group, body, version)
+
+
+@pytest.mark.long
+@settings(quick, max_examples=1500)
+@POOLS
+def test_very_many_pools(line: Line, cluster: str, body: Any, version: str) -> None:
+    try_pool(line, cluster, body, version)
+
+
+@pytest.mark.long
+@settings(quick, max_examples=1500)
+@CLUSTERS
+def test_very_many_clusters(line: Line, group: str, body: Any, version: str) -> None:
+    try_cluster(line, group, body, version)
 
 
 GROUP = {"location": "eastus", "tags": {"a": "b"}}
@@ -195,6 +221,31 @@ def test_tags_are_texts(line: Line) -> None:
     assert line.put(path, {"Location": "eastus", "tags": {"a": 1, "b": True, "c": None}})[0] == 201
     shown = line.azure.call("GET", f"{path}{V}").body
     assert shown["tags"] == {"a": "1", "b": "true", "c": ""}
+
+
+@pytest.mark.parametrize(
+    ("properties", "name"),
+    [
+        ({"gpuProfile": {"drivr": "None"}}, "drivr"),
+        ({"networkProfile": {"nodePublicIPTags": [{"tagg": "a"}]}}, "tagg"),
+        ({"localDNSProfile": {"vnetDNSOverrides": {".": {"protokol": "a"}}}}, "protokol"),
+    ],
+)
+def test_an_unknown_field_is_refused_at_any_depth(
+    line: Line, cluster: str, properties: dict[str, Any], name: str
+) -> None:
+    """A typing error in a profile was taken, and the profile was not what its author meant."""
+    body = {"properties": {"vmSize": "Standard_NC6", **properties}}
+    status, refused = line.put(f"{cluster}/agentPools/deep", body)
+    assert (status, refused["code"]) == (400, "UnmarshalError")
+    assert f'unknown field "{name}"' in refused["message"]
+
+
+def test_names_are_found_in_any_case(line: Line, cluster: str) -> None:
+    body = {"Properties": {"VMSIZE": "Standard_NC6", "nodelabels": {"Team": "a"}}}
+    status, made = line.put(f"{cluster}/agentPools/case", body)
+    assert (status, made["properties"]["nodeLabels"]) == (201, {"Team": "a"})
+    assert made["properties"]["vmSize"] == "Standard_NC6"
 
 
 def test_the_last_of_two_equal_names_counts(line: Line) -> None:
