@@ -93,7 +93,8 @@ POOL_CHOICES = {
 }
 
 # Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
-LET_CHANGE = frozenset([("type", "AvailabilitySet", "VirtualMachines")])
+# No set: values of properties may be lists and objects.
+LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
 
 # What an absent property without a default means: setting it to this is no change.
 IMPLIED: Mapping[str, object] = {
