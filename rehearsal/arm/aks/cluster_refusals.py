@@ -9,7 +9,9 @@ from catalogue import clusters, kubernetes, networks, regions
 from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import (
     CODES,
+    MOST_POOLS,
     NAMING_RULES,
+    TOO_MANY_POOLS,
     UNSAID,
     Case,
     Check,
@@ -33,6 +35,12 @@ MOST_TAGS, LONGEST_TAG_NAME, LONGEST_TAG_VALUE = 50, 512, 256
 _NOT_IN_TAGS = re.compile(r"[<>%&\\?/\x00-\x1f\x7f]")
 
 NETWORK = "properties.networkProfile"
+# Of enumerations, where AKS's list of codes has one of its own.
+_CODES_OF = {
+    f"{NETWORK}.networkPlugin": "UnknownNetworkPlugin",
+    f"{NETWORK}.outboundType": "UnsupportedOutboundType",
+    f"{NETWORK}.loadBalancerSku": "InvalidLoadBalancerSku",
+}
 _TAGS_PAGE = "page: Use tags to organize your Azure resources"
 
 
@@ -317,6 +325,7 @@ ASKED: tuple[Rule, ...] = (
             path,
             choices.split(),
             source=_SPEC_AND_WORDS,
+            code=_CODES_OF.get(path, ""),
             name="cluster-identity-type-known" if path == "identity.type" else "",
         )
         for path, choices in {
@@ -384,6 +393,44 @@ MADE: tuple[Rule, ...] = (
         ),
         target="nodeResourceGroup",
         only_new=True,
+    ),
+    Rule(
+        name="cluster-node-group-there",
+        says="AKS makes the nodes' resource group itself: none of that name is there.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=lambda case: (
+            {"group": _node_group(case)} if _node_group(case).lower() in case.others else None
+        ),
+        error=errors.of_aks(
+            "400 NodeResourceGroupAlreadyExists: The node resource group {group} already exists."
+        ),
+        target="nodeResourceGroup",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-pools-most",
+        says=f"A cluster has {MOST_POOLS} pools at most.",
+        source=f"page: Quotas in AKS; {CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: len(_requested(case, "properties.agentPoolProfiles") or ()) > MOST_POOLS
+        ),
+        error=TOO_MANY_POOLS,
+        target="agentPoolProfiles",
+        only_new=True,
+    ),
+    Rule(
+        name="cluster-entra-without-rbac",
+        says="Entra needs Kubernetes' own roles (`enableRBAC`).",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                case.at("properties.aadProfile") and case.at("properties.enableRBAC") is False
+            )
+        ),
+        error=errors.of_aks(
+            "400 RBACNotEnabledForAAD: RBAC must be enabled for clusters with an aadProfile."
+        ),
+        target="enableRBAC",
     ),
     *map(_not_a_range, ("podCidr", "serviceCidr")),
     Rule(

@@ -47,6 +47,7 @@ def put(request: Request) -> Answer:
         location=location,
         api_version=request.api_version,
         today=request.offers.today,
+        others=[found.name.lower() for found in request.store.of_type(groups.TYPE)],
     )
     refusals.judge(cluster_refusals.ASKED, case)
     after = defaults.cluster(properties, before, name, group.name, location)

@@ -9,6 +9,8 @@ from catalogue import mig, nodes, retirement, sizes
 from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import (
     CODES,
+    MOST_POOLS,
+    TOO_MANY_POOLS,
     UNSAID,
     Case,
     Check,
@@ -414,6 +416,81 @@ ASKED: tuple[Rule, ...] = (
 
 # What becomes of the request, with what AKS keeps and fills in.
 MADE: tuple[Rule, ...] = (
+    Rule(
+        name="pool-most",
+        says=f"A cluster has {MOST_POOLS} pools at most.",
+        source=f"{_PAGE}Quotas in AKS; {CODES}; {UNSAID}",
+        refuses=when(lambda case: len({*case.others} - {case.name.lower()}) >= MOST_POOLS),
+        error=TOO_MANY_POOLS,
+        only_new=True,
+    ),
+    Rule(
+        name="pool-zones-numbers",
+        says="A zone is a number: 1, not eastus-1.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=lambda case: next(
+            (
+                {"zone": zone}
+                for zone in case.at("availabilityZones") or ()
+                if not str(zone).isdigit()
+            ),
+            None,
+        ),
+        error=errors.of_aks(
+            "400 InvalidAvailabilityZoneFormat: Availability zone {zone} is not numeric."
+        ),
+        target="agentPoolProfile.availabilityZones",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-zones-and-placement",
+        says="A pool in a placement group is in one zone.",
+        source=f"{CODES}; {_PAGE}Use proximity placement groups; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                case.at("proximityPlacementGroupID")
+                and len(set(map(str, case.at("availabilityZones") or ()))) > 1
+            )
+        ),
+        error=errors.of_aks(
+            "400 PPGNotSupportMultipleZones: A proximity placement group does not support multiple "
+            "availability zones."
+        ),
+        target="agentPoolProfile.proximityPlacementGroupID",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-public-prefix",
+        says="A prefix of public addresses is for a pool whose nodes have such addresses.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: case.at("nodePublicIPPrefixID") and not case.at("enableNodePublicIP")
+        ),
+        error=errors.of_aks(
+            "400 NodePublicIPCanNotBeFalseWithIPPrefixSet: enableNodePublicIP cannot be false with "
+            "nodePublicIPPrefixID set."
+        ),
+        target="agentPoolProfile.enableNodePublicIP",
+        only_new=True,
+    ),
+    Rule(
+        name="pool-public-and-routes",
+        says="Nodes have no public addresses where the user's routes lead out.",
+        source=f"{CODES}; {UNSAID}",
+        refuses=when(
+            lambda case: (
+                case.at("enableNodePublicIP")
+                and (case.cluster.get("networkProfile") or {}).get("outboundType")
+                == "userDefinedRouting"
+            )
+        ),
+        error=errors.of_aks(
+            "400 UDRWithNodePublicIPNotAllowed: Node public IP cannot be used with outbound type "
+            "userDefinedRouting."
+        ),
+        target="agentPoolProfile.enableNodePublicIP",
+        only_new=True,
+    ),
     *map(_count, ("count", "minCount", "maxCount")),
     Rule(
         name="pool-limits-in-order",

@@ -91,6 +91,7 @@ def after_put(
         location=cluster.location,
         api_version=request.api_version,
         today=request.offers.today,
+        others=[pool.name.lower() for pool in cluster_pools(request.store, cluster)],
     )
     refusals.judge(pool_refusals.ASKED, case)
     after = defaults.pool(requested, before, cluster.properties)

@@ -1,7 +1,7 @@
 """Refusals as data: what a rule looks at, the error that it gives, and where that is on record."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from re import Pattern
 from typing import Any
@@ -29,6 +29,9 @@ class Case:
     location: str
     api_version: str
     today: date
+    # What is there already: names in lower case, of the pools of a pool's cluster, or of the
+    # resource groups of a cluster's subscription.
+    others: Collection[str] = ()
 
     @property
     def is_new(self) -> bool:
@@ -121,14 +124,13 @@ def outside(path: str, lowest: float, highest: float, *, unless: object = None) 
     return refuses
 
 
-def none_of(path: str, choices: Iterable[str], *, has_case: bool = False) -> Check:
+def none_of(path: str, choices: Iterable[str]) -> Check:
     """Returns a check of an enumeration. An empty text counts as none: `az` sends it."""
-    spelled = str if has_case else str.lower
-    known = {spelled(choice) for choice in choices}
+    known = {choice.lower() for choice in choices}
 
     def refuses(case: Case) -> Words | None:
         value = case.at(path)
-        return None if value in (None, "") or spelled(str(value)) in known else {"value": value}
+        return None if value in (None, "") or str(value).lower() in known else {"value": value}
 
     return refuses
 
@@ -139,10 +141,10 @@ def enumeration(
     *,
     prefix: str = "",
     source: str,
-    has_case: bool = False,
+    code: str = "",
     name: str = "",
 ) -> Rule:
-    """Returns the rule for a property that has one of a few values.
+    """Returns the rule for a property that has one of a few values, in any case.
 
     The words are those that AKS has for `localDNSProfile.mode`.
     """
@@ -150,16 +152,16 @@ def enumeration(
     *most, last = values
     only = f"{', '.join(most)} and {last}" if most else last
     shown = path.removeprefix("properties.")
-    kind = "case and all" if has_case else "in any case"
+    error = invalid(
+        f"{prefix and prefix + 'Profile.'}{shown}",
+        f"value {{value}} is not allowed. Only {only} are allowed.",
+    )
     return Rule(
         name=name or f"{prefix or 'cluster'}-{shown}".replace(".", "-"),
-        says=f"`{shown}` is one of {', '.join(values)}, {kind}.",
+        says=f"`{shown}` is one of {', '.join(values)}, in any case.",
         source=source,
-        refuses=none_of(path, values, has_case=has_case),
-        error=invalid(
-            f"{prefix and prefix + 'Profile.'}{shown}",
-            f"value {{value}} is not allowed. Only {only} are allowed.",
-        ),
+        refuses=none_of(path, values),
+        error=replace(error, code=code) if code else error,
         target=f"{prefix and prefix + 'Profile.'}{shown}",
     )
 
@@ -180,3 +182,8 @@ NAMING_RULES = "https://aka.ms/aks-naming-rules for more details."
 # A list of AKS's own codes, each with the check that it is for.
 CODES = "AKS's list of error codes (Go package apierror, Microsoft, 2021)"
 UNSAID = "the words are not on record"
+
+MOST_POOLS = 100
+TOO_MANY_POOLS = errors.of_aks(
+    f"400 MaxAgentPoolCountReached: A cluster can have at most {MOST_POOLS} agent pools."
+)

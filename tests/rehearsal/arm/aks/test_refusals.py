@@ -4,6 +4,8 @@ Each rule has its source beside it, in the tables of refusals; what is taken has
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ import pytest
 from rehearsal import cloud
 from rehearsal.arm import errors
 from rehearsal.arm.aks import cluster_refusals, pool_refusals
-from rehearsal.arm.aks.refusals import Rule
+from rehearsal.arm.aks.refusals import Case, Rule, judge
 from rehearsal.arm.aks.rules import unchanged
 from tests.names import unique
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
@@ -31,10 +33,15 @@ Sent = dict[str, Any]
 def today(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Azure]:
     home = tmp_path_factory.mktemp("refusals")
     azure = Azure(cloud.start(home, FAST))
-    azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
+    for group in (GROUP, "/resourceGroups/another"):
+        azure.call("PUT", f"{group}{V}", {"location": "eastus"})
     for name, more in {
         "overlay": {},
         "kubenet": {"networkProfile": {"networkPlugin": "kubenet"}},
+        "routes": {
+            **network(outboundType="userDefinedRouting"),
+            "agentPoolProfiles": [{**POOL, **SUBNET}],
+        },
         "flat": {
             "networkProfile": {"networkPlugin": "azure"},
             "windowsProfile": {"adminUsername": "azureuser"},
@@ -177,6 +184,24 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         {"enableAutoScaling": True, "count": 9, "minCount": 2, "maxCount": 4},
         "InvalidParameter",
         "count was 9. It must be greater or equal to minCount:2 and less than or equal to",
+    ),
+    (
+        "pool-zones-numbers",
+        {"availabilityZones": ["eastus-1"]},
+        "InvalidAvailabilityZoneFormat",
+        "",
+    ),
+    (
+        "pool-zones-and-placement",
+        {"availabilityZones": ["1", "2"], "proximityPlacementGroupID": "one"},
+        "PPGNotSupportMultipleZones",
+        "",
+    ),
+    (
+        "pool-public-prefix",
+        {"nodePublicIPPrefixID": "one"},
+        "NodePublicIPCanNotBeFalseWithIPPrefixSet",
+        "",
     ),
     ("system-pool-regular", {**SYSTEM, **SPOT}, "SystemPoolMustBeRegular", "regular"),
     ("system-pool-linux", {**SYSTEM, **WINDOWS}, "SystemPoolMustBeLinux", "Linux"),
@@ -353,6 +378,13 @@ def target(name: str, module: Any, sent: Sent) -> str | None:
         ("pool-name", "a23456789012x", "overlay", {}, "InvalidParameter"),
         ("pool-name-of-aks", "aksmanagedap", "overlay", {}, "InvalidParameter"),
         ("pool-size-said", "sizeless", "overlay", {"vmSize": None}, "InvalidParameter"),
+        (
+            "pool-public-and-routes",
+            "public",
+            "routes",
+            {"enableNodePublicIP": True},
+            "UDRWithNodePublicIPNotAllowed",
+        ),
         ("windows-name", "win123456", "flat", WINDOWS, "WindowsAgentPoolNameTooLong"),
         ("windows-network", "win", "kubenet", WINDOWS, "AzureCNIOnlyForWindows"),
         ("windows-profile", "win", "bare", WINDOWS, "WindowsProfileMissing"),
@@ -405,9 +437,11 @@ def api(**profile: Any) -> Sent:
     return {"apiServerAccessProfile": profile}
 
 
+POOL = {"name": "system", "mode": "System", "vmSize": CPU, "count": 1}
+
+
 def with_pool(**profile: Any) -> Sent:
-    pool = {"name": "system", "mode": "System", "vmSize": CPU, "count": 1}
-    return {"agentPoolProfiles": [pool | profile]}
+    return {"agentPoolProfiles": [POOL | profile]}
 
 
 # By rule: properties, or the keys beside them under "", and what comes back.
@@ -460,20 +494,33 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "Manual and Auto",
     ),
     *(
-        (
-            f"cluster-networkProfile-{name}",
-            network(**{name: "banana"}),
-            "InvalidParameter",
-            "banana",
-        )
-        for name in (
-            "networkPlugin",
-            "networkPluginMode",
-            "networkPolicy",
-            "networkDataplane",
-            "loadBalancerSku",
-            "outboundType",
-        )
+        (f"cluster-networkProfile-{name}", network(**{name: "banana"}), code, "banana")
+        for name, code in {
+            "networkPlugin": "UnknownNetworkPlugin",
+            "networkPluginMode": "InvalidParameter",
+            "networkPolicy": "InvalidParameter",
+            "networkDataplane": "InvalidParameter",
+            "loadBalancerSku": "InvalidLoadBalancerSku",
+            "outboundType": "UnsupportedOutboundType",
+        }.items()
+    ),
+    (
+        "cluster-node-group-there",
+        {"nodeResourceGroup": "Another"},
+        "NodeResourceGroupAlreadyExists",
+        "",
+    ),
+    (
+        "cluster-pools-most",
+        {"agentPoolProfiles": [POOL | {"name": f"p{number}"} for number in range(101)]},
+        "MaxAgentPoolCountReached",
+        "100",
+    ),
+    (
+        "cluster-entra-without-rbac",
+        {"aadProfile": {"managed": True}, "enableRBAC": False},
+        "RBACNotEnabledForAAD",
+        "",
     ),
     (
         "cluster-load-balancer-basic",
@@ -708,6 +755,24 @@ def test_the_name_that_aks_makes_for_the_nodes_group_counts(today: Azure) -> Non
     assert "length of the value provided is 82" in refused.body["message"]
 
 
+def test_a_cluster_has_a_hundred_pools_at_most() -> None:
+    """`pool-most`: 137 were made, while the cluster itself said `maxAgentPools: 100`."""
+    case = Case(
+        name="more",
+        given={},
+        values={"mode": "User", "count": 0},
+        cluster={},
+        group="g",
+        location="eastus",
+        api_version="2026-08-01",
+        today=date(2026, 11, 22),
+        others=[f"p{number}" for number in range(99)],
+    )
+    judge(pool_refusals.MADE, case)
+    with pytest.raises(errors.ArmError, match="MaxAgentPoolCountReached"):
+        judge(pool_refusals.MADE, replace(case, others=[*case.others, "last"]))
+
+
 def test_the_issuer_is_not_turned_off(today: Azure) -> None:
     """`cluster-issuer-off`: it was taken, and workload identities broke on Azure alone."""
     name = unique("issuer")
@@ -743,6 +808,8 @@ SHOWN_BY_A_TEST = {
     "pool-name",
     "pool-name-of-aks",
     "pool-size-said",
+    "pool-most",
+    "pool-public-and-routes",
     "windows-name",
     "windows-network",
     "windows-profile",
