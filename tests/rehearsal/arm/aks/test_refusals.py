@@ -3,13 +3,21 @@
 Each rule has its source beside it, in the tables of refusals; what is taken has it here.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from catalogue import networks
+from catalogue.valid import mistakes
+from catalogue.valid_clusters import NETWORK
+from catalogue.valid_pools import GPU_POOL
 from rehearsal import cloud
 from rehearsal.arm import errors
 from rehearsal.arm.aks import cluster_refusals, pool_refusals
@@ -19,6 +27,11 @@ from tests.names import unique
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
 
 V = "?api-version=2026-08-01"
+RULES = {
+    rule.name: rule
+    for module in (pool_refusals, cluster_refusals)
+    for rule in (*module.ASKED, *module.MADE)
+}
 GROUP = "/resourceGroups/refusals"
 CLUSTERS = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters"
 A100, T4 = "Standard_NC24ads_A100_v4", "Standard_NC4as_T4_v3"
@@ -351,7 +364,7 @@ def test_what_a_pool_may_not_be(today: Azure, rule: str, sent: Sent, code: str, 
     refused = put_pool(today, sent, cluster=cluster)
     assert (refused.status, refused.body.get("code")) == (400, code), refused
     assert words in refused.body["message"]
-    assert refused.body.get("target") == target(rule, pool_refusals, sent)
+    assert refused.body.get("target") == target(rule, sent)
 
 
 @pytest.mark.parametrize(("sent", "source"), POOLS_TAKEN)
@@ -361,14 +374,10 @@ def test_what_a_pool_may_be(today: Azure, sent: Sent, source: str) -> None:
     assert taken.status == 201, (source, taken.body)
 
 
-def rules(module: Any) -> dict[str, Rule]:
-    return {rule.name: rule for rule in (*module.ASKED, *module.MADE)}
-
-
-def target(name: str, module: Any, sent: Sent) -> str | None:
-    found = rules(module)[name].target
+def target(name: str, sent: Sent) -> str | None:
+    found = RULES[name].target
     pair = next(iter((sent.get("nodeLabels") or {"": ""}).items()))
-    return found and found.replace("{label}", "=".join(map(str, pair)))
+    return found.replace("{label}", "=".join(map(str, pair))) if found else None
 
 
 @pytest.mark.parametrize(
@@ -401,8 +410,7 @@ def test_what_depends_on_the_name_and_the_cluster(
         wait_until_made(today, f"{CLUSTERS}/bare")
     refused = put_pool(today, sent, name, cluster)
     assert (refused.status, refused.body["code"]) == (400, code)
-    assert refused.body.get("target") == rules(pool_refusals)[rule].target
-    assert rule in rules(pool_refusals)
+    assert refused.body.get("target") == RULES[rule].target
 
 
 def test_preview_versions_know_more(today: Azure) -> None:
@@ -723,7 +731,7 @@ def test_what_a_cluster_may_not_be(
     error = refused.body.get("error", refused.body)
     assert (refused.status, error.get("code")) == (400, code), refused
     assert words in error["message"]
-    assert error.get("target") == rules(cluster_refusals)[rule].target
+    assert error.get("target") == RULES[rule].target
 
 
 @pytest.mark.parametrize(("sent", "source"), CLUSTERS_TAKEN)
@@ -745,7 +753,7 @@ def test_how_a_cluster_may_not_be_called(today: Azure, rule: str, name: str, wor
     refused = put_cluster(today, {}, name)
     assert (refused.status, refused.body["code"]) == (400, "InvalidParameter")
     assert words in refused.body["message"]
-    assert refused.body["target"] == rules(cluster_refusals)[rule].target
+    assert refused.body["target"] == RULES[rule].target
 
 
 def test_the_name_that_aks_makes_for_the_nodes_group_counts(today: Azure) -> None:
@@ -797,9 +805,125 @@ def test_a_driver_may_be_skipped_later_where_the_old_tag_did_it() -> None:
         unchanged(before | skipped, before, ["gpuProfile.driver"], "properties.", before)
 
 
+def pool_case(**values: Any) -> Case:
+    return Case(
+        name="gpu",
+        given=values,
+        values={"mode": "User", "count": 0, **values},
+        cluster={},
+        group="g",
+        location="eastus",
+        api_version="2026-08-01",
+        today=date(2026, 11, 22),
+    )
+
+
+def is_refused(rules_: tuple[Rule, ...], case: Case) -> bool:
+    try:
+        judge(rules_, case)
+    except errors.ArmError:
+        return True
+    return False
+
+
+DOMAINS = ["kubernetes.io", "k8s.io", "kubernetes.azure.com", "example.com", "node.kubernetes.io"]
+
+
+@given(
+    st.sampled_from(DOMAINS),
+    st.sampled_from(["", "node-role.", "a.b.", "kubelet.", "x"]),
+    st.sampled_from(["gpu", "agentpool", "accelerator"]),
+)
+def test_whose_a_label_is(domain: str, before: str, name: str) -> None:
+    """A label of `node-role.kubernetes.io` was taken here, and in stack files, and not by AKS."""
+    key = f"{before}{domain}/{name}"
+    whole = f".{before}{domain}"
+    is_open = whole.endswith((".node.kubernetes.io", ".kubelet.kubernetes.io"))
+    expected = whole.endswith((".kubernetes.io", ".k8s.io")) and not is_open
+    expected |= whole == ".kubernetes.azure.com"
+    asked = pool_case(vmSize=CPU, nodeLabels={key: "x"})
+    assert is_refused(pool_refusals.ASKED, asked) is expected
+    in_a_stack_file = mistakes(GPU_POOL, {"labels": {key: "x"}})
+    assert bool(in_a_stack_file) is expected
+
+
+@given(st.integers(-20, 20), st.integers(0, 7))
+def test_which_prices_spot_pools_have(number: int, decimals: int) -> None:
+    price = number / 10**decimals
+    wanted = pool_case(**SPOT, spotMaxPrice=price)
+    told = mistakes(GPU_POOL, {"spot": True, "spotMaxPrice": price})
+    assert is_refused(pool_refusals.MADE, wanted) is bool(told)
+    shortest = len(f"{price:.7f}".rstrip("0").partition(".")[2])
+    assert bool(told) is not (price == -1 or (price > 0 and shortest <= 5))
+
+
+@given(st.from_regex(r"\A[0-9]{1,4}%?\Z") | st.text(max_size=4))
+def test_a_surge_that_a_stack_file_has_is_one_that_aks_takes(surge_: str) -> None:
+    told = mistakes(GPU_POOL, {"maxSurge": surge_})
+    asked = pool_case(vmSize=CPU, **surge(maxSurge=surge_))
+    refused = is_refused(pool_refusals.ASKED, asked) or is_refused(pool_refusals.MADE, asked)
+    assert bool(told) or not refused
+
+
+def ranges() -> st.SearchStrategy[str]:
+    first = st.sampled_from(["10.0", "10.244", "172.16", "172.30", "192.168", "8.8", "169.254"])
+    return st.builds(
+        lambda start, size: str(IPv4Network(f"{start}.0.0/{size}", strict=False)),
+        first,
+        st.integers(8, 28),
+    )
+
+
+@given(st.none() | ranges(), st.none() | ranges(), st.integers(0, 12))
+def test_networks_of_stack_files_are_taken(
+    pods: str | None, services: str | None, place: int
+) -> None:
+    """What settings and components let pass, AKS lets pass, too."""
+    address = str(IPv4Network(services).network_address + place) if services else None
+    asked = {"podCidr": pods, "serviceCidr": services, "dnsServiceIp": address}
+    if mistakes(NETWORK, {"mode": "overlay", **asked}):
+        return
+    profile = {
+        **OVERLAY,
+        "podCidr": pods or networks.PODS,
+        "serviceCidr": services or networks.SERVICES,
+        "dnsServiceIP": address or "10.0.0.10",
+    }
+    values = {"properties": network(**profile), "sku": {}}
+    assert not is_refused(cluster_refusals.MADE, replace(pool_case(), values=values))
+
+
+@pytest.mark.parametrize("rule", sorted(RULES))
+def test_each_enumeration_has_its_values_in_any_case(rule: str) -> None:
+    found = RULES[rule]
+    only = re.search(r"Only (.*) are allowed", found.error.message)
+    if only is None or rule == "pool-mode":
+        return
+    path = re.search("`(.*)`", found.says)
+    assert path is not None
+    prefix = "properties." if rule.startswith("cluster") else ""
+    prefix = "" if path[1].startswith(("identity", "sku")) else prefix
+    for value in re.split(", | and ", only[1]):
+        for spelled in (value, value.lower(), value.upper()):
+            assert not is_refused(
+                (found,), replace(pool_case(), values=at_path(f"{prefix}{path[1]}", spelled))
+            )
+    assert is_refused(
+        (found,), replace(pool_case(), values=at_path(f"{prefix}{path[1]}", "banana"))
+    )
+
+
+def at_path(path: str, value: object) -> Sent:
+    *parents, name = path.split(".")
+    found: Sent = {name: value}
+    for parent in reversed(parents):
+        found = {parent: found}
+    return found
+
+
 def test_each_rule_has_a_request_that_shows_it() -> None:
     shown = {row[0] for row in (*POOLS_REFUSED, *CLUSTERS_REFUSED)} | SHOWN_BY_A_TEST
-    known = {*rules(pool_refusals), *rules(cluster_refusals)}
+    known = {*RULES}
     assert known - shown == set()
     assert shown - known == set()
 
