@@ -78,7 +78,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
 
         async def served(request: web.Request) -> web.StreamResponse:
             nonlocal content, fault
-            content = await _content(request)
+            content = await request.read()
             fault = faults.take(request.method, request.path)
             await asyncio.sleep(fault.delay)
             if fault.drop == "before":
@@ -133,6 +133,14 @@ async def guarded(
         return await handler(request)
     except errors.ArmError as error:
         return error_response(error, origin)
+    except web.HTTPRequestEntityTooLarge:
+        return error_response(errors.ArmError(errors.TOO_LARGE), origin)
+    except (web.RequestPayloadError, ConnectionError) as error:
+        return error_response(errors.ArmError(errors.BAD_CONTENT, reason=error), origin)
+    except web.HTTPException:
+        # The web server's own: it knows no such address.
+        what = f"{request.method} {request.path}"
+        return error_response(errors.ArmError(errors.NOT_REHEARSED, what=what), origin)
     except Exception:
         # A fault of the rehearsal itself: the log says where.
         sys.stderr.write(f"{request.method} {request.path!a}\n{traceback.format_exc()}")
@@ -143,15 +151,6 @@ def _refuse_host(request: web.Request) -> None:
     """Refuses a host that no address in an answer could have."""
     if not _IN_A_HEADER.fullmatch(request.host):
         raise errors.ArmError(errors.BAD_HOST)
-
-
-async def _content(request: web.Request) -> bytes:
-    try:
-        return await request.read()
-    except web.HTTPRequestEntityTooLarge:
-        raise errors.ArmError(errors.TOO_LARGE) from None
-    except web.RequestPayloadError as error:
-        raise errors.ArmError(errors.BAD_CONTENT, reason=error) from None
 
 
 def _fleet_settings(home: Home, audience: str, options: Options) -> Settings | None:

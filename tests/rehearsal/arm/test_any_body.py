@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,7 +15,9 @@ from hypothesis import strategies as st
 from catalogue.aks_types import aks_types
 from rehearsal.arm import errors
 from rehearsal.arm.aks import types
+from rehearsal.arm.front import ROUTES
 from rehearsal.arm.home import Home
+from rehearsal.arm.request import Route
 from rehearsal.cloud import Cloud
 from tests.names import unique
 from tests.rehearsal.arm.odd_bodies import ANYTHING, places, twisted, with_value
@@ -293,6 +296,17 @@ def test_a_question_about_a_token_that_is_none(line: Line, content: bytes) -> No
     assert status == 400 or body["status"] == {"authenticated": False}
 
 
+def test_a_question_about_a_token_that_is_too_long(line: Line) -> None:
+    content = b'"' + b"a" * (4 << 20) + b'"'
+    status, body = line.send("POST", "/rehearsal/clusters/any/tokenreviews", content)
+    assert (status, body["error"]["code"]) == (413, "RequestContentTooLarge")
+
+
+@pytest.mark.parametrize(("method", "address"), [("OPTIONS", "*"), ("CONNECT", "localhost:1")])
+def test_an_address_that_is_no_path(line: Line, method: str, address: str) -> None:
+    assert line.send(method, address)[0] == 501
+
+
 @pytest.mark.parametrize(
     "headers",
     [
@@ -312,21 +326,32 @@ def test_odd_headers(line: Line, group: str, headers: dict[str, str]) -> None:
     line.send("PUT", path, json.dumps(GROUP).encode(), **headers)
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD", "PATCH", "POST", "OPTIONS"])
-def test_odd_addresses(line: Line, method: str) -> None:
+ODD_NAMES = ("%00", "%ff", "%ed%a0%80", "a%2fb", "a" * 300)
+ODD_QUERIES = ("9" * 6000, "%D9%A3", "%00", "", "a%20eq%20'b", "2025-13-45")
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.template}")
+def test_odd_addresses(line: Line, cluster: str, route: Route) -> None:
+    """Each address that the server has, with odd names in it, odd queries, and odd bodies."""
     start = line.azure.subscription
-    content = json.dumps(GROUP).encode() if method in ("PUT", "PATCH", "POST") else b""
-    for odd in ("%00", "%ff", "%ed%a0%80", "a%2fb", "a;b", "%u0000", "a" * 300, "%F0%9F%99%82"):
-        for path in (f"/resourceGroups/{odd}", f"/resourceGroups/a{CLUSTER}/{odd}", f"/{odd}"):
-            line.send(method, f"{start}{path}{V}", content)
-
-
-@pytest.mark.parametrize("token", ["9" * 6000, "%D9%A3", "-1", "%00", "1e9", ""])
-def test_odd_queries(line: Line, token: str) -> None:
-    start = f"{line.azure.subscription}/providers/Microsoft.Compute"
-    for path in (f"{start}/locations/eastus/usages", f"{start}/skus", "/subscriptions"):
-        for name in ("$skiptoken", "$filter", "$top", "api-version"):
-            line.send("GET", f"{path}{V}&{name}={token}")
+    _, _, group, *_, name = cluster.split("/")
+    right = {"group": group, "cluster": name, "location": "eastus", "pool": "system"}
+    names = re.findall(r"\{(\w+)\}", route.template)
+    for odd in ODD_NAMES:
+        for one in names:
+            path = route.template.format_map(dict.fromkeys(names, "a") | right | {one: odd})
+            line.send(route.method, f"{start}{path}{V}")
+    # What follows must not take away what stands there.
+    if route.method != "DELETE":
+        path = route.template.format_map(dict.fromkeys(names, "odd") | {"location": "eastus"})
+        for content in (b"", b"{}", b"[]", b'"x"', b'{"properties": {}}', b'{"properties": 1}'):
+            line.send(route.method, f"{start}{path}{V}", content)
+    path = route.template.format_map(dict.fromkeys(names, "a") | right)
+    if route.method in ("GET", "HEAD"):
+        for odd in ODD_QUERIES:
+            for one in ("$skipToken", "$filter", "$top", "$expand"):
+                line.send(route.method, f"{start}{path}{V}&{one}={odd}")
+            line.send(route.method, f"{start}{path}?api-version={odd}")
 
 
 def test_a_fault_of_the_server_is_told_in_resource_managers_form(
