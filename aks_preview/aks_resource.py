@@ -13,7 +13,7 @@ from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_diff import aks_diff, is_autoscaled, projected
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anothers, of_inputs_alone
-from catalogue import headers
+from catalogue import headers, kept
 from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
@@ -90,11 +90,11 @@ class AksResource(Handler):
                 raise _unfinished(resource_id, inputs, error) from error
             raise
 
-    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (a PUT says everything)
+    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
-        body = inputs
+        body = emptied(self._type.empty, old.inputs, inputs)
         if is_scaled_by_aks(inputs):
-            body = with_counts(inputs, await self._get(place, task.until) or {})
+            body = with_counts(body, await self._get(place, task.until) or {})
         accepted = await self._put(task, place, body)
         try:
             return await self._finished(task, accepted, inputs)
@@ -220,6 +220,19 @@ async def once_accepted(
 def is_scaled_by_aks(inputs: Values) -> bool:
     """Whether a pool, or one of those in a cluster, is autoscaled."""
     return any(map(is_autoscaled, (inputs, *(inputs.get("agentPoolProfiles") or ()))))
+
+
+def emptied(empty: Values, old: Values, new: Values) -> dict[str, Any]:
+    """The new inputs, with nothing where something is taken out: AKS keeps what is left out."""
+    gone = {name: nothing for name, nothing in empty.items() if old.get(name) and not new.get(name)}
+    result = {**gone, **new}
+    if "agentPoolProfiles" in new:
+        before = {pool["name"]: pool for pool in old.get("agentPoolProfiles") or ()}
+        result["agentPoolProfiles"] = [
+            emptied(kept.EMPTY_POOL, before.get(pool["name"], {}), pool)
+            for pool in new["agentPoolProfiles"]
+        ]
+    return result
 
 
 def with_counts(inputs: Values, actual: Values) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from azure.mgmt.containerservice import models
 from azure.mgmt.containerservice import types as wire
 
 from aks_preview.configuration import PACKAGE
-from catalogue import fixed
+from catalogue import fixed, kept
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import (
     BOOLEAN,
@@ -75,6 +75,8 @@ class AksType(ArmType):
     own: frozenset[str]
     # Lists whose order says nothing.
     unordered: frozenset[str]
+    # What takes a property out, which AKS would keep, left out.
+    empty: Mapping[str, Any]
     # What AKS fills in by itself, and with which value: no input of an imported resource.
     filled_in: Mapping[str, Any]
 
@@ -167,6 +169,7 @@ AGENT_POOL = AksType(
     ),
     own=frozenset(_OURS),
     unordered=frozenset({"availabilityZones", "nodeTaints"}),
+    empty=kept.EMPTY_POOL,
     filled_in=MappingProxyType(
         {
             "enableAutoScaling": False,
@@ -240,6 +243,7 @@ MANAGED_CLUSTER = AksType(
         }
     ),
     own=frozenset({HEADERS}),
+    empty=kept.EMPTY_CLUSTER,
     unordered=frozenset(
         {
             "agentPoolProfiles.availabilityZones",

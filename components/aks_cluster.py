@@ -11,7 +11,7 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import ManagedCluster
-from catalogue import fixed, valid_clusters, valid_pools
+from catalogue import fixed, kept, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
@@ -20,6 +20,7 @@ from components.azure_child import azure_child
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
 from components.one_owner import one_owner
+from components.taken_out import taken_out_hooks
 
 # What AKS calls the modes of the network.
 _NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
@@ -270,6 +271,8 @@ class AksCluster(_Cluster):
         )
         opts = one_owner(own, "containerservice:ManagedCluster", has_headers=headers is not None)
         hooks = first_pool_hooks(removed=args.system_pool.removed)
+        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
+        hooks = taken_out_hooks(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and some may be secrets.
         opts.additional_secret_outputs = [POOLS]

@@ -8,7 +8,7 @@ import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from aks_preview.resources import AgentPool
-from catalogue import fixed
+from catalogue import fixed, kept
 from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
 from catalogue.valid_pools import DOUBTS, GPU_POOL
 from components.arguments import check, true_or_nothing, warn
@@ -16,6 +16,7 @@ from components.azure_child import azure_child
 from components.live_pools import LivePool
 from components.one_owner import one_owner
 from components.placement import Toleration, node_selector, tolerations
+from components.taken_out import taken_out_hooks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +138,8 @@ class GpuNodePool(pulumi.ComponentResource):
             has_headers=args.custom_headers is not None,
             replace_on_header_change=args.replace_on_header_change,
         )
+        hooks = taken_out_hooks(kept.LASTING_POOL, {})
+        opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         if args.custom_headers is not None:
             return AgentPool(
                 name,
@@ -145,7 +148,9 @@ class GpuNodePool(pulumi.ComponentResource):
                 custom_headers=args.custom_headers,
                 replace_on_header_change=args.replace_on_header_change or None,
             )
-        return azure_child(aks.AgentPool, name, pool, LivePool(self, pool).options(opts))
+        return azure_child(
+            aks.AgentPool, name, pool, LivePool(self, pool, kept.EMPTY_POOL).options(opts)
+        )
 
 
 def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> aks.AgentPoolArgs:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
-from catalogue import fixed
+from catalogue import fixed, kept
 from catalogue.valid_pools import SYSTEM_NODE_POOL
 from components.arguments import check, true_or_nothing
 from components.azure_child import azure_child
 from components.live_pools import LivePool
+from components.taken_out import taken_out_hooks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +73,9 @@ class SystemNodePool(pulumi.ComponentResource):
             replace_on_changes=fixed.replacing(fixed.POOL, given),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
+            hooks=taken_out_hooks(kept.LASTING_POOL, {}),
         )
-        live = LivePool(self, pool)
+        live = LivePool(self, pool, ("enableAutoScaling", "tags"))
         self.agent_pool = azure_child(aks.AgentPool, name, pool, live.options(of_the_pool))
         self.id = self.agent_pool.id
         self.register_outputs({"id": self.id, "poolName": self.pool_name})

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from aks_preview.aks_resource import AksResource
+from aks_preview.aks_resource import AksResource, emptied
 from aks_preview.aks_types import AGENT_POOL
 from aks_preview.configuration import PACKAGE, SETTINGS
+from catalogue import kept
 from provider_kit.arm import Arm
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
@@ -28,9 +29,11 @@ class BrokenArm(Arm):
         super().__init__(Cancellation())
         self.configuration = Configuration({"subscriptionId": "s"}, PACKAGE, SETTINGS)
         self.requests: list[tuple[str, str]] = []
+        self.bodies: list[Any] = []
 
-    async def begin(self, method: Any, resource_id: str, *_: Any, **__: Any) -> Any:
+    async def begin(self, method: Any, resource_id: str, *content: Any, **__: Any) -> Any:
         self.requests.append((method, resource_id))
+        self.bodies.append(content[1])
 
     async def finish(self, *_: Any) -> dict[str, Any]:
         raise ProviderError("It broke.")
@@ -46,6 +49,31 @@ def test_an_update_that_broke_keeps_the_id_of_the_state() -> None:
 
     assert broken.value.resource_id == recorded
     assert arm.requests == [("PUT", ID)]
+
+
+@pytest.mark.parametrize("name", kept.EMPTY_POOL)
+def test_what_is_taken_out_is_sent_as_nothing(name: str) -> None:
+    """AKS keeps what a PUT leaves out: the tags stayed."""
+    arm, value = BrokenArm(), {"tags": {"a": "b"}, "nodeLabels": {"a": "b"}}.get(name, True)
+    pools = AksResource(AGENT_POOL, arm, Cancellation())
+
+    old = Recorded({**INPUTS, name: value}, {})
+
+    with pytest.raises(ResourceInitError):
+        asyncio.run(pools.update(Task("", "p", None), ID, old, INPUTS))
+
+    assert arm.bodies[0]["properties"] == {"vmSize": "one", name: kept.EMPTY_POOL[name]}
+
+
+def test_a_pool_in_its_cluster_is_scaled_by_aks_no_more() -> None:
+    scaled = {"name": "a", "enableAutoScaling": True}
+    fixed = {"name": "a", "count": 3}
+    before = {"tags": {"a": "b"}, "agentPoolProfiles": [scaled]}
+
+    assert emptied(kept.EMPTY_CLUSTER, before, {"agentPoolProfiles": [fixed]}) == {
+        "tags": {},
+        "agentPoolProfiles": [{**fixed, "enableAutoScaling": False}],
+    }
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
         ({"orchestratorVersion": "1.35.2"}, {"orchestratorVersion": "1.35"}),
         ({}, {"apiServerAccessProfile": {"authorizedIPRanges": []}}),
         ({}, {"enableAutoScaling": False, "nodeTaints": [], "tags": {}}),
+        # Azure Policy adds tags.
+        ({"tags": {"a": "b", "c": "d"}}, {"tags": {"a": "b"}}),
         ({"count": 3, **SCALED}, {"count": 1, **SCALED}),
     ],
 )
@@ -35,7 +37,8 @@ def test_what_aks_says_otherwise_is_the_same(actual: Any, wanted: Any) -> None:
     [
         ({"nodeLabels": {"a": "b"}}, {"nodeLabels": {"a": "B"}}),
         ({"nodeLabels": {"a": "b", "c": "d"}}, {"nodeLabels": {"a": "b"}}),
-        ({"tags": {"a": "b"}}, {"tags": {}}),
+        ({"tags": {"a": "b"}}, {"tags": {"a": "B"}}),
+        ({}, {"tags": {"a": "b"}}),
         ({"orchestratorVersion": "1.3"}, {"orchestratorVersion": "1.35"}),
         ({"orchestratorVersion": "1.35.2"}, {"orchestratorVersion": "1.3"}),
         ({"nodeTaints": ["a"]}, {"nodeTaints": []}),

@@ -19,7 +19,8 @@ from tests.old_program import test_pools
 from tests.old_program.test_pools import V, live_count, path
 from tests.rehearsal.conftest import Azure
 
-pytestmark = [pytest.mark.engine, pytest.mark.long]
+# Some ten runs of Pulumi each.
+pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
 
 PROGRAM = """
 from components import *
