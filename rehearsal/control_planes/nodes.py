@@ -29,6 +29,7 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 # Reserved of a disk, measured on AKS: what the file system takes, and what eviction keeps free.
 DISK_KIBIBYTES_PER_GIB = 1014735
 DISK_ALLOCATABLE = 0.9
+LONGEST_LABEL = 63
 ARM64 = re.compile(r"standard_[a-z]+\d+[a-z]*p[a-z]*_|gb[23]00", re.IGNORECASE)
 SYSTEMS = {
     "Linux": ("linux", "Ubuntu 24.04.3 LTS", "6.8.0-1041-azure", "containerd://2.1.6-1"),
@@ -145,7 +146,7 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
         **pool.labels,
         "agentpool": pool.name,
         conventions.POOL_LABEL: pool.name,
-        "kubernetes.azure.com/cluster": cluster.node_group,
+        "kubernetes.azure.com/cluster": _as_label(cluster.node_group),
         "kubernetes.azure.com/mode": pool.mode.lower(),
         "kubernetes.azure.com/node-image-version": pool.node_image,
         "kubernetes.azure.com/os-sku": "Ubuntu" if system == "linux" else "Windows2022",
@@ -166,6 +167,12 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
     if pool.is_spot:
         found |= dict([conventions.SPOT_LABEL])
     return found
+
+
+def _as_label(group: str) -> str:
+    """A resource group's name as AKS makes a label of it (its node bootstrapper, AgentBaker)."""
+    cut = group.replace("(", "-").replace(")", "-")[:LONGEST_LABEL]
+    return f"{cut[: LONGEST_LABEL - 1]}z" if cut.endswith(("-", "_", ".")) else cut
 
 
 def given(pool: WantedPool) -> str:

@@ -347,7 +347,8 @@ def test_odd_addresses(line: Line, cluster: str, route: Route) -> None:
         for content in (b"", b"{}", b"[]", b'"x"', b'{"properties": {}}', b'{"properties": 1}'):
             line.send(route.method, f"{start}{path}{V}", content)
     path = route.template.format_map(dict.fromkeys(names, "a") | right)
-    if route.method in ("GET", "HEAD"):
+    # A list of all sizes takes its time.
+    if route.method == "GET" and "/skus" not in route.template:
         for odd in ODD_QUERIES:
             for one in ("$skipToken", "$filter", "$top", "$expand"):
                 line.send(route.method, f"{start}{path}{V}&{one}={odd}")
