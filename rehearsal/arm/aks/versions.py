@@ -20,8 +20,8 @@ from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.desired_state import Era
 
-# How many minor versions further a cluster of a long-term version can go at once.
-NEXT_IN_LONG_TERM = 3
+# How many minor versions further a cluster can go at once, where there is long-term support alone.
+REACH_IN_LONG_TERM = 3
 
 # The article's era has today's versions as well, since today's programs ask for them.
 ARTICLE: Mapping[str, MinorVersion] = {
@@ -54,13 +54,13 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
 
 def admit_change(offers: Offers, location: str, before: str, after: str) -> None:
     """Refuses to go back, and to skip a minor version, from one release to another."""
+    known = offered(offers, location)
     if _numbers(after) < _numbers(before):
         refusal = errors.DOWNGRADE
-    elif _minor(after) > _minor(before) + 1 and _line(before) in offered(offers, location):
+    elif _minor(after) > _minor(before) + _reach(known, before) and _line(before) in known:
         refusal = errors.UPGRADE_TOO_FAR
     else:
         return
-    known = offered(offers, location)
     there = before in known[_line(before)].patches if _line(before) in known else False
     named = upgrades(known, before) if there else [*known]
     raise errors.ArmError(refusal, before=before, after=after, upgrades=",".join(named))
@@ -114,16 +114,18 @@ def _shown(known: Offered, minor: str) -> Json:
 
 
 def upgrades(known: Offered, release: str) -> list[str]:
-    """Returns newer patches of the same minor version, and those of the next one.
-
-    Of a version that there is for long-term support alone, those of the next three.
-    """
+    """Returns newer patches of the same minor version, and those of the next ones."""
     minor = known.get(_line(release), MinorVersion(()))
-    following = NEXT_IN_LONG_TERM if minor.plans == (LONG_TERM,) else 1
     major, number = _numbers(release)[:2]
-    after = [known.get(f"{major}.{number + step}") for step in range(1, following + 1)]
+    lines = [f"{major}.{number + step + 1}" for step in range(_reach(known, release))]
     newer = [patch for patch in minor.patches if _numbers(patch) > _numbers(release)]
-    return [*newer, *(patch for one in after if one for patch in one.patches)]
+    return [*newer, *(patch for line in lines if line in known for patch in known[line].patches)]
+
+
+def _reach(known: Offered, release: str) -> int:
+    """Returns how many minor versions further a cluster can go at once."""
+    minor = known.get(_line(release))
+    return REACH_IN_LONG_TERM if minor and minor.plans == (LONG_TERM,) else 1
 
 
 PATH = "/providers/Microsoft.ContainerService/locations/{location}/kubernetesVersions"

@@ -146,6 +146,19 @@ def test_an_upgrade_goes_one_minor_version_at_a_time_and_the_control_plane_first
         assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.2 to 1.34.5")
 
 
+def test_a_cluster_goes_wherever_the_list_says_that_it_goes(shop: Any) -> None:
+    """A long-term version goes three minor versions further in the list, and one in a PUT."""
+    listed = versions(shop)["1.31"].patch_versions["1.31.14"].upgrades
+    assert "1.34.5" in listed
+    long_term = {"kubernetesVersion": "1.31.14", "supportPlan": LONG_TERM}
+    assert put(shop, "long", **long_term).status == 201
+    wait_until_made(shop, f"{CLUSTERS}/long")
+    too_far = put(shop, "long", **long_term | {"kubernetesVersion": "1.35.2"})
+    assert too_far.body["code"] == "OperationNotAllowed"
+    assert f"Available upgrades: {','.join(listed)}" in too_far.body["message"]
+    assert put(shop, "long", **long_term | {"kubernetesVersion": "1.34.5"}).status == 200
+
+
 def test_a_pool_is_never_a_release_newer_than_its_control_plane(shop: Any) -> None:
     """Minor versions alone were compared; one alone stood for the newest of its releases."""
     cluster = at(shop, "releases", "1.35.1")

@@ -190,5 +190,5 @@ def test_a_refusal_is_told_in_azures_words(bench: Bench) -> None:
         fails=True,
     )
 
-    assert "ParentResourceNotFound" in said
+    assert "LocationNotAvailableForResourceGroup" in said
     assert "Traceback" not in said
