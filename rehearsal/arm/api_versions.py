@@ -1,5 +1,6 @@
 """The API versions that there have been, and the refusal of those that never were."""
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
@@ -8,6 +9,7 @@ from catalogue import regions
 from catalogue.today import today
 from rehearsal.arm import errors
 
+_FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?")
 # When the tables were made. What is newer than their last entry is taken, up to then or to today.
 AS_OF = date(2026, 11, 22)
 
@@ -93,6 +95,8 @@ def _asked_of(path: str) -> tuple[str, list[str]]:
 
 def _is_past(version: str, *, of_any_day: bool = False) -> bool:
     """Returns whether a version is a date, and none of the future."""
+    if not _FORM.fullmatch(version):
+        return False
     try:
         day = date.fromisoformat(version.removesuffix("-preview"))
     except ValueError:

@@ -88,6 +88,14 @@ REPORTED = {
         NESTED,
         ("The api-version '2025-13-45' is invalid. The supported versions are '",),
     ),
+    "version in another form": Row(
+        "GET",
+        "{cluster}?api-version=20261101",
+        400,
+        "InvalidApiVersionParameter",
+        NESTED,
+        ("The api-version '20261101' is invalid.",),
+    ),
     "version that Resource Manager never had": Row(
         "GET",
         "/resourceGroups/{group}?api-version=2021-03-01",
