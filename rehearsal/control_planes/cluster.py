@@ -34,7 +34,13 @@ from rehearsal.control_planes.autoscaler import Autoscaler
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Clock, Life, Log, Run, now
 from rehearsal.control_planes.control_plane import ControlPlane
-from rehearsal.control_planes.desired_state import Era, Source, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import (
+    Era,
+    Refusal,
+    Source,
+    WantedCluster,
+    WantedPool,
+)
 from rehearsal.control_planes.device_plugin import Plugins
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.kwok_stages import SAMPLE
@@ -47,6 +53,8 @@ PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
 SETBACK_SECONDS, LONGEST_SETBACK = 1.0, 60.0
 # How long nothing is said of what fails again in the same way.
 QUIET_SECONDS = 60.0
+# Not even a fast rehearsal gives up sooner.
+SHORTEST_STANDSTILL = 45.0
 SERVERS_FAULT = 500
 LIST_PODS = "/api/v1/pods"
 LIST_NODES = "/api/v1/nodes"
@@ -107,7 +115,11 @@ class Cluster:
         # Operations whose pools are as they shall be...
         self.settled: set[str] = set()
         # ...and those that cannot be, with the reason.
-        self.refused: dict[str, str] = {}
+        self.refused: dict[str, Refusal] = {}
+        # Since when nothing has changed on a pool that is worked on, by its name.
+        self._standstills: dict[str, tuple[object, float]] = {}
+        # Why pods could not be evicted, by their uids.
+        self._kept: dict[str, str] = {}
 
     async def run(self, wanted: Callable[[], WantedCluster | None]) -> None:
         """Keeps the cluster as it is wanted, until it is cancelled."""
@@ -177,11 +189,43 @@ class Cluster:
         try:
             is_done = await self._keep_nodes(cluster, pool)
         except Exception as error:
-            if not _passes(error):
+            if _passes(error):
+                self._wait(pool, Refusal("NodesRefused", str(error)))
+            else:
                 self._set_back(cluster, pool, error)
             return False
         self._setbacks.pop(pool.name, None)
+        if not is_done:
+            self._wait(pool, self._obstacle(pool))
         return is_done
+
+    def _wait(self, pool: WantedPool, obstacle: Refusal) -> None:
+        """Gives up an operation on whose pool nothing has changed for as long as AKS drains."""
+        if pool.operation is None:
+            return
+        seen = [
+            (node["metadata"]["name"], nodes.is_going(node), nodes.is_ready(node))
+            for node in self.nodes.objects
+            if nodes.pool_of(node) == pool.name
+        ]
+        now_seen, moment = (pool.operation, sorted(seen)), time.monotonic()
+        before, since = self._standstills.setdefault(pool.name, (now_seen, moment))
+        if before != now_seen:
+            self._standstills[pool.name] = (now_seen, moment)
+        limit = pool.drain_minutes * 60 * self._time_scale
+        if moment - since > max(SHORTEST_STANDSTILL, limit) and before == now_seen:
+            self.refused[pool.operation] = obstacle
+
+    def _obstacle(self, pool: WantedPool) -> Refusal:
+        """What a pool waits for."""
+        for node in self.nodes.objects:
+            if nodes.pool_of(node) == pool.name and nodes.is_going(node):
+                for pod in self._pods_on(node):
+                    if why := self._kept.get(pod["metadata"]["uid"]):
+                        name, where = pod["metadata"]["name"], pod["metadata"]["namespace"]
+                        words = f"Drain of node {node['metadata']['name']} failed at pod {name}"
+                        return Refusal("PodDrainFailure", f"{words} in namespace {where}: {why}")
+        return Refusal("NodesNotReady", f"The nodes of {pool.name} are not as they shall be.")
 
     def _set_back(self, cluster: WantedCluster, pool: WantedPool, error: Exception) -> None:
         before, pause = self._setbacks.get(pool.name), SETBACK_SECONDS
@@ -195,7 +239,7 @@ class Cluster:
         again = time.monotonic() + pause
         self._setbacks[pool.name] = _Setback(pool, operation, pause, again)
         if pool.operation:
-            self.refused[pool.operation] = str(error)
+            self.refused[pool.operation] = Refusal("NodesRefused", str(error))
 
     async def _keep_nodes(self, cluster: WantedCluster, pool: WantedPool) -> bool:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
@@ -241,6 +285,7 @@ class Cluster:
             # A disruption budget does not allow it yet: the node waits.
             if error.status not in (NOT_FOUND, TOO_MANY_REQUESTS):
                 raise
+            self._kept[pod["metadata"]["uid"]] = str(error)
 
     async def _remove_strangers(self, cluster: WantedCluster) -> None:
         """Takes away the nodes of pools that are no more."""
@@ -286,6 +331,7 @@ class Cluster:
         self._plugins.forget(pods)
         uids = {pod["metadata"]["uid"] for pod in pods}
         self._unmounted = {uid: why for uid, why in self._unmounted.items() if uid in uids}
+        self._kept = {uid: why for uid, why in self._kept.items() if uid in uids}
 
     async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
         # Of a node that is not known nobody can say what its containers find.

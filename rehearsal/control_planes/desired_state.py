@@ -8,6 +8,9 @@ from typing import Protocol
 
 from catalogue.today import today
 
+# Of a pool that does not say how long its nodes may take to get rid of their pods.
+DRAIN_MINUTES = 30
+
 
 class Era(StrEnum):
     """Which Azure is rehearsed: the one of the article, or today's."""
@@ -49,6 +52,7 @@ class WantedPool:
     is_spot: bool = False
     limits: Limits | None = None
     surge: str = "10%"
+    drain_minutes: int = DRAIN_MINUTES
     # How its GPUs come to be seen.
     has_driver: bool = False
     brings_plugin: bool = False
@@ -77,6 +81,14 @@ class WantedCluster:
     pools: tuple[WantedPool, ...] = ()
     # The names of pools that nobody can make anything of: their nodes stay as they are.
     unreadable: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why there cannot be what an operation asked for."""
+
+    code: str
+    message: str
 
 
 class Source(Protocol):

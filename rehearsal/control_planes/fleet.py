@@ -19,7 +19,7 @@ from rehearsal.control_planes.control_plane import (
     ask_about_tokens,
     settle_in,
 )
-from rehearsal.control_planes.desired_state import Era, Source, WantedCluster
+from rehearsal.control_planes.desired_state import Era, Refusal, Source, WantedCluster
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
 
 # How often the wishes are looked at when nobody says that they have changed.
@@ -97,7 +97,7 @@ class Fleet:
         cluster = self._running.get(uid)
         return cluster is not None and operation in cluster.settled
 
-    def refusal(self, uid: str, operation: str) -> str | None:
+    def refusal(self, uid: str, operation: str) -> Refusal | None:
         """Why there cannot be what an operation asked for, if there cannot."""
         cluster = self._running.get(uid)
         return cluster.refused.get(operation) if cluster else None

@@ -1,6 +1,7 @@
 """What stands behind the clusters: a fleet of real control planes, or nothing."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from catalogue.nodes import DEFAULT_SURGE
@@ -11,7 +12,13 @@ from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
-from rehearsal.control_planes.desired_state import Limits, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import (
+    DRAIN_MINUTES,
+    Limits,
+    Refusal,
+    WantedCluster,
+    WantedPool,
+)
 from rehearsal.control_planes.fleet import Fleet, Settings
 from rehearsal.control_planes.nodes import pool_of
 
@@ -83,7 +90,7 @@ class StoreSource:
 
 def _pool(pool: Resource) -> WantedPool:
     has = pool.properties
-    gpu = has.get("gpuProfile") or {}
+    gpu, upgrade = has.get("gpuProfile") or {}, has.get("upgradeSettings") or {}
     is_specialised = pool.body.get("image") == pools.SPECIALISED
     is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
     limits = None
@@ -105,7 +112,8 @@ def _pool(pool: Resource) -> WantedPool:
         disk_gib=has["osDiskSizeGB"],
         is_spot=has.get("scaleSetPriority") == "Spot",
         limits=limits,
-        surge=str((has.get("upgradeSettings") or {}).get("maxSurge") or DEFAULT_SURGE),
+        surge=str(upgrade.get("maxSurge") or DEFAULT_SURGE),
+        drain_minutes=upgrade.get("drainTimeoutInMinutes") or DRAIN_MINUTES,
         has_driver=is_specialised or gpu.get("driver") == "Install",
         brings_plugin=is_specialised or is_managed,
         mig_profile=has.get("gpuInstanceProfile"),
@@ -160,14 +168,11 @@ class FleetControlPlanes:
         ]
         own = operation if kind.startswith("cluster") else None
         for uid in {_uid(owner) for owner in owners if owner}:
-            for code, reason in (
-                ("ControlPlaneFailed", fleet.failure(uid, own)),
-                ("NodesRefused", fleet.refusal(uid, operation)),
-            ):
-                if reason:
-                    error = {"code": code, "message": reason}
-                    operations.fail_when_due(self._store, operation, error)
-                    return False
+            failure = fleet.failure(uid, own)
+            refusal = Refusal("ControlPlaneFailed", failure) if failure else None
+            if refusal := refusal or fleet.refusal(uid, operation):
+                operations.fail_when_due(self._store, operation, asdict(refusal))
+                return False
             if not fleet.is_settled(uid, operation):
                 return True
         return False

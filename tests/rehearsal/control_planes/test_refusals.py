@@ -11,29 +11,29 @@ from hypothesis import strategies as st
 
 from rehearsal.arm.home import Home
 from tests.rehearsal.arm.odd_bodies import NAMES, TEXTS, with_value
-from tests.rehearsal.control_planes.conftest import Body, Cluster, V, until
+from tests.rehearsal.control_planes.conftest import PATIENCE, Body, Cluster, V, until
 
 SIZE = {"vmSize": "Standard_D4ds_v5", "count": 1}
 # Each is right as the API has it, and together nodes cannot have them.
 TWICE = ["sku=gpu:NoSchedule", "sku=a100:NoSchedule"]
 
 
-def put(cluster: Cluster, name: str, **properties: Any) -> Body:
+def put(cluster: Cluster, name: str, *, seconds: float = PATIENCE, **properties: Any) -> Body:
     """What became of the operation that a PUT has begun."""
     body = {"properties": {**SIZE, **properties}}
     reply = cluster.azure.call("PUT", f"{cluster.path}/agentPools/{name}{V}", body)
     assert reply.status in (200, 201), reply
-    return ended(cluster, reply.headers["Azure-AsyncOperation"])
+    return ended(cluster, reply.headers["Azure-AsyncOperation"], seconds)
 
 
-def ended(cluster: Cluster, operation: str) -> Body:
+def ended(cluster: Cluster, operation: str, seconds: float = PATIENCE) -> Body:
     address = cluster.azure.below(operation)
 
     def over() -> Body | None:
         body: Body = cluster.azure.call("GET", address).body
         return body if "endTime" in body else None
 
-    done: Body = until(over, "the operation has ended")
+    done: Body = until(over, "the operation has ended", seconds)
     return done
 
 
@@ -88,6 +88,54 @@ def test_a_pool_that_nobody_understands_is_left_alone(today: Cluster, pool_name:
     assert put(today, other)["status"] == "Succeeded"
     assert today.names(pool_name) == [node]
     remove(today, other)
+    remove(today, pool_name)
+
+
+@pytest.mark.long
+def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_name: str) -> None:
+    """A scale-down waited for it for ever; AKS gives up after the drain timeout."""
+    timeout = {"drainTimeoutInMinutes": 5}
+    labels = {"app": pool_name}
+    put(today, pool_name, count=2, upgradeSettings=timeout)
+    today.apply(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": pool_name},
+            "spec": {
+                "replicas": 2,
+                "selector": {"matchLabels": labels},
+                "template": {
+                    "metadata": {"labels": labels},
+                    "spec": {
+                        "nodeSelector": {"agentpool": pool_name},
+                        "topologySpreadConstraints": [
+                            {
+                                "maxSkew": 1,
+                                "topologyKey": "kubernetes.io/hostname",
+                                "whenUnsatisfiable": "DoNotSchedule",
+                                "labelSelector": {"matchLabels": labels},
+                            }
+                        ],
+                        "containers": [{"name": "one", "image": "registry.k8s.io/pause:3.10"}],
+                    },
+                },
+            },
+        }
+    )
+    today.kubectl("rollout", "status", f"deployment/{pool_name}", "--timeout=60s")
+    today.apply(
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": pool_name},
+            "spec": {"minAvailable": 2, "selector": {"matchLabels": labels}},
+        }
+    )
+    failed = put(today, pool_name, count=1, upgradeSettings=timeout, seconds=120)
+    assert failed["status"] == "Failed"
+    assert failed["error"]["code"] == "PodDrainFailure"
+    assert "disruption budget" in failed["error"]["message"]
     remove(today, pool_name)
 
 
