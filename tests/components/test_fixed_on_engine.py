@@ -52,6 +52,8 @@ BY_PROPERTIES: dict[str, tuple[Any, Any]] = {
     "windowsProfile.disableOutboundNat": (False, True),
     "workloadRuntime": (None, "KataVmIsolation"),
 }
+# What AKS asks for beside a property.
+BESIDE: dict[str, dict[str, Any]] = {"nodePublicIPPrefixID": {"enableNodePublicIP": True}}
 # What azure-native does not have.
 OF_AKS_PREVIEW = {"gpuProfile.driverType", "gpuProfile.nvidia"}
 ROWS = {*fixed.POOL} - OF_AKS_PREVIEW
@@ -114,6 +116,9 @@ cluster = aks.ManagedCluster(
     dns_prefix=name,
     identity={{"type": "SystemAssigned"}},
     agent_pool_profiles=[dict(name="system", mode="System", vmSize="Standard_D4ds_v5", count=1)],
+    # For the pool that gets Windows.
+    network_profile={{"networkPlugin": "azure"}},
+    windows_profile={{"adminUsername": "azureuser"}},
 )
 for place, (path, args) in enumerate({by_arguments!r}.items()):
     own = dict(vm_size="Standard_NC8as_T4_v3", count=0) | args
@@ -131,7 +136,7 @@ for place, (path, value) in enumerate({by_properties!r}.items()):
     own = {{}} if value is None else {{outer: {{inner: value}} if inner else value}}
     inputs = dict(
         resourceGroupName=group.name, resourceName=cluster.name, agentPoolName=f"p{{place}}",
-        vmSize="Standard_D4ds_v5", count=0, **own
+        vmSize="Standard_D4ds_v5", count=0, **own, **{beside!r}.get(path, {{}})
     )
     pulumi.CustomResource(
         "azure-native:containerservice:AgentPool", path, inputs,
@@ -154,6 +159,7 @@ def program(
         name=name,
         by_arguments={path: sides[side] for path, sides in by_arguments.items()},
         by_properties={path: sides[side] for path, sides in by_properties.items()},
+        beside=BESIDE,
     )
 
 
