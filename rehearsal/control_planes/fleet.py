@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import shutil
 import traceback
 from collections.abc import Callable, Mapping
@@ -24,6 +25,8 @@ from rehearsal.control_planes.processes import Processes, end_leftovers, records
 
 # How often the wishes are looked at when nobody says that they have changed.
 LOOK_SECONDS = 0.5
+# How long the server's start waits for them: less than those who wait for the server.
+START_SECONDS = 100.0
 # A port that was free may be taken by the time it is wanted.
 ATTEMPTS = 3
 
@@ -131,9 +134,14 @@ class Fleet:
     # -- its life
 
     async def start(self) -> None:
-        """Brings back the clusters that there were; returns when they are ready, or have failed."""
+        """Brings back the clusters that there were; returns when they are ready, or have failed.
+
+        Whoever waits for the server does not wait for ever for one that does neither.
+        """
         self._try_look()
-        await asyncio.gather(*(event.wait() for event in self._ready.values()))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                await asyncio.gather(*(event.wait() for event in self._ready.values()))
         self._loop = asyncio.create_task(self._run())
 
     async def stop(self) -> None:

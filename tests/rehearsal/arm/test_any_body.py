@@ -36,7 +36,7 @@ VALUES: dict[str, Any] = {
     "object": {},
 }
 quick = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -1,8 +1,14 @@
 """A control plane that does not come up."""
 
+import asyncio
+import time
 from pathlib import Path
 
+import pytest
+
 from rehearsal import cloud
+from rehearsal.control_planes import fleet
+from rehearsal.control_planes.desired_state import Era, WantedCluster
 from tests.rehearsal.conftest import FAST, Azure, new_cluster
 from tests.rehearsal.control_planes.conftest import V, processes_of, until
 
@@ -43,3 +49,43 @@ def test_it_is_said_what_was_wrong_and_the_cluster_can_be_deleted(tmp_path: Path
     finally:
         assert cloud.stop(home)
     assert processes_of(home) == []
+
+
+class OneCluster:
+    """Wants one cluster, and no change of it."""
+
+    def clusters(self) -> list[WantedCluster]:
+        return [
+            WantedCluster(
+                uid="one", name="c", group="g", location="l", subscription="s", node_group="n"
+            )
+        ]
+
+    def resize(self, _pool_id: str, _count: int) -> bool:
+        return False
+
+
+def test_one_that_neither_comes_up_nor_fails_keeps_nothing_from_starting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server began to answer when all were ready: whoever waited for it gave up before."""
+    for part in PARTS:
+        (tmp_path / part).write_text("#!/bin/sh\nexec sleep 100\n")
+        (tmp_path / part).chmod(0o755)
+    monkeypatch.setattr(fleet, "START_SECONDS", 0.5)
+    authority = tmp_path / "authority.pem"
+    authority.touch()
+    folder = tmp_path / "kubernetes"
+    folder.mkdir()
+    settings = fleet.Settings(folder, tmp_path, Era.TODAY, 1.0, lambda _: "https://a", authority)
+
+    async def start() -> float:
+        clusters = fleet.Fleet(settings, OneCluster())
+        begun = time.monotonic()
+        await clusters.start()
+        took = time.monotonic() - begun
+        await clusters.stop()
+        return took
+
+    assert asyncio.run(start()) < 20
+    assert processes_of(tmp_path) == []
