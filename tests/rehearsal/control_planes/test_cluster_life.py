@@ -140,16 +140,6 @@ def test_no_kubeconfig_is_in_the_request_log(today: Cluster) -> None:
         assert secret not in log
 
 
-def test_local_accounts_can_be_off(today: Cluster) -> None:
-    system = {"name": "system", "mode": "System", "vmSize": "Standard_D4ds_v5", "count": 1}
-    pools = {"agentPoolProfiles": [system]}
-    today.put({**pools, "disableLocalAccounts": True})
-    refused = today.azure.call("POST", f"{today.path}/listClusterAdminCredential{V}")
-    today.put({**pools, "disableLocalAccounts": False})
-    assert refused.status == 400
-    assert "disable local accounts" in refused.body["message"]
-
-
 def test_it_listens_on_the_loopback_address_alone(today: Cluster) -> None:
     sockets = set()
     for pid in processes_of(today.azure.cloud.home):

@@ -72,3 +72,14 @@ def test_who_gets_no_token(azure: Any, more: dict[str, str], said: str) -> None:
     assert (ended.returncode, ended.stdout) == (1, "")
     assert said in ended.stderr
     assert "wrong" not in ended.stderr
+
+
+def test_local_accounts_can_be_off(
+    azure: Any, group: str, cluster_body: Callable[..., Any]
+) -> None:
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/own"
+    body = cluster_body(aadProfile={"managed": True}, disableLocalAccounts=True)
+    assert azure.call("PUT", f"{path}{V}", body).status == 201
+    refused = azure.call("POST", f"{path}/listClusterAdminCredential{V}")
+    assert refused.status == 400
+    assert "disable local accounts" in refused.body["message"]
