@@ -245,9 +245,9 @@ def show(request: Request) -> Answer:
     row = _row(request.store, request.names["operation"])
     is_under_way = _is_under_way(row)
     status = _step(request, row) if is_under_way else row["status"]
-    body: Json = {"name": row["id"], "status": status, "startTime": _time(row)}
+    body: Json = {"name": row["id"], "status": status, "startTime": written(row["started"])}
     if not is_under_way:
-        body["endTime"] = _time(row, "ended")
+        body["endTime"] = written(row["ended"])
     error = json.loads(row["error"] or "{}")
     if PASSING in error:
         body["error"] = error[PASSING]
@@ -281,7 +281,7 @@ def show_result(request: Request) -> Answer:
     address = _address(request, "operationresults", row["id"], request.names["location"])
     if not _is_under_way(row):
         return Answer(204, None, {"Location": address})
-    body = {"startTime": _time(row), "status": _step(request, row)}
+    body = {"startTime": written(row["started"]), "status": _step(request, row)}
     return Answer(202, body, {"Location": address} | retry_headers(request, row["id"]))
 
 
@@ -296,9 +296,9 @@ def _row(store: Store, operation: str) -> sqlite3.Row:
     return rows[0]
 
 
-def _time(row: sqlite3.Row, which: str = "started") -> str:
+def written(moment: float) -> str:
     """Returns a moment as AKS writes it: without the zeros at its end."""
-    text = f"{datetime.datetime.fromtimestamp(row[which], datetime.UTC):%Y-%m-%dT%H:%M:%S.%f}"
+    text = f"{datetime.datetime.fromtimestamp(moment, datetime.UTC):%Y-%m-%dT%H:%M:%S.%f}"
     return text.rstrip("0").rstrip(".") + "Z"
 
 

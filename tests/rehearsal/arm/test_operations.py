@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from rehearsal.arm import operations
 from rehearsal.cloud import Cloud
 from tests.faults import Faults
 from tests.rehearsal.conftest import API_VERSION, ENDED, Azure, new_cluster
@@ -146,6 +147,8 @@ def test_times_are_written_as_azure_writes_them(azure: Azure, cluster: str) -> N
     made = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", BODY)
     address = azure.below(made.headers["Azure-AsyncOperation"])
     done = azure.wait(address, lambda got: got.body["status"] in ENDED).body
+    for moment, text in ((0, "00"), (0.5, "00.5"), (0.25, "00.25"), (10.0, "10")):
+        assert operations.written(moment) == f"1970-01-01T00:00:{text}Z"
     for name in ("startTime", "endTime"):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,6}[1-9])?Z", done[name])
         assert datetime.fromisoformat(done[name])
