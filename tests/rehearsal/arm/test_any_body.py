@@ -222,6 +222,20 @@ def test_json_that_nothing_could_keep(line: Line, content: bytes) -> None:
     assert groups[0] == 200
 
 
+@pytest.mark.parametrize(
+    "many",
+    [
+        {"nodeLabels": {f"label{number}": "a" for number in range(10_000)}},
+        {"nodeTaints": [f"taint{number}=a:NoSchedule" for number in range(5_000)]},
+        {"tags": {f"tag{number}": "a" * 200 for number in range(10_000)}},
+    ],
+    ids=lambda many: next(iter(many)),
+)
+def test_very_much_of_something(line: Line, cluster: str, many: dict[str, Any]) -> None:
+    body = {"properties": {**POOL["properties"], **many}}
+    try_bodies(line, f"{cluster}/agentPools/{unique('m')}", "AgentPool", [body], API_VERSION)
+
+
 def test_tags_are_texts(line: Line) -> None:
     """Resource Manager reads a number as the text that it is."""
     path = f"/resourceGroups/{unique('tagged')}"

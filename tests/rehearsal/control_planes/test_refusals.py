@@ -140,6 +140,14 @@ def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_na
 
 
 @pytest.mark.long
+def test_more_labels_than_a_node_can_have(today: Cluster, pool_name: str) -> None:
+    labels = {f"label{number}": "a" * 60 for number in range(10_000)}
+    failed = put(today, pool_name, nodeLabels=labels)
+    assert (failed["status"], failed["error"]["code"]) == ("Failed", "NodesRefused")
+    remove(today, pool_name)
+
+
+@pytest.mark.long
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
