@@ -1,7 +1,8 @@
 """The sizes of virtual machines, from gpu_sizes.csv and cpu_sizes.csv.
 
 Without GPUs these are the sizes that node pools are commonly made of. An empty cell means: not
-known.
+known. Cache and temporary disk are those of Azure's pages on the series, as of 2025, and, where its
+list of sizes is public, of that list (June 2025).
 """
 
 import csv
@@ -22,6 +23,13 @@ AS_OF = date(2026, 11, 21)
 SMALLEST = (2, 2)
 SMALLEST_OF_SYSTEM = (2, 4)
 
+# By AKS's documentation, the size of a managed disk for the system of nodes with so many cores...
+_MANAGED_DISK_GIB = {64: 1024, 16: 512, 8: 256, 1: 128}
+# ...and the smallest local disk that it puts the system on unasked. No system disk is larger than
+# AKS's API has it.
+LEAST_DEFAULT_EPHEMERAL_GIB = 128
+_MOST_DISK_GIB = 2048
+
 # Every size of the N-series carries an accelerator; NP's are FPGAs, the others' GPUs.
 _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 
@@ -40,6 +48,17 @@ class Size:
     memory_gib: float | None
     quota_family: str | None
     generations: frozenset[str]
+    # The cache and the temporary disk, where a system can be without a disk of its own. None: not
+    # known, or on NVMe.
+    cache_gib: int | None = None
+    temp_gib: int | None = None
+
+    @property
+    def local_disk_gib(self) -> int | None:
+        """The disk that an ephemeral system is put on: the cache, if it is large enough."""
+        cache, temp = self.cache_gib or 0, self.temp_gib or 0
+        disk = cache if cache >= LEAST_DEFAULT_EPHEMERAL_GIB else max(cache, temp)
+        return min(disk, _MOST_DISK_GIB) or None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,10 +102,16 @@ def cpu_sizes() -> Mapping[str, Size]:
                 memory_gib=float(row["memory_gib"]),
                 quota_family=row["quota_family"],
                 generations=frozenset(row["generations"].split(";")),
+                **_local_disks(row),
             )
             for row in _rows("cpu_sizes.csv")
         }
     )
+
+
+def managed_disk_gib(vcpus: int) -> int:
+    """The size of the managed disk that AKS gives nodes with so many cores."""
+    return next(gib for least, gib in _MANAGED_DISK_GIB.items() if vcpus >= least)
 
 
 def architecture(vm_size: str) -> str | None:
@@ -121,6 +146,10 @@ def _rows(table: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def _local_disks(row: dict[str, str]) -> dict[str, int | None]:
+    return {name: int(row[name]) if row[name] else None for name in ("cache_gib", "temp_gib")}
+
+
 def _gpu_size(row: dict[str, str]) -> GpuSize:
     def known(column: str) -> str | None:
         return row[column] or None
@@ -140,5 +169,6 @@ def _gpu_size(row: dict[str, str]) -> GpuSize:
         mig=mig == "true" if mig else None,
         aks_driver=aks_driver == "true" if aks_driver else None,
         quota_family=known("quota_family"),
+        **_local_disks(row),
         retired_on=date.fromisoformat(retired_on) if retired_on else None,
     )

@@ -141,7 +141,8 @@ def complete_due(store: Store, now: float, ended: Ended) -> None:
             else:
                 resource.operation = None
                 resource.state = status if fails(row) else KINDS[row["kind"]].afterwards
-                store.keep(resource)
+                # With another etag than the answer to the request had.
+                store.write(resource)
 
 
 def fail_when_due(store: Store, operation: str, error: Json) -> None:

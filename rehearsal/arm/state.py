@@ -124,7 +124,7 @@ class Store:
         return [_resource(row) for row in self.rows(statement, *values)]
 
     def write(self, resource: Resource) -> None:
-        """Stores a change by a request: the resource gets a new etag."""
+        """Stores what a request changes, and the end of its work: the resource gets a new etag."""
         resource.etag = str(uuid.uuid4())
         self.keep(resource)
 

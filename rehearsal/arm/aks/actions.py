@@ -18,6 +18,8 @@ def switch(request: Request, *, kind: str, action: str, before: str, after: str)
     pools.refuse_while_busy(cluster, inside)
     pools.require_power(cluster, before, action)
     for resource in (cluster, *inside):
+        if pools.STOPPED in resource.body:
+            continue  # a pool that was stopped by itself stays so
         resource.properties["powerState"] = {"code": after}
     for pool in inside:
         # A stopped cluster has no machines, so it takes no quota.

@@ -13,6 +13,22 @@ from rehearsal.arm.compute.usages import ALLOCATED
 from rehearsal.arm.offers import Offer, Offers
 from rehearsal.arm.request import Json, Request
 from rehearsal.arm.state import Resource, Store
+from rehearsal.control_planes.desired_state import Era
+
+# What AKS was seen to choose since May 2025, for System and User pools alike; before, it was one
+# size. In which order is not on record.
+SIZES_OF_AKS = {
+    Era.ARTICLE: ("Standard_DS2_v2",),
+    Era.TODAY: (
+        "Standard_D4ds_v5",
+        "Standard_D8ds_v5",
+        "Standard_D4ads_v5",
+        "Standard_D8ads_v5",
+        "Standard_D4ds_v4",
+        "Standard_D8ds_v4",
+        "Standard_E2s_v3",
+    ),
+}
 
 
 def admit(
@@ -42,6 +58,17 @@ def admit(
             pool.body[ALLOCATED] = before or 0
         failure = failure or missed
     return failure
+
+
+def choose_size(request: Request, location: str) -> str:
+    """Returns the size that AKS takes for a pool that names none, by what there is room for."""
+    account = Account(request.store, request.offers, location)
+    for name in SIZES_OF_AKS[request.offers.era]:
+        offer = request.offers.find(name, location)
+        if offer and not (offer.is_restricted or offer.is_sold_out) and account.holds(offer.size):
+            return name
+    parameter = "agentPoolProfile.vmSize"
+    raise errors.ArmError(errors.MISSING_PARAMETER, parameter, parameter=parameter)
 
 
 def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:

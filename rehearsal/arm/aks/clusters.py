@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +12,7 @@ from rehearsal.arm.aks import (
     cluster_refusals,
     defaults,
     fields,
+    filling,
     pools,
     refusals,
     rules,
@@ -25,6 +27,13 @@ NAMESPACE = "Microsoft.ContainerService"
 TYPE = f"{NAMESPACE}/managedClusters"
 # The type as AKS spells it in answers; ids have the other spelling.
 SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
+LOAD_BALANCER = "networkProfile.loadBalancerProfile"
+# What no answer has before a new cluster is done.
+KNOWN_LATER = (
+    "eTag",
+    "properties.identityProfile",
+    f"properties.{LOAD_BALANCER}.effectiveOutboundIPs",
+)
 
 
 def put(request: Request) -> Answer:
@@ -36,6 +45,7 @@ def put(request: Request) -> Answer:
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
     properties = body.get("properties") or {}
+    rules.in_version("cluster", body, request.api_version)
     before = present.properties if present else None
     case = refusals.Case(
         name=name,
@@ -50,8 +60,10 @@ def put(request: Request) -> Answer:
         others=[found.name.lower() for found in request.store.of_type(groups.TYPE)],
     )
     refusals.judge(cluster_refusals.ASKED, case)
-    after = defaults.cluster(properties, before, name, group.name, location)
-    made = {"sku": defaults.SKU | (body.get("sku") or {}), "properties": after}
+    place = name, group.name, location
+    after = defaults.cluster(properties, before, place, request.api_version)
+    had = present.body.get("sku") if present else None
+    made = {"sku": {**defaults.SKU, **(had or {}), **(body.get("sku") or {})}, "properties": after}
     refusals.judge(cluster_refusals.MADE, replace(case, values=made))
     _admit_version(request, name, location, before, after)
     if before is not None:
@@ -64,7 +76,8 @@ def put(request: Request) -> Answer:
     else:
         pools.require_power(present, "Running", "updating")
     cluster.body = {
-        "tags": body.get("tags") or {},
+        # Left out, they stay; none at all takes them away.
+        "tags": cluster.body.get("tags") if body.get("tags") is None else body["tags"] or None,
         "sku": made["sku"],
         "identity": _identity(request, body, cluster),
         "properties": after,
@@ -76,37 +89,51 @@ def put(request: Request) -> Answer:
         entra.setdefault("adminUsers", None)
     if after["oidcIssuerProfile"]["enabled"]:
         after["oidcIssuerProfile"].setdefault("issuerURL", _issuer(location, directory))
-    inline, failure = _inline_pools(request, cluster, properties, is_new=present is None)
+    inline, failure, meanwhile = _inline_pools(request, cluster, properties, is_new=not before)
+    release = "currentKubernetesVersion"
+    if before and before[release] != after[release]:
+        meanwhile = "Upgrading"
+    if properties.get("autoScalerProfile") != {}:
+        pools.note_autoscaling(cluster, inline)
     kind = "cluster update" if present else "cluster create"
-    operation = operations.begin(request, kind, [cluster, *inline], failure)
+    operation = operations.begin(request, kind, [cluster, *inline], failure, meanwhile)
     status = 200 if present else 201
-    return operations.accepted(request, status, operation, location, shown(request.store, cluster))
+    answer = shown(request.store, cluster)
+    for profile in answer["properties"]["agentPoolProfiles"]:
+        # There in answers to a PUT, and in no GET.
+        profile.setdefault("nodeLabels", {})
+    return operations.accepted(request, status, operation, location, answer)
 
 
 def _inline_pools(
     request: Request, cluster: Resource, properties: Json, *, is_new: bool
-) -> tuple[list[Resource], Json | None]:
+) -> tuple[list[Resource], Json | None, str | None]:
     """Returns the pools in the cluster's own body after the PUT, and the error that awaits them.
+
+    And the state of all until then, where it is not the usual one.
 
     An existing pool that the body does not name stays as it is: AKS removes pools through their
     own address only.
     """
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
-    inline, before = [], []
+    inline, before, states = [], [], set[str | None]()
     _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
+        rules.in_version("pool", {"properties": profile}, request.api_version)
         name, prefix = profile.get("name") or "", "agentPoolProfile."
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
         existing = present.get(name)
         before.append(pools.version_of(existing))
+        had = existing.properties if existing else None
         inline.append(pools.after_put(request, name, profile, existing, cluster, prefix))
+        states.add(pools.state_meanwhile(had, inline[-1].properties))
     pools.require_system_pool(present.values(), inline)
     for pool in present.values():
         release = pool.properties["currentOrchestratorVersion"]
         versions.admit_pool(release, cluster.properties["currentKubernetesVersion"])
     failure = admission.admit(request, cluster, zip(inline, before, strict=True))
-    return inline, failure
+    return inline, failure, "Scaling" if "Scaling" in states else None
 
 
 def _refuse_other_versions(
@@ -166,7 +193,7 @@ def patch(request: Request) -> Answer:
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     pools.require_power(cluster, "Running", "updating")
     if "tags" in body:
-        cluster.body["tags"] = body["tags"] or {}
+        cluster.body["tags"] = body["tags"] or None
     operation = operations.begin(request, "cluster update", [cluster])
     answer = shown(request.store, cluster)
     return operations.accepted(request, 200, operation, cluster.location, answer)
@@ -186,7 +213,7 @@ def delete(request: Request) -> Answer:
 def credentials(request: Request, *, role: str) -> Answer:
     cluster = existing(request)
     signs_in_itself = role == "clusterUser" and cluster.properties.get("aadProfile")
-    if cluster.properties["disableLocalAccounts"] and not signs_in_itself:
+    if cluster.properties.get("disableLocalAccounts") and not signs_in_itself:
         raise errors.ArmError(errors.NO_LOCAL_ACCOUNTS)
     return Answer(200, request.backend.control_planes.kubeconfig(cluster, role))
 
@@ -196,20 +223,40 @@ def shown(store: Store, cluster: Resource) -> Json:
         {"name": pool.name, **pools.shown(pool)["properties"]}
         for pool in pools.cluster_pools(store, cluster)
     ]
-    return {
+    body: Json = {
         "id": cluster.id,
         "name": cluster.name,
         "type": SHOWN_TYPE,
         "location": cluster.location,
         "kind": "Base",
         "eTag": cluster.etag,
-        **{name: value for name, value in cluster.body.items() if value is not None},
-        "properties": {
-            **cluster.properties,
-            "agentPoolProfiles": profiles,
-            "provisioningState": cluster.state,
-        },
+        **{name: value for name, value in deepcopy(cluster.body).items() if value is not None},
     }
+    body["properties"] |= {"agentPoolProfiles": profiles, "provisioningState": cluster.state}
+    if outbound := filling.at(body, f"properties.{LOAD_BALANCER}"):
+        outbound["effectiveOutboundIPs"] = _outbound_addresses(cluster, outbound)
+    if cluster.state == "Creating":
+        for path in KNOWN_LATER:
+            filling.take(body, path)
+        for profile in profiles:
+            profile.pop("eTag", None)
+        for found in (filling.at(body, "identity.userAssignedIdentities") or {}).values():
+            del found["clientId"]
+    return body
+
+
+def _outbound_addresses(cluster: Resource, outbound: Json) -> list[Json]:
+    """Returns the ids of the addresses that the nodes' traffic comes from."""
+    if given := filling.at(outbound, "outboundIPs.publicIPs"):
+        return [{"id": address["id"]} for address in given]
+    count = filling.at(outbound, "managedOutboundIPs.count") or 0
+    _, _, subscription, *_ = cluster.id.split("/")
+    group = (
+        f"/subscriptions/{subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"
+    )
+    place = f"{group}/providers/Microsoft.Network/publicIPAddresses"
+    names = [_made_from(cluster.id, f"address {number}") for number in range(count)]
+    return [{"id": f"{place}/{name}"} for name in names]
 
 
 def _aks_group(request: Request, name: str) -> str:

@@ -94,7 +94,7 @@ def _pool(pool: Resource) -> WantedPool:
     is_specialised = pool.body.get("image") == pools.SPECIALISED
     is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
     limits = None
-    if has["enableAutoScaling"]:
+    if has.get("enableAutoScaling"):
         limits = Limits(least=has["minCount"], most=has["maxCount"])
     return WantedPool(
         id=pool.id,

@@ -1,134 +1,191 @@
-"""What AKS fills in for what a request leaves out, and what it keeps from before."""
+"""What AKS makes of a PUT: what it keeps from before, drops, spells otherwise and fills in."""
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
 
-from catalogue import clusters, kubernetes, nodes
-from rehearsal.arm.aks import fields
-from rehearsal.arm.aks.fields import FIXED, KEPT, SERVERS
+from catalogue import clusters, kubernetes, sizes
+from rehearsal.arm.aks import fields, filling
+from rehearsal.arm.aks.fields import FIXED, KEPT, SERVERS, Change
+from rehearsal.arm.offers import known_sizes
 from rehearsal.arm.request import Json
 
-POOL: Json = {
-    "count": 1,
-    "enableAutoScaling": False,
-    "enableEncryptionAtHost": False,
-    "enableFIPS": False,
-    "enableNodePublicIP": False,
-    "enableUltraSSD": False,
-    "kubeletDiskType": "OS",
-    "mode": "User",
-    "osDiskSizeGB": 128,
-    "osDiskType": "Managed",
-    "osSKU": "Ubuntu",
-    "osType": "Linux",
-    "powerState": {"code": "Running"},
-    "scaleDownMode": "Delete",
-    "type": "VirtualMachineScaleSets",
-    "upgradeSettings": {"maxSurge": nodes.DEFAULT_SURGE},
-}
-NVIDIA_POOL: Json = {"gpuProfile": {"driver": "Install"}}
-SPOT_POOL: Json = {"scaleSetEvictionPolicy": "Delete", "spotMaxPrice": -1}
-NODE_IMAGES = {
-    "Ubuntu": "AKSUbuntu-2404gen2containerd-202611.02.0",
-    "Ubuntu2204": "AKSUbuntu-2204gen2containerd-202611.02.0",
-    "Ubuntu2404": "AKSUbuntu-2404gen2containerd-202611.02.0",
-    "AzureLinux": "AKSAzureLinux-V3gen2-202611.02.0",
-    "AzureLinux3": "AKSAzureLinux-V3gen2-202611.02.0",
-}
-MAX_PODS = {("azure", None): 30, ("azure", "overlay"): 250}
-MAX_PODS_OTHERWISE = 110
-
-CLUSTER: Json = {
-    "autoUpgradeProfile": {"nodeOSUpgradeChannel": "NodeImage"},
-    "bootstrapProfile": {"artifactSource": "Direct"},
-    "disableLocalAccounts": False,
-    "enableRBAC": True,
-    "kubernetesVersion": kubernetes.DEFAULT,
-    "networkProfile": {
-        "networkPlugin": "kubenet",
-        "loadBalancerSku": "standard",
-        "loadBalancerProfile": {
-            "backendPoolType": "nodeIPConfiguration",
-            "managedOutboundIPs": {"count": 1},
-        },
-        "serviceCidr": "10.0.0.0/16",
-        "serviceCidrs": ["10.0.0.0/16"],
-        "dnsServiceIP": "10.0.0.10",
-        "outboundType": "loadBalancer",
-        "ipFamilies": ["IPv4"],
-    },
-    "nodeProvisioningProfile": {"mode": "Manual"},
-    "oidcIssuerProfile": {"enabled": False},
-    "servicePrincipalProfile": {"clientId": "msi"},
-    "storageProfile": {
-        "diskCSIDriver": {"enabled": True},
-        "fileCSIDriver": {"enabled": True},
-        "snapshotController": {"enabled": True},
-    },
-    "supportPlan": "KubernetesOfficial",
-}
-# For network plug-ins that give pods addresses outside the subnet.
-POD_NETWORK: Json = {"podCidr": "10.244.0.0/16", "podCidrs": ["10.244.0.0/16"]}
 SKU = {"name": "Base", "tier": "Free"}
 
-SERVER_MADE = ("azurePortalFQDN", "fqdn", "identityProfile", "resourceUID")
+SERVER_MADE = ("azurePortalFQDN", "fqdn", "identityProfile", "privateFQDN", "resourceUID")
+
+# A list that says the same in other words: of a new value, a new list is made.
+LISTS = {"podCidr": "podCidrs", "serviceCidr": "serviceCidrs"}
 
 # Secrets: written by clients, never given back.
-WRITE_ONLY = (("servicePrincipalProfile", "secret"), ("windowsProfile", "adminPassword"))
+WRITE_ONLY = (
+    "aadProfile.serverAppSecret",
+    "servicePrincipalProfile.secret",
+    "windowsProfile.adminPassword",
+)
 
 
-def pool(requested: Json, present: Json | None, cluster: Json) -> Json:
+def pool(requested: Json, present: Json | None, cluster: Json, api_version: str) -> Json:
     """Returns the properties of an agent pool after a PUT."""
-    given = _without(requested, fields.names(fields.INLINE_POOL, SERVERS))
+    given = _given(requested, fields.INLINE_POOL)
     if given.get("osDiskSizeGB") == 0:
         del given["osDiskSizeGB"]  # documented: zero asks for the default
-    given = _filled(_kept(present, fields.names(fields.POOL, KEPT, FIXED)), given)
-    given = _spelled_as_known(given)
-    size = str(given.get("vmSize", "")).lower()
-    is_spot = given.get("scaleSetPriority") == "Spot"
-    network = cluster["networkProfile"]
-    plugin = (network.get("networkPlugin"), network.get("networkPluginMode"))
-    filled = _filled(
-        POOL
-        | {"orchestratorVersion": cluster["kubernetesVersion"]}
-        | {"maxPods": MAX_PODS.get(plugin, MAX_PODS_OTHERWISE)}
-        | ({"count": given["minCount"]} if given.get("enableAutoScaling") else {})
-        # All NVIDIA sizes are named so.
-        | (NVIDIA_POOL if size.startswith("standard_n") else {})
-        | (SPOT_POOL if is_spot else {}),
-        given,
-    )
-    if is_spot:
-        filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | dict([nodes.SPOT_LABEL])
-        taints = [taint for taint in filled.get("nodeTaints") or () if taint != nodes.SPOT_TAINT]
-        filled["nodeTaints"] = [*taints, nodes.SPOT_TAINT]
+    merged = _merged("pool", given, present)
+    _spell("pool", merged)
+    filling.drop("not_kept", merged)
+    release = cluster.get("currentKubernetesVersion") or cluster["kubernetesVersion"]
+    context = {
+        "cluster": cluster,
+        "size": _size(merged),
+        "version": _version(release, api_version) | {"isNew": present is None},
+    }
+    filled = filling.fill("pool", merged, context)
+    for row in filling.holding("marked", filled):
+        if row.label:
+            name, _, value = row.label.partition("=")
+            filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | {name: value}
+        taints = [taint for taint in filled.get("nodeTaints") or () if taint != row.taint]
+        filled["nodeTaints"] = [*taints, row.taint]
     filled["currentOrchestratorVersion"] = _release(
         filled["orchestratorVersion"],
         (present or {}).get("currentOrchestratorVersion"),
         cluster.get("currentKubernetesVersion"),
     )
-    if image := NODE_IMAGES.get(filled["osSKU"]):
-        filled["nodeImageVersion"] = image
     return filled
 
 
-def cluster(requested: Json, present: Json | None, name: str, group: str, location: str) -> Json:
-    """Returns the properties of a cluster after a PUT."""
-    given = _without(requested, fields.names(fields.CLUSTER, SERVERS))
-    given = _filled(_kept(present, fields.names(fields.CLUSTER, KEPT, FIXED)), given)
-    filled = _filled(CLUSTER, given)
-    network = filled["networkProfile"]
-    if network["networkPlugin"] == "kubenet" or network.get("networkPluginMode") == "overlay":
-        filled["networkProfile"] = _filled(POD_NETWORK, network)
+def cluster(
+    requested: Json,
+    present: Json | None,
+    place: tuple[str, str, str],
+    api_version: str,
+) -> Json:
+    """Returns the properties of a cluster after a PUT; it has a name, a group and a location."""
+    name, group, location = place
+    given = _given(requested, fields.CLUSTER)
+    merged = _merged("cluster", given, present)
+    network = merged.get("networkProfile") or {}
+    for one, many in LISTS.items():
+        if one in (given.get("networkProfile") or {}) and many not in given["networkProfile"]:
+            network.pop(many, None)
+    _spell("cluster", merged)
+    filling.drop("not_kept_of_cluster", merged)
+    release = merged.get("kubernetesVersion") or kubernetes.DEFAULT
+    context = {
+        "sent": given,
+        "first": next(iter(requested.get("agentPoolProfiles") or ()), {}),
+        "version": _version(release, api_version) | {"isNew": present is None},
+    }
+    filled = filling.fill("cluster", merged, context)
     filled.setdefault("nodeResourceGroup", clusters.node_group(group, name, location))
     filled["currentKubernetesVersion"] = _release(
         filled["kubernetesVersion"], (present or {}).get("currentKubernetesVersion")
     )
-    filled |= {"maxAgentPools": 100, "powerState": {"code": "Running"}}
-    for section, secret in WRITE_ONLY:
-        if isinstance(filled.get(section), dict):
-            filled[section] = _without(filled[section], {secret})
-    return filled | (_kept(present, SERVER_MADE) if present else _first_made(filled, location))
+    for path in WRITE_ONLY:
+        filling.take(filled, path)
+    if present is None:
+        filled |= _first_made(filled, location)
+    else:
+        filled |= {name: present[name] for name in SERVER_MADE if name in present}
+    return filled
+
+
+def node_image(pool: Json, *, is_specialised: bool) -> Json:
+    """Returns the properties of a pool with the name of its node image; some pools have none."""
+    if pool["type"] == "AvailabilitySet":
+        return pool
+    name = str(pool.get("vmSize", ""))
+    size = known_sizes().get(name.lower())
+    is_second = size is None or not size.generations or "Gen2" in size.generations
+    context = {
+        "pool": pool,
+        "size": {
+            "architecture": sizes.architecture(name),
+            "generation": "Gen2" if is_second else "Gen1",
+        },
+        "specialised": is_specialised,
+        "version": {"kubernetes": pool["currentOrchestratorVersion"]},
+    }
+    parts = filling.fill("node_image", {}, context)
+    return pool | {"nodeImageVersion": parts["name"].format(**parts)}
+
+
+def scaling(cluster: Json) -> Json:
+    """Returns the properties of a cluster of which a pool scales itself."""
+    return filling.fill("scaling", cluster, {})
+
+
+def _given(requested: Json, table: Mapping[str, Change]) -> Json:
+    """Returns what a request says: no nulls, and no texts that are empty.
+
+    These `az` sends for a version or a size that its user left out.
+    """
+    servers = set(fields.names(table, SERVERS))
+    found = {name: _without_nulls(value) for name, value in requested.items()}
+    return {
+        name: value
+        for name, value in found.items()
+        if name not in servers and value is not None and value != ""
+    }
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        members = {name: _without_nulls(member) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member is not None}
+    return value
+
+
+def _merged(resource: str, given: Json, present: Json | None) -> Json:
+    """Returns what a PUT says, and of the present what it leaves out."""
+    before, table = present or {}, fields.TABLES[resource]
+    kept = fields.names(table, KEPT, FIXED)
+    merged = {name: before[name] for name in kept if name in before} | given
+    inside = [path for path in kept if "." in path]
+    for path in sorted([*fields.KEPT_INSIDE[resource], *inside], key=len):
+        section, _, name = path.rpartition(".")
+        sent, old = filling.at(merged, section), filling.at(before, section)
+        if not isinstance(sent, dict) or not isinstance(old, dict):
+            continue
+        left = {key: old[key] for key in (old if name == "*" else [name]) if key in old}
+        filling.put(merged, section, left | sent)
+    return {
+        name: value
+        for name, value in merged.items()
+        if name not in fields.EMPTIED or value not in ({}, [])
+    }
+
+
+def _spell(resource: str, body: Json) -> None:
+    """Writes choices in AKS's own case; requests may use any case."""
+    for path, values in fields.SPELLINGS[resource].items():
+        given = filling.at(body, path)
+        for value in values:
+            if isinstance(given, str) and value.lower() == given.lower():
+                filling.put(body, path, value)
+
+
+def _size(pool: Json) -> Json:
+    """Returns what the size of a pool decides."""
+    name = str(pool.get("vmSize", ""))
+    size = known_sizes().get(name.lower())
+    managed = sizes.managed_disk_gib(size.vcpus if size else 1)
+    local, wanted = (size.local_disk_gib if size else None), pool.get("osDiskSizeGB")
+    fits = local is not None and (local >= (wanted or sizes.LEAST_DEFAULT_EPHEMERAL_GIB))
+    return {
+        # All NVIDIA sizes are named so.
+        "nvidia": name.lower().startswith("standard_n"),
+        "osDiskType": "Ephemeral" if fits else "Managed",
+        "osDiskSizeGB": {"Ephemeral": local or managed, "Managed": managed},
+    }
+
+
+def _version(release: str, api_version: str) -> Json:
+    return {
+        "api": "preview" if api_version.endswith("-preview") else "stable",
+        "kubernetes": release,
+        "default": kubernetes.DEFAULT,
+    }
 
 
 def _release(requested: str, *current: str | None) -> str:
@@ -146,45 +203,12 @@ def _first_made(properties: Json, location: str) -> Json:
     uid = uuid.uuid4().hex[:24]
     prefix = properties.get("dnsPrefix") or properties["fqdnSubdomain"]
     host = f"{prefix}-{uid[:8]}"
-    return {
+    made = {
         "fqdn": f"{host}.hcp.{location}.azmk8s.io",
         "azurePortalFQDN": f"{host}.portal.hcp.{location}.azmk8s.io",
         "resourceUID": uid,
     }
-
-
-def _spelled_as_known(given: Json) -> Json:
-    """Returns the properties with choices in AKS's own case; requests may use any case."""
-    known = {
-        name: value
-        for name, values in fields.POOL_CHOICES.items()
-        for value in values
-        if isinstance(given.get(name), str) and value.lower() == given[name].lower()
-    }
-    return given | known
-
-
-def _kept(present: Json | None, names: Iterable[str]) -> Json:
-    return {name: present[name] for name in names if present and name in present}
-
-
-def _without(values: Json, names: Iterable[str]) -> Json:
-    """Returns the values under all other names.
-
-    A null counts as absent, and so does the empty text that `az` sends for a version that its user
-    left out.
-    """
-    dropped = set(names)
-    return {
-        name: value
-        for name, value in values.items()
-        if name not in dropped and value is not None and value != ""
-    }
-
-
-def _filled(defaults: Json, given: Json) -> Json:
-    merged = defaults | given
-    for name, default in defaults.items():
-        if isinstance(default, dict) and isinstance(given.get(name), dict):
-            merged[name] = _filled(default, _without(given[name], ()))
-    return merged
+    if filling.at(properties, "apiServerAccessProfile.enablePrivateCluster"):
+        zone = f"{uuid.uuid4()}.privatelink.{location}.azmk8s.io"
+        made["privateFQDN"] = f"{host}.{zone}"
+    return made

@@ -1,7 +1,12 @@
-"""The fields that AKS knows, as of API version 2026-08-01."""
+"""The properties of AKS: what a PUT does to each, and which API versions have it."""
 
+import csv
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from catalogue import fixed, mig
@@ -10,9 +15,7 @@ from catalogue import fixed, mig
 class Change(Enum):
     """What a PUT of an existing resource does to a property."""
 
-    # The property gets the value of the PUT, or the default.
-    FREE = auto()
-    # It stays as it was if the PUT leaves it out: a silent change would move running nodes.
+    # It gets the value of the PUT, and stays as it was if the PUT leaves it out.
     KEPT = auto()
     # It stays as well, and another value is refused: it is fixed at creation.
     FIXED = auto()
@@ -20,7 +23,7 @@ class Change(Enum):
     SERVERS = auto()
 
 
-FREE, KEPT, FIXED, SERVERS = Change
+KEPT, FIXED, SERVERS = Change
 Value = TypeVar("Value")
 
 
@@ -35,54 +38,97 @@ def _beside_location(table: Mapping[str, str]) -> list[str]:
     return [path for path in table if path not in ("location", "extendedLocation")]
 
 
-CLUSTER = _by_name(
+@dataclass(frozen=True)
+class Lifetime:
+    """The first API versions that have a property, and the first that has it no more.
+
+    A text that is empty stands for none. Of preview versions it is their day.
+    """
+
+    stable: str
+    preview: str
+    gone: str
+
+    def is_in(self, api_version: str) -> bool:
+        day, is_preview = api_version[:10], api_version.endswith("-preview")
+        begins = filter(None, [self.stable, self.preview if is_preview else ""])
+        return any(begin <= day for begin in begins) and not "" < self.gone <= day
+
+
+@cache
+def lifetimes(resource: str) -> Mapping[str, Lifetime]:
+    """Returns when the properties of a `cluster` or a `pool` came and went, by their paths.
+
+    Read from Azure's SDKs for Python, which have a model for each API version (stable ones as of
+    2026-08-01, previews as of 2025-05-02), and from recorded answers where these have more. Those
+    of stable versions before 2025-09-01 have no eTag, which some of the models have.
+    """
+    with Path(__file__).with_name("properties.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["resource"] == resource]
+    return MappingProxyType(
+        {row["path"]: Lifetime(row["stable"], row["preview"], row["gone"]) for row in rows}
+    )
+
+
+def _table(resource: str, exceptions: Mapping[Change, str]) -> dict[str, Change]:
+    """Returns what a PUT does to each property, and to some within properties."""
+    paths = [
+        path.removeprefix("properties.") for path in lifetimes(resource) if "properties." in path
+    ]
+    return {path: KEPT for path in paths if "." not in path} | _by_name(exceptions)
+
+
+CLUSTER = _table(
+    "cluster",
     {
-        FREE: """
-            addonProfiles aiToolchainOperatorProfile apiServerAccessProfile
-            autoScalerProfile autoUpgradeProfile azureMonitorProfile bootstrapProfile
-            enableFIPS hostedSystemProfile
-            httpProxyConfig ingressProfile metricsProfile nodeProvisioningProfile
-            nodeResourceGroupProfile podIdentityProfile privateLinkResources
-            publicNetworkAccess schedulerProfile securityProfile serviceMeshProfile storageProfile
-            supportPlan upgradeSettings workloadAutoScalerProfile
-        """,
-        KEPT: """
-            aadProfile disableLocalAccounts identityProfile kubernetesVersion linuxProfile
-            networkProfile oidcIssuerProfile servicePrincipalProfile windowsProfile
-        """,
         # A service principal has an action of its own.
         FIXED: " ".join([*_beside_location(fixed.CLUSTER), "servicePrincipalProfile.clientId"]),
         SERVERS: """
             agentPoolProfiles azurePortalFQDN currentKubernetesVersion fqdn maxAgentPools
             powerState privateFQDN provisioningState resourceUID status
         """,
-    }
+    },
 )
-POOL = _by_name(
+POOL = _table(
+    "pool",
     {
-        FREE: """
-            artifactStreamingProfile creationData enableAutoScaling gatewayProfile
-            localDNSProfile maxCount messageOfTheDay minCount networkProfile nodeLabels nodeTaints
-            scaleDownMode securityProfile tags upgradeSettings virtualMachineNodesStatus
-            virtualMachinesProfile
-        """,
-        KEPT: """
-            capacityReservationGroupID count enableFIPS gpuProfile mode orchestratorVersion osSKU
-            powerState windowsProfile
-        """,
         FIXED: " ".join(fixed.POOL),
         SERVERS: """
             currentOrchestratorVersion eTag nodeImageVersion provisioningState status
+            virtualMachineNodesStatus
         """,
-    }
+    },
 )
 INLINE_POOL = POOL | {"name": SERVERS}
+TABLES: Mapping[str, Mapping[str, Change]] = {"cluster": CLUSTER, "pool": POOL}
+
+# What an empty list or map clears. Azure then shows nothing.
+EMPTIED = frozenset(
+    ["addonProfiles", "autoScalerProfile", "availabilityZones", "nodeInitializationTaints"]
+    + ["nodeLabels", "nodeTaints", "tags"]
+)
+
+# Of sections that a PUT sends, what it may leave out all the same; the rest of a section goes.
+KEPT_INSIDE = {
+    "cluster": (
+        "aadProfile.tenantID",
+        "apiServerAccessProfile.privateClusterVersion",
+        "networkProfile.*",
+        "networkProfile.loadBalancerProfile.effectiveOutboundIPs",
+        "oidcIssuerProfile.issuerURL",
+        "securityProfile.*",
+        "storageProfile.*",
+        "storageProfile.diskCSIDriver.version",
+        "windowsProfile.enableCSIProxy",
+    ),
+    "pool": (),
+}
 
 # The values that a pool's property may have.
 POOL_CHOICES = {
     "gpuInstanceProfile": mig.PROFILES,
     "kubeletDiskType": ("OS", "Temporary"),
-    "mode": ("System", "User", "Gateway"),
+    "mode": ("System", "User", "Gateway", "ManagedSystem", "Machines"),
     "osDiskType": ("Managed", "Ephemeral"),
     "osType": ("Linux", "Windows"),
     "scaleDownMode": ("Delete", "Deallocate"),
@@ -95,6 +141,14 @@ POOL_CHOICES = {
 # Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
 # No set: values of properties may be lists and objects.
 LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
+
+# The choices whose case AKS corrects.
+SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "cluster": {
+        "networkProfile.loadBalancerProfile.backendPoolType": ("nodeIPConfiguration", "nodeIP"),
+    },
+    "pool": POOL_CHOICES | {"securityProfile.sshAccess": ("LocalUser", "Disabled", "EntraId")},
+}
 
 # What an absent property without a default means: setting it to this is no change.
 IMPLIED: Mapping[str, object] = {
@@ -112,6 +166,13 @@ STRICT_SINCE = "2024-01-01"
 
 def is_strict(api_version: str) -> bool:
     return api_version >= STRICT_SINCE and not api_version.endswith("-preview")
+
+
+@cache
+def hidden(resource: str, api_version: str) -> frozenset[str]:
+    """Returns the paths that an API version does not have."""
+    found = lifetimes(resource).items()
+    return frozenset(path for path, lifetime in found if not lifetime.is_in(api_version))
 
 
 def names(properties: Mapping[str, Change], *changes: Change) -> list[str]:

@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from typing import Any
 
-from catalogue.aks_types import aks_types
+from catalogue.aks_types import API_VERSION, aks_types
 from rehearsal.arm import bodies
 from rehearsal.arm.aks import clusters, defaults, pools
 from rehearsal.arm.bodies import Misfit, Reader, Types
@@ -75,11 +75,11 @@ def _whole(store: Store, row: sqlite3.Row, body: Json) -> Resource | None:
         cluster = store.find(row["parent"])
         if cluster is None or "vmSize" not in has:
             return None
-        body["properties"] = has | defaults.pool(has, has, cluster.properties)
+        body["properties"] = has | defaults.pool(has, has, cluster.properties, API_VERSION)
         return resource
     if "resourceUID" not in has or not (has.get("dnsPrefix") or has.get("fqdnSubdomain")):
         return None
-    group = row["parent"].rpartition("/")[2]
-    body["properties"] = has | defaults.cluster(has, has, resource.name, group, resource.location)
+    place = resource.name, row["parent"].rpartition("/")[2], resource.location
+    body["properties"] = has | defaults.cluster(has, has, place, API_VERSION)
     resource.body = {"tags": {}, "sku": defaults.SKU, "identity": None} | body
     return resource

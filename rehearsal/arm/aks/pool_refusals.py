@@ -16,9 +16,9 @@ from rehearsal.arm.aks.refusals import (
     Check,
     Rule,
     Words,
+    at,
     enumeration,
     invalid,
-    missing,
     not_like,
     outside,
     required,
@@ -137,7 +137,9 @@ def _no_limit(name: str) -> Rule:
         name=f"pool-not-autoscaled-{name}",
         says=f"A pool that does not scale itself has no `{name}`.",
         source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
-        refuses=when(lambda case: not case.at("enableAutoScaling") and case.at(name) is not None),
+        refuses=when(
+            lambda case: not case.at("enableAutoScaling") and at(case.given, name) is not None
+        ),
         error=invalid(f"agentPoolProfile.{name}", "it must be set only with enableAutoScaling."),
         target=f"agentPoolProfile.{name}",
     )
@@ -219,8 +221,8 @@ def _os_sku(is_refused: Any) -> Check:
 
 
 _OS_SKUS = (
-    "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 AzureLinuxOSGuard CBLMariner "
-    "Mariner AzureContainerLinux Flatcar Windows2019 Windows2022 Windows2025 WindowsAnnual"
+    "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 AzureLinuxOSGuard "
+    "AzureLinux3OSGuard CBLMariner Mariner AzureContainerLinux Flatcar Windows2019 Windows2022 Windows2025 WindowsAnnual"
 ).lower()
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
@@ -243,15 +245,6 @@ ASKED: tuple[Rule, ...] = (
         refuses=when(lambda case: case.name == nodes.AKS_POOL_NAME),
         error=invalid("agentPoolProfile.name"),
         target="agentPoolProfile.name",
-        only_new=True,
-    ),
-    Rule(
-        name="pool-size-said",
-        says="A pool of machines of one size says the size.",
-        source="as the rehearsal has it; AKS chooses one where `vmSize` is empty (108, 2024..2026)",
-        refuses=missing("vmSize"),
-        error=required("agentPoolProfile.vmSize"),
-        target="agentPoolProfile.vmSize",
         only_new=True,
     ),
     Rule(
@@ -410,8 +403,6 @@ ASKED: tuple[Rule, ...] = (
         ),
         target="agentPoolProfile.upgradeSettings.maxSurge",
     ),
-    *map(_limit, ("minCount", "maxCount")),
-    *map(_no_limit, ("minCount", "maxCount")),
 )
 
 # What becomes of the request, with what AKS keeps and fills in.

@@ -10,6 +10,7 @@ from rehearsal.arm.aks import (
     defaults,
     eras,
     fields,
+    filling,
     pool_refusals,
     refusals,
     rules,
@@ -24,6 +25,19 @@ TYPE = usages.POOL_TYPE
 # The hidden `image` of a pool whose node image has driver and device plugin in it.
 SPECIALISED = "specialised"
 CLUSTER_TYPE = TYPE.rpartition("/")[0]
+# The hidden number of nodes that a stopped pool had.
+STOPPED = "stoppedCount"
+# The state of a pool while a property changes.
+STATES = {
+    "currentOrchestratorVersion": "Upgrading",
+    "osSKU": "Upgrading",
+    "enableFIPS": "Upgrading",
+    "count": "Scaling",
+}
+SYSTEM_MODES = ("System", "ManagedSystem")
+# What answers show of a pool whose machines do not all come from one size.
+OF_MACHINES = ("mode", "type", "upgradeSettings")
+NOT_OF_VIRTUAL_MACHINES = frozenset(["count", "vmSize"])
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
 
 
@@ -34,14 +48,19 @@ def put(request: Request) -> Answer:
     request.check_etag(present)
     body = types.read("AgentPool", request.body, request.api_version)
     requested = body.get("properties") or {}
+    rules.in_version("pool", body, request.api_version)
     name, version = request.names["pool"], version_of(present)
+    before = present.properties if present else None
     pool = after_put(request, name, requested, present, cluster, "properties.")
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
     require_system_pool(cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
+    note_autoscaling(cluster, [pool])
+    request.store.keep(cluster)
     kind = "pool update" if present else "pool create"
-    operation = operations.begin(request, kind, [pool], failure)
+    meanwhile = state_meanwhile(before, pool.properties)
+    operation = operations.begin(request, kind, [pool], failure, meanwhile)
     status = 200 if present else 201
     return operations.accepted(request, status, operation, cluster.location, shown(pool))
 
@@ -80,6 +99,9 @@ def after_put(
 ) -> Resource:
     """Returns the pool after a PUT; errors name its fields with the prefix."""
     _refuse_autoscaled_count(request, requested, present)
+    requested = requested | _machines(requested)
+    if present is None and not requested.get("vmSize"):
+        requested = requested | {"vmSize": admission.choose_size(request, cluster.location)}
     before = present.properties if present else None
     case = refusals.Case(
         name=name,
@@ -94,7 +116,7 @@ def after_put(
         others=[pool.name.lower() for pool in cluster_pools(request.store, cluster)],
     )
     refusals.judge(pool_refusals.ASKED, case)
-    after = defaults.pool(requested, before, cluster.properties)
+    after = defaults.pool(requested, before, cluster.properties, request.api_version)
     refusals.judge(pool_refusals.MADE, replace(case, values=after))
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)
@@ -105,7 +127,56 @@ def after_put(
     if present is None:
         _choose_image(request, pool)
         _refuse_encryption_at_host(request, after)
+    _stop_or_start(pool, before, after)
+    is_specialised = pool.body.get("image") == SPECIALISED
+    pool.body["properties"] = defaults.node_image(after, is_specialised=is_specialised)
     return pool
+
+
+def _machines(requested: Json) -> Json:
+    """Returns size and number of the machines of a pool that says them in another way.
+
+    A pool of several sizes is played by machines of the first one.
+    """
+    if requested.get("mode") == "Machines":
+        return {"count": 0}  # machines are added to the pool one by one
+    scale = filling.at(requested, "virtualMachinesProfile.scale") or {}
+    parts = [*(scale.get("manual") or ()), *filter(None, [scale.get("autoscale")])]
+    if not parts:
+        return {}
+    count = sum(part.get("count") or part.get("minCount") or 0 for part in parts)
+    return {"count": count, "vmSize": parts[0].get("size")}
+
+
+def _stop_or_start(pool: Resource, before: Json | None, after: Json) -> None:
+    """Takes the nodes of a pool that stops, and gives it those that it had when it starts."""
+    is_stopped, was_stopped = map(_is_stopped, (after, before or {}))
+    if is_stopped and not was_stopped:
+        pool.body[STOPPED] = after["count"]
+        after["count"] = 0
+    elif was_stopped and not is_stopped:
+        after["count"] = pool.body.pop(STOPPED, after["count"])
+
+
+def state_meanwhile(before: Json | None, after: Json) -> str | None:
+    """Returns the state of a pool while a PUT changes it, where that is not Updating."""
+    if before is None:
+        return None
+    was_stopped, is_stopped = _is_stopped(before), _is_stopped(after)
+    if was_stopped is not is_stopped:
+        return "Stopping" if is_stopped else "Starting"
+    changed = (name for name in STATES if before.get(name) != after.get(name))
+    return next((STATES[name] for name in changed), None)
+
+
+def _is_stopped(pool: Json) -> bool:
+    return bool(filling.at(pool, "powerState.code") == "Stopped")
+
+
+def note_autoscaling(cluster: Resource, pools: Iterable[Resource]) -> None:
+    """Gives a cluster the settings of its autoscaler, once one of these pools scales itself."""
+    if any(pool.properties.get("enableAutoScaling") for pool in pools):
+        cluster.body["properties"] = defaults.scaling(cluster.properties)
 
 
 def _refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
@@ -113,7 +184,7 @@ def _refuse_autoscaled_count(request: Request, requested: Json, present: Resourc
     if present is None or not request.offers.script.refuses_autoscaled_counts:
         return
     before = present.properties
-    stays = before["enableAutoScaling"] and requested.get("enableAutoScaling")
+    stays = before.get("enableAutoScaling") and requested.get("enableAutoScaling") is not False
     if stays and requested.get("count") not in (None, before["count"]):
         raise errors.ArmError(errors.AUTOSCALED_COUNT)
 
@@ -137,7 +208,7 @@ def _choose_image(request: Request, pool: Resource) -> None:
 def _refuse_encryption_at_host(request: Request, pool: Json) -> None:
     """Refuses the encryption to a subscription that has not registered the feature for it."""
     feature = nodes.ENCRYPTION_AT_HOST_NAMESPACE, nodes.ENCRYPTION_AT_HOST_FEATURE
-    if pool["enableEncryptionAtHost"] and not registrations.has_taken_over(request, *feature):
+    if pool.get("enableEncryptionAtHost") and not registrations.has_taken_over(request, *feature):
         raise errors.ArmError(errors.NO_ENCRYPTION_AT_HOST)
 
 
@@ -160,15 +231,18 @@ def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
 
 
 def shown(pool: Resource) -> Json:
+    properties = pool.properties
+    if properties["mode"] == "Machines":
+        properties = {name: properties[name] for name in OF_MACHINES}
+    elif "virtualMachinesProfile" in properties:
+        nodes = {"size": properties["vmSize"], "count": properties["count"]}
+        known = {name: properties[name] for name in properties.keys() - NOT_OF_VIRTUAL_MACHINES}
+        properties = known | {"virtualMachineNodesStatus": [nodes]}
     return {
         "id": pool.id,
         "name": pool.name,
         "type": TYPE,
-        "properties": {
-            **pool.properties,
-            "provisioningState": pool.state,
-            "eTag": pool.etag,
-        },
+        "properties": {**properties, "provisioningState": pool.state, "eTag": pool.etag},
     }
 
 
@@ -207,7 +281,7 @@ def _id(request: Request, cluster: Resource) -> str:
 
 def _is_system(pool: Resource) -> bool:
     """Returns whether this is a System pool that stays."""
-    return bool(pool.properties["mode"] == "System" and pool.state != "Deleting")
+    return pool.properties["mode"] in SYSTEM_MODES and pool.state != "Deleting"
 
 
 PATH = f"{CLUSTER}/agentPools/{{pool}}"

@@ -1,4 +1,4 @@
-"""Whether a body leaves alone what is fixed at creation."""
+"""Whether a body leaves alone what is fixed at creation, and what its API version has not."""
 
 from collections.abc import Collection
 
@@ -7,6 +7,15 @@ from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.refusals import at
 from rehearsal.arm.request import Json
+
+
+def in_version(resource: str, body: Json, api_version: str) -> None:
+    """Refuses what only newer versions of the API have."""
+    if not fields.is_strict(api_version):
+        return
+    for path in sorted(fields.hidden(resource, api_version)):
+        if at(body, path) is not None:
+            raise errors.ArmError(errors.UNKNOWN_FIELD, field=path.rpartition(".")[2])
 
 
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str, given: Json) -> None:

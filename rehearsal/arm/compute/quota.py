@@ -3,6 +3,7 @@
 from collections import Counter
 
 from catalogue.nodes import surge_nodes
+from catalogue.sizes import Size
 from rehearsal.arm import errors
 from rehearsal.arm.compute import usages
 from rehearsal.arm.offers import Offers, known_sizes
@@ -22,6 +23,13 @@ class Account:
     def nodes(self, pool: Resource) -> int | None:
         """Returns how many nodes a pool has; None if it does not exist yet."""
         return self._usage.nodes.get(pool.id.lower())
+
+    def holds(self, size: Size) -> bool:
+        """Returns whether quota holds one more machine of a size."""
+        return all(
+            self._usage.cores[name] + size.vcpus <= self._offers.limit(name, self._location)
+            for name in usages.quotas_of(size, is_spot=False)
+        )
 
     def take(self, pool: Resource, nodes: int) -> Json | None:
         """Refuses more nodes than quota allows.

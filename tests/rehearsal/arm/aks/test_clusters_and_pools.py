@@ -27,11 +27,10 @@ def test_a_pool_comes_back_with_the_defaults(azure: Any, cluster: str) -> None:
     expected = {
         "count": 1,
         "currentOrchestratorVersion": "1.35.2",
-        "enableAutoScaling": False,
         "enableFIPS": False,
         "gpuProfile": {"driver": "Install"},
         "kubeletDiskType": "OS",
-        "maxPods": 110,
+        "maxPods": 250,
         "mode": "User",
         "orchestratorVersion": "1.35",
         "osDiskSizeGB": 128,
@@ -41,7 +40,7 @@ def test_a_pool_comes_back_with_the_defaults(azure: Any, cluster: str) -> None:
         "powerState": {"code": "Running"},
         "scaleDownMode": "Delete",
         "type": "VirtualMachineScaleSets",
-        "upgradeSettings": {"maxSurge": "10%"},
+        "upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0"},
         "vmSize": "Standard_NC6",
     }
     assert made | expected == made
@@ -67,7 +66,7 @@ def test_what_is_asked_for_stands_beside_the_defaults(azure: Any, cluster: str) 
     assert made["gpuProfile"] == {"driver": "None"}
     assert made["osType"] == "Linux"
     assert made["nodeTaints"] == ["sku=gpu:NoSchedule"]
-    assert made["upgradeSettings"] == {"drainTimeoutInMinutes": 5, "maxSurge": "10%"}
+    assert made["upgradeSettings"]["drainTimeoutInMinutes"] == 5
 
 
 def test_a_spot_pool_is_marked_as_one(azure: Any, cluster: str) -> None:
@@ -103,10 +102,85 @@ def test_a_cluster_comes_back_with_the_defaults(azure: Any, group: str, cluster_
     assert properties["fqdn"].startswith("test-")
     assert properties["fqdn"].endswith(".hcp.eastus.azmk8s.io")
     assert "portal" in properties["azurePortalFQDN"]
-    assert "MC_" in properties["identityProfile"]["kubeletidentity"]["resourceId"]
     assert properties["networkProfile"]["podCidr"] == "10.244.0.0/16"
     [pool] = properties["agentPoolProfiles"]
     assert (pool["name"], pool["provisioningState"]) == ("system", "Creating")
+
+
+def test_some_of_a_cluster_comes_when_it_is_done(
+    azure: Any, group: str, cluster_body: Body
+) -> None:
+    """All was there in the first answer, where programs on Azure read nothing yet.
+
+    And the etag of that answer was good afterwards; AKS gives another one at the end.
+    """
+    path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/later"
+    identity = {"type": "UserAssigned", "userAssignedIdentities": {IDENTITY: {}}}
+    body = cluster_body() | {"identity": identity}
+    made = azure.call("PUT", f"{path}{V}", body).body
+    assert "eTag" not in made
+    assert "identityProfile" not in made["properties"]
+    assert set(made["identity"]["userAssignedIdentities"][IDENTITY]) == {"principalId"}
+    assert made["properties"]["agentPoolProfiles"][0]["nodeLabels"] == {}
+    balancer = made["properties"]["networkProfile"]["loadBalancerProfile"]
+    assert "effectiveOutboundIPs" not in balancer
+
+    done = settled(azure, path)
+    found = azure.call("GET", f"{path}{V}").body
+    assert "MC_" in done["identityProfile"]["kubeletidentity"]["resourceId"]
+    assert set(found["identity"]["userAssignedIdentities"][IDENTITY]) == {"clientId", "principalId"}
+    assert "nodeLabels" not in done["agentPoolProfiles"][0]
+    [address] = done["networkProfile"]["loadBalancerProfile"]["effectiveOutboundIPs"]
+    assert "/resourceGroups/MC_" in address["id"]
+
+    updated = azure.call("PUT", f"{path}{V}", {"location": "eastus", "tags": {"a": "b"}}).body
+    assert updated["eTag"] != found["eTag"]
+    settled(azure, path)
+    assert azure.call("GET", f"{path}{V}").body["eTag"] != updated["eTag"]
+
+
+def test_aks_chooses_a_size_that_there_is_room_for(shop: Any) -> None:
+    """What `az aks create` sends was refused: no size, or an empty one."""
+    path = shop.cluster_in("westus2")
+    properties: dict[str, Any]
+    for name, properties in (("none", {}), ("empty", {"vmSize": ""})):
+        made = shop.call("PUT", f"{path}/agentPools/{name}{V}", {"properties": properties})
+        assert (made.status, made.body["properties"]["vmSize"]) == (201, "Standard_D4ds_v5")
+    shop.cloud.offer({"sizes": [{"size": "Standard_D4ds_v5", "is": "restricted"}]})
+    made = shop.call("PUT", f"{path}/agentPools/other{V}", {"properties": {}})
+    assert made.body["properties"]["vmSize"] == "Standard_D8ds_v5"
+
+
+def test_each_version_of_the_api_shows_and_takes_its_own_properties(
+    azure: Any, cluster: str
+) -> None:
+    """There was one set of properties for all versions."""
+    old = azure.call("GET", f"{cluster}?api-version=2024-01-01").body
+    new = azure.call("GET", f"{cluster}{V}").body
+    assert {"eTag", "kind"} <= set(new) - set(old)
+    later = {"bootstrapProfile", "metricsProfile", "nodeProvisioningProfile"}
+    assert later <= set(new["properties"]) - set(old["properties"])
+    pools = [body["properties"]["agentPoolProfiles"][0] for body in (old, new)]
+    assert {"eTag", "securityProfile"} <= set(pools[1]) - set(pools[0])
+    [listed] = azure.call("GET", f"{cluster}/agentPools?api-version=2024-01-01").body["value"]
+    assert "securityProfile" not in listed["properties"]
+
+    said = {"properties": {"vmSize": "Standard_NC6", "gpuProfile": {"driver": "None"}}}
+    path = f"{cluster}/agentPools/gpu?api-version"
+    refused = azure.call("PUT", f"{path}=2024-09-01", said)
+    assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
+    assert 'unknown field "gpuProfile"' in refused.body["message"]
+    assert azure.call("PUT", f"{path}=2025-01-01", said).status == 201
+
+
+def test_a_pool_that_is_asked_for_by_its_header_has_the_gpu_image(azure: Any, cluster: str) -> None:
+    """No answer showed the specialised image; the name of the node image does on Azure."""
+    azure.register_specialised_image()
+    path, body = f"{cluster}/agentPools/gpu{V}", {"properties": {"vmSize": "Standard_NC6"}}
+    made = azure.call("PUT", path, body, headers={"UseGPUDedicatedVHD": "true"})
+    assert "gpucontainerd" in made.body["properties"]["nodeImageVersion"]
+    plain = put_pool(azure, cluster, "plain").body["properties"]["nodeImageVersion"]
+    assert "gpucontainerd" not in plain
 
 
 def test_sign_in_and_issuer_are_filled_in_and_stay(
@@ -165,7 +239,7 @@ def test_a_put_of_the_cluster_changes_its_pools_and_adds_none(
     updated = azure.call("PUT", f"{cluster}{V}", body)
     assert (updated.status, updated.body["identity"]) == (200, identity)
     profiles = {pool["name"]: pool for pool in updated.body["properties"]["agentPoolProfiles"]}
-    assert (profiles["system"]["count"], profiles["system"]["provisioningState"]) == (2, "Updating")
+    assert (profiles["system"]["count"], profiles["system"]["provisioningState"]) == (2, "Scaling")
     assert profiles["gpu"]["provisioningState"] == "Succeeded"
     after = settled(azure, cluster)
     kept = ("fqdn", "resourceUID", "identityProfile", "networkProfile")
@@ -190,13 +264,35 @@ def test_a_client_may_put_back_what_it_was_given(azure: Any, cluster: str) -> No
         assert after == before["properties"]
 
 
-def test_a_put_replaces_but_keeps_what_is_fixed(azure: Any, cluster: str) -> None:
-    put_pool(azure, cluster, count=3, nodeLabels={"a": "b"}, gpuProfile={"driver": "None"})
-    settled(azure, f"{cluster}/agentPools/gpu")
-    after = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", {"properties": {}}).body["properties"]
-    assert (after["vmSize"], after["count"]) == ("Standard_NC6", 3)
-    assert after["gpuProfile"] == {"driver": "None"}
-    assert "nodeLabels" not in after
+def test_a_put_keeps_what_it_leaves_out(azure: Any, cluster: str) -> None:
+    """The server took away labels, taints, tags and the autoscaler. AKS keeps them.
+
+    So a program was green here whose removed tags stay on Azure.
+    """
+    said: dict[str, Any] = {
+        "count": 3,
+        "enableAutoScaling": True,
+        "gpuProfile": {"driver": "None"},
+        "maxCount": 5,
+        "minCount": 2,
+        "nodeLabels": {"a": "b"},
+        "nodeTaints": ["sku=gpu:NoSchedule"],
+        "scaleDownMode": "Deallocate",
+        "tags": {"c": "d"},
+        "upgradeSettings": {"maxSurge": "33%", "maxUnavailable": "0"},
+        "vmSize": "Standard_NC6",
+    }
+    put_pool(azure, cluster, **said)
+    path = f"{cluster}/agentPools/gpu"
+    settled(azure, path)
+    after = azure.call("PUT", f"{path}{V}", {"properties": {}}).body["properties"]
+    assert after | said == after
+    settled(azure, path)
+
+    emptied: dict[str, Any] = {"nodeLabels": {}, "nodeTaints": [], "tags": {}}
+    off = {**emptied, "enableAutoScaling": False}
+    cleared = azure.call("PUT", f"{path}{V}", {"properties": off}).body["properties"]
+    assert not {*emptied, "minCount", "maxCount"} & set(cleared)
 
 
 @pytest.mark.parametrize(
@@ -252,7 +348,6 @@ def test_what_a_cluster_may_not_change(
 @pytest.mark.parametrize(
     ("wanted", "target"),
     [
-        ({"vmSize": None}, "agentPoolProfile.vmSize"),
         ({"count": -1}, "agentPoolProfile.count"),
         ({"count": 1001}, "agentPoolProfile.count"),
         ({"mode": "System", "count": 0}, "agentPoolProfile.count"),

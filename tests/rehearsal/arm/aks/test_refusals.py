@@ -386,7 +386,6 @@ def target(name: str, sent: Sent) -> str | None:
         ("pool-name", "Gpu", "overlay", {}, "InvalidParameter"),
         ("pool-name", "a23456789012x", "overlay", {}, "InvalidParameter"),
         ("pool-name-of-aks", "aksmanagedap", "overlay", {}, "InvalidParameter"),
-        ("pool-size-said", "sizeless", "overlay", {"vmSize": None}, "InvalidParameter"),
         (
             "pool-public-and-routes",
             "public",
@@ -931,7 +930,6 @@ def test_each_rule_has_a_request_that_shows_it() -> None:
 SHOWN_BY_A_TEST = {
     "pool-name",
     "pool-name-of-aks",
-    "pool-size-said",
     "pool-most",
     "pool-public-and-routes",
     "windows-name",

@@ -1,0 +1,39 @@
+"""Clusters and pools as an API version shows them: AKS keeps one, and each version its own view."""
+
+from typing import Any
+
+from rehearsal.arm.aks import clusters, fields, pools
+
+# By the `type` of a resource, as answers have it.
+RESOURCES = {clusters.SHOWN_TYPE: "cluster", pools.TYPE: "pool"}
+POOLS = "agentPoolProfiles"
+
+
+def in_version(body: Any, api_version: str) -> Any:
+    """Returns an answer's body without what an API version does not have, lists of bodies too."""
+    if not isinstance(body, dict):
+        return body
+    if isinstance(body.get("value"), list):
+        return body | {"value": [in_version(item, api_version) for item in body["value"]]}
+    resource = RESOURCES.get(body.get("type", ""))
+    if resource is None:
+        return body
+    hidden = fields.hidden(resource, api_version)
+    shown = _without(body, "", hidden)
+    if inline := shown["properties"].get(POOLS):
+        hidden = fields.hidden("pool", api_version)
+        shown["properties"][POOLS] = [_without(pool, "properties.", hidden) for pool in inline]
+    return shown
+
+
+def _without(value: Any, path: str, hidden: frozenset[str]) -> Any:
+    match value:
+        case dict():
+            return {
+                name: _without(member, f"{path}{name}.", hidden)
+                for name, member in value.items()
+                if f"{path}{name}" not in hidden
+            }
+        case list():
+            return [_without(item, path, hidden) for item in value]
+    return value
