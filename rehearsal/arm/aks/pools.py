@@ -141,7 +141,11 @@ def _machines(requested: Json) -> Json:
     if requested.get("mode") == "Machines":
         return {"count": 0}  # machines are added to the pool one by one
     scale = filling.at(requested, "virtualMachinesProfile.scale") or {}
-    parts = [*(scale.get("manual") or ()), *filter(None, [scale.get("autoscale")])]
+    parts: list[Json] = []
+    for way in ("manual", "autoscale"):
+        said = scale.get(way) or []
+        # Before 2025 there was one size that scales itself, and no list.
+        parts += said if isinstance(said, list) else [said]
     if not parts:
         return {}
     count = sum(part.get("count") or part.get("minCount") or 0 for part in parts)
