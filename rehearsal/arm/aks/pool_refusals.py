@@ -222,7 +222,8 @@ def _os_sku(is_refused: Any) -> Check:
 
 _OS_SKUS = (
     "Ubuntu Ubuntu2004 Ubuntu2204 Ubuntu2404 AzureLinux AzureLinux3 AzureLinuxOSGuard "
-    "AzureLinux3OSGuard CBLMariner Mariner AzureContainerLinux Flatcar Windows2019 Windows2022 Windows2025 WindowsAnnual"
+    "AzureLinux3OSGuard CBLMariner Mariner AzureContainerLinux Flatcar Windows2019 "
+    "Windows2022 Windows2025 WindowsAnnual"
 ).lower()
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
