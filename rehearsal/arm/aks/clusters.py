@@ -248,7 +248,7 @@ def shown(store: Store, cluster: Resource) -> Json:
 def _outbound_addresses(cluster: Resource, outbound: Json) -> list[Json]:
     """Returns the ids of the addresses that the nodes' traffic comes from."""
     if given := filling.at(outbound, "outboundIPs.publicIPs"):
-        return [{"id": address["id"]} for address in given]
+        return [{"id": address["id"]} for address in given if "id" in address]
     count = filling.at(outbound, "managedOutboundIPs.count") or 0
     _, _, subscription, *_ = cluster.id.split("/")
     group = (

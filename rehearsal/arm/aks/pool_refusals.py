@@ -408,6 +408,8 @@ ASKED: tuple[Rule, ...] = (
 
 # What becomes of the request, with what AKS keeps and fills in.
 MADE: tuple[Rule, ...] = (
+    *map(_limit, ("minCount", "maxCount")),
+    *map(_no_limit, ("minCount", "maxCount")),
     Rule(
         name="pool-most",
         says=f"A cluster has {MOST_POOLS} pools at most.",
