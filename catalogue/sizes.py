@@ -49,9 +49,15 @@ class Size:
     quota_family: str | None
     generations: frozenset[str]
     # The cache and the temporary disk, where a system can be without a disk of its own. None: not
-    # known, or on NVMe.
+    # known, or on NVMe; 0: there is none.
     cache_gib: int | None = None
     temp_gib: int | None = None
+
+    @property
+    def most_ephemeral_gib(self) -> int | None:
+        """The largest system that fits on one of the two; None where neither is known."""
+        known = [disk for disk in (self.cache_gib, self.temp_gib) if disk is not None]
+        return max(known, default=None)
 
     @property
     def local_disk_gib(self) -> int | None:

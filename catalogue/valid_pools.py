@@ -169,6 +169,18 @@ def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | Non
     )
 
 
+def _fits_on_the_machine(disk: str | None, pool: Values) -> str | None:
+    size, wanted = find(pool.get("vmSize", "")), pool.get("osDiskSizeGb")
+    most = size.most_ephemeral_gib if size else None
+    if disk != "Ephemeral" or size is None or most is None:
+        return None
+    if most == 0:
+        return f"{size.name} has no disk for it: say Managed"
+    if wanted is None or wanted <= most:
+        return None
+    return f"{size.name} has room for {most} GB, and osDiskSizeGb is {wanted}: say Managed, or less"
+
+
 def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | None:
     reserved = sorted(name for name in labels if is_aks_label(name) or is_kubernetes_label(name))
     own = "set by AKS and Kubernetes themselves; take a name of your own"
@@ -272,7 +284,7 @@ GPU_POOL: Rules = MappingProxyType(
         ),
         "migProfile": (_divides_what_can_be_divided,),
         "osDiskSizeGb": between(30, 2048),
-        "osDiskType": (one_of("Managed", "Ephemeral"),),
+        "osDiskType": (one_of("Managed", "Ephemeral"), _fits_on_the_machine),
         "taints[]": (LEGAL_TAINT,),
         "updatableHeaders": (
             wrong_if(

@@ -126,6 +126,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"osSku": "Windows2022"}, "osSku"),
     ("gpuPools[0]", {"osDiskSizeGb": 29}, "osDiskSizeGb"),
     ("gpuPools[0]", {"osDiskType": "Big"}, "osDiskType"),
+    ("gpuPools[0]", {"osDiskType": "Ephemeral", "osDiskSizeGb": 400}, "osDiskType"),
     ("gpuPools[0]", {"spotMaxPrice": 1.5}, "spotMaxPrice"),
     ("gpuPools[0]", {"spot": True, "spotMaxPrice": 0.0}, "spotMaxPrice"),
     ("gpuPools[0]", {"spot": True, "maxSurge": "1"}, "maxSurge"),

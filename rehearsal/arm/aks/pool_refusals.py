@@ -1,11 +1,12 @@
 """What AKS refuses in an agent pool, each with its source."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
 from catalogue import mig, nodes, retirement, sizes
+from catalogue.sizes import Size
 from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import (
     CODES,
@@ -187,6 +188,38 @@ def _is_crowded(case: Case) -> Words | None:
         return None
     room = count * pods
     return {"room": room} if count and room < ROOM_FOR_PODS else None
+
+
+def _disks(is_refused: Callable[[Case, Size], bool]) -> Check:
+    """Returns a check of the disks that a size's machines have themselves, where they are known."""
+
+    def refuses(case: Case) -> Words | None:
+        size = known_sizes().get(str(case.at("vmSize")).lower())
+        if size is None or not is_refused(case, size):
+            return None
+        wanted = case.at("osDiskSizeGB") or 0
+        return {
+            "size": size.name,
+            "cache": (size.cache_gib or 0) << 30,
+            "temp": (size.temp_gib or 0) << 30,
+            "wanted": wanted << 30,
+        }
+
+    return refuses
+
+
+def _is_ephemeral(case: Case) -> bool:
+    return bool(case.at("osDiskType") == "Ephemeral")
+
+
+def _does_not_fit(case: Case, size: Size) -> bool:
+    most, wanted = size.most_ephemeral_gib, case.at("osDiskSizeGB")
+    return _is_ephemeral(case) and bool(most) and isinstance(wanted, int) and wanted > (most or 0)
+
+
+def _has_no_room_for_kubelet(case: Case, size: Size) -> bool:
+    is_asked = case.at("kubeletDiskType") == "Temporary"
+    return is_asked and size.temp_gib is not None and size.temp_gib < SMALLEST_DISK
 
 
 def _cannot_be_divided(case: Case) -> Words | None:
@@ -722,6 +755,42 @@ MADE: tuple[Rule, ...] = (
             "it was {value}. It must be between {lowest} and {highest} GB.",
         ),
         target="agentPoolProfile.osDiskSizeGB",
+        only_new=True,
+    ),
+    Rule(
+        name="ephemeral-disk",
+        says="An ephemeral OS disk is for sizes with a cache or a temporary disk.",
+        source="public logs of 2022 (Standard_E4_v3) and of 2026 (Standard_D2s_v7)",
+        refuses=_disks(lambda case, size: _is_ephemeral(case) and size.most_ephemeral_gib == 0),
+        error=errors.of_aks(
+            "400 VMSizeDoesNotSupportEphemeralOS: The Virtual Machine size {size} does not support "
+            "Ephemeral OS disk."
+        ),
+        only_new=True,
+    ),
+    Rule(
+        name="ephemeral-disk-fits",
+        says="An ephemeral OS disk fits on the cache or on the temporary disk.",
+        source="issue: Azure/azure-cli#28719 (2024-04); the code from public logs",
+        refuses=_disks(_does_not_fit),
+        error=errors.of_aks(
+            "400 VMCannotFitEphemeralOSDisk: The virtual machine size {size} has a cache size of "
+            "{cache} bytes and temporary disk size of {temp} bytes, but the OS disk requires "
+            "{wanted} bytes. Use a VM size with larger cache, larger temp disk, or disable "
+            "ephemeral OS."
+        ),
+        only_new=True,
+    ),
+    Rule(
+        name="kubelet-disk",
+        says=f"The temporary disk has {SMALLEST_DISK} GiB at least where kubelet is on it.",
+        source="public Terraform logs (Standard_B2s, Standard_A2_v2)",
+        refuses=_disks(_has_no_room_for_kubelet),
+        error=errors.of_aks(
+            "400 VMTemporaryDiskTooSmall: The virtual machine size {size} has a max temporary disk "
+            f"size of {{temp}} bytes, but the kubelet disk requires {SMALLEST_DISK << 30} bytes. "
+            "Use a VM size with larger temporary disk or use the OS disk for kubelet."
+        ),
         only_new=True,
     ),
     Rule(

@@ -285,6 +285,32 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
     ("pool-os-disk-size", {"osDiskSizeGB": 10}, "InvalidParameter", "30 and 2048"),
     ("pool-os-disk-size", {"osDiskSizeGB": -1}, "InvalidParameter", "30 and 2048"),
     ("pool-os-disk-size", {"osDiskSizeGB": 99999}, "InvalidParameter", "30 and 2048"),
+    (
+        "ephemeral-disk",
+        {"vmSize": "Standard_D4s_v5", "osDiskType": "Ephemeral"},
+        "VMSizeDoesNotSupportEphemeralOS",
+        "The Virtual Machine size Standard_D4s_v5 does not support Ephemeral OS disk.",
+    ),
+    (
+        "ephemeral-disk-fits",
+        {"vmSize": "Standard_D8ds_v4", "osDiskType": "Ephemeral", "osDiskSizeGB": 310},
+        "VMCannotFitEphemeralOSDisk",
+        "The virtual machine size Standard_D8ds_v4 has a cache size of 214748364800 bytes and "
+        "temporary disk size of 322122547200 bytes, but the OS disk requires 332859965440 bytes.",
+    ),
+    (
+        "ephemeral-disk-fits",
+        {"vmSize": T4, "osDiskType": "Ephemeral", "osDiskSizeGB": 180},
+        "VMCannotFitEphemeralOSDisk",
+        "193273528320 bytes",
+    ),
+    (
+        "kubelet-disk",
+        {"vmSize": "Standard_B2s", "kubeletDiskType": "Temporary"},
+        "VMTemporaryDiskTooSmall",
+        "has a max temporary disk size of 8589934592 bytes, but the kubelet disk requires "
+        "32212254720 bytes. Use a VM size with larger temporary disk or use the OS disk for",
+    ),
     *(
         (
             "mig-size",
@@ -338,6 +364,13 @@ POOLS_TAKEN: list[tuple[Sent, str]] = [
     ({"maxPods": 10, "count": 3}, "page: IP address planning in AKS"),
     ({"osDiskSizeGB": 0}, "page: create or update an agent pool"),
     ({"osDiskType": "Managed"}, "Managed without a size (40)"),
+    (
+        {"vmSize": "Standard_DS2_v2", "osDiskType": "Ephemeral", "osDiskSizeGB": 60},
+        "Ephemeral 60 GB on DS2_v2 (44)",
+    ),
+    ({"vmSize": T4, "osDiskType": "Ephemeral"}, "NC4as_T4_v3 is ephemeral by default (4)"),
+    ({"vmSize": "Standard_D4ds_v6", "osDiskType": "Ephemeral"}, "on NVMe: the size is not known"),
+    ({"vmSize": "Standard_D8ds_v5", "kubeletDiskType": "Temporary"}, "page: concepts of storage"),
     (label("node.kubernetes.io/lifecycle", "spot"), "issue: Azure/AKS#1937"),
     (label("kubelet.kubernetes.io/team", "ml"), "the rule's own words"),
     (label("example.com/kubernetes.io"), "a domain of its own"),
@@ -395,18 +428,12 @@ def target(name: str, sent: Sent) -> str | None:
         ),
         ("windows-name", "win123456", "flat", WINDOWS, "WindowsAgentPoolNameTooLong"),
         ("windows-network", "win", "kubenet", WINDOWS, "AzureCNIOnlyForWindows"),
-        ("windows-profile", "win", "bare", WINDOWS, "WindowsProfileMissing"),
+        ("windows-profile", "win", "overlay", WINDOWS, "WindowsProfileMissing"),
     ],
 )
 def test_what_depends_on_the_name_and_the_cluster(
     today: Azure, rule: str, name: str, cluster: str, sent: Sent, code: str
 ) -> None:
-    if cluster == "bare":
-        body = new_cluster(networkProfile={"networkPlugin": "azure"})
-        made = today.call("PUT", f"{CLUSTERS}/bare{V}", body)
-        if made.body["properties"].get("windowsProfile"):
-            pytest.skip("AKS fills it in where plugin azure is asked for")
-        wait_until_made(today, f"{CLUSTERS}/bare")
     refused = put_pool(today, sent, name, cluster)
     assert (refused.status, refused.body["code"]) == (400, code)
     assert refused.body.get("target") == RULES[rule].target
