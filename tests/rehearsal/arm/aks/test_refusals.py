@@ -449,6 +449,26 @@ def test_preview_versions_know_more(today: Azure) -> None:
     assert (refused.status, refused.body["code"]) == (400, "SystemPoolHasRestrictedTaint")
 
 
+@pytest.mark.parametrize(
+    ("cluster", "sent"),
+    [
+        ("overlay", SPOT),
+        ("overlay", {"vmSize": A100, "gpuInstanceProfile": "MIG3g", **label("team", "ml")}),
+        ("overlay", {**SYSTEM, "nodeTaints": ["CriticalAddonsOnly=true:NoSchedule"]}),
+        ("flat", WINDOWS),
+    ],
+)
+def test_what_aks_gives_back_it_takes_again(today: Azure, cluster: str, sent: Sent) -> None:
+    """A spot pool came back with a surge, which AKS would have refused."""
+    name = f"b{unique('')[-5:]}"
+    assert put_pool(today, sent, name, cluster).status == 201
+    path = f"{CLUSTERS}/{cluster}/agentPools/{name}"
+    wait_until_made(today, path)
+    properties = today.call("GET", f"{path}{V}").body["properties"]
+    again = today.call("PUT", f"{path}{V}", {"properties": properties})
+    assert again.status == 200, again
+
+
 def test_a_pool_may_shrink_below_thirty_pods(today: Azure) -> None:
     """AKS looks at a new pool alone: Azure/AKS#1422."""
     put_pool(today, {"count": 3, "maxPods": 10}, "shrinks")
