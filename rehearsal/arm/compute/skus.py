@@ -83,6 +83,12 @@ def _capabilities(size: Size) -> dict[str, str]:
     }
     if size.memory_gib is not None:
         known["MemoryGB"] = f"{size.memory_gib:g}"
+    if size.cache_gib is not None or size.temp_gib is not None:
+        known["EphemeralOSDiskSupported"] = str(size.local_disk_gib is not None)
+    if size.cache_gib:
+        known["CachedDiskBytes"] = str(size.cache_gib << 30)
+    if size.temp_gib is not None:
+        known["MaxResourceVolumeMB"] = str(size.temp_gib << 10)
     if size.generations:
         known["HyperVGenerations"] = ",".join(GENERATIONS[one] for one in sorted(size.generations))
     if (gpus := listed_gpus(size)) is not None:

@@ -79,6 +79,8 @@ def test_a_spot_pool_is_marked_as_one(azure: Any, cluster: str) -> None:
     assert made["nodeLabels"] == {"a": "b", "kubernetes.azure.com/scalesetpriority": "spot"}
     assert sorted(made["nodeTaints"]) == [taint, "sku=gpu:NoSchedule"]
     assert (made["spotMaxPrice"], made["scaleSetEvictionPolicy"]) == (-1, "Delete")
+    # They were filled in, and AKS refuses a spot pool that has them.
+    assert "upgradeSettings" not in made
 
 
 def test_a_cluster_comes_back_with_the_defaults(azure: Any, group: str, cluster_body: Body) -> None:

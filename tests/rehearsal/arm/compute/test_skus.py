@@ -46,6 +46,18 @@ def test_a_size_without_gpus_says_nothing_of_them(shop: Any) -> None:
     assert capabilities(sizes(shop)["Standard_B2ms"])["LowPriorityCapable"] == "False"
 
 
+def test_the_local_disks_of_a_size_are_told(shop: Any) -> None:
+    """Tools that choose ephemeral disks by them read 0."""
+    found = {name: capabilities(sku) for name, sku in sizes(shop).items()}
+    told = ("EphemeralOSDiskSupported", "CachedDiskBytes", "MaxResourceVolumeMB")
+    assert [found["Standard_DS2_v2"].get(name) for name in told] == [
+        "True",
+        str(86 * 2**30),
+        str(14 * 1024),
+    ]
+    assert [found["Standard_D2s_v5"].get(name) for name in told] == ["False", None, "0"]
+
+
 def test_gpus_are_told_as_azure_tells_them(shop: Any) -> None:
     """A part of a GPU counts for one, and of some sizes nothing is said."""
     found = {name: capabilities(sku).get("GPUs") for name, sku in sizes(shop).items()}
