@@ -36,7 +36,7 @@ def test_a_cluster_of_the_azure_cli_is_imported_and_not_replaced(whole_bench: Be
     (pool,) = made["agentPoolProfiles"]
 
     def own(*pools: dict[str, Any], **more: Any) -> dict[str, Any]:
-        cluster = {"name": name, "dnsPrefix": made["dnsPrefix"], "oidcIssuer": False}
+        cluster = {"name": name, "dnsPrefix": made["dnsPrefix"]}
         system = {key: pool[key] for key in ("name", "vmSize", "count")}
         return stack(name, *pools, cluster=cluster, systemPool=system, **more)
 

@@ -56,8 +56,6 @@ def put(request: Request) -> Answer:
     require_power(cluster, "Running", "updating")
     require_system_pool(cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
-    note_autoscaling(cluster, [pool])
-    request.store.keep(cluster)
     kind = "pool update" if present else "pool create"
     meanwhile = state_meanwhile(before, pool.properties)
     operation = operations.begin(request, kind, [pool], failure, meanwhile)
