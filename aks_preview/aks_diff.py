@@ -11,6 +11,8 @@ from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import CREDENTIALS
+from catalogue import fixed
+from catalogue.shapes import at
 from provider_kit.diff import diff
 from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
@@ -39,6 +41,7 @@ def aks_diff(
         # Imported: nobody can say which headers made it, so the program is taken at its word.
         old = {**old, HEADERS: new_inputs[HEADERS]}
     new = _in_old_case(old, settled(aks_type.inputs, old, new_inputs, aks_type.unordered))
+    said = [path for path in aks_type.replaces if at(new_inputs, path) is not None]
     old, new = (
         _with_missing_objects(aks_type, old, new),
         _with_missing_objects(aks_type, new, old),
@@ -46,7 +49,10 @@ def aks_diff(
     return diff(
         old,
         new,
-        replaces=[*aks_type.replaces, *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else [])],
+        replaces=[
+            *fixed.replacing(aks_type.replaces, said),
+            *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else []),
+        ],
         # They say how other changes are made, and are none themselves.
         ignored=[REPLACE_ON_HEADERS, _OF_OLDER_STATES],
     )

@@ -13,9 +13,9 @@ from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_diff import aks_diff, is_autoscaled, projected
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anothers, of_inputs_alone
-from catalogue import headers, kept
+from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake
-from provider_kit.arm import Arm, Method, NotFoundError
+from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.errors import explained, words
@@ -23,7 +23,7 @@ from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
 from provider_kit.values import property_map
-from provider_kit.waiting import wait_because_of
+from provider_kit.waiting import wait_because_of, waited
 
 Result = TypeVar("Result")
 
@@ -83,7 +83,7 @@ class AksResource(Handler):
                 f"with `pulumi import {self._type.token} {task.name} {resource_id}`, or delete it."
             )
         try:
-            accepted = await self._put(task, resource_id, inputs)
+            accepted = await self._put(task, resource_id, lambda: _known(inputs))
             return resource_id, await self._finished(task, accepted, inputs)
         except ProviderError as error:
             if await self._may_be_there(resource_id):
@@ -92,10 +92,15 @@ class AksResource(Handler):
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
-        body = emptied(self._type.empty, old.inputs, inputs)
-        if is_scaled_by_aks(inputs):
-            body = with_counts(body, await self._get(place, task.until) or {})
-        accepted = await self._put(task, place, body)
+        wanted = emptied(self._type.empty, old.inputs, inputs)
+
+        async def now() -> Values:
+            """What to send, by the nodes that there are: AKS scales while this waits."""
+            live = await self._get(place, task.until) or {}
+            require_nodes(wanted, live)
+            return with_counts(wanted, live)
+
+        accepted = await self._put(task, place, now)
         try:
             return await self._finished(task, accepted, inputs)
         except ProviderError as error:
@@ -120,7 +125,10 @@ class AksResource(Handler):
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place = self._place(resource_id)
         with contextlib.suppress(NotFoundError):
-            await self._arm.finish(await self._begin("DELETE", task, place), task.until)
+            deleting = await self._begin(
+                task, lambda: self._arm.begin("DELETE", place, self._api_version)
+            )
+            await self._arm.finish(deleting, task.until)
 
     def _place(self, resource_id: str) -> str:
         """Returns an id as this provider writes it, whatever its case in the state.
@@ -140,20 +148,23 @@ class AksResource(Handler):
         answer = await self._arm.get(resource_id, self._api_version, until)
         return self._type.outputs_of(answer, self._api_version) if answer is not None else None
 
-    async def _put(self, task: Task, resource_id: str, inputs: Values) -> AsyncLROPoller[Any]:
-        """Has Azure accept a resource as the inputs say."""
-        body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
-        return await self._begin("PUT", task, resource_id, body, sent)
+    async def _put(
+        self, task: Task, resource_id: str, now: Callable[[], Awaitable[Values]]
+    ) -> AsyncLROPoller[Any]:
+        """Has Azure accept a resource as the inputs say; each try asks for them."""
+
+        async def put() -> AsyncLROPoller[Any]:
+            inputs = await now()
+            body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
+            return await self._arm.begin("PUT", resource_id, self._api_version, body, sent)
+
+        return await self._begin(task, put)
 
     async def _begin(
-        self, method: Method, task: Task, resource_id: str, *content: Mapping[str, Any]
+        self, task: Task, call: Callable[[], Awaitable[AsyncLROPoller[Any]]]
     ) -> AsyncLROPoller[Any]:
         async with self._arm.failing(task.until):
-            return await once_accepted(
-                lambda: self._arm.begin(method, resource_id, self._api_version, *content),
-                self._cancellation,
-                self._names_new_feature,
-            )
+            return await once_accepted(call, self._cancellation, self._names_new_feature)
 
     async def _finished(
         self, task: Task, accepted: AsyncLROPoller[Any], inputs: Values
@@ -206,20 +217,32 @@ async def once_accepted(
     pause = _SHORTEST_PAUSE
     while True:
         try:
-            return await call()
+            result = await call()
         except HttpResponseError as error:
             said = words(error)
             is_busy = error.status_code == 409 and _BUSY.search(said)
             if not is_busy and not names_new_feature(said):
                 raise
             await wait_because_of(explained(error))
+        else:
+            waited()
+            return result
         await cancellation.watch(asyncio.sleep(pause))
         pause = min(pause * 1.5, _LONGEST_PAUSE)
 
 
-def is_scaled_by_aks(inputs: Values) -> bool:
-    """Whether a pool, or one of those in a cluster, is autoscaled."""
-    return any(map(is_autoscaled, (inputs, *(inputs.get("agentPoolProfiles") or ()))))
+async def _known(inputs: Values) -> Values:
+    return inputs
+
+
+def require_nodes(wanted: Values, live: Values) -> None:
+    """Refuses to take a pool, or a cluster's own, from the autoscaler with other nodes."""
+    there = {pool["name"]: pool for pool in live.get("agentPoolProfiles") or ()}
+    pools = [(pool, there.get(pool["name"], {})) for pool in wanted.get("agentPoolProfiles") or ()]
+    for pool, actual in [(wanted, live), *pools]:
+        name = pool.get("name") or pool.get("agentPoolName") or ""
+        if reason := nodes.lost_nodes(name, pool, actual):
+            raise ProviderError(reason)
 
 
 def emptied(empty: Values, old: Values, new: Values) -> dict[str, Any]:

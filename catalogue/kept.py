@@ -21,18 +21,26 @@ EMPTY_CLUSTER: Mapping[str, Any] = MappingProxyType(
     {"apiServerAccessProfile": {"authorizedIPRanges": []}, "tags": {}}
 )
 
-# What nothing takes out, by its path; of what a program that takes it out cannot mean, with why.
-LASTING_POOL = (
-    "enableEncryptionAtHost",
-    "osDiskSizeGB",
-    "osDiskType",
-    "osSKU",
-    "upgradeSettings.maxSurge",
+# What nothing takes out, by its path, with what does; and what a program that takes it out cannot
+# mean, with why.
+LASTING_POOL: Mapping[str, str] = MappingProxyType(
+    {
+        "enableEncryptionAtHost": "only a new pool is without",
+        "osDiskSizeGB": "another size replaces the pool",
+        "osDiskType": "another type replaces the pool",
+        "osSKU": "set the one that you want, such as Ubuntu",
+        "upgradeSettings.maxSurge": "set 10%, AKS's own, to go back to it",
+    }
 )
-LASTING_CLUSTER = (
-    "networkProfile.dnsServiceIP",
-    "networkProfile.podCidr",
-    "networkProfile.serviceCidr",
+LASTING_CLUSTER: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(
+        (
+            "networkProfile.dnsServiceIP",
+            "networkProfile.podCidr",
+            "networkProfile.serviceCidr",
+        ),
+        "another value replaces the cluster",
+    )
 )
 REFUSED_CLUSTER: Mapping[str, str] = MappingProxyType(
     {

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from types import MappingProxyType
+from typing import Any
 
 # When the facts here were true.
 AS_OF = date(2026, 11, 21)
@@ -91,3 +92,16 @@ def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | No
     if surge is None or not surge[2]:
         return int(surge[1]) if surge else None
     return max(1, math.ceil(count * int(surge[1]) / 100))
+
+
+def lost_nodes(name: str, sent: Mapping[str, Any], live: Mapping[str, Any]) -> str | None:
+    """Why a request may not take a pool from the autoscaler with another number of nodes."""
+    is_scaled = live.get("enableAutoScaling") and not sent.get("enableAutoScaling")
+    if not is_scaled or sent.get("count") in (None, live.get("count")):
+        return None
+    nodes = int(live["count"])
+    return (
+        f"AKS has scaled pool {name!r} to {nodes} nodes, and this would make them "
+        f"{int(sent['count'])}: set its count to {nodes} in the update that takes minCount and "
+        "maxCount away, and change it afterwards (`pulumi up --refresh` finds the number in Azure)"
+    )

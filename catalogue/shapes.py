@@ -4,6 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
+def at(values: Any, path: str) -> Any:
+    """The value at a dotted path; None where there is none."""
+    for name in path.split("."):
+        values = values.get(name) if isinstance(values, Mapping) else None
+    return values
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """An object; empty where it is something else."""
     return value if isinstance(value, Mapping) else {}

@@ -91,18 +91,6 @@ def _is_for_services(text: str | None, _: Values) -> str | None:
     found = networks.network(text) if text else None
     if networks.is_too_large_for_services(found):
         return f"{text} is too large: AKS takes /{networks.LARGEST_OF_SERVICES} and smaller"
-    if networks.is_public(found):
-        return f"{text} is not all of private addresses, such as those of 10.0.0.0/8"
-    if networks.overlap(found, networks.LINK_LOCAL):
-        return f"{text} overlaps {networks.LINK_LOCAL}, which Azure keeps"
-    return None
-
-
-def _is_for_pods(text: str | None, _: Values) -> str | None:
-    found = networks.network(text) if text else None
-    for reserved in networks.RESERVED:
-        if networks.overlap(found, reserved):
-            return f"{text} overlaps {reserved}, which AKS keeps"
     return None
 
 
@@ -120,12 +108,6 @@ _CLUSTER_NAME = wrong_if(
     lambda name, _: name and not NAME.fullmatch(name),
     f"{{!r}} is no name for a cluster: AKS takes {NAME_RULE}",
 )
-_FREE_NAME = wrong_if(
-    lambda name, _: name and clusters.is_reserved(name),
-    "{!r} has a word that Azure keeps for itself: azure, login or xbox at its beginning, microsoft "
-    "or windows anywhere",
-)
-
 # The name is a stack file's key, and a component's property with its kind before it.
 RESOURCE_GROUP: Rules = MappingProxyType(
     {
@@ -136,8 +118,8 @@ RESOURCE_GROUP: Rules = MappingProxyType(
 
 CLUSTER: Rules = MappingProxyType(
     {
-        "name": (_CLUSTER_NAME, _FREE_NAME, _names_what_exists("cluster")),
-        "clusterName": (_CLUSTER_NAME, _FREE_NAME),
+        "name": (_CLUSTER_NAME, _names_what_exists("cluster")),
+        "clusterName": (_CLUSTER_NAME,),
         "dnsPrefix": (_is_a_dns_prefix,),
         "kubernetesVersion": (KUBERNETES_VERSION,),
         "skuTier": (one_of("Free", "Standard", "Premium"),),
@@ -188,8 +170,42 @@ def _is_on_aks(version: str | None, _: Values) -> str | None:
     return f"Kubernetes {version} is not known to be on AKS today; {known} are."
 
 
-# What is worth a word in a cluster that AKS may take.
-DOUBTS: Rules = MappingProxyType({"kubernetesVersion": (_is_on_aks,)})
+def _is_free_name(name: str | None, cluster: Values) -> str | None:
+    if not name or cluster.get("existing") or not clusters.is_reserved(name):
+        return None
+    return (
+        f"AKS makes no new cluster called {name}: Azure keeps the name azure, names that begin "
+        "with login or xbox, and those with microsoft or windows in them."
+    )
+
+
+def _is_for_new_services(text: str | None, _: Values) -> str | None:
+    found = networks.network(text) if text else None
+    if networks.is_public(found):
+        return f"AKS makes no new cluster with services in {text}, which is not all private."
+    if networks.overlap(found, networks.LINK_LOCAL):
+        return f"AKS makes no new cluster with services in {text}: Azure keeps addresses of it."
+    return None
+
+
+def _is_for_new_pods(text: str | None, _: Values) -> str | None:
+    if networks.is_reserved(networks.network(text) if text else None):
+        return f"AKS makes no new cluster with pods in {text}: it keeps addresses of it."
+    return None
+
+
+# What is worth a word in a cluster that AKS may take: those that are there keep what new ones may
+# not have.
+DOUBTS: Rules = MappingProxyType(
+    {
+        "kubernetesVersion": (_is_on_aks,),
+        "name": (_is_free_name,),
+        "clusterName": (_is_free_name,),
+    }
+)
+NETWORK_DOUBTS: Rules = MappingProxyType(
+    {"podCidr": (_is_for_new_pods,), "serviceCidr": (_is_for_new_services,)}
+)
 
 ENTRA: Rules = MappingProxyType(
     {
@@ -221,7 +237,6 @@ NETWORK: Rules = MappingProxyType(
                 lambda cidr, network: cidr and network.get("mode") == "subnet",
                 "is for mode: overlay; pods in a subnet have the subnet's addresses",
             ),
-            _is_for_pods,
         ),
         "serviceCidr": (_is_a_range, _is_for_services, _is_not_of_pods),
         "dnsServiceIp": (_lies_among_the_services,),

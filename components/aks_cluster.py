@@ -246,6 +246,7 @@ class AksCluster(_Cluster):
         check(name, args, CLUSTER, parts)
         super().__init__(name, opts)
         warn(self, args, valid_clusters.DOUBTS)
+        warn(self, args.network, valid_clusters.NETWORK_DOUBTS)
         warn(self, args.system_pool, valid_pools.DOUBTS)
         self.managed_cluster = self._managed_cluster(name, args)
         own = args.user_assigned_identity_id is not None

@@ -5,9 +5,13 @@ from typing import Any
 
 import pulumi
 
-from catalogue import fixed
+from catalogue import fixed, kept
+from catalogue.shapes import at
 from components.hooks import guard
 from components.live_pools import POOLS, Values, has, plain
+from components.taken_out import tell
+
+_KEPT = dict.fromkeys((*fixed.POOL, *kept.LASTING_POOL))
 
 
 class FirstPoolError(Exception):
@@ -43,16 +47,16 @@ async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
                 f"{values}: keep that, or add another system pool, which takes its place "
                 "(docs/system-pools.md)"
             )
+        gone = [path for path in _KEPT if at(sent[own], path) and not at(pool, path)]
+        tell(f"The system pool {own!r}", gone, kept.LASTING_POOL)
 
 
 def _changed(there: Values, wanted: Values) -> dict[str, Any]:
     """What the pool has of that which cannot change, and is wanted otherwise."""
     changed = {}
     for path in fixed.POOL:
-        outer, _, inner = path.partition(".")
-        value, old = wanted.get(outer), there.get(outer)
-        if inner:
-            value, old = (value or {}).get(inner), (old or {}).get(inner)
+        value, old = at(wanted, path), at(there, path)
+        outer = path.partition(".")[0]
         # AKS keeps what a request leaves out.
         if value is not None and not has({outer: old}, {outer: value}):
             changed[path] = old

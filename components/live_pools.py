@@ -23,6 +23,8 @@ from pulumi.runtime.proto import resource_pb2
 from pulumi_azure_native import containerservice as aks
 
 from catalogue import kept
+from catalogue.nodes import lost_nodes
+from catalogue.shapes import at
 from components.hooks import guard
 
 Values = Mapping[str, Any]
@@ -255,28 +257,16 @@ def is_replaced(live: Values, wanted: Values, replacing: Collection[str]) -> boo
     return any(not _is_same(path, at(live, path), at(wanted, path)) for path in replacing)
 
 
-def at(values: Any, path: str) -> Any:
-    """The value at a path; None where there is none."""
-    for name in path.split("."):
-        values = (values or {}).get(name)
-    return values
-
-
 def _require_count(name: str, sent: Values, live: Values) -> None:
+    if reason := lost_nodes(name, sent, live):
+        raise StaleError(reason)
     if not live.get("enableAutoScaling") or sent["count"] == live["count"]:
         return
-    nodes = int(live["count"])
-    remedy = (
-        "run `pulumi up --refresh`. Where that stops with another number, AKS is at it: run it "
-        "again. Where it stops with the same, add a tag to the resource in the same update, which "
-        "goes with the number that Azure has then"
-        if sent.get("enableAutoScaling")
-        else f"set its count to {nodes} in the update that takes minCount and maxCount away, and "
-        "change it afterwards (`pulumi up --refresh` finds the number in Azure)"
-    )
     raise StaleError(
-        f"AKS has scaled pool {name!r} to {nodes} nodes, and this would make them "
-        f"{int(sent['count'])}: {remedy}"
+        f"AKS has scaled pool {name!r} to {int(live['count'])} nodes, and this would make them "
+        f"{int(sent['count'])}: run `pulumi up --refresh`. Where that stops with another number, "
+        "AKS is at it: run it again. Where it stops with the same, add a tag to the resource in "
+        "the same update, which goes with the number that Azure has then"
     )
 
 

@@ -52,7 +52,7 @@ async def keeps_its_image(args: Any) -> None:
         # Imported: nobody can say which headers made it.
         return
     had, asks = [await _asks_for_image(inputs) for inputs in (old, args.new_inputs or {})]
-    if had == asks:
+    if asks is None or had == asks:
         return
     has = "has" if had else "has not"
     ways_out = (
@@ -67,8 +67,11 @@ async def keeps_its_image(args: Any) -> None:
     )
 
 
-async def _asks_for_image(inputs: Values) -> bool:
+async def _asks_for_image(inputs: Values) -> bool | None:
+    """Whether the inputs ask for the image; None while some of the headers are to come."""
     found = await plain({_HEADERS: inputs.get(_HEADERS)})
+    if inputs.get(_HEADERS) is not None and _HEADERS not in found:
+        return None
     return is_on(found.get(_HEADERS), SPECIALISED_IMAGE)
 
 

@@ -1,24 +1,32 @@
 """Says what AKS keeps of a resource though its program takes it out, in previews too."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 
 import pulumi
 
+from catalogue.shapes import at
 from components.hooks import guard
-from components.live_pools import at, plain
+from components.live_pools import plain
 
 
 class TakenOutError(Exception):
     """A program takes out what AKS keeps for ever."""
 
 
+def tell(name: str, gone: Iterable[str], lasting: Mapping[str, str]) -> None:
+    """Warns of what is taken out, and stays."""
+    for path in gone:
+        remedy = f" ({lasting[path]})" if path in lasting else ""
+        pulumi.log.warn(f"{name}: AKS keeps what it has of {path}{remedy}")
+
+
 def taken_out_hooks(
-    lasting: Collection[str], refused: Mapping[str, str]
+    lasting: Mapping[str, str], refused: Mapping[str, str]
 ) -> pulumi.ResourceHookBinding:
     """Returns the hooks of a resource of azure-native's or of aks-preview's.
 
-    `lasting` are paths of which AKS keeps the value, with a warning; `refused` are those whose
-    going would be misleading, with the reason.
+    `lasting` are paths of which AKS keeps the value, with what changes it, for a warning; `refused`
+    are those whose going would be misleading, with the reason.
     """
 
     async def compare(args: pulumi.ResourceHookArgs) -> None:
@@ -29,10 +37,6 @@ def taken_out_hooks(
         for path in gone:
             if path in refused:
                 raise TakenOutError(f"{args.name!r} cannot do without {path}: {refused[path]}")
-        if gone:
-            pulumi.log.warn(
-                f"{args.name!r}: AKS keeps what it has of {', '.join(gone)}. To change it, set "
-                "another value instead of none"
-            )
+        tell(repr(args.name), gone, lasting)
 
     return pulumi.ResourceHookBinding(before_update=[guard(compare, in_previews=True)])

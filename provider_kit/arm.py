@@ -17,7 +17,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import last_reason, wait_because_of
+from provider_kit.waiting import last_reason, wait_because_of, waited
 
 Client = TypeVar("Client")
 Method = Literal["PUT", "PATCH", "DELETE"]
@@ -50,6 +50,12 @@ class _Retries(AsyncRetryPolicy[Any, Any]):
             error = HttpResponseError(response=last.http_response)
         await wait_because_of(explained(error))
         await super().sleep(settings, transport, response)
+
+    async def send(self, request: Any) -> Any:
+        answer = await super().send(request)
+        if answer.context.get("history"):
+            waited()
+        return answer
 
 
 class Arm:

@@ -35,7 +35,13 @@ async def wait_because_of(reason: str) -> None:
         await waiting.because_of(reason)
 
 
+def waited() -> None:
+    """Ends the waiting: what it was for is there."""
+    if (waiting := _CURRENT.get()) is not None:
+        waiting.reason = ""
+
+
 def last_reason() -> str:
-    """Why the work on the resource waited last; empty if it never did."""
+    """Why the work on the resource waits; empty if it does not."""
     waiting = _CURRENT.get()
     return waiting.reason if waiting is not None else ""

@@ -73,6 +73,7 @@ class Network(Section):
     """The cluster's network: Azure's CNI, with pods on an overlay by default."""
 
     _rules = valid_clusters.NETWORK
+    _doubts = valid_clusters.NETWORK_DOUBTS
 
     mode: str = "overlay"
     subnet_id: str = ""

@@ -166,9 +166,6 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("cluster", {"name": "a.b", "dnsPrefix": "a"}, "name"),
     ("cluster", {"name": "-a", "dnsPrefix": "a"}, "name"),
     ("cluster", {"name": "m\u00fcnchen", "dnsPrefix": "a"}, "name"),
-    ("cluster", {"name": "Azure"}, "name"),
-    ("cluster", {"name": "login-gpu"}, "name"),
-    ("cluster", {"name": "for-windows"}, "name"),
     ("cluster", {"name": "my_cluster"}, "dnsPrefix"),
     ("cluster", {"name": "c" * 55}, "dnsPrefix"),
     ("cluster", {"dnsPrefix": "a.b"}, "dnsPrefix"),
@@ -202,9 +199,6 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("network", {"podCidr": "here"}, "podCidr"),
     ("network", {"serviceCidr": "here"}, "serviceCidr"),
     ("network", {"serviceCidr": "10.0.0.0/8", "dnsServiceIp": "10.0.0.10"}, "serviceCidr"),
-    ("network", {"serviceCidr": "8.8.0.0/16", "dnsServiceIp": "8.8.0.10"}, "serviceCidr"),
-    ("network", {"serviceCidr": "169.254.0.0/20", "dnsServiceIp": "169.254.0.10"}, "serviceCidr"),
-    ("network", {"podCidr": "172.16.0.0/12"}, "podCidr"),
     ("network", {"podCidr": "10.0.0.0/14"}, "serviceCidr"),
     ("network", {"serviceCidr": "10.244.0.0/20", "dnsServiceIp": "10.244.0.10"}, "serviceCidr"),
     (
@@ -273,6 +267,13 @@ def test_a_mistake_is_told_by_its_key_and_by_its_property(
         ("gpuPools[0]", {"gpuStack": "specialised-image"}),
         ("systemPool", {"vmSize": "Standard_ND1_v9"}),
         ("cluster", {"kubernetesVersion": "1.99"}),
+        # Clusters that are there have them, and new ones are refused.
+        ("cluster", {"name": "Azure"}),
+        ("cluster", {"name": "login-gpu"}),
+        ("cluster", {"name": "for-windows"}),
+        ("network", {"serviceCidr": "8.8.0.0/16", "dnsServiceIp": "8.8.0.10"}),
+        ("network", {"serviceCidr": "169.254.0.0/20", "dnsServiceIp": "169.254.0.10"}),
+        ("network", {"podCidr": "172.16.0.0/12"}),
     ],
 )
 def test_a_doubt_is_told_in_the_same_words(
@@ -284,6 +285,13 @@ def test_a_doubt_is_told_in_the_same_words(
     monkeypatch.setattr(pulumi.log, "warn", lambda text, _: told.append(text))
     deploy(lambda: COMPONENTS[part][0](**arguments(part, properties)))
     assert told == in_stack_file != []
+
+
+def test_an_existing_cluster_is_called_what_it_is_called() -> None:
+    """A stack of pools for `aks-windows-prod` could not be used."""
+    told: list[str] = []
+    assert from_settings("cluster", {"name": "aks-windows", "existing": True}, told.append) == []
+    assert told == []
 
 
 def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aks_preview.aks_diff import aks_diff
-from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
+from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER, AksType
+from catalogue import fixed, kept
 from provider_kit.values import UNKNOWN
 
 POOL: dict[str, Any] = {
@@ -106,6 +107,33 @@ def test_a_pool(new: dict[str, Any], updated: list[str], replaced: list[str]) ->
     assert sorted(path for path in kinds if "REPLACE" in kinds[path]) == replaced
     assert answer.changes is bool(updated or replaced)
     assert bool(answer.replaces) is answer.delete_before_replace is bool(replaced)
+
+
+def value_of(path: str) -> Any:
+    """Something at a path, as a property and as Azure's answer to it."""
+    outer, _, inner = path.partition(".")
+    return {outer: {inner: "it"} if inner else "it"}
+
+
+@pytest.mark.parametrize(
+    ("aks_type", "path"),
+    [(AGENT_POOL, path) for path in (*kept.LASTING_POOL, *fixed.POOL)]
+    + [
+        (MANAGED_CLUSTER, path)
+        for path in (*kept.LASTING_CLUSTER, *kept.REFUSED_CLUSTER, *fixed.CLUSTER)
+    ],
+)
+def test_what_azure_keeps_replaces_nothing_when_it_is_taken_out(
+    aks_type: AksType, path: str
+) -> None:
+    """`private: true`, taken out, replaced a cluster with custom headers; so did a disk a pool."""
+    before = POOL if aks_type is AGENT_POOL else CLUSTER
+    old = {name: value for name, value in before.items() if name not in value_of(path)}
+
+    answer = aks_diff(aks_type, old | value_of(path), old | value_of(path), old)
+
+    table = fixed.POOL if aks_type is AGENT_POOL else fixed.CLUSTER
+    assert bool(answer.replaces) is (path in fixed.replacing(table, ()))
 
 
 def test_the_headers_of_an_imported_pool_are_those_of_the_program() -> None:

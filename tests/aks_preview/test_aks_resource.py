@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from aks_preview.aks_resource import AksResource, emptied
+from aks_preview import aks_resource
+from aks_preview.aks_resource import AksResource, emptied, require_nodes
 from aks_preview.aks_types import AGENT_POOL
 from aks_preview.configuration import PACKAGE, SETTINGS
 from catalogue import kept
@@ -14,6 +15,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
 from provider_kit.provider import Recorded, Task
 from provider_kit.serving import ProviderError, ResourceInitError
+from tests.aks_preview.test_conflicts import PENDING, refusal
 
 INPUTS = {"resourceGroupName": "g", "resourceName": "c", "agentPoolName": "p", "vmSize": "one"}
 ID = (
@@ -30,10 +32,17 @@ class BrokenArm(Arm):
         self.configuration = Configuration({"subscriptionId": "s"}, PACKAGE, SETTINGS)
         self.requests: list[tuple[str, str]] = []
         self.bodies: list[Any] = []
+        self.refusals: list[Exception] = []
+        self.live: list[dict[str, Any]] = []
 
     async def begin(self, method: Any, resource_id: str, *content: Any, **__: Any) -> Any:
         self.requests.append((method, resource_id))
         self.bodies.append(content[1])
+        if self.refusals:
+            raise self.refusals.pop(0)
+
+    async def get(self, *_: Any) -> dict[str, Any] | None:
+        return {"id": ID, "name": "p", "properties": self.live.pop(0)} if self.live else None
 
     async def finish(self, *_: Any) -> dict[str, Any]:
         raise ProviderError("It broke.")
@@ -63,6 +72,46 @@ def test_what_is_taken_out_is_sent_as_nothing(name: str) -> None:
         asyncio.run(pools.update(Task("", "p", None), ID, old, INPUTS))
 
     assert arm.bodies[0]["properties"] == {"vmSize": "one", name: kept.EMPTY_POOL[name]}
+
+
+def test_a_pool_that_had_to_wait_goes_with_the_nodes_that_it_has_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two nodes before another operation, nine after it: the PUT made them two."""
+    monkeypatch.setattr(aks_resource, "_SHORTEST_PAUSE", 0.001)
+    scaled = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
+    arm = BrokenArm()
+    arm.refusals = [refusal(409, "OperationNotAllowed", PENDING)]
+    arm.live = [{**scaled, "count": count} for count in (2, 9)]
+    pools, inputs = AksResource(AGENT_POOL, arm, Cancellation()), {**INPUTS, **scaled, "count": 1}
+
+    with pytest.raises(ResourceInitError):
+        asyncio.run(pools.update(Task("", "p", None), ID, Recorded(inputs, {}), inputs))
+
+    assert [body["properties"]["count"] for body in arm.bodies] == [2, 9]
+
+
+@pytest.mark.parametrize("count", [1, 9])
+def test_nodes_of_a_pool_that_aks_scales_are_not_lost(count: int) -> None:
+    """To take minCount and maxCount out sent the program's count, whatever AKS had made of it."""
+    arm = BrokenArm()
+    arm.live = [{"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": 9}]
+    pools, inputs = AksResource(AGENT_POOL, arm, Cancellation()), {**INPUTS, "count": count}
+    old = Recorded({**inputs, "enableAutoScaling": True, "minCount": 1, "maxCount": 9}, {})
+
+    with pytest.raises(ProviderError) as stopped:
+        asyncio.run(pools.update(Task("", "p", None), ID, old, inputs))
+
+    assert ("set its count to 9" in str(stopped.value)) is (count == 1)
+    assert len(arm.bodies) == (0 if count == 1 else 1)
+
+
+def test_nodes_of_a_clusters_own_pool_are_not_lost() -> None:
+    live = {"agentPoolProfiles": [{"name": "a", "enableAutoScaling": True, "count": 5}]}
+    with pytest.raises(ProviderError, match="AKS has scaled pool 'a' to 5 nodes"):
+        require_nodes({"agentPoolProfiles": [{"name": "a", "count": 3}]}, live)
+    require_nodes({"agentPoolProfiles": [{"name": "a", "count": 5}]}, live)
+    require_nodes({"agentPoolProfiles": [{"name": "b", "count": 3}]}, live)
 
 
 def test_a_pool_in_its_cluster_is_scaled_by_aks_no_more() -> None:

@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+import pulumi
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -43,6 +44,18 @@ def test_no_update_changes_the_image(
     else:
         # Imported: nobody can say which headers made it.
         assert old is None or has_image(old) == has_image(new)
+
+
+def test_headers_that_are_to_come_are_no_change_of_the_image() -> None:
+    """A preview said that the pool loses its image, since another header was not known yet."""
+
+    async def look() -> None:
+        to_come: Any = pulumi.Output(set(), asyncio.sleep(0), asyncio.sleep(0, result=False))
+        inputs = update({"UseGPUDedicatedVHD": "true"}, None)
+        inputs.new_inputs = {"customHeaders": {"UseGPUDedicatedVHD": "true", "X-Team": to_come}}
+        await keeps_its_image(inputs)
+
+    asyncio.run(look())
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from catalogue import fixed, kept
+from catalogue.shapes import at
 from components import (
     AksCluster,
     AksClusterArgs,
@@ -22,7 +23,6 @@ from components import (
     SystemNodePoolArgs,
     SystemPoolArgs,
 )
-from components.live_pools import at
 from tests.conftest import Deploy
 
 PLACE: dict[str, Any] = {"resource_group_name": "g", "cluster_name": "c"}

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from catalogue import clusters, kubernetes, networks, regions
+from catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import (
     CODES,
@@ -17,7 +18,6 @@ from rehearsal.arm.aks.refusals import (
     Check,
     Rule,
     Words,
-    at,
     enumeration,
     invalid,
     missing,

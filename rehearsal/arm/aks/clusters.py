@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 
+from catalogue.shapes import at
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import (
     admission,
@@ -233,23 +234,23 @@ def shown(store: Store, cluster: Resource) -> Json:
         **{name: value for name, value in deepcopy(cluster.body).items() if value is not None},
     }
     body["properties"] |= {"agentPoolProfiles": profiles, "provisioningState": cluster.state}
-    if outbound := filling.at(body, f"properties.{LOAD_BALANCER}"):
+    if outbound := at(body, f"properties.{LOAD_BALANCER}"):
         outbound["effectiveOutboundIPs"] = _outbound_addresses(cluster, outbound)
     if cluster.state == "Creating":
         for path in KNOWN_LATER:
             filling.take(body, path)
         for profile in profiles:
             profile.pop("eTag", None)
-        for found in (filling.at(body, "identity.userAssignedIdentities") or {}).values():
+        for found in (at(body, "identity.userAssignedIdentities") or {}).values():
             del found["clientId"]
     return body
 
 
 def _outbound_addresses(cluster: Resource, outbound: Json) -> list[Json]:
     """Returns the ids of the addresses that the nodes' traffic comes from."""
-    if given := filling.at(outbound, "outboundIPs.publicIPs"):
+    if given := at(outbound, "outboundIPs.publicIPs"):
         return [{"id": address["id"]} for address in given if "id" in address]
-    count = filling.at(outbound, "managedOutboundIPs.count") or 0
+    count = at(outbound, "managedOutboundIPs.count") or 0
     _, _, subscription, *_ = cluster.id.split("/")
     group = (
         f"/subscriptions/{subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from catalogue import clusters, kubernetes, sizes
+from catalogue.shapes import at
 from rehearsal.arm.aks import fields, filling
 from rehearsal.arm.aks.fields import FIXED, KEPT, SERVERS, Change
 from rehearsal.arm.offers import known_sizes
@@ -144,7 +145,7 @@ def _merged(resource: str, given: Json, present: Json | None) -> Json:
     inside = [path for path in kept if "." in path]
     for path in sorted([*fields.KEPT_INSIDE[resource], *inside], key=len):
         section, _, name = path.rpartition(".")
-        sent, old = filling.at(merged, section), filling.at(before, section)
+        sent, old = at(merged, section), at(before, section)
         if not isinstance(sent, dict) or not isinstance(old, dict):
             continue
         left = {key: old[key] for key in (old if name == "*" else [name]) if key in old}
@@ -159,7 +160,7 @@ def _merged(resource: str, given: Json, present: Json | None) -> Json:
 def _spell(resource: str, body: Json) -> None:
     """Writes choices in AKS's own case; requests may use any case."""
     for path, values in fields.SPELLINGS[resource].items():
-        given = filling.at(body, path)
+        given = at(body, path)
         for value in values:
             if isinstance(given, str) and value.lower() == given.lower():
                 filling.put(body, path, value)
@@ -208,7 +209,7 @@ def _first_made(properties: Json, location: str) -> Json:
         "azurePortalFQDN": f"{host}.portal.hcp.{location}.azmk8s.io",
         "resourceUID": uid,
     }
-    if filling.at(properties, "apiServerAccessProfile.enablePrivateCluster"):
+    if at(properties, "apiServerAccessProfile.enablePrivateCluster"):
         zone = f"{uuid.uuid4()}.privatelink.{location}.azmk8s.io"
         made["privateFQDN"] = f"{host}.{zone}"
     return made

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from catalogue import kubernetes
+from catalogue.shapes import at
 from rehearsal.arm.request import Json
 
 TABLE = Path(__file__).with_name("filled_in.toml")
@@ -86,13 +87,6 @@ def meets(actual: object, wanted: object) -> bool:
                 and (version >= least) is (wanted[0] == ">")
             )
     return actual == wanted
-
-
-def at(values: object, path: str) -> Any:
-    """Returns what stands at a path; None if nothing does."""
-    for name in path.split("."):
-        values = values.get(name) if isinstance(values, dict) else None
-    return values
 
 
 def put(values: Json, path: str, value: object) -> None:

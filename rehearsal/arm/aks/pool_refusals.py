@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 from catalogue import mig, nodes, retirement, sizes
+from catalogue.shapes import at
 from catalogue.sizes import Size
 from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import (
@@ -17,7 +18,6 @@ from rehearsal.arm.aks.refusals import (
     Check,
     Rule,
     Words,
-    at,
     enumeration,
     invalid,
     not_like,

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from catalogue import images, nodes, sizes
+from catalogue.shapes import at
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import (
     admission,
     defaults,
     eras,
     fields,
-    filling,
     pool_refusals,
     refusals,
     rules,
@@ -138,7 +138,7 @@ def _machines(requested: Json) -> Json:
     """
     if requested.get("mode") == "Machines":
         return {"count": 0}  # machines are added to the pool one by one
-    scale = filling.at(requested, "virtualMachinesProfile.scale") or {}
+    scale = at(requested, "virtualMachinesProfile.scale") or {}
     parts: list[Json] = []
     for way in ("manual", "autoscale"):
         said = scale.get(way) or []
@@ -172,7 +172,7 @@ def state_meanwhile(before: Json | None, after: Json) -> str | None:
 
 
 def _is_stopped(pool: Json) -> bool:
-    return bool(filling.at(pool, "powerState.code") == "Stopped")
+    return bool(at(pool, "powerState.code") == "Stopped")
 
 
 def note_autoscaling(cluster: Resource, pools: Iterable[Resource]) -> None:

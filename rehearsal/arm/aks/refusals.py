@@ -6,6 +6,7 @@ from datetime import date
 from re import Pattern
 from typing import Any
 
+from catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.request import Json
 
@@ -81,13 +82,6 @@ def judge(rules: Iterable[Rule], case: Case) -> None:
         if words is not None:
             target = rule.target and rule.target.format_map(words)
             raise errors.ArmError(rule.error, target, **words)
-
-
-def at(values: object, path: str) -> Any:
-    """Returns the value at a dotted path; None if there is none."""
-    for name in path.split("."):
-        values = values.get(name) if isinstance(values, dict) else None
-    return values
 
 
 def when(is_wrong: Callable[[Case], object]) -> Check:

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 from catalogue import nodes
+from catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.aks import fields
-from rehearsal.arm.aks.refusals import at
 from rehearsal.arm.request import Json
 
 

@@ -30,7 +30,7 @@ def test_fifty_pools_take_as_many_requests_as_six(place: Place) -> None:
     assert paths[0] == paths[1]
     assert len(many) < 20
     # Each fact is asked for once; what comes again comes in pages.
-    paged = ("/skus", "/usages")
+    paged = ("/skus",)
     once = [path for path in paths[1] if not path.endswith(paged)]
     assert len(once) == len(set(once))
 
@@ -50,7 +50,7 @@ def test_pages_are_followed(place: Place) -> None:
     answers: list[Any] = []
     lines = place.asked(lambda: answers.append(place.ask(gpuPools=pools(6))))
     (result,) = answers
-    for part in ("/skus", "/usages", "/api/retail/prices"):
+    for part in ("/skus", "/api/retail/prices"):
         assert len([line for line in lines if line["path"].endswith(part)]) > 1
     # The whole is known: what was on the first pages, and what was on the last.
     assert {row.answer for row in result.rows if row.question == "size"} == {"ok"}

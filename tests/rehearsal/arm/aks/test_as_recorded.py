@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.arm.aks import filling
+from catalogue.shapes import at
 from rehearsal.control_planes.desired_state import Era
 from tests.rehearsal.arm.in_process import Arm
 
@@ -58,7 +58,7 @@ def answered(row: Mapping[str, Any], path: str, body: dict[str, Any], status: in
 
 
 def compare(row: Mapping[str, Any], found: Any) -> None:
-    actual = filling.at(found, row["path"])
+    actual = at(found, row["path"])
     if row.get("absent"):
         assert actual is None
     elif "like" in row:
@@ -98,7 +98,7 @@ def test_an_update_of_a_cluster_comes_back_as_recorded(row: dict[str, Any]) -> N
     before = arm(row.get("era", "today")).call("GET", path, None, row["api"]).body
     after = answered(row, path, {"location": "eastus", **row["said"]}, UPDATED)
     if row.get("value") == AS_BEFORE:
-        expected = filling.at(before, row["path"])
+        expected = at(before, row["path"])
         assert expected is not None
         row = {**row, "value": expected}
     compare(row, after)
@@ -115,7 +115,7 @@ def test_an_update_of_a_pool_comes_back_as_recorded(row: dict[str, Any]) -> None
         answered(row, pool, {"properties": said}, UPDATED)
     after = answered(row, pool, {"properties": row["said"]}, UPDATED)["properties"]
     if row.get("value") == AS_BEFORE:
-        expected = filling.at(before, row["path"])
+        expected = at(before, row["path"])
         assert expected is not None
         row = {**row, "value": expected}
     compare(row, after)

@@ -22,28 +22,28 @@ def pool(azure: Any, cluster: str, name: str, **properties: Any) -> None:
 
 
 def test_what_pools_use_is_counted_where_they_are(shop: Any) -> None:
-    before = usages(shop, "uksouth")
+    before = usages(shop, "koreacentral")
     assert before["cores"] == (0, 1_000_000)
-    cluster = shop.cluster_in("uksouth")
-    assert usages(shop, "uksouth")["standardDSv3Family"] == (2, 100_000)
+    cluster = shop.cluster_in("koreacentral")
+    assert usages(shop, "koreacentral")["standardDSv3Family"] == (2, 100_000)
 
     pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=3)
     pool(shop, cluster, "spot", vmSize="standard_nc24ads_a100_v4", count=2, scaleSetPriority="Spot")
 
-    found = usages(shop, "uksouth")
+    found = usages(shop, "koreacentral")
     assert found["Standard NCASv3_T4 Family"] == (24, 100_000)
     assert found["StandardNCADSA100v4Family"] == (0, 100_000)
     assert found["lowPriorityCores"] == (48, 100_000)
     assert found["cores"] == (26, 1_000_000)
     assert found["virtualMachines"][0] == 6
     assert found["virtualMachineScaleSets"][0] == 3
-    assert usages(shop, "ukwest") == before
+    assert usages(shop, "koreasouth") == before
 
     pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=1)
-    assert usages(shop, "uksouth")["Standard NCASv3_T4 Family"][0] == 8
+    assert usages(shop, "koreacentral")["Standard NCASv3_T4 Family"][0] == 8
     shop.call("DELETE", f"{cluster}/agentPools/t4{V}")
     shop.wait(f"{cluster}/agentPools/t4{V}", lambda got: got.status == 404)
-    assert usages(shop, "uksouth")["Standard NCASv3_T4 Family"][0] == 0
+    assert usages(shop, "koreacentral")["Standard NCASv3_T4 Family"][0] == 0
 
 
 def test_names_are_written_as_azure_writes_them(shop: Any) -> None:

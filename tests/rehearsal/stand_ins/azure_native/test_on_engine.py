@@ -143,7 +143,7 @@ def test_an_imported_pool_has_all_that_azure_filled_in(bench: Bench) -> None:
     )  # fmt: skip
 
     inputs = bench.resources()["pool"]["inputs"]
-    assert inputs["maxPods"] == 110
+    assert inputs["maxPods"] == 250
     assert inputs["type"] == "VirtualMachineScaleSets"
     assert bench.changes() == {"pool": "update"}
     bench.pulumi("up", "--yes", "--skip-preview")

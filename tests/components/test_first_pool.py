@@ -1,0 +1,33 @@
+"""What a program takes out of a cluster's own pool, and AKS keeps."""
+
+import asyncio
+from typing import Any
+
+import pulumi
+import pytest
+
+from catalogue import fixed, kept
+from components.first_pool import _require_same_pool
+
+POOL: dict[str, Any] = {"name": "system", "count": 3, "vmSize": "Standard_D4ds_v5"}
+
+
+def hooked(old: dict[str, Any], new: dict[str, Any]) -> pulumi.ResourceHookArgs:
+    inputs = [{"agentPoolProfiles": [pool]} for pool in (new, old, old)]
+    return pulumi.ResourceHookArgs("urn", "id", "c", "t", inputs[0], inputs[1], None, inputs[2])
+
+
+@pytest.mark.parametrize("path", [*kept.LASTING_POOL, "availabilityZones", "vnetSubnetID"])
+def test_what_aks_keeps_is_told(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system pool without its zones, its disk or its subnet went as if that were done."""
+    told: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    outer, _, inner = path.partition(".")
+    old = POOL | {outer: {inner: "it"} if inner else "it"}
+
+    asyncio.run(_require_same_pool(hooked(old, POOL)))
+    asyncio.run(_require_same_pool(hooked(old, old)))
+
+    assert path in {*kept.LASTING_POOL, *fixed.POOL}
+    assert len(told) == 1
+    assert told[0].startswith(f"The system pool 'system': AKS keeps what it has of {path}")
