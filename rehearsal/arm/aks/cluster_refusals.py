@@ -22,6 +22,7 @@ from rehearsal.arm.aks.refusals import (
     invalid,
     missing,
     not_like,
+    of_stable_versions,
     required,
     when,
 )
@@ -192,6 +193,58 @@ def _locks_everybody_out(case: Case) -> bool:
     )
 
 
+# The values of enumerations that previews have as well.
+_ENUMERATIONS = {
+    "identity.type": "SystemAssigned UserAssigned None",
+    "sku.name": "Base Automatic",
+    "sku.tier": "Free Standard Premium",
+    "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
+    "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
+    "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
+    "properties.autoUpgradeProfile.nodeOSUpgradeChannel": "None Unmanaged NodeImage SecurityPatch",
+    "properties.bootstrapProfile.artifactSource": "Cache Direct",
+    "properties.nodeProvisioningProfile.mode": "Manual Auto",
+    "properties.nodeProvisioningProfile.defaultNodePools": "None Auto",
+    "properties.nodeResourceGroupProfile.restrictionLevel": "Unrestricted ReadOnly",
+    "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
+    "properties.serviceMeshProfile.mode": "Istio Disabled",
+    f"{NETWORK}.ipFamilies[]": "IPv4 IPv6",
+    f"{NETWORK}.networkPlugin": "azure kubenet none",
+    f"{NETWORK}.networkPluginMode": "overlay",
+    f"{NETWORK}.networkPolicy": "none calico azure cilium",
+    f"{NETWORK}.networkDataplane": "azure cilium",
+    f"{NETWORK}.loadBalancerProfile.backendPoolType": "NodeIPConfiguration NodeIP",
+    f"{NETWORK}.loadBalancerSku": "standard basic",
+    f"{NETWORK}.outboundType": (
+        "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none block "
+        "managedNATGatewayV2"
+    ),
+}
+# In `properties`.
+_ENUMERATIONS_OF_STABLE_VERSIONS = {
+    "azureMonitorProfile.containerInsights.containerNetworkLogs": "Disabled Enabled",
+    "ingressProfile.gatewayAPI.installation": "Disabled Standard",
+    "ingressProfile.webAppRouting.gatewayAPIImplementations.appRoutingIstio.mode": (
+        "Enabled Disabled"
+    ),
+    "ingressProfile.webAppRouting.nginx.defaultIngressControllerType": (
+        "AnnotationControlled External Internal None"
+    ),
+    "networkProfile.advancedNetworking.performance.accelerationMode": "BpfVeth None",
+    "networkProfile.advancedNetworking.security.advancedNetworkPolicies": "L7 FQDN None",
+    "networkProfile.advancedNetworking.security.transitEncryption.type": "WireGuard None",
+    "networkProfile.natGatewayProfile.sku": "Standard StandardV2",
+    "networkProfile.networkMode": "transparent bridge",
+    "schedulerProfile.upstream.schedulerConfigMode": "Default ManagedByCRD",
+    "securityProfile.azureKeyVaultKms.keyVaultNetworkAccess": "Public Private",
+    "securityProfile.kubernetesResourceObjectEncryptionProfile.infrastructureEncryption": (
+        "Enabled Disabled"
+    ),
+    "serviceMeshProfile.istio.components.ingressGateways[].mode": "External Internal",
+    "serviceMeshProfile.istio.components.proxyRedirectionMechanism": "InitContainers CNIChaining",
+    "windowsProfile.licenseType": "None Windows_Server",
+}
+
 # What the request itself says.
 ASKED: tuple[Rule, ...] = (
     Rule(
@@ -328,26 +381,13 @@ ASKED: tuple[Rule, ...] = (
             code=_CODES_OF.get(path, ""),
             name="cluster-identity-type-known" if path == "identity.type" else "",
         )
-        for path, choices in {
-            "identity.type": "SystemAssigned UserAssigned None",
-            "sku.name": "Base Automatic",
-            "sku.tier": "Free Standard Premium",
-            "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
-            "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
-            "properties.autoUpgradeProfile.nodeOSUpgradeChannel": (
-                "None Unmanaged NodeImage SecurityPatch"
-            ),
-            "properties.nodeProvisioningProfile.mode": "Manual Auto",
-            f"{NETWORK}.networkPlugin": "azure kubenet none",
-            f"{NETWORK}.networkPluginMode": "overlay",
-            f"{NETWORK}.networkPolicy": "none calico azure cilium",
-            f"{NETWORK}.networkDataplane": "azure cilium",
-            f"{NETWORK}.loadBalancerSku": "standard basic",
-            f"{NETWORK}.outboundType": (
-                "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none "
-                "block managedNATGatewayV2"
-            ),
-        }.items()
+        for path, choices in _ENUMERATIONS.items()
+    ),
+    *(
+        of_stable_versions(
+            enumeration(f"properties.{path}", choices.split(), source=_SPEC_AND_WORDS)
+        )
+        for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
     ),
     Rule(
         name="cluster-load-balancer-basic",

@@ -21,6 +21,7 @@ from rehearsal.arm.aks.refusals import (
     enumeration,
     invalid,
     not_like,
+    of_stable_versions,
     outside,
     required,
     when,
@@ -261,6 +262,76 @@ _OS_SKUS = (
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
 
+_LOCAL_DNS_MODES = ("Disabled", "Preferred", "Required")
+# Zones that each section of `localDNSProfile` has.
+_LOCAL_DNS_ZONES = (".", "cluster.local")
+
+
+def _no_mode_of_local_dns(case: Case) -> Words | None:
+    profile = case.at("localDNSProfile")
+    if profile is None:
+        return None
+    mode = str(profile.get("mode") or "")
+    known = [choice.lower() for choice in _LOCAL_DNS_MODES]
+    return None if mode.lower() in known else {"value": mode}
+
+
+def _local_dns_zones(section: str) -> Rule:
+    def refuses(case: Case) -> Words | None:
+        given = case.at(f"localDNSProfile.{section}")
+        if given is None:
+            return None
+        return next(({"zone": zone} for zone in _LOCAL_DNS_ZONES if zone not in given), None)
+
+    return Rule(
+        name=f"pool-local-dns-{section}",
+        says=f"A `{section}` that is sent has an entry for the zones . and cluster.local.",
+        source=(
+            "test_aks_nodepool_add_with_localdns_required_mode_empty_overrides and others (7, "
+            "2025-10); some of the words are ours"
+        ),
+        refuses=refuses,
+        error=invalid(f"localDNSProfile.{section}", f"{section} needs an entry for {{zone}}."),
+        target=f"localDNSProfile.{section}",
+        only_new=True,
+    )
+
+
+# The values of enumerations that previews have as well.
+_ENUMERATIONS = {
+    "gpuInstanceProfile": " ".join(mig.PROFILES),
+    "gpuProfile.driver": "Install None",
+    "gpuProfile.driverType": "GRID CUDA",
+    "gpuProfile.nvidia.managementMode": "Unmanaged Managed",
+    "kubeletDiskType": "OS Temporary",
+    "networkProfile.allowedHostPorts[].protocol": "TCP UDP",
+    "osDiskType": "Managed Ephemeral",
+    "osType": "Linux Windows",
+    "podIPAllocationMode": "DynamicIndividual StaticBlock",
+    "powerState.code": "Running Stopped",
+    "scaleDownMode": "Delete Deallocate",
+    "scaleSetEvictionPolicy": "Delete Deallocate",
+    "scaleSetPriority": "Regular Spot",
+    "securityProfile.sshAccess": "LocalUser Disabled EntraId",
+    "type": "VirtualMachineScaleSets VirtualMachines AvailabilitySet",
+    "upgradeSettings.undrainableNodeBehavior": "Cordon Schedule",
+    "upgradeStrategy": "Rolling BlueGreen",
+    "workloadRuntime": "OCIContainer WasmWasi KataVmIsolation KataMshvVmIsolation",
+}
+_ENUMERATIONS_OF_STABLE_VERSIONS = {
+    "networkProfile.dranet.mode": "Unmanaged Managed",
+} | {
+    f"localDNSProfile.{section}.*.{name}": choices
+    for section in ("vnetDNSOverrides", "kubeDNSOverrides")
+    for name, choices in {
+        "forwardDestination": "ClusterCoreDNS VnetDNS",
+        "forwardPolicy": "Sequential RoundRobin Random",
+        "protocol": "PreferUDP ForceTCP",
+        "queryLogging": "Error Log",
+        "serveStale": "Verify Immediate Disable",
+    }.items()
+}
+
 # What the request itself says.
 ASKED: tuple[Rule, ...] = (
     Rule(
@@ -302,20 +373,26 @@ ASKED: tuple[Rule, ...] = (
     ),
     *(
         enumeration(path, choices.split(), prefix="agentPool", source=_SPEC_AND_WORDS)
-        for path, choices in {
-            "gpuInstanceProfile": " ".join(mig.PROFILES),
-            "gpuProfile.driver": "Install None",
-            "kubeletDiskType": "OS Temporary",
-            "osDiskType": "Managed Ephemeral",
-            "osType": "Linux Windows",
-            "scaleDownMode": "Delete Deallocate",
-            "scaleSetEvictionPolicy": "Delete Deallocate",
-            "scaleSetPriority": "Regular Spot",
-            "type": "VirtualMachineScaleSets VirtualMachines AvailabilitySet",
-            "workloadRuntime": "OCIContainer WasmWasi KataVmIsolation KataMshvVmIsolation",
-            "upgradeSettings.undrainableNodeBehavior": "Cordon Schedule",
-        }.items()
+        for path, choices in _ENUMERATIONS.items()
     ),
+    *(
+        of_stable_versions(
+            enumeration(path, choices.split(), prefix="agentPool", source=_SPEC_AND_WORDS)
+        )
+        for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
+    ),
+    Rule(
+        name="pool-local-dns-mode",
+        says=f"`localDNSProfile` has a mode: {', '.join(_LOCAL_DNS_MODES)}.",
+        source="test_aks_nodepool_add_with_localdns_empty_mode and others (7, 2025-10)",
+        refuses=_no_mode_of_local_dns,
+        error=invalid(
+            "localDNSProfile.mode",
+            "value {value} is not allowed. Only Disabled, Preferred and Required are allowed.",
+        ),
+        target="localDNSProfile.mode",
+    ),
+    *map(_local_dns_zones, ("vnetDNSOverrides", "kubeDNSOverrides")),
     Rule(
         name="pool-os-sku",
         says="`osSKU` is one that AKS knows; none is taken for Ubuntu since July 2025.",

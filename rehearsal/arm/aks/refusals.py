@@ -1,6 +1,6 @@
 """Refusals as data: what a rule looks at, the error that it gives, and where that is on record."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from re import Pattern
@@ -84,6 +84,26 @@ def judge(rules: Iterable[Rule], case: Case) -> None:
             raise errors.ArmError(rule.error, target, **words)
 
 
+def every(values: object, path: str) -> Iterator[Any]:
+    """Yields the values at a dotted path, where `[]` stands for each item and `*` for each name."""
+    if not path:
+        yield values
+        return
+    name, _, rest = path.partition(".")
+    if name == "*" and isinstance(values, dict):
+        for member in values.values():
+            yield from every(member, rest)
+        return
+    member = values.get(name.removesuffix("[]")) if isinstance(values, dict) else None
+    for one in member or () if name.endswith("[]") else (member,):
+        yield from every(one, rest)
+
+
+def bare(path: str) -> str:
+    """Returns a path without the signs for items and names."""
+    return path.replace("[]", "").replace(".*", "")
+
+
 def when(is_wrong: Callable[[Case], object]) -> Check:
     """Returns a check whose message names nothing."""
     return lambda case: {} if is_wrong(case) else None
@@ -123,8 +143,8 @@ def none_of(path: str, choices: Iterable[str]) -> Check:
     known = {choice.lower() for choice in choices}
 
     def refuses(case: Case) -> Words | None:
-        value = case.at(path)
-        return None if value in (None, "") or str(value).lower() in known else {"value": value}
+        found = (value for value in every(case.values, path) if value not in (None, ""))
+        return next(({"value": value} for value in found if str(value).lower() not in known), None)
 
     return refuses
 
@@ -146,17 +166,27 @@ def enumeration(
     *most, last = values
     only = f"{', '.join(most)} and {last}" if most else last
     shown = path.removeprefix("properties.")
+    parameter = f"{prefix and prefix + 'Profile.'}{bare(shown)}"
     error = invalid(
-        f"{prefix and prefix + 'Profile.'}{shown}",
+        parameter,
         f"value {{value}} is not allowed. Only {only} are allowed.",
     )
     return Rule(
-        name=name or f"{prefix or 'cluster'}-{shown}".replace(".", "-"),
+        name=name or f"{prefix or 'cluster'}-{bare(shown)}".replace(".", "-"),
         says=f"`{shown}` is one of {', '.join(values)}, in any case.",
         source=source,
         refuses=none_of(path, values),
         error=replace(error, code=code) if code else error,
-        target=f"{prefix and prefix + 'Profile.'}{shown}",
+        target=parameter,
+    )
+
+
+def of_stable_versions(rule: Rule) -> Rule:
+    """Returns a rule that judges no preview: it may have more than is known."""
+    return replace(
+        rule,
+        says=f"{rule.says} Preview versions may have more.",
+        refuses=lambda case: None if case.is_preview else rule.refuses(case),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from ipaddress import IPv4Network
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -116,6 +116,25 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         surge(undrainableNodeBehavior="Kill"),
         "InvalidParameter",
         "Only Cordon and Schedule",
+    ),
+    (
+        "pool-local-dns-mode",
+        {"localDNSProfile": {"mode": "banana"}},
+        "InvalidParameter",
+        "value banana is not allowed. Only Disabled, Preferred and Required are allowed.",
+    ),
+    ("pool-local-dns-mode", {"localDNSProfile": {"mode": ""}}, "InvalidParameter", "value  is"),
+    (
+        "pool-local-dns-vnetDNSOverrides",
+        {"localDNSProfile": {"mode": "Required", "vnetDNSOverrides": {}, "kubeDNSOverrides": {}}},
+        "InvalidParameter",
+        "The value of parameter localDNSProfile.vnetDNSOverrides is invalid. Error details: ",
+    ),
+    (
+        "pool-local-dns-kubeDNSOverrides",
+        {"localDNSProfile": {"mode": "Required", "kubeDNSOverrides": {".": {}}}},
+        "InvalidParameter",
+        "cluster.local",
     ),
     ("pool-os-sku", {"osSKU": "Banana"}, "InvalidOSSKU", "OSSKU='Banana' is invalid"),
     ("pool-os-sku-flatcar", {"osSKU": "Flatcar"}, "InvalidOSSKU", "OSSKU='Flatcar'"),
@@ -385,6 +404,7 @@ POOLS_TAKEN: list[tuple[Sent, str]] = [
         "page: AKS release notes of 2025-10",
     ),
     ({"workloadRuntime": "OCIContainer"}, "the default"),
+    ({"localDNSProfile": {"mode": "Required"}}, "nodepool_add_with_localdns_required_mode (2)"),
     ({"mode": "Gateway"}, "and_agentpool_with_static_egress_gateway (1)"),
     ({"availabilityZones": ["1", "2"], "tags": {"team": "ml"}}, "availability_zones_msi"),
 ]
@@ -943,7 +963,7 @@ def test_networks_of_stack_files_are_taken(
 def test_each_enumeration_has_its_values_in_any_case(rule: str) -> None:
     found = RULES[rule]
     only = re.search(r"Only (.*) are allowed", found.error.message)
-    if only is None or rule == "pool-mode":
+    if only is None or rule in ("pool-mode", "pool-local-dns-mode"):
         return
     path = re.search("`(.*)`", found.says)
     assert path is not None
@@ -960,15 +980,17 @@ def test_each_enumeration_has_its_values_in_any_case(rule: str) -> None:
 
 
 def at_path(path: str, value: object) -> Sent:
-    *parents, name = path.split(".")
-    found: Sent = {name: value}
-    for parent in reversed(parents):
-        found = {parent: found}
-    return found
+    found = value
+    for name in reversed(path.split(".")):
+        is_list = name.endswith("[]")
+        found = {name.removesuffix("[]"): [found] if is_list else found}
+    return cast(Sent, found)
 
 
 def test_each_rule_has_a_request_that_shows_it() -> None:
     shown = {row[0] for row in (*POOLS_REFUSED, *CLUSTERS_REFUSED)} | SHOWN_BY_A_TEST
+    # Each of them has a request in test_enumerations.py.
+    shown |= {name for name, rule in RULES.items() if " is one of " in rule.says}
     known = {*RULES}
     assert known - shown == set()
     assert shown - known == set()
