@@ -8,6 +8,7 @@ from typing import Any
 from catalogue import clusters, kubernetes, networks, regions
 from catalogue.shapes import at
 from rehearsal.arm import errors
+from rehearsal.arm.aks import fields
 from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
@@ -55,7 +56,7 @@ def _range(case: Case, name: str) -> networks.Network | None:
 
 def _has(case: Case, name: str, value: str) -> bool:
     """Returns whether the network has this value, in any case."""
-    return str(_network(case, name)).lower() == value
+    return str(_network(case, name) or "").lower() == value
 
 
 def _requested(case: Case, path: str) -> Any:
@@ -193,34 +194,7 @@ def _locks_everybody_out(case: Case) -> bool:
     )
 
 
-# The values of enumerations that previews have as well.
-_ENUMERATIONS = {
-    "identity.type": "SystemAssigned UserAssigned None",
-    "sku.name": "Base Automatic",
-    "sku.tier": "Free Standard Premium",
-    "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
-    "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
-    "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
-    "properties.autoUpgradeProfile.nodeOSUpgradeChannel": "None Unmanaged NodeImage SecurityPatch",
-    "properties.bootstrapProfile.artifactSource": "Cache Direct",
-    "properties.nodeProvisioningProfile.mode": "Manual Auto",
-    "properties.nodeProvisioningProfile.defaultNodePools": "None Auto",
-    "properties.nodeResourceGroupProfile.restrictionLevel": "Unrestricted ReadOnly",
-    "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
-    "properties.serviceMeshProfile.mode": "Istio Disabled",
-    f"{NETWORK}.ipFamilies[]": "IPv4 IPv6",
-    f"{NETWORK}.networkPlugin": "azure kubenet none",
-    f"{NETWORK}.networkPluginMode": "overlay",
-    f"{NETWORK}.networkPolicy": "none calico azure cilium",
-    f"{NETWORK}.networkDataplane": "azure cilium",
-    f"{NETWORK}.loadBalancerProfile.backendPoolType": "NodeIPConfiguration NodeIP",
-    f"{NETWORK}.loadBalancerSku": "standard basic",
-    f"{NETWORK}.outboundType": (
-        "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none block "
-        "managedNATGatewayV2"
-    ),
-}
-# In `properties`.
+# The values of enumerations, in `properties`.
 _ENUMERATIONS_OF_STABLE_VERSIONS = {
     "azureMonitorProfile.containerInsights.containerNetworkLogs": "Disabled Enabled",
     "ingressProfile.gatewayAPI.installation": "Disabled Standard",
@@ -381,7 +355,7 @@ ASKED: tuple[Rule, ...] = (
             code=_CODES_OF.get(path, ""),
             name="cluster-identity-type-known" if path == "identity.type" else "",
         )
-        for path, choices in _ENUMERATIONS.items()
+        for path, choices in fields.CLUSTER_CHOICES.items()
     ),
     *(
         of_stable_versions(
@@ -770,9 +744,9 @@ MADE: tuple[Rule, ...] = (
         source=f"{CODES}; page: Create a private AKS cluster; {UNSAID}",
         refuses=when(
             lambda case: (
-                str(case.at("properties.apiServerAccessProfile.privateDNSZone")).lower() == "none"
-                and case.at("properties.apiServerAccessProfile.enablePrivateClusterPublicFQDN")
-                is False
+                at(access := case.at("properties.apiServerAccessProfile"), "enablePrivateCluster")
+                and str(at(access, "privateDNSZone") or "").lower() == "none"
+                and at(access, "enablePrivateClusterPublicFQDN") is False
             )
         ),
         error=errors.of_aks(

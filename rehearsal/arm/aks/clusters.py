@@ -45,6 +45,7 @@ def put(request: Request) -> Answer:
     request.check_etag(present)
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
+    defaults.spell("cluster", body)
     properties = body.get("properties") or {}
     rules.in_version("cluster", body, request.api_version)
     before = present.properties if present else None
@@ -129,7 +130,7 @@ def _inline_pools(
         had = existing.properties if existing else None
         inline.append(pools.after_put(request, name, profile, existing, cluster, prefix))
         states.add(pools.state_meanwhile(had, inline[-1].properties))
-    pools.require_system_pool(present.values(), inline)
+    pools.require_system_pool(cluster, present.values(), inline)
     for pool in present.values():
         release = pool.properties["currentOrchestratorVersion"]
         versions.admit_pool(release, cluster.properties["currentKubernetesVersion"])
@@ -153,7 +154,8 @@ def _refuse_other_versions(
         named = (own.get("orchestratorVersion"), own.get("currentOrchestratorVersion"), *known)
         if not any(release and f"{release}.".startswith(f"{version}.") for release in named):
             raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
-    if given and not given.keys() >= present.keys():
+    shown = {name for name, pool in present.items() if "orchestratorVersion" in pools.seen(pool)}
+    if given and not given.keys() >= shown:
         raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
 
 

@@ -31,9 +31,9 @@ def pool(requested: Json, present: Json | None, cluster: Json, api_version: str)
     given = _given(requested, fields.INLINE_POOL)
     if given.get("osDiskSizeGB") == 0:
         del given["osDiskSizeGB"]  # documented: zero asks for the default
-    merged = _merged("pool", given, present)
-    _spell("pool", merged)
-    filling.drop("not_kept", merged)
+    merged = _merged("pool", given, present, api_version)
+    spell("pool", merged)
+    filling.drop("not_kept", merged, {})
     release = cluster.get("currentKubernetesVersion") or cluster["kubernetesVersion"]
     context = {
         "cluster": cluster,
@@ -41,7 +41,7 @@ def pool(requested: Json, present: Json | None, cluster: Json, api_version: str)
         "version": _version(release, api_version) | {"isNew": present is None},
     }
     filled = filling.fill("pool", merged, context)
-    for row in filling.holding("marked", filled):
+    for row in filling.holding("marked", filled, {}):
         if row.label:
             name, _, value = row.label.partition("=")
             filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | {name: value}
@@ -64,14 +64,15 @@ def cluster(
     """Returns the properties of a cluster after a PUT; it has a name, a group and a location."""
     name, group, location = place
     given = _given(requested, fields.CLUSTER)
-    merged = _merged("cluster", given, present)
+    merged = _merged("cluster", given, present, api_version)
     network = merged.get("networkProfile") or {}
     for one, many in LISTS.items():
         if one in (given.get("networkProfile") or {}) and many not in given["networkProfile"]:
             network.pop(many, None)
-    _spell("cluster", merged)
-    filling.drop("not_kept_of_cluster", merged)
+    spell("cluster", merged)
+    filling.drop("not_kept_of_cluster", merged, {"sent": given})
     release = merged.get("kubernetesVersion") or kubernetes.DEFAULT
+    spell("cluster", given)
     context = {
         "sent": given,
         "first": next(iter(requested.get("agentPoolProfiles") or ()), {}),
@@ -137,12 +138,14 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _merged(resource: str, given: Json, present: Json | None) -> Json:
-    """Returns what a PUT says, and of the present what it leaves out."""
+def _merged(resource: str, given: Json, present: Json | None, api_version: str) -> Json:
+    """Returns what a PUT says, and of the present what it leaves out, or cannot say."""
     before, table = present or {}, fields.TABLES[resource]
     kept = fields.names(table, KEPT, FIXED)
     merged = {name: before[name] for name in kept if name in before} | given
     inside = [path for path in kept if "." in path]
+    hidden = [path.removeprefix("properties.") for path in fields.hidden(resource, api_version)]
+    inside += [path for path in hidden if "." in path]
     for path in sorted([*fields.KEPT_INSIDE[resource], *inside], key=len):
         section, _, name = path.rpartition(".")
         sent, old = at(merged, section), at(before, section)
@@ -157,7 +160,7 @@ def _merged(resource: str, given: Json, present: Json | None) -> Json:
     }
 
 
-def _spell(resource: str, body: Json) -> None:
+def spell(resource: str, body: Json) -> None:
     """Writes choices in AKS's own case; requests may use any case."""
     for path, values in fields.SPELLINGS[resource].items():
         given = at(body, path)

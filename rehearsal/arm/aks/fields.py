@@ -138,6 +138,34 @@ POOL_CHOICES = {
     "gpuProfile.driver": ("Install", "None"),
 }
 
+# The values of enumerations of a cluster's body that previews have as well, in any case.
+CLUSTER_CHOICES: Mapping[str, str] = {
+    "identity.type": "SystemAssigned UserAssigned None",
+    "sku.name": "Base Automatic",
+    "sku.tier": "Free Standard Premium",
+    "properties.supportPlan": "KubernetesOfficial AKSLongTermSupport",
+    "properties.autoScalerProfile.expander": "least-waste most-pods priority random",
+    "properties.autoUpgradeProfile.upgradeChannel": "none patch stable rapid node-image",
+    "properties.autoUpgradeProfile.nodeOSUpgradeChannel": "None Unmanaged NodeImage SecurityPatch",
+    "properties.bootstrapProfile.artifactSource": "Cache Direct",
+    "properties.nodeProvisioningProfile.mode": "Manual Auto",
+    "properties.nodeProvisioningProfile.defaultNodePools": "None Auto",
+    "properties.nodeResourceGroupProfile.restrictionLevel": "Unrestricted ReadOnly",
+    "properties.publicNetworkAccess": "Enabled Disabled SecuredByPerimeter",
+    "properties.serviceMeshProfile.mode": "Istio Disabled",
+    "properties.networkProfile.ipFamilies[]": "IPv4 IPv6",
+    "properties.networkProfile.networkPlugin": "azure kubenet none",
+    "properties.networkProfile.networkPluginMode": "overlay",
+    "properties.networkProfile.networkPolicy": "none calico azure cilium",
+    "properties.networkProfile.networkDataplane": "azure cilium",
+    "properties.networkProfile.loadBalancerProfile.backendPoolType": "NodeIPConfiguration NodeIP",
+    "properties.networkProfile.loadBalancerSku": "standard basic",
+    "properties.networkProfile.outboundType": (
+        "loadBalancer userDefinedRouting managedNATGateway userAssignedNATGateway none block "
+        "managedNATGatewayV2"
+    ),
+}
+
 # Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
 # No set: values of properties may be lists and objects.
 LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
@@ -145,8 +173,10 @@ LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
 # The choices whose case AKS corrects.
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "cluster": {
-        "networkProfile.loadBalancerProfile.backendPoolType": ("nodeIPConfiguration", "nodeIP"),
-    },
+        path.removeprefix("properties."): tuple(choices.split())
+        for path, choices in CLUSTER_CHOICES.items()
+    }
+    | {"networkProfile.loadBalancerProfile.backendPoolType": ("nodeIPConfiguration", "nodeIP")},
     "pool": POOL_CHOICES | {"securityProfile.sshAccess": ("LocalUser", "Disabled", "EntraId")},
 }
 

@@ -55,16 +55,16 @@ def fill(table: str, body: Json, context: Json) -> Json:
     return filled
 
 
-def drop(table: str, body: Json) -> None:
+def drop(table: str, body: Json, context: Json) -> None:
     """Takes the values of a table's rows out of a body."""
-    for row in holding(table, body):
+    for row in holding(table, body, context):
         if meets(at(body, row.path), row.value):
             take(body, row.path)
 
 
-def holding(table: str, body: Json) -> Iterator[Row]:
+def holding(table: str, body: Json, context: Json) -> Iterator[Row]:
     """Yields the rows whose conditions hold as the body is by then."""
-    yield from (row for row in rows(table) if row.holds(body))
+    yield from (row for row in rows(table) if row.holds({**context, **body}))
 
 
 def meets(actual: object, wanted: object) -> bool:

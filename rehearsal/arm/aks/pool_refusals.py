@@ -362,6 +362,7 @@ ASKED: tuple[Rule, ...] = (
         refuses=lambda case: (
             None
             if case.at("mode") in (None, "", "System", "User", "Gateway")
+            or not case.changes("mode")
             or (case.is_preview and case.at("mode") in ("ManagedSystem", "Machines"))
             else {"value": case.at("mode")}
         ),

@@ -54,7 +54,7 @@ def put(request: Request) -> Answer:
     pool = after_put(request, name, requested, present, cluster, "properties.")
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
-    require_system_pool(cluster_pools(request.store, cluster), [pool])
+    require_system_pool(cluster, cluster_pools(request.store, cluster), [pool])
     failure = admission.admit(request, cluster, [(pool, version)])
     kind = "pool update" if present else "pool create"
     meanwhile = state_meanwhile(before, pool.properties)
@@ -81,7 +81,7 @@ def delete(request: Request) -> Answer:
     refuse_while_busy(cluster, [pool])
     require_power(cluster, "Running", "deleting")
     others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
-    if _is_system(pool) and not any(map(_is_system, others)):
+    if _is_system(pool) and not _is_hosted(cluster) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
     operation = operations.begin(request, "pool delete", [pool])
     return operations.accepted(request, 202, operation, cluster.location, None)
@@ -218,11 +218,20 @@ def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:
     return store.children(cluster.id, TYPE)
 
 
-def require_system_pool(before: Iterable[Resource], after: Iterable[Resource]) -> None:
-    """Refuses a change that would leave the cluster without a System pool."""
+def require_system_pool(
+    cluster: Resource, before: Iterable[Resource], after: Iterable[Resource]
+) -> None:
+    """Refuses a change that would leave the cluster without a System pool, if it needs one."""
+    if _is_hosted(cluster):
+        return
     pools = {pool.id: pool for pool in before} | {pool.id: pool for pool in after}
     if not any(map(_is_system, pools.values())):
         raise errors.ArmError(errors.NO_SYSTEM_POOL)
+
+
+def _is_hosted(cluster: Resource) -> bool:
+    """Returns whether AKS itself has the machines of the cluster's system."""
+    return bool(at(cluster.properties, "hostedSystemProfile.enabled"))
 
 
 def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
@@ -232,19 +241,26 @@ def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
             raise errors.ArmError(errors.BUSY, kind=kind, name=resource.name, state=resource.state)
 
 
-def shown(pool: Resource) -> Json:
+def seen(pool: Resource) -> Json:
+    """Returns what answers have of a pool's properties."""
     properties = pool.properties
     if properties["mode"] == "Machines":
         properties = {name: properties[name] for name in OF_MACHINES}
     elif "virtualMachinesProfile" in properties:
         nodes = {"size": properties["vmSize"], "count": properties["count"]}
         known = {name: properties[name] for name in properties.keys() - NOT_OF_VIRTUAL_MACHINES}
-        properties = known | {"virtualMachineNodesStatus": [nodes]}
+        scales_itself = at(properties, "virtualMachinesProfile.scale.autoscale")
+        is_known_later = scales_itself and pool.state == "Creating"
+        properties = known | ({} if is_known_later else {"virtualMachineNodesStatus": [nodes]})
+    return properties
+
+
+def shown(pool: Resource) -> Json:
     return {
         "id": pool.id,
         "name": pool.name,
         "type": TYPE,
-        "properties": {**properties, "provisioningState": pool.state, "eTag": pool.etag},
+        "properties": {**seen(pool), "provisioningState": pool.state, "eTag": pool.etag},
     }
 
 

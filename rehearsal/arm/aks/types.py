@@ -1,5 +1,9 @@
 """What bodies of requests to AKS hold, by the types of its API."""
 
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
 from catalogue.aks_types import aks_types
 from rehearsal.arm import bodies, errors
 from rehearsal.arm.aks import fields
@@ -12,6 +16,12 @@ _CONTAINERS = {"list": "[]", "map": "map[string]"}
 _VALUES = {str: "string", bool: "bool", list: "array", dict: "object"}
 
 
+# What AKS's answers have, and the types of its API have not: clients send it back.
+_IN_ANSWERS = {"ManagedClusterAADProfile": {"adminUsers": "list of string"}}
+# Lists of which preview versions take one item as it is.
+_ONE_OF = {"list of AutoScaleProfile": "AutoScaleProfile"}
+
+
 def read(kind: str, body: Json, api_version: str) -> Json:
     """Returns a body as the type has it, without nulls; refuses one that the type does not have."""
 
@@ -19,8 +29,20 @@ def read(kind: str, body: Json, api_version: str) -> Json:
         if fields.is_strict(api_version):
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=name)
 
-    read: Json = bodies.Reader(aks_types(), _refuse, unknown).read(kind, body)
+    def misfit(found: Misfit) -> Any:
+        one = _ONE_OF.get(found.kind)
+        if one and isinstance(found.value, dict) and api_version.endswith("-preview"):
+            return reader.read(one, found.value, found.path, found.owner)
+        return _refuse(found)
+
+    reader = bodies.Reader(_types(), misfit, unknown)
+    read: Json = reader.read(kind, body)
     return read
+
+
+@cache
+def _types() -> Mapping[str, Mapping[str, str]]:
+    return {name: {**members, **_IN_ANSWERS.get(name, {})} for name, members in aks_types().items()}
 
 
 def _refuse(misfit: Misfit) -> str:

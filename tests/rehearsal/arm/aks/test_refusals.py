@@ -773,6 +773,14 @@ CLUSTERS_TAKEN: list[tuple[Sent, str]] = [
     ),
     (network(outboundType="managedNATGateway"), "page: Create a managed NAT gateway"),
     (api(enablePrivateCluster=True), "create_private_cluster"),
+    (
+        api(enablePrivateCluster=True, enablePrivateClusterPublicFQDN=False),
+        "page: Create a private AKS cluster: without a zone, it is the system's",
+    ),
+    (
+        api(privateDNSZone="none", enablePrivateClusterPublicFQDN=False),
+        "a cluster that is not private has no zone",
+    ),
     (api(authorizedIPRanges=["1.2.3.4/32", "AzureCloud"]), "page: service tags (preview)"),
     ({"aadProfile": {"managed": True}, "disableLocalAccounts": True}, "aadProfile, managed (9)"),
     ({"autoUpgradeProfile": {"upgradeChannel": "node-image"}}, "update_with_auto_upgrade"),

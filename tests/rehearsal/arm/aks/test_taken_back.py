@@ -1,0 +1,226 @@
+"""A client may read a cluster or a pool, and send back what it has read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rehearsal.control_planes.desired_state import Era
+from tests.rehearsal.arm.aks.test_as_recorded import cluster, rows
+from tests.rehearsal.arm.in_process import Arm
+
+STABLE, PREVIEW = "2026-08-01", "2025-09-02-preview"
+SIZE = "Standard_DS2_v2"
+
+
+def said(row: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The cluster, and the pool of its own, that a recorded row asks for."""
+    if row["of"] == "pool":
+        before = {"vmSize": SIZE, **row["before"]} if "before" in row else row["said"]
+        return row.get("cluster", {}), before
+    if row["of"] == "inline":
+        pool = {"name": "p", "mode": "System", "count": 1, **row["said"]}
+        of_cluster = row.get("cluster", {})
+        properties = {**of_cluster.get("properties", {}), "agentPoolProfiles": [pool]}
+        return {**of_cluster, "properties": properties}, None
+    return row.get("before", row["said"]), None
+
+
+def asked() -> list[Any]:
+    """What recorded rows ask for, each once, with the versions of the API that they have."""
+    found: dict[str, Any] = {}
+    kinds = {"pools": ("pool", "inline"), "clusters": ("cluster",), "updates": ("cluster", "pool")}
+    for table, of in kinds.items():
+        for param in (param for kind in of for param in rows(table, kind)):
+            row = param.values[0]
+            key = repr((said(row), row["api"], row.get("era")))
+            found.setdefault(key, pytest.param(row, id=f"{table}-{row['of']}-{param.id}"))
+    return list(found.values())
+
+
+def without_etags(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: without_etags(one) for name, one in value.items() if name != "eTag"}
+        case list():
+            return [without_etags(one) for one in value]
+    return value
+
+
+def lost(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """Names what stood there before, and is another thing now."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name, value in before.items():
+            yield from lost(value, after.get(name), f"{path}.{name}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for one, other in zip(before, after, strict=True):
+            yield from lost(one, other, path)
+    elif before != after:
+        yield f"{path}: {before} -> {after}"
+
+
+@pytest.mark.parametrize("row", asked())
+def test_what_was_read_is_taken_and_changes_nothing(row: Any) -> None:
+    arm = Arm(Era(row.get("era", "today")))
+    path = arm.name()
+    of_cluster, of_pool = said(row)
+    assert arm.call("PUT", path, cluster(of_cluster), row["api"]).status == 201
+    paths = [path]
+    if of_pool is not None:
+        paths.append(f"{path}/agentPools/p")
+        assert arm.call("PUT", paths[-1], {"properties": of_pool}, row["api"]).status == 201
+    for one in paths:
+        for version in (row["api"], STABLE, PREVIEW):
+            before = [arm.call("GET", one, None, api).body for api in (STABLE, PREVIEW)]
+            read = without_etags(arm.call("GET", one, None, version).body)
+            reply = arm.call("PUT", one, read, version)
+            assert reply.status == 200, (version, reply.body)
+            after = [arm.call("GET", one, None, api).body for api in (STABLE, PREVIEW)]
+            # A preview fills in what only previews have.
+            assert not list(lost(without_etags(before), without_etags(after))), version
+
+
+def made(arm: Arm, body: dict[str, Any], version: str = STABLE) -> tuple[str, Any]:
+    """A new cluster of this body, as a GET shows it."""
+    path = arm.name()
+    reply = arm.call("PUT", path, cluster(body), version)
+    assert reply.status == 201, reply.body
+    return path, arm.call("GET", path, None, version).body
+
+
+def test_a_driver_said_in_the_older_way_is_taken_back_by_newer_versions() -> None:
+    """The newer versions do not see `installGPUDriver`; it went with a PUT of theirs."""
+    arm = Arm()
+    path, _ = made(arm, {})
+    pool = f"{path}/agentPools/gpu"
+    driver = {"driverType": "CUDA", "installGPUDriver": True}
+    said = {"vmSize": "Standard_NC8as_T4_v3", "osType": "Linux", "gpuProfile": driver}
+    old = "2024-07-02-preview"
+    assert arm.call("PUT", pool, {"properties": said}, old).status == 201
+    for version in (STABLE, "2025-03-01", PREVIEW):
+        body = arm.call("GET", pool, None, version).body
+        reply = arm.call("PUT", pool, without_etags(body), version)
+        assert reply.status == 200, reply.body
+    shown = arm.call("GET", pool, None, old).body
+    assert shown["properties"]["gpuProfile"]["installGPUDriver"] is True
+
+
+def test_an_older_version_keeps_what_it_cannot_say() -> None:
+    """A section sent by an older version of the API lost the parts that only newer ones have."""
+    arm = Arm()
+    path, _ = made(arm, {})
+    pool = f"{path}/agentPools/p"
+    said = {"vmSize": SIZE, "securityProfile": {"sshAccess": "Disabled"}}
+    assert arm.call("PUT", pool, {"properties": said}, STABLE).status == 201
+    section = {"securityProfile": {"enableVTPM": False, "enableSecureBoot": False}}
+    reply = arm.call("PUT", pool, {"properties": section}, "2025-03-01")
+    assert reply.status == 200, reply.body
+    shown = arm.call("GET", pool, None, STABLE).body
+    assert shown["properties"]["securityProfile"]["sshAccess"] == "Disabled"
+
+
+SPELLED = [
+    {"properties": {"networkProfile": {"loadBalancerSku": "standard"}}},
+    {"properties": {"networkProfile": {"outboundType": "loadBalancer"}}},
+    {"properties": {"networkProfile": {"outboundType": "managedNATGateway"}}},
+    {"properties": {"networkProfile": {"networkPlugin": "azure"}}},
+    {"properties": {"networkProfile": {"networkPlugin": "kubenet"}}},
+    {"properties": {"networkProfile": {"networkPlugin": "none"}}},
+    {
+        "properties": {
+            "networkProfile": {
+                "networkPlugin": "azure",
+                "networkPluginMode": "overlay",
+                "networkDataplane": "cilium",
+            }
+        }
+    },
+    {"identity": {"type": "SystemAssigned"}},
+    {"sku": {"name": "Base", "tier": "Standard"}},
+    {"properties": {"nodeProvisioningProfile": {"mode": "Manual"}}},
+    {"properties": {"autoUpgradeProfile": {"nodeOSUpgradeChannel": "SecurityPatch"}}},
+]
+OTHER_CASES: dict[str, Any] = {"upper": str.upper, "lower": str.lower, "swapped": str.swapcase}
+
+
+def changed(value: Any, change: Any) -> Any:
+    """The value with each text changed."""
+    if isinstance(value, dict):
+        return {name: changed(member, change) for name, member in value.items()}
+    return change(value) if isinstance(value, str) else value
+
+
+def kinds(value: Any) -> Any:
+    """What an answer says, but for the ids and names of its own."""
+    match value:
+        case dict():
+            own = ("eTag", "id", "name", "principalId", "tenantId", "resourceUID", "fqdn")
+            return {name: kinds(one) for name, one in value.items() if name not in own}
+        case list():
+            return [kinds(one) for one in value]
+        case str() if "/" in value or "azmk8s" in value or "MC_" in value or value.count("-") > 3:
+            return "(own)"
+    return value
+
+
+@pytest.mark.parametrize("other", OTHER_CASES)
+@pytest.mark.parametrize("said", SPELLED, ids=str)
+def test_a_value_in_another_case_is_the_same_value(said: Any, other: str) -> None:
+    """The value was taken in any case, and what hangs on it was filled in for one alone."""
+    arm = Arm()
+    _, wanted = made(arm, said)
+    _, found = made(arm, changed(said, OTHER_CASES[other]))
+    assert kinds(found) == kinds(wanted)
+
+
+def test_a_balancer_s_addresses_go_with_the_balancer() -> None:
+    """They stayed in answers when the nodes' traffic took another way."""
+    arm = Arm()
+    path, before = made(arm, {})
+    assert before["properties"]["networkProfile"]["loadBalancerProfile"]["effectiveOutboundIPs"]
+    other = {"networkProfile": {"outboundType": "managedNATGateway"}}
+    reply = arm.call("PUT", path, {"location": "eastus", "properties": other}, STABLE)
+    assert reply.status == 200, reply.body
+    assert "loadBalancerProfile" not in reply.body["properties"]["networkProfile"]
+    back = {"networkProfile": {"outboundType": "loadBalancer"}}
+    reply = arm.call("PUT", path, {"location": "eastus", "properties": back}, STABLE)
+    balancer = reply.body["properties"]["networkProfile"]["loadBalancerProfile"]
+    assert balancer["managedOutboundIPs"] == {"count": 1}
+
+
+@pytest.mark.parametrize("pools", [{}, {"agentPoolProfiles": []}], ids=["no list", "empty"])
+def test_a_cluster_whose_system_aks_hosts_needs_no_pools(pools: dict[str, Any]) -> None:
+    """It was refused for want of a System pool."""
+    arm = Arm()
+    path = arm.name()
+    body = {
+        "location": "eastus",
+        "identity": {"type": "SystemAssigned"},
+        "sku": {"name": "Automatic", "tier": "Standard"},
+        "properties": {"dnsPrefix": "test", "hostedSystemProfile": {"enabled": True}, **pools},
+    }
+    reply = arm.call("PUT", path, body, PREVIEW)
+    assert reply.status == 201, reply.body
+    pool = {"properties": {"vmSize": SIZE, "mode": "User"}}
+    assert arm.call("PUT", f"{path}/agentPools/user", pool, PREVIEW).status == 201
+    read = without_etags(arm.call("GET", path, None, PREVIEW).body)
+    assert arm.call("PUT", path, read, PREVIEW).status == 200
+
+
+def test_a_preview_takes_one_size_that_scales_itself() -> None:
+    arm = Arm()
+    path, _ = made(arm, {})
+    scale = {"autoscale": {"size": SIZE, "minCount": 1, "maxCount": 3}}
+    said = {"type": "VirtualMachines", "virtualMachinesProfile": {"scale": scale}}
+    pool = f"{path}/agentPools/p"
+    refused = arm.call("PUT", pool, {"properties": said}, STABLE)
+    assert (refused.status, refused.body["code"]) == (400, "UnmarshalError")
+    for version in ("2025-07-02-preview", "2026-01-02-preview"):
+        one = f"{pool}{version[:4][-1]}"
+        reply = arm.call("PUT", one, {"properties": said}, version)
+        assert reply.status == 201, reply.body
+        assert "virtualMachineNodesStatus" not in reply.body["properties"]
+        shown = arm.call("GET", one, None, version).body
+        assert arm.call("PUT", one, without_etags(shown), version).status == 200
+    odd = said | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
+    assert arm.call("PUT", f"{pool}x", {"properties": odd}, PREVIEW).status == 400
