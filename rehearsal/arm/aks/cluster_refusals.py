@@ -27,14 +27,11 @@ from rehearsal.arm.aks.refusals import (
     required,
     when,
 )
+from rehearsal.arm.resources import tags
 
 _SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
 _SPEC_AND_WORDS = f"{_SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
 _OBJECT_ID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-
-# What Resource Manager takes for the tags of a resource.
-MOST_TAGS, LONGEST_TAG_NAME, LONGEST_TAG_VALUE = 50, 512, 256
-_NOT_IN_TAGS = re.compile(r"[<>%&\\?/\x00-\x1f\x7f]")
 
 NETWORK = "properties.networkProfile"
 # Of enumerations, where AKS's list of codes has one of its own.
@@ -92,10 +89,9 @@ def _reserved_name(case: Case) -> Words | None:
     return {"name": case.name, "reason": reason}
 
 
-def _tags(is_refused: Callable[[str, str], object]) -> Check:
+def _tags(wrong: Callable[[tags.Tags], list[str]]) -> Check:
     def refuses(case: Case) -> Words | None:
-        tags: dict[str, Any] = case.given.get("tags") or {}
-        names = [name for name, value in tags.items() if is_refused(name, str(value or ""))]
+        names = wrong(case.given.get("tags") or {})
         return {"names": ", ".join(names)} if names else None
 
     return refuses
@@ -235,35 +231,27 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-tags-most",
-        says=f"A resource has {MOST_TAGS} tags at most.",
+        says=f"A resource has {tags.MOST} tags at most; a resource group, and a PATCH, too.",
         source=f"{_TAGS_PAGE}; code and words are not on record",
-        refuses=when(lambda case: len(case.given.get("tags") or {}) > MOST_TAGS),
-        error=errors.of_arm(f"400 InvalidTags: A resource can have at most {MOST_TAGS} tags."),
+        refuses=when(lambda case: len(case.given.get("tags") or {}) > tags.MOST),
+        error=tags.TOO_MANY,
     ),
     Rule(
         name="cluster-tags-characters",
         says="The name of a tag has none of `<>%&\\?/`, and no control characters.",
         source=f"{_TAGS_PAGE}; code and words from public logs",
-        refuses=_tags(lambda name, _: _NOT_IN_TAGS.search(name)),
-        error=errors.of_arm(
-            "400 InvalidTagNameCharacters: The tag names '{names}' have reserved characters "
-            "'<,>,%,&,\\,?,/' or control characters."
-        ),
+        refuses=_tags(tags.with_bad_names),
+        error=tags.BAD_NAMES,
     ),
     Rule(
         name="cluster-tags-length",
         says=(
-            f"The name of a tag has {LONGEST_TAG_NAME} characters at most, its value "
-            f"{LONGEST_TAG_VALUE}."
+            f"The name of a tag has {tags.LONGEST_NAME} characters at most, its value "
+            f"{tags.LONGEST_VALUE}."
         ),
         source=f"{_TAGS_PAGE}; code and words are not on record",
-        refuses=_tags(
-            lambda name, value: len(name) > LONGEST_TAG_NAME or len(value) > LONGEST_TAG_VALUE
-        ),
-        error=errors.of_arm(
-            f"400 InvalidTags: The names of tags have at most {LONGEST_TAG_NAME} characters, and "
-            f"their values {LONGEST_TAG_VALUE}: '{{names}}'."
-        ),
+        refuses=_tags(tags.too_long),
+        error=tags.TOO_LONG,
     ),
     Rule(
         name="cluster-name",

@@ -21,7 +21,7 @@ from rehearsal.arm.aks import (
     versions,
 )
 from rehearsal.arm.request import Answer, Json, Request, Route
-from rehearsal.arm.resources import groups
+from rehearsal.arm.resources import groups, tags
 from rehearsal.arm.state import Resource, Store
 
 NAMESPACE = "Microsoft.ContainerService"
@@ -70,6 +70,7 @@ def put(request: Request) -> Answer:
     _admit_version(request, name, location, before, after)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "", properties)
+        rules.not_changed_to(before, after)
     cluster_id = f"{_aks_group(request, group.name)}/providers/{TYPE}/{name}"
     cluster = present or Resource(cluster_id, TYPE, group.id, location, {}, "Creating")
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
@@ -196,6 +197,7 @@ def patch(request: Request) -> Answer:
     pools.refuse_while_busy(cluster, pools.cluster_pools(request.store, cluster))
     pools.require_power(cluster, "Running", "updating")
     if "tags" in body:
+        tags.admit(body["tags"])
         cluster.body["tags"] = body["tags"] or None
     operation = operations.begin(request, "cluster update", [cluster])
     answer = shown(request.store, cluster)

@@ -121,7 +121,8 @@ KEPT_INSIDE = {
         "storageProfile.diskCSIDriver.version",
         "windowsProfile.enableCSIProxy",
     ),
-    "pool": (),
+    # An older spelling of the driver, which newer versions neither show nor say.
+    "pool": ("gpuProfile.installGPUDriver",),
 }
 
 # The values that a pool's property may have.
@@ -169,6 +170,14 @@ CLUSTER_CHOICES: Mapping[str, str] = {
 # Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
 # No set: values of properties may be lists and objects.
 LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
+
+# Changes of what else can change that AKS refuses: by path, from and to what.
+NOT_CHANGED_TO = (
+    # kubernetes/autoscaler#1051, Azure/AKS#409: clients that left out `azure`
+    ("networkProfile.networkPlugin", "azure", "kubenet"),
+    # rancher/rancher#29924, when AKS changed it in no direction
+    ("networkProfile.loadBalancerSku", "standard", "basic"),
+)
 
 # The choices whose case AKS corrects.
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {

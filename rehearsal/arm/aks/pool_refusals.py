@@ -98,7 +98,9 @@ def _is_another_pools_label(case: Case, key: str, value: object) -> bool:
 
 def _count(name: str) -> Rule:
     def refuses(case: Case) -> Words | None:
-        number, fewest = case.at(name), 1 if _is_system(case) else 0
+        # A stopped pool has count 0, a System pool too, and comes back so.
+        was_stopped = at(case.before, "powerState.code") == "Stopped"
+        number, fewest = case.at(name), 1 if _is_system(case) and not was_stopped else 0
         if number is None or (type(number) is int and fewest <= number <= MOST_NODES):
             return None
         return {"value": number, "fewest": fewest, "reasons": _WHY_ONE if fewest else ""}
@@ -154,11 +156,20 @@ def _starts_outside(case: Case) -> Words | None:
     return {"count": count, "least": least, "most": most}
 
 
-def _surge(path: str, *, is_refused: Any) -> Check:
+def _number_or_share(path: str) -> Rule:
     def refuses(case: Case) -> Words | None:
-        return {} if is_refused(case, _asks(case, path)) else None
+        value = _asks(case, path)
+        return None if value is None or nodes.SURGE.fullmatch(value) else {}
 
-    return refuses
+    parameter = f"agentPoolProfile.upgradeSettings.{path}"
+    return Rule(
+        name=f"pool-{path}-grammar",
+        says=f"`{path}` is a number or a share.",
+        source=f"{_PAGE}Upgrade node pools, rolling; {UNSAID}",
+        refuses=refuses,
+        error=invalid(parameter, "it must be a number, or one with '%'."),
+        target=parameter,
+    )
 
 
 def _some(value: str | None) -> bool:
@@ -502,25 +513,25 @@ ASKED: tuple[Rule, ...] = (
         error=errors.of_aks("400 NodeLabelKeyNotAllowed: Node label key {key} is not allowed."),
         target="agentPoolProfile.nodeLabels",
     ),
-    Rule(
-        name="pool-surge-grammar",
-        says="`maxSurge` is a number or a share.",
-        source=f"{_PAGE}Upgrade node pools, rolling; {UNSAID}",
-        refuses=_surge(
-            "maxSurge",
-            is_refused=lambda _, surge: surge is not None and not nodes.SURGE.fullmatch(surge),
-        ),
-        error=invalid(
-            "agentPoolProfile.upgradeSettings.maxSurge", "it must be a number, or one with '%'."
-        ),
-        target="agentPoolProfile.upgradeSettings.maxSurge",
-    ),
+    *map(_number_or_share, ("maxSurge", "maxUnavailable")),
 )
 
 # What becomes of the request, with what AKS keeps and fills in.
 MADE: tuple[Rule, ...] = (
     *map(_limit, ("minCount", "maxCount")),
     *map(_no_limit, ("minCount", "maxCount")),
+    Rule(
+        name="pool-managed-system",
+        says="A cluster has one ManagedSystem pool at most (preview).",
+        source="test_aks_create_with_managed_system_pool_multiple_fails (1, 2025-07)",
+        refuses=when(
+            lambda case: case.at("mode") == "ManagedSystem" and "ManagedSystem" in case.modes
+        ),
+        error=invalid(
+            "agentPoolProfile.mode", "'ManagedSystem' pool is limited to one per cluster."
+        ),
+        target="agentPoolProfile.mode",
+    ),
     Rule(
         name="pool-most",
         says=f"A cluster has {MOST_POOLS} pools at most.",

@@ -101,6 +101,7 @@ def after_put(
     if present is None and not requested.get("vmSize"):
         requested = requested | {"vmSize": admission.choose_size(request, cluster.location)}
     before = present.properties if present else None
+    neighbours = cluster_pools(request.store, cluster)
     case = refusals.Case(
         name=name,
         given=requested,
@@ -111,7 +112,8 @@ def after_put(
         location=cluster.location,
         api_version=request.api_version,
         today=request.offers.today,
-        others=[pool.name.lower() for pool in cluster_pools(request.store, cluster)],
+        others=[pool.name.lower() for pool in neighbours],
+        modes=[pool.properties["mode"] for pool in neighbours if pool.name != name],
     )
     refusals.judge(pool_refusals.ASKED, case)
     after = defaults.pool(requested, before, cluster.properties, request.api_version)
@@ -125,7 +127,7 @@ def after_put(
     if present is None:
         _choose_image(request, pool)
         _refuse_encryption_at_host(request, after)
-    _stop_or_start(pool, before, after)
+    _stop_or_start(pool, before, after, requested.get("count"))
     is_specialised = pool.body.get("image") == SPECIALISED
     pool.body["properties"] = defaults.node_image(after, is_specialised=is_specialised)
     return pool
@@ -150,13 +152,17 @@ def _machines(requested: Json) -> Json:
     return {"count": count, "vmSize": parts[0].get("size")}
 
 
-def _stop_or_start(pool: Resource, before: Json | None, after: Json) -> None:
-    """Takes the nodes of a pool that stops, and gives it those that it had when it starts."""
+def _stop_or_start(pool: Resource, before: Json | None, after: Json, count: int | None) -> None:
+    """Takes the nodes of a pool that stops, and gives it those that it had when it starts.
+
+    A count that a request says of a stopped pool is for later; GET has 0.
+    """
     is_stopped, was_stopped = map(_is_stopped, (after, before or {}))
-    if is_stopped and not was_stopped:
+    if not was_stopped or count:
         pool.body[STOPPED] = after["count"]
+    if is_stopped:
         after["count"] = 0
-    elif was_stopped and not is_stopped:
+    else:
         after["count"] = pool.body.pop(STOPPED, after["count"])
 
 

@@ -33,6 +33,8 @@ class Case:
     # What is there already: names in lower case, of the pools of a pool's cluster, or of the
     # resource groups of a cluster's subscription.
     others: Collection[str] = ()
+    # The modes of a cluster's other pools.
+    modes: Collection[str] = ()
 
     @property
     def is_new(self) -> bool:

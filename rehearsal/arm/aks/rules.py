@@ -31,6 +31,13 @@ def unchanged(present: Json, after: Json, names: Collection[str], prefix: str, g
             raise errors.ArmError(errors.IMMUTABLE, target, property=target)
 
 
+def not_changed_to(present: Json, after: Json) -> None:
+    """Refuses changes that AKS makes in the other direction alone, or not at all."""
+    for path, *pair in fields.NOT_CHANGED_TO:
+        if [str(at(body, path)).lower() for body in (present, after)] == pair:
+            raise errors.ArmError(errors.IMMUTABLE, path, property=path)
+
+
 def _is_let(name: str, before: object, wanted: object, present: Json) -> bool:
     """Returns whether AKS makes the change all the same."""
     tags = {str(tag).lower(): str(value) for tag, value in (present.get("tags") or {}).items()}

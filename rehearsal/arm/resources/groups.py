@@ -6,6 +6,7 @@ from catalogue import regions
 from rehearsal.arm import bodies, errors, filters, operations
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
+from rehearsal.arm.resources import tags
 from rehearsal.arm.state import Resource
 
 TYPE = "Microsoft.Resources/resourceGroups"
@@ -72,6 +73,7 @@ def _read(request: Request) -> Json:
     body: Json = bodies.Reader(TYPES, bodies.of_resource_manager).read(
         "ResourceGroup", request.body
     )
+    tags.admit(body.get("tags"))
     return body
 
 

@@ -169,7 +169,9 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
     ),
     ("pool-label-without-prefix", label("accelerator"), "NodeLabelKeyNotAllowed", "accelerator"),
     ("pool-label-without-prefix", label("agentpool"), "NodeLabelKeyNotAllowed", "agentpool"),
-    ("pool-surge-grammar", surge(maxSurge="some"), "InvalidParameter", "a number"),
+    ("pool-maxSurge-grammar", surge(maxSurge="some"), "InvalidParameter", "a number"),
+    ("pool-maxUnavailable-grammar", surge(maxUnavailable="some"), "InvalidParameter", "a number"),
+    ("pool-maxUnavailable-grammar", surge(maxUnavailable="-1"), "InvalidParameter", "a number"),
     (
         "pool-autoscaled-minCount",
         {"enableAutoScaling": True, "maxCount": 2},
@@ -1008,6 +1010,7 @@ SHOWN_BY_A_TEST = {
     "pool-name",
     "pool-name-of-aks",
     "pool-most",
+    "pool-managed-system",
     "pool-public-and-routes",
     "windows-name",
     "windows-network",

@@ -1,0 +1,148 @@
+"""What AKS gives back it takes again, and what it makes of a change."""
+
+from typing import Any
+
+import pytest
+
+from tests.rehearsal.arm.in_process import GROUP, Arm
+
+V, PREVIEW, OLD_PREVIEW = "2026-08-01", "2025-09-02-preview", "2024-07-02-preview"
+GROUPS = "2025-04-01"
+CPU, T4 = "Standard_D4ds_v5", "Standard_NC4as_T4_v3"
+Sent = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def arm() -> Arm:
+    return Arm()
+
+
+def body(**properties: Any) -> Sent:
+    system = {"name": "system", "mode": "System", "vmSize": CPU, "count": 1}
+    return {
+        "location": "eastus",
+        "identity": {"type": "SystemAssigned"},
+        "properties": {"dnsPrefix": "x", "agentPoolProfiles": [system], **properties},
+    }
+
+
+def cluster(arm: Arm, version: str = V, **properties: Any) -> str:
+    path = arm.name()
+    made = arm.call("PUT", path, body(**properties), version)
+    assert made.status == 201, made
+    return path
+
+
+def put(arm: Arm, path: str, version: str = V, **properties: Any) -> Any:
+    return arm.call("PUT", path, {"properties": properties}, version)
+
+
+def put_back(arm: Arm, path: str, version: str = V, **changed: Any) -> Any:
+    """A PUT of what GET gives, with a change."""
+    found = arm.call("GET", path, None, version).body
+    return arm.call("PUT", path, found | {"properties": found["properties"] | changed}, version)
+
+
+@pytest.mark.parametrize("unavailable", ["1", "2", "50%", "0"])
+def test_a_pool_that_upgrades_without_more_nodes(arm: Arm, unavailable: str) -> None:
+    """A surge was filled in beside it, and the server refused its own answer."""
+    path = f"{cluster(arm)}/agentPools/p"
+    settings = {"maxUnavailable": unavailable}
+    made = put(arm, path, vmSize=CPU, count=1, upgradeSettings=settings).body["properties"]
+    assert ("maxSurge" in made["upgradeSettings"]) is (unavailable == "0")
+    assert put_back(arm, path).status == 200
+
+
+@pytest.mark.parametrize("mode", ["System", "User"])
+def test_a_stopped_pool_has_no_nodes_until_it_starts(arm: Arm, mode: str) -> None:
+    """A PUT gave it nodes, and a System pool's own count 0 was refused when it was to start."""
+    where = cluster(arm)
+    path = f"{where}/agentPools/p"
+    put(arm, path, vmSize=CPU, count=2, mode=mode)
+    stopped = put_back(arm, path, powerState={"code": "Stopped"}).body["properties"]
+    assert stopped["count"] == 0
+    assert put_back(arm, path).body["properties"]["count"] == 0
+    assert put_back(arm, where).status == 200
+    assert put(arm, path, nodeLabels={"a": "b"}).body["properties"]["count"] == 0
+    started = put_back(arm, path, powerState={"code": "Running"})
+    assert (started.status, started.body["properties"]["count"]) == (200, 2)
+
+
+def test_a_count_for_a_stopped_pool_is_for_later(arm: Arm) -> None:
+    path = f"{cluster(arm)}/agentPools/p"
+    put(arm, path, vmSize=CPU, count=2)
+    put(arm, path, powerState={"code": "Stopped"})
+    assert put(arm, path, count=3).body["properties"]["count"] == 0
+    assert put(arm, path, powerState={"code": "Running"}).body["properties"]["count"] == 3
+
+
+@pytest.mark.parametrize("newer", [V, "2025-03-01", PREVIEW])
+def test_an_older_spelling_of_the_driver_stays(arm: Arm, newer: str) -> None:
+    """A newer version of the API was told that the driver changes, which it did not say."""
+    path = f"{cluster(arm)}/agentPools/p"
+    older = {"driverType": "CUDA", "installGPUDriver": True}
+    assert put(arm, path, OLD_PREVIEW, vmSize=T4, count=0, gpuProfile=older).status == 201
+    assert put_back(arm, path, newer).status == 200
+    found = arm.call("GET", path, None, OLD_PREVIEW).body["properties"]["gpuProfile"]
+    assert found["installGPUDriver"] is True
+
+
+@pytest.mark.parametrize(
+    ("tags", "code"),
+    [
+        ({str(number): "" for number in range(51)}, "InvalidTags"),
+        ({"a<b": "x"}, "InvalidTagNameCharacters"),
+        ({"a": "x" * 257}, "InvalidTags"),
+        ({"x" * 513: "a"}, "InvalidTags"),
+    ],
+)
+def test_tags_have_the_same_limits_everywhere(arm: Arm, tags: Sent, code: str) -> None:
+    """PATCH took what PUT refused, and so did resource groups: the next PUT failed."""
+    path = cluster(arm)
+    for method, where, sent, version in (
+        ("PUT", path, body() | {"tags": tags}, V),
+        ("PATCH", path, {"tags": tags}, V),
+        ("PUT", f"{GROUP}2", {"location": "eastus", "tags": tags}, GROUPS),
+        ("PATCH", GROUP, {"tags": tags}, GROUPS),
+    ):
+        refused = arm.call(method, where, sent, version)
+        assert refused.status == 400, (method, where)
+        assert code in str(refused.body)
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "status"),
+    [
+        ("networkPlugin", "azure", "kubenet", 400),
+        ("loadBalancerSku", "standard", "basic", 400),
+        ("networkPlugin", "azure", "Azure", 200),
+    ],
+)
+def test_changes_that_go_in_one_direction(
+    arm: Arm, name: str, before: str, after: str, status: int
+) -> None:
+    """They were taken, and a stack that made them was green here alone."""
+    path = cluster(arm, networkProfile={name: before})
+    changed = {"location": "eastus", "properties": {"networkProfile": {name: after}}}
+    answer = arm.call("PUT", path, changed, V)
+    assert answer.status == status, answer
+    if status == 400:
+        assert answer.body["code"] == "PropertyChangeNotAllowed"
+        assert answer.body["target"] == f"networkProfile.{name}"
+
+
+def test_a_cluster_has_one_managed_system_pool(arm: Arm) -> None:
+    """`pool-managed-system`: a second one was taken."""
+    path = cluster(arm, PREVIEW)
+    assert put(arm, f"{path}/agentPools/one", PREVIEW, mode="ManagedSystem").status == 201
+    refused = put(arm, f"{path}/agentPools/two", PREVIEW, mode="ManagedSystem")
+    assert (refused.status, refused.body["target"]) == (400, "agentPoolProfile.mode")
+    assert "'ManagedSystem' pool is limited to one per cluster" in refused.body["message"]
+    assert put(arm, f"{path}/agentPools/one", PREVIEW, mode="ManagedSystem").status == 200
+
+
+@pytest.mark.parametrize("services", ["172.56.0.0/16", "172.30.0.0/16", "192.0.2.0/24"])
+def test_ranges_of_services_that_are_unknown_are_taken(arm: Arm, services: str) -> None:
+    """AKS took 172.56.0.0/16 (recorded, 2023-11 and 2023-12): it was refused as public."""
+    address = services.replace("0/16", "10").replace("0/24", "10")
+    cluster(arm, networkProfile={"serviceCidr": services, "dnsServiceIP": address})
