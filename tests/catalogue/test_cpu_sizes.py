@@ -19,7 +19,7 @@ def test_knows_what_a_size_is(name: str, vcpus: int, memory_gib: float, family: 
 
 
 def test_every_row_is_a_size_of_its_own_without_gpus() -> None:
-    assert len(cpu_sizes()) == 196
+    assert len(cpu_sizes()) == 207
     for key, size in cpu_sizes().items():
         assert key == size.name.lower()
         assert not is_gpu_size(size.name)

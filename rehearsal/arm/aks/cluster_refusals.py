@@ -136,6 +136,15 @@ def _overlap(case: Case) -> Words | None:
     return {"pods": pods, "services": services}
 
 
+def _too_many_pools(case: Case) -> Words | None:
+    most = case.at("properties.maxAgentPools") or MOST_POOLS
+    return (
+        {"most": most}
+        if len(_requested(case, "properties.agentPoolProfiles") or ()) > most
+        else None
+    )
+
+
 def _too_few_pods(case: Case) -> Words | None:
     most = networks.nodes_in_overlay(_range(case, "podCidr"))
     profiles = _requested(case, "properties.agentPoolProfiles") or ()
@@ -413,9 +422,7 @@ MADE: tuple[Rule, ...] = (
         name="cluster-pools-most",
         says=f"A cluster has {MOST_POOLS} pools at most.",
         source=f"page: Quotas in AKS; {CODES}; {UNSAID}",
-        refuses=when(
-            lambda case: len(_requested(case, "properties.agentPoolProfiles") or ()) > MOST_POOLS
-        ),
+        refuses=_too_many_pools,
         error=TOO_MANY_POOLS,
         target="agentPoolProfiles",
         only_new=True,

@@ -63,7 +63,9 @@ def put(request: Request) -> Answer:
     )
     refusals.judge(cluster_refusals.ASKED, case)
     place = name, group.name, location
-    after = defaults.cluster(properties, before, place, request.api_version)
+    there = pools.cluster_pools(request.store, present) if present else []
+    first = [*(pool.properties for pool in there), *(properties.get("agentPoolProfiles") or ()), {}]
+    after = defaults.cluster(properties, before, place, request.api_version, first[0])
     had = present.body.get("sku") if present else None
     made = {"sku": {**defaults.SKU, **(had or {}), **(body.get("sku") or {})}, "properties": after}
     refusals.judge(cluster_refusals.MADE, replace(case, values=made))

@@ -60,22 +60,28 @@ def cluster(
     present: Json | None,
     place: tuple[str, str, str],
     api_version: str,
+    first_pool: Json,
 ) -> Json:
     """Returns the properties of a cluster after a PUT; it has a name, a group and a location."""
     name, group, location = place
     given = _given(requested, fields.CLUSTER)
+    if "networkProfile" in given:
+        given["networkProfile"] = _given(given["networkProfile"], {})
     merged = _merged("cluster", given, present, api_version)
     network = merged.get("networkProfile") or {}
     for one, many in LISTS.items():
-        if one in (given.get("networkProfile") or {}) and many not in given["networkProfile"]:
+        sent = given.get("networkProfile") or {}
+        if one in sent and many not in sent:
             network.pop(many, None)
+        elif many in sent and one not in sent and sent[many]:
+            network[one] = sent[many][0]
     spell("cluster", merged)
     filling.drop("not_kept_of_cluster", merged, {"sent": given})
     release = merged.get("kubernetesVersion") or kubernetes.DEFAULT
     spell("cluster", given)
     context = {
         "sent": given,
-        "first": next(iter(requested.get("agentPoolProfiles") or ()), {}),
+        "first": first_pool,
         "version": _version(release, api_version) | {"isNew": present is None},
     }
     filled = filling.fill("cluster", merged, context)

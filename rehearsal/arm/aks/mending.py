@@ -80,6 +80,6 @@ def _whole(store: Store, row: sqlite3.Row, body: Json) -> Resource | None:
     if "resourceUID" not in has or not (has.get("dnsPrefix") or has.get("fqdnSubdomain")):
         return None
     place = resource.name, row["parent"].rpartition("/")[2], resource.location
-    body["properties"] = has | defaults.cluster(has, has, place, API_VERSION)
+    body["properties"] = has | defaults.cluster(has, has, place, API_VERSION, {})
     resource.body = {"tags": {}, "sku": defaults.SKU, "identity": None} | body
     return resource

@@ -343,6 +343,13 @@ _ENUMERATIONS_OF_STABLE_VERSIONS = {
     }.items()
 }
 
+
+def _too_many(case: Case) -> Words | None:
+    """Judges a pool with a PUT of its own; those in their cluster's are judged with the cluster."""
+    most = case.cluster.get("maxAgentPools", MOST_POOLS)
+    return {"most": most} if len({*case.others} - {case.name.lower()}) >= most else None
+
+
 # What the request itself says.
 ASKED: tuple[Rule, ...] = (
     Rule(
@@ -534,9 +541,9 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-most",
-        says=f"A cluster has {MOST_POOLS} pools at most.",
-        source=f"{_PAGE}Quotas in AKS; {CODES}; {UNSAID}",
-        refuses=when(lambda case: len({*case.others} - {case.name.lower()}) >= MOST_POOLS),
+        says=f"A cluster has {MOST_POOLS} pools at most; one of an availability set has no other.",
+        source=f"{_PAGE}Quotas in AKS; {CODES}; maxAgentPools (720; 7); {UNSAID}",
+        refuses=_too_many,
         error=TOO_MANY_POOLS,
         only_new=True,
     ),

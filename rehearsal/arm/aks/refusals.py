@@ -211,5 +211,5 @@ UNSAID = "the words are not on record"
 
 MOST_POOLS = 100
 TOO_MANY_POOLS = errors.of_aks(
-    f"400 MaxAgentPoolCountReached: A cluster can have at most {MOST_POOLS} agent pools."
+    "400 MaxAgentPoolCountReached: A cluster can have at most {most} agent pools."
 )

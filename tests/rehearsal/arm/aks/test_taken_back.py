@@ -224,3 +224,41 @@ def test_a_preview_takes_one_size_that_scales_itself() -> None:
         assert arm.call("PUT", one, without_etags(shown), version).status == 200
     odd = said | {"virtualMachinesProfile": {"scale": {"autoscale": {"size": 4}}}}
     assert arm.call("PUT", f"{pool}x", {"properties": odd}, PREVIEW).status == 400
+
+
+@pytest.mark.parametrize("empty", ["podCidr", "networkPlugin", "serviceCidr", "outboundType"])
+def test_an_empty_text_in_the_network_is_none(empty: str) -> None:
+    """It came back as it was, and what hangs on it was filled in from it."""
+    arm = Arm()
+    _, wanted = made(arm, {})
+    _, found = made(arm, {"properties": {"networkProfile": {empty: ""}}})
+    assert kinds(found) == kinds(wanted)
+
+
+@pytest.mark.parametrize(
+    ("one", "many", "range_"),
+    [("podCidr", "podCidrs", "10.50.0.0/16"), ("serviceCidr", "serviceCidrs", "10.0.0.0/17")],
+)
+def test_a_list_of_ranges_says_the_first_of_them(one: str, many: str, range_: str) -> None:
+    """The one range stayed at its default beside another list."""
+    _, found = made(Arm(), {"properties": {"networkProfile": {many: [range_]}}})
+    network = found["properties"]["networkProfile"]
+    assert (network[one], network[many]) == (range_, [range_])
+
+
+def test_an_availability_set_stays_the_only_pool() -> None:
+    """An update that left the pools out made a cluster of it that may have 100."""
+    arm = Arm(Era("article"))
+    pool = {"name": "p", "mode": "System", "count": 1, "vmSize": SIZE, "type": "AvailabilitySet"}
+    network = {"loadBalancerSku": "basic"}
+    path, before = made(
+        arm, {"properties": {"agentPoolProfiles": [pool], "networkProfile": network}}
+    )
+    body = {"location": "eastus", "tags": {"a": "b"}, "properties": {}}
+    assert arm.call("PUT", path, body, STABLE).status == 200
+    after = arm.call("GET", path, None, STABLE).body["properties"]
+    for name in ("maxAgentPools", "autoUpgradeProfile"):
+        assert after[name] == before["properties"][name]
+    assert after["maxAgentPools"] == 1
+    second = arm.call("PUT", f"{path}/agentPools/q", {"properties": {"vmSize": SIZE}}, STABLE)
+    assert (second.status, second.body["code"]) == (400, "MaxAgentPoolCountReached")
