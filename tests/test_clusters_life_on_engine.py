@@ -73,7 +73,8 @@ def test_a_cluster_of_the_same_name_gets_its_objects_anew(whole_bench: Bench) ->
     whole_bench.write_stack(config | {"tags": {"team": "ml"}})
     assert not objects & whole_bench.changes().keys()
 
-    replaced = config | {"network": {"podCidr": "10.9.0.0/16"}}
+    unprotected = {**config["cluster"], "protect": False}
+    replaced = config | {"network": {"podCidr": "10.9.0.0/16"}, "cluster": unprotected}
     whole_bench.write_stack(replaced)
     assert whole_bench.changes().keys() >= objects
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

@@ -203,7 +203,7 @@ def test_order_and_what_a_refresh_fills_in_replace_nothing(bench: Bench) -> None
     file.write_text(json.dumps(state))
     bench.pulumi("stack", "import", "--file", str(file))
     bench.pulumi("refresh", "--yes", "--skip-preview")
-    assert bench.resources()["pool"]["inputs"]["osDiskType"] == "Managed"
+    assert bench.resources()["pool"]["inputs"]["osDiskType"] == "Ephemeral"
 
     other_order = {**args, "zones": ["2", "1"]}
     bench.write(program(name, 0, {"pool": (other_order, other_order)}, {}))
