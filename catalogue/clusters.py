@@ -18,6 +18,9 @@ RESERVED_NAMES = ("azure",)
 RESERVED_BEGINNINGS = ("login", "xbox")
 RESERVED_WORDS = ("microsoft", "windows")
 
+# What Entra ID calls its groups by.
+OBJECT_ID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
 # The resource group of a cluster's nodes.
 LONGEST_NODE_GROUP = 80
 

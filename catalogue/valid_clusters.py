@@ -12,7 +12,6 @@ from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of
 from catalogue.valid_pools import GPU_STACK, KUBERNETES_VERSION, LEGAL_TAINT, outgrown
 
 _REGION = "[a-z0-9]+"
-_OBJECT_ID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 
@@ -211,7 +210,7 @@ ENTRA: Rules = MappingProxyType(
     {
         "adminGroupObjectIds[]": (
             matches(
-                re.compile(_OBJECT_ID),
+                clusters.OBJECT_ID,
                 "{!r} is no object id: `az ad group show --group NAME --query id` tells a group's",
             ),
         ),

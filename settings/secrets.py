@@ -34,7 +34,7 @@ _ALONG_WITH_POOLS = "systemPool.osSku"
 MASK = "[secret]"
 # Fewer letters of a secret stand in any sentence.
 _PART = 4
-_NO_REASON = "is not valid; why would show a part of the secret"
+_NO_REASON = "is not valid; the reason would show a part of the secret"
 # As Python and JSON quote; an apostrophe opens nothing.
 _QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _QUOTED_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
@@ -116,14 +116,14 @@ class Secrets:
                     if is_kept(place) or not self._places(top_key(place))
                 }
                 # What a secret text is made of has names from it: those of headers.
-                whole = (place for place in hidden if _is_below(path, place))
+                above = (place for place in hidden if _is_below(path, place))
                 masked = _masked(reason, {*hidden.values(), *of_refused}, _QUOTED)
                 here = (
                     hidden[place] for place in hidden if _is_in(place, path) or _is_in(path, place)
                 )
                 if any(_has_part(masked, text) for text in here):
                     masked = _NO_REASON
-                yield Mistake(next(whole, path), masked)
+                yield Mistake(next(above, path), masked)
             else:
                 yield Mistake(path, _masked(reason, of_refused))
 

@@ -7,23 +7,10 @@ import pytest
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
 from aks_preview.configuration import SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
-from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
 from tests.bench import ROOT
+from tests.shapes import kind_of
 
 PAGE = ROOT / "docs" / "aks-preview.md"
-
-
-def kind(shape: Shape) -> str:
-    match shape:
-        case Scalar(kind=name):
-            return name
-        case ListOf(item):
-            return f"list of {kind(item)}"
-        case MapOf(value):
-            return f"map of {kind(value)}"
-        case ObjectOf(name=name):
-            return name
-    return "any"
 
 
 def rows(aks_type: AksType) -> Iterator[str]:
@@ -31,7 +18,7 @@ def rows(aks_type: AksType) -> Iterator[str]:
     yield "|---|---|---|"
     for name, shape in sorted(aks_type.inputs.fields.items()):
         required = ", required" if name in aks_type.inputs.required else ""
-        yield f"| `{name}` | {kind(shape)}{required} | {effect(aks_type, name)} |"
+        yield f"| `{name}` | {kind_of(shape)}{required} | {effect(aks_type, name)} |"
 
 
 def effect(aks_type: AksType, name: str) -> str:
@@ -56,7 +43,7 @@ def feature_rows() -> Iterator[str]:
     for name, shape in sorted(FEATURE_INPUTS.fields.items()):
         required = ", required" if name in FEATURE_INPUTS.required else ""
         does = f"**replaces**: {FEATURE_REPLACES[name]}" if name in FEATURE_REPLACES else "updates"
-        yield f"| `{name}` | {kind(shape)}{required} | {does} |"
+        yield f"| `{name}` | {kind_of(shape)}{required} | {does} |"
 
 
 def setting_rows() -> Iterator[str]:

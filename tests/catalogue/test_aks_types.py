@@ -10,26 +10,13 @@ from azure.mgmt.containerservice import ContainerServiceClient
 
 from aks_preview.aks_types import object_shape
 from catalogue import aks_types
-from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from rehearsal.arm.aks import fields
+from tests.shapes import kind_of
 
 HEADER = ("type", "field", "kind")
 # The bodies of requests, with whatever stands in them.
 BODIES = ("ManagedCluster", "AgentPool", "TagsObject")
-
-
-def kind_of(shape: Shape) -> str:
-    match shape:
-        case Scalar(kind=kind):
-            return kind
-        case ListOf(item):
-            return f"list of {kind_of(item)}"
-        case MapOf(value):
-            return f"map of {kind_of(value)}"
-        case ObjectOf(name=name):
-            return name
-        case Anything():
-            return "anything"
 
 
 def objects_in(shape: Shape) -> Iterator[ObjectOf]:

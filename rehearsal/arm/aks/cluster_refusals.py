@@ -1,6 +1,5 @@
 """What AKS refuses in a managed cluster, each with its source."""
 
-import re
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -13,6 +12,8 @@ from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
     NAMING_RULES,
+    SPEC,
+    SPEC_AND_WORDS,
     TOO_MANY_POOLS,
     UNSAID,
     Case,
@@ -28,10 +29,6 @@ from rehearsal.arm.aks.refusals import (
     when,
 )
 from rehearsal.arm.resources import tags
-
-_SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
-_SPEC_AND_WORDS = f"{_SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
-_OBJECT_ID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 NETWORK = "properties.networkProfile"
 # Of enumerations, where AKS's list of codes has one of its own.
@@ -179,7 +176,7 @@ def _unknown_location(case: Case) -> Words | None:
 
 def _bad_administrators(case: Case) -> Words | None:
     groups = case.at("properties.aadProfile.adminGroupObjectIDs") or ()
-    wrong = [str(one) for one in groups if not _OBJECT_ID.fullmatch(str(one))]
+    wrong = [str(one) for one in groups if not clusters.OBJECT_ID.fullmatch(str(one))]
     return {"group": wrong[0]} if wrong else None
 
 
@@ -320,7 +317,7 @@ ASKED: tuple[Rule, ...] = (
     Rule(
         name="cluster-dns-prefix-said",
         says="A new cluster has a `dnsPrefix` or an `fqdnSubdomain`.",
-        source=f"{_SPEC}; {UNSAID}",
+        source=f"{SPEC}; {UNSAID}",
         refuses=when(
             lambda case: (
                 not case.at("properties.dnsPrefix") and not case.at("properties.fqdnSubdomain")
@@ -333,7 +330,7 @@ ASKED: tuple[Rule, ...] = (
     Rule(
         name="cluster-identity-said",
         says="A new cluster has an identity or a service principal.",
-        source=f"{_SPEC}; {UNSAID}",
+        source=f"{SPEC}; {UNSAID}",
         refuses=when(
             lambda case: (
                 not case.at("identity")
@@ -348,7 +345,7 @@ ASKED: tuple[Rule, ...] = (
         enumeration(
             path,
             choices.split(),
-            source=_SPEC_AND_WORDS,
+            source=SPEC_AND_WORDS,
             code=_CODES_OF.get(path, ""),
             name="cluster-identity-type-known" if path == "identity.type" else "",
         )
@@ -356,7 +353,7 @@ ASKED: tuple[Rule, ...] = (
     ),
     *(
         of_stable_versions(
-            enumeration(f"properties.{path}", choices.split(), source=_SPEC_AND_WORDS)
+            enumeration(f"properties.{path}", choices.split(), source=SPEC_AND_WORDS)
         )
         for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
     ),

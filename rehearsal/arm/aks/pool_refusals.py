@@ -12,6 +12,8 @@ from rehearsal.arm import errors
 from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
+    SPEC,
+    SPEC_AND_WORDS,
     TOO_MANY_POOLS,
     UNSAID,
     Case,
@@ -39,8 +41,6 @@ SMALLEST_DISK, LARGEST_DISK = 30, 2048
 SYSTEM_TAINT, SYSTEM_EFFECT = "CriticalAddonsOnly", "PreferNoSchedule"
 
 _PAGE = "page: "
-_SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
-_SPEC_AND_WORDS = f"{_SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
 
 
 def _is_system(case: Case) -> bool:
@@ -391,12 +391,12 @@ ASKED: tuple[Rule, ...] = (
         target="agentPoolProfile.mode",
     ),
     *(
-        enumeration(path, choices.split(), prefix="agentPool", source=_SPEC_AND_WORDS)
+        enumeration(path, choices.split(), prefix="agentPool", source=SPEC_AND_WORDS)
         for path, choices in _ENUMERATIONS.items()
     ),
     *(
         of_stable_versions(
-            enumeration(path, choices.split(), prefix="agentPool", source=_SPEC_AND_WORDS)
+            enumeration(path, choices.split(), prefix="agentPool", source=SPEC_AND_WORDS)
         )
         for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
     ),
@@ -779,7 +779,7 @@ MADE: tuple[Rule, ...] = (
     Rule(
         name="pool-node-soak",
         says="`nodeSoakDurationInMinutes` is 0 to 30.",
-        source=f"{_PAGE}Upgrade node pools, rolling; {_SPEC}; {UNSAID}",
+        source=f"{_PAGE}Upgrade node pools, rolling; {SPEC}; {UNSAID}",
         refuses=outside("upgradeSettings.nodeSoakDurationInMinutes", 0, 30),
         error=invalid(
             "agentPoolProfile.upgradeSettings.nodeSoakDurationInMinutes",
@@ -844,7 +844,7 @@ MADE: tuple[Rule, ...] = (
     Rule(
         name="pool-os-disk-size",
         says=f"`osDiskSizeGB` is {SMALLEST_DISK} to {LARGEST_DISK}, or 0 for the default.",
-        source=f"{_SPEC}: 0 to 2048; the help of `az aks nodepool add`: 30 at least; {UNSAID}",
+        source=f"{SPEC}: 0 to 2048; the help of `az aks nodepool add`: 30 at least; {UNSAID}",
         refuses=outside("osDiskSizeGB", SMALLEST_DISK, LARGEST_DISK, unless=0),
         error=invalid(
             "agentPoolProfile.osDiskSizeGB",

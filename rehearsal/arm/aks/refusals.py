@@ -208,6 +208,8 @@ NAMING_RULES = "https://aka.ms/aks-naming-rules for more details."
 # A list of AKS's own codes, each with the check that it is for.
 CODES = "AKS's list of error codes (Go package apierror, Microsoft, 2021)"
 UNSAID = "the words are not on record"
+SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
+SPEC_AND_WORDS = f"{SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
 
 MOST_POOLS = 100
 TOO_MANY_POOLS = errors.of_aks(
