@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from rehearsal.arm.aks import clusters, fields, pools
+from catalogue.shapes import at
+from rehearsal.arm.aks import clusters, fields, filling, pools
 
 # By the `type` of a resource, as answers have it.
 RESOURCES = {clusters.SHOWN_TYPE: "cluster", pools.TYPE: "pool"}
@@ -20,6 +21,10 @@ def in_version(body: Any, api_version: str) -> Any:
         return body
     hidden = fields.hidden(resource, api_version)
     shown = _without(body, "", hidden)
+    if api_version[:10] < fields.OTHER_WORDS_BEFORE:
+        for path, older, newer in fields.OTHER_WORDS:
+            if at(shown, path) == newer:
+                filling.put(shown, path, older)
     if inline := shown["properties"].get(POOLS):
         hidden = fields.hidden("pool", api_version)
         shown["properties"][POOLS] = [_without(pool, "properties.", hidden) for pool in inline]

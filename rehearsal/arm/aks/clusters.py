@@ -45,6 +45,7 @@ def put(request: Request) -> Answer:
     request.check_etag(present)
     location = groups.required_location(body)
     groups.refuse_move(present, location, errors.RESOURCE_MOVED)
+    rules.in_words_of_today(body, request.api_version)
     defaults.spell("cluster", body)
     properties = body.get("properties") or {}
     rules.in_version("cluster", body, request.api_version)

@@ -167,6 +167,10 @@ CLUSTER_CHOICES: Mapping[str, str] = {
     ),
 }
 
+# What API versions before 2023-02-01 call otherwise: by path, the older and the newer value.
+OTHER_WORDS_BEFORE = "2023-02-01"
+OTHER_WORDS = (("sku.name", "Basic", "Base"), ("sku.tier", "Paid", "Standard"))
+
 # Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
 # No set: values of properties may be lists and objects.
 LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]

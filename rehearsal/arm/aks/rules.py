@@ -5,7 +5,7 @@ from collections.abc import Collection
 from catalogue import nodes
 from catalogue.shapes import at
 from rehearsal.arm import errors
-from rehearsal.arm.aks import fields
+from rehearsal.arm.aks import fields, filling
 from rehearsal.arm.request import Json
 
 
@@ -16,6 +16,19 @@ def in_version(resource: str, body: Json, api_version: str) -> None:
     for path in sorted(fields.hidden(resource, api_version)):
         if at(body, path) is not None:
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=path.rpartition(".")[2])
+
+
+def in_words_of_today(cluster: Json, api_version: str) -> None:
+    """Puts newer words in the place of an older API version's, and refuses those of others."""
+    is_older = api_version[:10] < fields.OTHER_WORDS_BEFORE
+    for path, older, newer in fields.OTHER_WORDS:
+        said = str(at(cluster, path)).lower()
+        if said == (newer if is_older else older).lower():
+            words = {"said": at(cluster, path), "older": older, "newer": newer}
+            name = path.rpartition(".")[2]
+            raise errors.ArmError(errors.SKU_OF_OTHER_VERSION, name=name, **words)
+        if said == older.lower():
+            filling.put(cluster, path, newer)
 
 
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str, given: Json) -> None:

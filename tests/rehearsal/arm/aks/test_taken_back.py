@@ -173,6 +173,45 @@ def test_a_value_in_another_case_is_the_same_value(said: Any, other: str) -> Non
     assert kinds(found) == kinds(wanted)
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ({"name": "Basic", "tier": "Free"}, {"name": "Base", "tier": "Free"}),
+        ({"name": "basic", "tier": "PAID"}, {"name": "Base", "tier": "Standard"}),
+        ({"tier": "Paid"}, {"name": "Base", "tier": "Standard"}),
+    ],
+)
+@pytest.mark.parametrize("version", ["2020-03-01", "2022-07-01", "2023-01-02-preview"])
+def test_skus_of_older_versions_have_the_words_of_those(
+    older: dict[str, str], newer: dict[str, str], version: str
+) -> None:
+    """They were refused, and answers had today's."""
+    arm = Arm()
+    path, shown = made(arm, {"sku": older}, version)
+    words = {"Base": "Basic", "Standard": "Paid"}
+    assert shown["sku"] == {name: words.get(value, value) for name, value in newer.items()}
+    assert arm.call("GET", path, None, STABLE).body["sku"] == newer
+    listed = arm.call("GET", path.rpartition("/")[0], None, version).body["value"]
+    assert listed[0]["sku"] == shown["sku"]
+
+
+@pytest.mark.parametrize(
+    ("version", "sku", "words"),
+    [
+        ("2022-07-01", {"name": "Base"}, "Base managed cluster SKU name is invalid. 'Basic'"),
+        ("2023-01-02-preview", {"tier": "Standard"}, "Standard managed cluster SKU tier is inv"),
+        ("2023-02-01", {"name": "Basic", "tier": "Free"}, "Basic managed cluster SKU name is inv"),
+        (STABLE, {"name": "Base", "tier": "Paid"}, "'Paid' has been replaced by 'Standard'"),
+    ],
+)
+def test_skus_of_other_versions_are_refused(version: str, sku: dict[str, str], words: str) -> None:
+    arm = Arm()
+    refused = arm.call("PUT", arm.name(), cluster({"sku": sku}), version)
+    assert (refused.status, refused.body["code"]) == (400, "SkuNotAvailable")
+    assert words in refused.body["message"]
+    assert "since v2023-02-01" in refused.body["message"]
+
+
 def test_a_balancer_s_addresses_go_with_the_balancer() -> None:
     """They stayed in answers when the nodes' traffic took another way."""
     arm = Arm()
