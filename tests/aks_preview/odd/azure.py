@@ -1,0 +1,251 @@
+"""An Azure whose every answer a test can bend; the rehearsal's answers as Azure does.
+
+It has one cluster and its pools, knows features, and does what it is told. For a phase of the
+exchange `bend` gives the answers that stand in the place of its own. It runs in the event loop of
+the test, over TLS.
+"""
+
+import asyncio
+import functools
+import itertools
+import json
+import ssl
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import aiohttp.connector
+from aiohttp import web
+
+from rehearsal.certificates import ADDRESS, Authority, subject, write_certificate, write_key
+
+SUBSCRIPTION = "11111111-2222-3333-4444-555555555555"
+PLACE = f"/subscriptions/{SUBSCRIPTION}"
+GROUP = f"{PLACE}/resourceGroups/group"
+CLUSTER = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters/cluster"
+POOL = f"{CLUSTER}/agentPools/gpu"
+PROVIDER = f"{PLACE}/providers/Microsoft.ContainerService"
+FEATURE = f"{PLACE}/providers/Microsoft.Features/providers/Microsoft.ContainerService/features/New"
+# The header that names an operation, to be asked for until it ends.
+OPERATION = "Azure-AsyncOperation"
+
+_PARENTS = {PLACE: "subscription", GROUP: "group", CLUSTER: "cluster"}
+_OTHERS = {
+    ("GET", FEATURE): "feature",
+    ("POST", f"{FEATURE}/register"): "register",
+    ("POST", f"{FEATURE}/unregister"): "unregister",
+    ("GET", PROVIDER): "provider",
+    ("POST", f"{PROVIDER}/register"): "register provider",
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as it goes over the wire.
+
+    In its texts {url} stands for this Azure, {other} for the same one by another name of its host.
+    """
+
+    status: int = 200
+    # Bytes and texts go as they are; anything else as JSON.
+    body: Any = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # Whether what was asked for is done, whatever the answer says.
+    is_done: bool = True
+    # Where the connection breaks.
+    breaks: Literal["", "before", "within"] = ""
+
+
+def refusal(status: int, code: str, message: str = "No.", **headers: str) -> Answer:
+    """An error as ARM has it, to a request that did nothing."""
+    body = {"error": {"code": code, "message": message}}
+    return Answer(status, body, headers, is_done=False)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request as it came."""
+
+    phase: str
+    host: str
+    headers: Mapping[str, str]
+    body: bytes
+    # By the clock of the event loop.
+    time: float
+
+
+class OddAzure:
+    """The resources by their paths, and the requests that came. A test is about its subject."""
+
+    def __init__(self, subject: str = POOL) -> None:
+        self.url = self.other = ""
+        self.requests: list[Request] = []
+        self._subject = subject
+        self._bent: dict[str, Iterator[Answer]] = {}
+        self._resources: dict[str, dict[str, Any]] = {}
+        self._looks = "look"
+        self._feature = "NotRegistered"
+        for path in (PLACE, GROUP, *([CLUSTER] if subject == POOL else [])):
+            self.put(path, {"properties": {"provisioningState": "Succeeded"}})
+
+    def bend(self, phase: str, *answers: Answer, for_ever: Answer | None = None) -> None:
+        """Gives these answers in a phase, and after them its own, or that one."""
+        self._bent[phase] = itertools.chain(answers, itertools.repeat(for_ever) if for_ever else ())
+
+    def put(self, path: str, body: Mapping[str, Any]) -> None:
+        """Has a resource, as if it had been there for long."""
+        self._resources[path.lower()] = {"id": path, "name": path.rpartition("/")[2], **body}
+
+    def get(self, path: str) -> dict[str, Any] | None:
+        return self._resources.get(path.lower())
+
+    def take_away(self, path: str) -> None:
+        """Takes a resource away, and what is in it."""
+        inner = f"{path}/".lower()
+        for there in [there for there in self._resources if f"{there}/".startswith(inner)]:
+            del self._resources[there]
+
+    def phases(self) -> list[str]:
+        """The phase of each request, but for those that sign in.
+
+        Those of the subject are look, put, poll, get, delete, delete poll and gone: a GET is a look
+        before its first PUT or DELETE, then get or gone.
+        """
+        return [made.phase for made in self.requests if made.phase not in ("metadata", "token")]
+
+    def _phase(self, method: str, path: str) -> str:
+        if path in ("/metadata/endpoints", "/tenant/oauth2/v2.0/token"):
+            return "metadata" if method == "GET" else "token"
+        if path.startswith("/operations/"):
+            return path.rpartition("/")[2].replace("-", " ")
+        if path.lower() == self._subject.lower():
+            return self._looks if method == "GET" else method.lower()
+        parents = {parent.lower(): phase for parent, phase in _PARENTS.items()}
+        return parents.get(path.lower()) or _OTHERS.get((method, path), f"{method} {path}")
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        phase, body = self._phase(request.method, request.path), await request.read()
+        time = asyncio.get_running_loop().time()
+        self.requests.append(Request(phase, request.host, dict(request.headers), body, time))
+        answer = next(self._bent.get(phase, iter(())), None)
+        own = self._own(phase, body, request.path, is_done=answer is None or answer.is_done)
+        return await self._sent(request, answer or own)
+
+    async def _sent(self, request: web.Request, answer: Answer) -> web.StreamResponse:
+        body = answer.body if isinstance(answer.body, str | bytes) else json.dumps(answer.body)
+        content = body.encode() if isinstance(body, str) else body
+        content = content.replace(b"{url}", self.url.encode())
+        response = web.StreamResponse(status=answer.status)
+        response.headers["Content-Type"] = "application/json"
+        for name, value in answer.headers.items():
+            response.headers[name] = value.replace("{url}", self.url).replace("{other}", self.other)
+        assert request.transport is not None
+        if answer.breaks == "before":
+            request.transport.abort()
+            return response
+        response.content_length = len(content) + (10 if answer.breaks else 0)
+        await response.prepare(request)
+        await response.write(content)
+        if answer.breaks:
+            request.transport.abort()
+        return response
+
+    def _own(self, phase: str, body: bytes, path: str, *, is_done: bool) -> Answer:
+        """Does what is asked for, and says so as Azure would."""
+        if phase == "metadata":
+            login = {"loginEndpoint": f"{self.url}/tenant", "audiences": [self.url]}
+            return Answer(body={"resourceManager": self.url, "authentication": login})
+        if phase == "token":
+            return Answer(
+                body={"access_token": "a token", "expires_in": 3600, "token_type": "Bearer"}
+            )
+        if phase in _OTHERS.values():
+            return self._registration(phase, is_done=is_done)
+        if phase in ("put", "delete", "poll", "delete poll"):
+            return self._operation(phase, body, is_done=is_done)
+        found = self.get(path)
+        return Answer(body=found) if found is not None else self._missing()
+
+    def _operation(self, phase: str, body: bytes, *, is_done: bool) -> Answer:
+        there = self.get(self._subject)
+        if phase == "put" and is_done:
+            self._looks = "get"
+            made = {**json.loads(body), "id": self._subject}
+            made["properties"] = made.get("properties", {}) | {"provisioningState": "Creating"}
+            self.put(self._subject, made)
+            return Answer(200 if there else 201, made, {OPERATION: "{url}/operations/poll"})
+        if phase == "delete" and is_done:
+            self._looks = "gone"
+            self.take_away(self._subject)
+            return Answer(202 if there else 204, b"", {OPERATION: "{url}/operations/delete-poll"})
+        if there and is_done:
+            there["properties"]["provisioningState"] = "Succeeded"
+        return Answer(body={"name": "operation", "status": "Succeeded"})
+
+    def _registration(self, phase: str, *, is_done: bool) -> Answer:
+        if is_done and phase in ("register", "unregister"):
+            self._feature = "Registered" if phase == "register" else "NotRegistered"
+        if phase.endswith("provider"):
+            body = {"id": PROVIDER, "registrationState": "Registered"}
+            return Answer(body={**body, "namespace": "Microsoft.ContainerService"})
+        state = {"state": self._feature}
+        return Answer(body={"id": FEATURE, "name": FEATURE.rpartition("/")[2], "properties": state})
+
+    def _missing(self) -> Answer:
+        """The 404 of what is not there, by the outermost thing that is not."""
+        if self.get(PLACE) is None:
+            return refusal(404, "SubscriptionNotFound", "The subscription could not be found.")
+        if self.get(GROUP) is None:
+            return refusal(404, "ResourceGroupNotFound", "Resource group could not be found.")
+        if self.get(CLUSTER) is None:
+            name = "The Resource 'Microsoft.ContainerService/managedClusters/cluster' under ..."
+            return refusal(404, "ResourceNotFound", name)
+        body = {"code": "NotFound", "subcode": "GetAgentPool_NotFound", "message": "Could not find"}
+        return Answer(404, {**body, "details": None})
+
+
+@functools.cache
+def _certificate() -> Path:
+    """A certificate that clients in this process trust, and its key, in one file."""
+    authority = Authority.create("odd Azure")
+    certificate, key = authority.issue(subject("odd"), 2, hosts=["localhost"])
+    folder = Path(tempfile.mkdtemp())
+    write_certificate(folder / "authority", authority.certificate)
+    write_certificate(folder / "certificate", certificate)
+    write_key(folder / "key", key)
+    # What aiohttp takes where it is told of no other.
+    trusted = aiohttp.connector._SSL_CONTEXT_VERIFIED
+    assert trusted is not None
+    trusted.load_verify_locations(folder / "authority")
+    return folder
+
+
+@asynccontextmanager
+async def serving(azure: OddAzure) -> AsyncIterator[OddAzure]:
+    """Serves on a free port while the test runs."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(_certificate() / "certificate", _certificate() / "key")
+    runner = web.AppRunner(_application(azure), access_log=None, keepalive_timeout=60)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, ADDRESS, 0, ssl_context=context)
+        await site.start()
+        port = runner.addresses[0][1]
+        azure.url, azure.other = f"https://{ADDRESS}:{port}", f"https://localhost:{port}"
+        yield azure
+    finally:
+        await runner.cleanup()
+
+
+def _application(azure: OddAzure) -> web.Application:
+    application = web.Application(client_max_size=2**30)
+    application.router.add_route("*", "/{path:.*}", azure.answer)
+    return application
+
+
+def texts(requests: Iterable[Request]) -> str:
+    """All that requests carried, for those who look for something in it."""
+    return "\n".join(f"{dict(made.headers)} {made.body.decode()}" for made in requests)

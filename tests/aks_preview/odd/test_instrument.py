@@ -1,0 +1,48 @@
+"""The odd Azure is an ordinary one until it is bent, and the driver has a resource's whole life."""
+
+from tests.aks_preview.odd.azure import CLUSTER, POOL, Answer, OddAzure, serving
+from tests.aks_preview.odd.clock import run
+from tests.aks_preview.odd.driver import driving
+
+POOL_INPUTS = {
+    "resourceGroupName": "group",
+    "resourceName": "cluster",
+    "agentPoolName": "gpu",
+    "vmSize": "Standard_NC8as_T4_v3",
+    "count": 1,
+}
+
+
+def test_a_life_without_oddities() -> None:
+    async def live() -> OddAzure:
+        async with serving(OddAzure()) as azure, driving(azure) as provider:
+            made = await provider.create(POOL_INPUTS)
+            assert (made.id, made.error) == (POOL, "")
+            assert made.outputs["provisioningState"] == "Succeeded"
+            read = await provider.read(POOL, made.outputs, POOL_INPUTS)
+            assert read.inputs == POOL_INPUTS | {"count": 1.0}
+            more = POOL_INPUTS | {"count": 2}
+            changed = await provider.update(POOL, made.outputs, POOL_INPUTS, more)
+            assert (changed.outputs["count"], changed.error) == (2, "")
+            assert not (await provider.delete(POOL, changed.outputs)).error
+            return azure
+
+    azure = run(live())
+
+    assert azure.get(POOL) is None
+    assert azure.get(CLUSTER) is not None
+    first = ["look", "put", "poll", "get"]
+    assert azure.phases() == [*first, "get", "get", "put", "poll", "get", "delete", "delete poll"]
+
+
+def test_a_wait_of_a_day_ends_at_once() -> None:
+    async def wait() -> list[float]:
+        async with serving(OddAzure()) as azure, driving(azure) as provider:
+            azure.bend("look", Answer(429, headers={"Retry-After": "86400"}))
+            await provider.create(POOL_INPUTS, seconds=100000)
+            assert any("Waits, and tries again" in told for told in provider.log)
+            return [made.time for made in azure.requests if made.phase == "look"]
+
+    first, second = run(wait())
+
+    assert 86400 <= second - first < 86500
