@@ -89,12 +89,7 @@ def put(request: Request) -> Answer:
         "properties": after,
     }
     after.setdefault("identityProfile", _kubelet_identity(request, cluster))
-    directory = request.backend.principal.directory
-    if entra := after.get("aadProfile"):
-        entra.setdefault("tenantID", directory)
-        entra.setdefault("adminUsers", None)
-    if after["oidcIssuerProfile"]["enabled"]:
-        after["oidcIssuerProfile"].setdefault("issuerURL", _issuer(location, directory))
+    _belong_to(after, request.backend.principal.directory, location)
     inline, failure, meanwhile = _inline_pools(request, cluster, properties, is_new=not before)
     release = "currentKubernetesVersion"
     if before and before[release] != after[release]:
@@ -303,8 +298,14 @@ def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
     return identity
 
 
-def _issuer(location: str, directory: str) -> str:
-    return f"https://{location}.oic.prod-aks.azure.com/{directory}/{uuid.uuid4()}/"
+def _belong_to(cluster: Json, directory: str, location: str) -> None:
+    """Fills in what a cluster has of its directory."""
+    if entra := cluster.get("aadProfile"):
+        entra.setdefault("tenantID", directory)
+        entra.setdefault("adminUsers", None)
+    if cluster["oidcIssuerProfile"]["enabled"]:
+        issuer = f"https://{location}.oic.prod-aks.azure.com/{directory}/{uuid.uuid4()}/"
+        cluster["oidcIssuerProfile"].setdefault("issuerURL", issuer)
 
 
 def _kubelet_identity(request: Request, cluster: Resource) -> Json:
