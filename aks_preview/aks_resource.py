@@ -16,7 +16,7 @@ from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anoth
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, NotFoundError
-from provider_kit.cancellation import Cancellation
+from provider_kit.cancellation import AbandonedError, Cancellation
 from provider_kit.diff import diff
 from provider_kit.errors import explained, words
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
@@ -86,7 +86,7 @@ class AksResource(Handler):
             accepted = await self._put(task, resource_id, lambda: _known(inputs))
             return resource_id, await self._finished(task, accepted, inputs)
         except ProviderError as error:
-            if await self._may_be_there(resource_id):
+            if isinstance(error, AbandonedError) or await self._may_be_there(resource_id):
                 raise _unfinished(resource_id, inputs, error) from error
             raise
 
@@ -100,7 +100,10 @@ class AksResource(Handler):
             require_nodes(wanted, live)
             return with_counts(wanted, live)
 
-        accepted = await self._put(task, place, now)
+        try:
+            accepted = await self._put(task, place, now)
+        except AbandonedError as error:
+            raise _unfinished(resource_id, inputs, error) from error
         try:
             return await self._finished(task, accepted, inputs)
         except ProviderError as error:
@@ -212,12 +215,12 @@ async def once_accepted(
     """The call's result, once nothing is in its way that passes; the caller bounds the time.
 
     What passes is another operation, and that AKS does not know a feature yet which is registered.
-    A cancellation ends the waiting, never a call under way: Azure may have accepted that.
+    A cancellation ends the waiting at once, and a call under way after some seconds.
     """
     pause = _SHORTEST_PAUSE
     while True:
         try:
-            result = await call()
+            result = await cancellation.answered(call())
         except HttpResponseError as error:
             said = words(error)
             is_busy = error.status_code == 409 and _BUSY.search(said)
@@ -281,8 +284,9 @@ def _unseen(inputs: Values) -> dict[str, Any]:
 
 
 def _unfinished(resource_id: str, inputs: Values, error: BaseException) -> ResourceInitError:
+    is_there = "may be there, and" if isinstance(error, AbandonedError) else "is there, but"
     return ResourceInitError(
-        f"{resource_id} is there, but not as it should be: {error}\n"
+        f"{resource_id} {is_there} not as it should be: {error}\n"
         "It stays in the state; the next `pulumi up` goes on with it.",
         resource_id=resource_id,
         properties=property_map({**inputs, **_unseen(inputs)}),

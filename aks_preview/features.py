@@ -83,12 +83,14 @@ class FeatureRegistration(Handler):
         features = (await self._arm.client(FeatureClient)).features
         providers = (await self._arm.client(ResourceManagementClient)).providers
         async with self._arm.failing(task.until):
-            answer = await features.register(namespace, feature, **_REPEATABLE)
+            register = features.register(namespace, feature, **_REPEATABLE)
+            answer = await self._cancellation.answered(register)
         try:
             look = partial(features.get, namespace, feature)
             await self._wait(look, f"{feature} of {namespace}", task)
             async with self._arm.failing(task.until):
-                await providers.register(namespace, **_REPEATABLE)
+                register_provider = providers.register(namespace, **_REPEATABLE)
+                await self._cancellation.answered(register_provider)
             await self._wait(partial(providers.get, namespace), f"The provider {namespace}", task)
         except ProviderError as error:
             raise ResourceInitError(
@@ -135,7 +137,8 @@ class FeatureRegistration(Handler):
         features = (await self._arm.client(FeatureClient)).features
         with contextlib.suppress(NotFoundError):
             async with self._arm.failing(task.until):
-                await features.unregister(namespace, feature, **_REPEATABLE)
+                unregister = features.unregister(namespace, feature, **_REPEATABLE)
+                await self._cancellation.answered(unregister)
 
     async def _wait(self, look: Callable[[], Awaitable[Any]], what: str, task: Task) -> None:
         """Returns once what is looked at is Registered; tells every state on the way."""

@@ -75,8 +75,7 @@ class Arm:
         self._cancellation = cancellation
         self._explain = explain
         self._retries = retries
-        self._signing_in = asyncio.Lock()
-        self._access: Mapping[str, Any] | None = None
+        self._access: asyncio.Task[Mapping[str, Any]] | None = None
         self._clients: dict[Any, Any] = {}
 
     @property
@@ -92,23 +91,29 @@ class Arm:
             )
 
     async def client(self, kind: Callable[..., Client]) -> Client:
-        """Returns one of Azure's clients, made once and shared by all resources."""
-        async with self._signing_in:
-            if self._access is None:
-                subscription = self.subscription
-                cloud = await azure_cloud(self.configuration)
-                self._access = {
-                    "credential": azure_credential(cloud, self.configuration),
-                    "subscription_id": subscription,
-                    "base_url": cloud.resource_manager,
-                    "credential_scopes": [cloud.scope],
-                    "retry_policy": _Retries(**self._retries),
-                }
-            if kind not in self._clients:
-                transport = _Transport(self._cancellation)
-                self._clients[kind] = kind(transport=transport, **self._access)
-            client: Client = self._clients[kind]
-            return client
+        """Returns one of Azure's clients, made once and shared by all resources.
+
+        If there is no way to Azure, all of them fail: one has asked for all.
+        """
+        if self._access is None:
+            self._access = asyncio.create_task(self._way())
+        access = await self._cancellation.watch(asyncio.shield(self._access))
+        if kind not in self._clients:
+            transport = _Transport(self._cancellation)
+            self._clients[kind] = kind(transport=transport, **access)
+        client: Client = self._clients[kind]
+        return client
+
+    async def _way(self) -> Mapping[str, Any]:
+        subscription = self.subscription
+        cloud = await azure_cloud(self.configuration)
+        return {
+            "credential": azure_credential(cloud, self.configuration),
+            "subscription_id": subscription,
+            "base_url": cloud.resource_manager,
+            "credential_scopes": [cloud.scope],
+            "retry_policy": _Retries(**self._retries),
+        }
 
     @asynccontextmanager
     async def failing(self, until: float | None) -> AsyncIterator[None]:
@@ -128,10 +133,12 @@ class Arm:
     async def look(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any]:
-        """Returns a resource as ARM answers it, also while the update is being cancelled."""
+        """Returns a resource as ARM answers it, also in the seconds after a cancellation."""
         resources = (await self.client(ResourceManagementClient)).resources
         async with self.failing(until):
-            answer = await resources.get_by_id(resource_id, api_version=api_version)
+            answer = await self._cancellation.answered(
+                resources.get_by_id(resource_id, api_version=api_version)
+            )
         return dict(answer.as_dict())
 
     async def get(

@@ -8,6 +8,10 @@ from provider_kit.serving import ProviderError
 
 Result = TypeVar("Result")
 
+# What an answer that Azure is about to give may take, once nobody wants to wait any longer. CI's
+# runners kill what does not end within ten seconds.
+_SECONDS_OF_GRACE = 5.0
+
 
 class CancelledUpdateError(ProviderError):
     """The update was cancelled while this was under way."""
@@ -16,23 +20,50 @@ class CancelledUpdateError(ProviderError):
         super().__init__("The update was cancelled.")
 
 
+class AbandonedError(CancelledUpdateError):
+    """The update was cancelled, and a request has no answer."""
+
+    def __init__(self) -> None:
+        ProviderError.__init__(
+            self,
+            "The update was cancelled before the request was answered: nobody can say whether it "
+            "arrived.",
+        )
+
+
 class Cancellation:
-    """One for each provider: once asked for, everything that it watches ends at once."""
+    """One for each provider: once asked for, everything that it watches ends within seconds."""
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
+        self._until = 0.0
 
     def ask(self) -> None:
-        self._asked.set()
+        if not self._asked.is_set():
+            self._until = asyncio.get_running_loop().time() + _SECONDS_OF_GRACE
+            self._asked.set()
 
     async def watch(self, work: Awaitable[Result]) -> Result:
         """The work's result; CancelledUpdateError as soon as the cancellation is asked for."""
+        return await self._watch(work, CancelledUpdateError)
+
+    async def answered(self, request: Awaitable[Result]) -> Result:
+        """The answer to a request; AbandonedError if it is not there seconds after it is cancelled.
+
+        For what may have changed something: who knows the answer has nothing to guess.
+        """
+        return await self._watch(request, AbandonedError)
+
+    async def _watch(self, work: Awaitable[Result], error: type[CancelledUpdateError]) -> Result:
         working = asyncio.ensure_future(work)
         asked = asyncio.create_task(self._asked.wait())
         try:
             await asyncio.wait({working, asked}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done() and error is AbandonedError:
+                left = self._until - asyncio.get_running_loop().time()
+                await asyncio.wait({working}, timeout=max(left, 0))
             if not working.done():
-                raise CancelledUpdateError
+                raise error
             return working.result()
         finally:
             working.cancel()

@@ -79,12 +79,16 @@ def test_other_refusals_are_final(error: HttpResponseError) -> None:
 
 
 def test_a_cancellation_ends_the_waiting() -> None:
-    cancellation = Cancellation()
-    cancellation.ask()
     call = Answers(refusal(409, "OperationNotAllowed", PENDING), "never asked for")
 
+    async def wait() -> None:
+        cancellation = Cancellation()
+        cancellation.ask()
+        await once_accepted(call, cancellation)
+
     with pytest.raises(CancelledUpdateError):
-        asyncio.run(once_accepted(call, cancellation))
+        asyncio.run(wait())
+    assert call.left == ["never asked for"]
 
 
 def test_a_feature_that_is_just_registered_may_not_be_known_yet(
