@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from aksgpu.allowances import FORM, Allowance
 from aksgpu.check import command as checking
 from aksgpu.check.examination import CheckOptions
 from aksgpu.outcome import EXIT_CODES
@@ -20,6 +21,14 @@ from aksgpu.review.reviewing import ReviewOptions
 from engine.progress import to_stderr
 
 _ERA_HELP = "The time of the cloud; left out, the article's for a stack that says allowRetired"
+
+
+def _allowance(text: str) -> Allowance:
+    try:
+        return Allowance.read(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
@@ -98,11 +107,19 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
         bool, typer.Option("--offline", help="On the rehearsal cloud: no Azure, no credentials")
     ] = False,
     base: Annotated[
-        str, typer.Option(help="With --offline: the commit whose stack files it begins from")
+        str,
+        typer.Option(
+            help="The commit that is compared with: its configuration of the pack counts, and "
+            "offline it is where the stacks begin"
+        ),
     ] = "",
-    allow_replace: Annotated[
-        list[str] | None,
-        typer.Option(help="A GPU pool that may be replaced or deleted; can be given again"),
+    allow: Annotated[
+        list[Allowance] | None,
+        typer.Option(
+            parser=_allowance,
+            metavar="WHAT",
+            help=f"What may happen: {FORM}; can be given again",
+        ),
     ] = None,
     project: Annotated[Path, typer.Option(help="The folder of the Pulumi project")] = PROGRAM,
     markdown: Annotated[Path | None, typer.Option(help="Where to write Markdown; - prints")] = None,
@@ -115,7 +132,7 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
         project=project.resolve(),
         offline=offline,
         base=base,
-        allowed=allow_replace or (),
+        allowed=allow or (),
     )
     files = {"markdown": markdown, "sarif": sarif, "json": json}
     _exit(lambda: reviews.review(options, files))

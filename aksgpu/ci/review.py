@@ -1,10 +1,11 @@
 """Reviews the stacks of a workflow's job into build/report, in every format.
 
-    STACKS='["dev"]' LABELS='["replace:gpu"]' python -m aksgpu.ci.review --offline
+    STACKS='["dev"]' LABELS='["replace:dev/gpu@1a2b3c4"]' COMMIT=1a2b3c4d... \
+        python -m aksgpu.ci.review --offline
 
-The report goes into the job's summary too, also where the review fails. A label `replace:POOL` of
-the pull request, which only people of this repository can put there, lets that pool be replaced.
-Arguments are handed on to `aksgpu review`.
+The report goes into the job's summary too, also where the review fails. A label of the pull request
+such as `replace:dev/gpu@1a2b3c4`, which only people of this repository can put there, allows that
+for this commit. Arguments are handed on to `aksgpu review`.
 """
 
 import json
@@ -13,10 +14,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from aksgpu.allowances import of_label, short_name
 from aksgpu.outcome import NOT_KNOWN, STOPPED, WRONG_USAGE
 from aksgpu.running import Program, ProgramError, terminated_as_interrupted
 
-_LABEL = "replace:"
 _FORMATS = {"--markdown": "review.md", "--sarif": "review.sarif", "--json": "review.json"}
 
 
@@ -31,11 +32,15 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     place = Path("build") / "report"
     place.mkdir(parents=True, exist_ok=True)
     command = ["review", *arguments, *(f"--stack={stack}" for stack in stacks)]
-    command += [
-        f"--allow-replace={label.removeprefix(_LABEL)}"
-        for label in labels
-        if label.startswith(_LABEL)
-    ]
+    reviewed = {short_name(stack) for stack in stacks}
+    for label in labels:
+        try:
+            allowance = of_label(label, environment.get("COMMIT", ""))
+        except ValueError as error:
+            sys.stderr.write(f"Nothing is allowed by it: {error}.\n")
+            continue
+        if allowance and allowance.stack in reviewed:
+            command.append(f"--allow={allowance}")
     command += [f"{option}={place / name}" for option, name in _FORMATS.items()]
     aksgpu = Program((Path.cwd() / ".venv" / "bin" / "aksgpu",), Path.cwd())
     try:

@@ -46,16 +46,22 @@ class StacksError(Exception):
 
 
 def touched(changed: Iterable[str] | None, stacks: Sequence[str]) -> list[str]:
-    """The stacks that changed files touch; all of them where it is not known what has changed."""
+    """The stacks that changed files touch; all of them where it is not known what has changed.
+
+    One whose file goes is one of them: its pools go out of everybody's hands.
+    """
     if changed is None:
         return list(stacks)
     found: set[str] = set()
+    gone: set[str] = set()
     for path in changed:
         if stack := stack_of(path):
             found.add(stack)
+            if path.endswith(".yaml") and stack not in stacks and _NAME.fullmatch(stack):
+                gone.add(stack)
         elif not _touches_none(path):
-            return list(stacks)
-    return [stack for stack in stacks if stack in found]
+            found.update(stacks)
+    return [*(stack for stack in stacks if stack in found), *sorted(gone)]
 
 
 def stacks_of(folder: Path) -> list[str]:

@@ -31,11 +31,11 @@ class Place:
 
 
 def preview(
-    place: Place, stack: str, pack: Path, configuration: Path
+    place: Place, stack: str, pack: Path, configuration: Path | None
 ) -> tuple[Seen, list[Finding]]:
     """What a preview shows, and why it did not come to its end where it did not.
 
-    `configuration` is the stack's own of the policy pack, where there is such a file.
+    `configuration` is the stack's own of the policy pack, where it has one.
     """
     seen, events = Seen(), list[EngineEvent]()
     failure = ""
@@ -43,7 +43,7 @@ def preview(
         try:
             Stack.select(stack, _workspace(place)).preview(
                 policy_packs=[str(pack)],
-                policy_pack_configs=[str(configuration)] if configuration.exists() else None,
+                policy_pack_configs=[str(configuration)] if configuration else None,
                 color="never",
                 # What is done with the events may fail; the API would lose the event and go on.
                 on_event=events.append,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import typer
 from rich.console import Console
 
+from aksgpu.allowances import short_name
 from aksgpu.review.document import as_json
 from aksgpu.review.git import is_commit
 from aksgpu.review.markdown import as_markdown
@@ -47,15 +48,15 @@ def review(options: ReviewOptions, files: Mapping[str, Path | None]) -> int:
 def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:
     if not (options.project / "Pulumi.yaml").exists():
         raise typer.BadParameter(f"There is no Pulumi.yaml in {options.project}.")
-    if options.base and not options.offline:
-        raise typer.BadParameter(
-            "--base goes with --offline: without it, a stack is compared with what it has now."
-        )
     if options.base and not is_commit(options.project, options.base):
         raise typer.BadParameter(
             f"git knows no commit {options.base!r} in {options.project}. In CI, fetch it first "
             "(fetch-depth: 0)."
         )
+    reviewed = {short_name(stack) for stack in options.stacks}
+    for allowance in options.allowed:
+        if allowance.stack not in reviewed:
+            raise typer.BadParameter(f"--allow {allowance}: this stack is not reviewed.")
     if len(set(files.values())) < len(files):
         raise typer.BadParameter("Two formats cannot go to the same place.")
     for file in files.values():

@@ -3,6 +3,7 @@
 from typing import Any
 
 from aksgpu import report
+from aksgpu.review.judging import Judging
 from aksgpu.review.model import (
     CHANGE_KINDS,
     GpuCount,
@@ -45,6 +46,7 @@ def _stack(stack: StackReview) -> dict[str, Any]:
             }
             for problem in stack.problems
         ],
+        "judging": _judging(stack.judging) if stack.judging else None,
         "lostGpuPools": [_lost(stack, lost) for lost in stack.lost],
         "findings": [_finding(stack, finding) for finding in stack.findings],
         "rulesNotRun": [_not_run(stack, rule) for rule in stack.not_run],
@@ -62,6 +64,15 @@ def _stack(stack: StackReview) -> dict[str, Any]:
     }
 
 
+def _judging(judging: Judging) -> dict[str, Any]:
+    """What the change brings for its own judgement, and whether it counts."""
+    return {
+        "brought": [brought._asdict() for brought in judging.brought],
+        "allowance": str(judging.allowance),
+        "counts": judging.allowed,
+    }
+
+
 def _resource(resource: Resource | None) -> dict[str, Any]:
     if resource is None:
         return {"urn": None, "type": None, "name": None}
@@ -73,6 +84,7 @@ def _lost(stack: StackReview, lost: LostPool) -> dict[str, Any]:
         "pool": lost.pool,
         "change": lost.kind,
         "allowed": lost.allowed,
+        "allowance": str(lost.allowance),
         "resource": _resource(lost.resource),
         "line": stack.line_of(lost.resource),
         "message": lost.message,

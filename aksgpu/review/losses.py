@@ -6,6 +6,7 @@ So do updates that give a pool's machines another size, or that no longer name a
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
+from aksgpu.allowances import Allowance
 from aksgpu.review.model import LOSSES, LossKind, LostPool
 from aksgpu.review.pools import NOT_KNOWN_YET, GpuPool, all_pools, gpu_pools, nodes_in_words
 from aksgpu.review.seen import Step
@@ -22,19 +23,38 @@ _HOLDERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 _CLASSIC_CLUSTER = ":KubernetesCluster"
 
 
-def lost_pools(steps: Collection[Step], allowed: Collection[str]) -> list[LostPool]:
-    """The GPU pools that go; `allowed` has the names of those that may."""
+def forgotten_pools(
+    stack: str, steps: Collection[Step], allowed: Collection[Allowance]
+) -> list[LostPool]:
+    """The GPU pools of a stack whose file goes: nothing is done to them any more."""
     return [
-        LostPool(
-            kind=kind,
-            pool=pool.name,
-            resource=pool.resource,
-            vm_size=f"{pool.vm_size}, {nodes_in_words(pool.nodes)}",
-            why=why,
-            allowed=pool.name in allowed or pool.resource.name in allowed,
-        )
-        for kind, pool, why in _losses(steps)
+        _lost("forget", pool, ", since its stack file goes", stack, allowed)
+        for step in steps
+        for pool in gpu_pools(step.resource, step.old)
     ]
+
+
+def lost_pools(
+    stack: str, steps: Collection[Step], allowed: Collection[Allowance]
+) -> list[LostPool]:
+    """The GPU pools that go from a stack; those that are allowed to, by either of their names."""
+    return [_lost(kind, pool, why, stack, allowed) for kind, pool, why in _losses(steps)]
+
+
+def _lost(
+    kind: LossKind, pool: GpuPool, why: str, stack: str, allowed: Collection[Allowance]
+) -> LostPool:
+    ways = [Allowance(kind, stack, name) for name in (pool.name, pool.resource.name)]
+    given = next((way for way in ways if way in allowed), None)
+    return LostPool(
+        kind=kind,
+        pool=pool.name,
+        resource=pool.resource,
+        vm_size=f"{pool.vm_size}, {nodes_in_words(pool.nodes)}",
+        why=why,
+        allowance=given or ways[0],
+        allowed=given is not None,
+    )
 
 
 def _losses(steps: Collection[Step]) -> Iterator[tuple[LossKind, GpuPool, str]]:

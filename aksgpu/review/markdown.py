@@ -90,6 +90,12 @@ class _Writer:
         yield f"### {sign} Stack {self._text(stack.stack)}: {self._text(stack.verdict.word)}\n"
         yield from self._list(stack.notes, lambda note: f"_{self._text(note)}_")
         yield from self._list(stack.problems, lambda problem: self._problem(stack, problem))
+        if stack.judging and stack.judging.brought:
+            yield f"**{wording.BROUGHT}.** {self._text(stack.judging.result)}\n"
+            yield from self._list(
+                stack.judging.brought,
+                lambda brought: f"- {self._text(wording.brought_in_words(brought))}",
+            )
         if stack.lost:
             yield f"**{_WARNING} {wording.LOST}**\n"
         yield from self._list(stack.lost, self._lost)

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.preflight.preflight import Preflight
+from aksgpu.review.judging import Judging
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
 # In the order of a reader's interest.
@@ -80,6 +82,8 @@ class LostPool:
     resource: Resource
     vm_size: str
     why: str
+    # How it is allowed, and whether it is.
+    allowance: Allowance
     allowed: bool
 
     @property
@@ -91,7 +95,7 @@ class LostPool:
     def remedy(self) -> str:
         if self.allowed:
             return "It was allowed."
-        return f"Take the change back, or allow it with --allow-replace {self.pool}."
+        return f"Take the change back, or allow it with --allow {self.allowance}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +154,8 @@ class StackReview:
     file: str
     # What is worth knowing of how it was reviewed.
     notes: list[str] = field(default_factory=list)
+    # None where it was not begun.
+    judging: Judging | None = None
     problems: list[Finding] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     unchanged: int = 0

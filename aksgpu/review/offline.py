@@ -44,18 +44,24 @@ def sole_home(say: Say) -> Iterator[Path]:
 
 @contextmanager
 def rehearsed(
-    review: StackReview, project: Project, base: str | None, engine: Engine, say: Say
+    review: StackReview,
+    project: Project,
+    base: str | None,
+    now: str | None,
+    engine: Engine,
+    say: Say,
 ) -> Iterator[Place]:
     """A place in which the stack is as the text `base` has it, and its file as it is now.
 
-    Without a base there is nothing yet. The review gets what the reader of its report should know
+    `now` is a text in place of a file that is not there any more. Without a base there is nothing
+    yet. The review gets what the reader of its report should know
     of that, and the preflight.
     """
     home, stack = project.home, review.stack
     # An earlier review that was killed may have left it.
     _take_away(home)
     try:
-        era = _era(project, stack, base)
+        era = _era(project, stack, base, now)
         # Without anything in it, a cloud needs no control planes.
         kubernetes = ensure_kubernetes(say).folder if base is not None else None
         cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
@@ -65,7 +71,7 @@ def rehearsed(
         place = Place(engine, pulumi_in(engine, project.folder, environment))
         project.write()
         notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
-        project.write_stack(stack)
+        project.write_stack(stack, now)
         create(place, stack)
         review.preflight = _preflight(project, stack, cloud, place, say)
         review.notes += notes
@@ -119,13 +125,13 @@ def _preflight(
         return run(stack, settings, of_rehearsal(cloud), known, progress.update)
 
 
-def _era(project: Project, stack: str, base: str | None) -> Era:
+def _era(project: Project, stack: str, base: str | None, now: str | None) -> Era:
     """The article's where either of the two asks for what is retired."""
     # What is wrong with the base is told when it is brought up.
     with contextlib.suppress(StackFileError):
         if base is not None and project.asks_for_retired(stack, base):
             return "article"
-    return "article" if project.asks_for_retired(stack) else "today"
+    return "article" if project.asks_for_retired(stack, now) else "today"
 
 
 def _take_away(home: Path) -> None:

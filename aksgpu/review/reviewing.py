@@ -1,17 +1,20 @@
 """Reviews stacks, one after the other; whatever goes wrong becomes a part of the review."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from aksgpu.allowances import Allowance, short_name
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.git import path_in_repository, text_at
-from aksgpu.review.losses import lost_pools
+from aksgpu.review.judging import Criteria, Judging, judging
+from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
@@ -24,12 +27,27 @@ from aksgpu.stack_names import policies_file, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
-from settings.stack_file import NoStackFileError, StackFile, StackFileError
+from settings.stack_file import NoStackFileError, StackFile, StackFileError, parse
 from settings.stack_file import read as read_stack_file
 
 _PACK = PROGRAM / "policies"
+# What happens where a change takes a stack file away.
+_LEFT_BEHIND = (
+    "What the stack has made stays in Azure and is paid for, and no stack has a hold on it: "
+    "destroy the stack first."
+)
 # The inputs by which a stack file may speak of a resource.
 _NAMES = ("agentPoolName", "resourceName", "resourceGroupName")
+
+
+@dataclass(frozen=True)
+class _Files:
+    """A stack's file as it is, and its text as it was at the base."""
+
+    now: StackFile
+    base: str | None
+    # The change takes the file away: it is taken as it was.
+    goes: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +58,7 @@ class ReviewOptions:
     offline: bool
     # A commit; empty: from nothing.
     base: str
-    # The names of the GPU pools that may be replaced or deleted.
-    allowed: Sequence[str]
+    allowed: Sequence[Allowance]
 
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
@@ -95,20 +112,24 @@ def _review(
 ) -> None:
     file = StackFile({})
     try:
-        file = _stack_file(options, review.stack)
+        files = _files(options, review.stack)
+        file = files.now
+        review.judging = judged = _judging(review.stack, options, files)
         with (
-            _place(review, options, engine, home, say) as place,
+            _place(review, options, files, engine, home, say) as place,
+            _written(judged.by.configuration) as configuration,
             Progress(f"Previewing {review.stack}", say),
         ):
-            configuration = policies_file(options.project, review.stack)
             seen, problems = preview(place, review.stack, _PACK, configuration)
         review.changes, review.unchanged = seen.changes, seen.unchanged
         findings = seen.findings
-        if not file.allows_retired:
+        if not judged.by.allows_retired:
             findings = refuse_new(findings, seen.steps)
         review.findings = by_severity(findings)
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
-        review.lost = lost_pools(seen.steps.values(), options.allowed)
+        losses = forgotten_pools if files.goes else lost_pools
+        review.lost = losses(short_name(review.stack), seen.steps.values(), options.allowed)
+        review.notes += _unused(review, options.allowed)
         review.problems += problems
         # Of a preview that did not come to its end, what is left out is not known.
         review.gpus = None if problems else count_gpus(seen.steps.values())
@@ -124,9 +145,51 @@ def _review(
             review.lines[key] = written.line
 
 
+def _judging(stack: str, options: ReviewOptions, files: _Files) -> Judging:
+    """By what the stack is judged: what a change brings for that counts where it is allowed."""
+    own = policies_file(options.project, stack)
+    there = None
+    if options.base:
+        retired = False
+        # What is wrong with it is told when it is brought up.
+        with suppress(StackFileError):
+            retired = parse(files.base or "", own.name).allows_retired
+        there = Criteria(_at_base(options, own), retired)
+    text = own.read_text(encoding="utf-8") if own.exists() else None
+    now = there if files.goes and there else Criteria(text, files.now.allows_retired)
+    return judging(short_name(stack), now, there, options.allowed)
+
+
+@contextmanager
+def _written(configuration: str | None) -> Iterator[Path | None]:
+    """A file with that text, for the engine."""
+    if configuration is None:
+        yield None
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "policies.json"
+        file.write_text(configuration, encoding="utf-8")
+        yield file
+
+
+def _unused(review: StackReview, allowed: Sequence[Allowance]) -> Iterator[str]:
+    """What was allowed here and does not happen: it may be misspelt."""
+    used = {lost.allowance for lost in review.lost}
+    if review.judging and review.judging.brought:
+        used.add(review.judging.allowance)
+    for allowance in allowed:
+        if allowance.stack == short_name(review.stack) and allowance not in used:
+            yield f"--allow {allowance} allows nothing that this change does."
+
+
 @contextmanager
 def _place(
-    review: StackReview, options: ReviewOptions, engine: Engine, home: Path | None, say: Say
+    review: StackReview,
+    options: ReviewOptions,
+    files: _Files,
+    engine: Engine,
+    home: Path | None,
+    say: Say,
 ) -> Iterator[Place]:
     """Where the preview is made: in the project as it is, or on a rehearsal cloud."""
     if home is None:
@@ -134,21 +197,31 @@ def _place(
         yield Place(engine, pulumi_in(engine, options.project))
         return
     name = stack_file(options.project, review.stack).name
-    base = text_at(options.project, options.base, name) if options.base else None
-    if options.base and base is None:
+    if options.base and files.base is None:
         review.notes.append(f"{options.base} has no {name}: everything is new.")
-    with rehearsed(review, Project(options.project, home), base, engine, say) as place:
+    if files.goes:
+        review.notes.append(f"{name} goes. {_LEFT_BEHIND}")
+    now, project = files.base if files.goes else None, Project(options.project, home)
+    with rehearsed(review, project, files.base, now, engine, say) as place:
         yield place
 
 
-def _stack_file(options: ReviewOptions, stack: str) -> StackFile:
+def _at_base(options: ReviewOptions, file: Path) -> str | None:
+    return text_at(options.project, options.base, file.name) if options.base else None
+
+
+def _files(options: ReviewOptions, stack: str) -> _Files:
+    file = stack_file(options.project, stack)
+    base = _at_base(options, file)
     try:
-        return read_stack_file(stack_file(options.project, stack))
+        return _Files(read_stack_file(file), base, goes=False)
     except NoStackFileError:
         # The engine may know the stack; a rehearsal has its file only.
-        if options.offline:
+        if not options.offline:
+            return _Files(StackFile({}), base, goes=False)
+        if base is None:
             raise
-        return StackFile({})
+        return _Files(parse(base, file.name), base, goes=True)
 
 
 def _find_lines(review: StackReview, file: StackFile, seen: Seen) -> None:

@@ -16,13 +16,17 @@ _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-_ALLOW = "Take the change back, or allow it with --allow-replace."
+_ALLOW = "Take the change back, or allow it as the message says."
 # What the review itself finds, beside the rules of a pack: what it is, and what to do about it.
 _OWN: Mapping[str, tuple[str, str]] = {
     "gpu-pool-replaced": ("A GPU pool is replaced.", _ALLOW),
     "gpu-pool-deleted": ("A GPU pool is deleted.", _ALLOW),
     "gpu-pool-resized": ("A GPU pool is to lose its machines of a size.", _ALLOW),
     "gpu-pool-forgotten": ("A cluster no longer names a GPU pool that it has.", _ALLOW),
+    "judging-brought": (
+        "A change brings what it is judged by.",
+        "It counts where an owner allows it with --allow policies:STACK.",
+    ),
     "preflight": (
         "Azure would not take a stack as it is.",
         "Do what the message says; `aksgpu preflight` asks again.",
@@ -97,6 +101,10 @@ def _results(stack: StackReview) -> Iterator[_Result]:
         message = f"{problem.key}: {problem.what}" if problem.key else problem.what
         about, line = f"{problem.cause.word}|{problem.key}", stack.lines.get(problem.key)
         yield _Result("stack-not-reviewed", "error", message, about, line)
+    if judging := stack.judging:
+        for brought in judging.brought:
+            message = f"{wording.brought_in_words(brought)}. {judging.result}"
+            yield _Result("judging-brought", "warning", message, brought.what, None)
     for lost in stack.lost:
         rule, level = f"gpu-pool-{LOSSES[lost.kind][0]}", "note" if lost.allowed else "error"
         message, about = f"{lost.message} {lost.remedy}", f"{lost.resource.urn}|{lost.pool}"

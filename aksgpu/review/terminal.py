@@ -27,6 +27,10 @@ def _print_stack(stack: StackReview, console: Console) -> None:
         _print(console, Text(note), 2)
     for problem in stack.problems:
         _print(console, finding_text(problem), 2)
+    if stack.judging and stack.judging.brought:
+        _heading(console, f"{wording.BROUGHT}. {stack.judging.result}")
+        for brought in stack.judging.brought:
+            _print(console, Text(wording.brought_in_words(brought)), 2)
     if stack.lost:
         _heading(console, wording.LOST)
     for lost in stack.lost:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.price_list import PriceList
 from aksgpu.preflight.rows import Row
+from aksgpu.review.judging import Brought
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
@@ -21,6 +22,7 @@ from aksgpu.review.pools import total
 
 NO_SEVERITY = "no severity"
 LOST = "GPU pools that go"
+BROUGHT = "The change brings what it is judged by"
 NOT_RUN = "Rules that could not run"
 NOT_RUN_MEANING = "whether they hold is not known before the update, and so this review fails"
 NO_CHANGES = "Nothing changes."
@@ -43,6 +45,10 @@ def preflight_result(preflight: Preflight) -> str:
 def preflight_rows(preflight: Preflight) -> list[Row]:
     """What is worth a word of its answers: all that are not simply right."""
     return [row for row in preflight.rows if row.answer != "ok"]
+
+
+def brought_in_words(brought: Brought) -> str:
+    return f"{brought.what}: {brought.before} becomes {brought.after}"
 
 
 def asked_about(row: Row) -> str:

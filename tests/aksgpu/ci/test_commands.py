@@ -38,7 +38,7 @@ class Checkout:
         self.summary = folder / "summary"
         shutil.copytree(ROOT / ".ci", folder / ".ci")
         shutil.copytree(ROOT / "aksgpu" / "ci", folder / "aksgpu" / "ci")
-        for shared in ("outcome.py", "running.py", "stack_names.py"):
+        for shared in ("allowances.py", "outcome.py", "running.py", "stack_names.py"):
             shutil.copy(ROOT / "aksgpu" / shared, folder / "aksgpu")
         for command in (folder / ".venv" / "bin" / "aksgpu", folder / "bin" / "pulumi"):
             command.parent.mkdir(parents=True)
@@ -76,13 +76,35 @@ def test_review_takes_the_stacks_and_writes_every_format(checkout: Checkout) -> 
     assert checkout.summary.read_text() == "the report\n"
 
 
-def test_a_label_lets_a_pool_be_replaced(checkout: Checkout) -> None:
-    labels = json.dumps(["bug", "replace:gpu", "replace:--offline"])
+def test_a_label_allows_what_it_names_for_its_commit(checkout: Checkout) -> None:
+    """Once it had a pool's name alone: it held for every stack, and for all that came later."""
+    commit = "1a2b3c4d" + "0" * 32
+    labels = [
+        "bug",
+        "replace:dev/gpu@1a2b3c4",
+        f"policies:dev@{commit}",
+        "delete:dev/--offline@1a2b3c4d",
+        # Of another commit, of none, of a stack that is not reviewed, and no allowances at all.
+        "replace:dev/other@7654321",
+        "replace:dev/another",
+        "replace:prod/gpu@1a2b3c4",
+        "replace:@1a2b3c4",
+        "replace:gpu",
+    ]
 
-    told = checkout.run(REVIEW, STACKS='["dev"]', LABELS=labels)[1]
+    told = checkout.run(REVIEW, STACKS='["dev"]', LABELS=json.dumps(labels), COMMIT=commit)[1]
 
-    allowed = ["--allow-replace=gpu", "--allow-replace=--offline"]
-    assert told == ["review", "--stack=dev", *allowed, *FORMATS]
+    allowed = ["replace:dev/gpu", "policies:dev", "delete:dev/--offline"]
+    options = [f"--allow={one}" for one in allowed]
+    assert told == ["review", "--stack=dev", *options, *FORMATS]
+
+
+@pytest.mark.parametrize("commit", ["", "1a2b3c", "main"])
+def test_without_a_commit_no_label_counts(checkout: Checkout, commit: str) -> None:
+    told = checkout.run(
+        REVIEW, STACKS='["dev"]', LABELS='["replace:dev/gpu@1a2b3c4"]', COMMIT=commit
+    )[1]
+    assert told == ["review", "--stack=dev", *FORMATS]
 
 
 @pytest.mark.parametrize("code", ["1", "31"])
@@ -106,7 +128,7 @@ def test_without_a_list_of_stacks_nothing_is_reviewed(checkout: Checkout, stacks
 def test_the_review_has_the_options_that_the_workflows_use() -> None:
     told = CliRunner().invoke(app, ["review", "--help"], env={"COLUMNS": "200"}).output
 
-    for option in ("--offline", "--base", "--allow-replace", "--stack", "--markdown", "--sarif"):
+    for option in ("--offline", "--base", "--allow", "--stack", "--markdown", "--sarif"):
         assert option in told
 
 

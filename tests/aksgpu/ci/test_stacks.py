@@ -109,13 +109,13 @@ def test_a_stack_file_touches_its_stack(
     assert told(capsys)["touched"] == ["prod"]
 
 
-def test_a_new_stack_is_touched_and_one_that_is_gone_is_not(
+def test_a_renamed_stack_is_touched_by_both_of_its_names(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.git("mv", "Pulumi.dev.yaml", "Pulumi.staging.1.yaml")
     repository.commit()
 
-    assert told(capsys)["touched"] == ["staging.1"]
+    assert told(capsys)["touched"] == ["staging.1", "dev"]
 
 
 def test_a_module_that_moves_out_of_the_program_touches_every_stack(

@@ -13,6 +13,7 @@ from pulumi.automation.events import (
     StepEventStateMetadata,
 )
 
+from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.preflight.rows import About
@@ -119,6 +120,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
                 resource=resource,
                 vm_size=T4,
                 why=f", on account of vmSize{text}",
+                allowance=Allowance("replace", name, resource.name),
                 allowed=False,
             )
             for resource in resources

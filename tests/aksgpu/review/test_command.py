@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from aksgpu.allowances import Allowance
 from aksgpu.main import app
 from aksgpu.outcome import Cause
 from aksgpu.review import command, reviewing
@@ -43,7 +44,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
     ("arguments", "told"),
     [
         ([], "--stack"),
-        (["--stack", "dev", "--base", "HEAD"], "--base goes with --offline"),
+        (["--stack", "dev", "--allow", "train"], "'train' is no allowance"),
+        (["--stack", "dev", "--allow", "replace:prod/a"], "this stack is not reviewed"),
         (["--stack", "dev", "--offline", "--base", "no-such-commit"], "git knows no commit"),
         (["--stack", "dev", "--offline", "--base", "--help"], "git knows no commit"),
         (["--stack", "dev", "--project", "/nosuch"], "There is no Pulumi.yaml in /nosuch"),
@@ -65,7 +67,7 @@ def test_one_run_writes_every_format_and_prints_for_the_terminal(
 ) -> None:
     files = {name: tmp_path / name for name in command.FORMATS}
     ended = run(
-        *("--stack", "dev", "--stack", "prod", "--offline", "--allow-replace", "a"),
+        *("--stack", "dev", "--stack", "prod", "--offline", "--allow", "delete:dev/a"),
         *(word for name, file in files.items() for word in (f"--{name}", str(file))),
     )
 
@@ -74,7 +76,11 @@ def test_one_run_writes_every_format_and_prints_for_the_terminal(
     for name, file in files.items():
         assert file.read_text() == command.FORMATS[name](made(whole_stack()))
     (options,) = asked
-    assert (options.stacks, options.allowed, options.offline) == (["dev", "prod"], ["a"], True)
+    assert (options.stacks, options.allowed, options.offline) == (
+        ["dev", "prod"],
+        [Allowance("delete", "dev", "a")],
+        True,
+    )
 
 
 def test_a_format_can_be_printed_alone(asked: list[ReviewOptions]) -> None:

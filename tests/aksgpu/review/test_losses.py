@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pulumi.runtime.rpc import UNKNOWN
 
-from aksgpu.review.losses import lost_pools
+from aksgpu.allowances import Allowance
+from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.model import LostPool
 from tests.aksgpu.review.reviews import A100, CLASSIC_CLUSTER, CLUSTER, CPU, GROUP, T4, seen, step
 
@@ -13,8 +14,8 @@ IN = {"resourceGroupName": "g", "resourceName": "c"}
 POOL = {**IN, "agentPoolName": "gpu", "vmSize": T4, "count": 2}
 
 
-def losses(*events: Any, allowed: tuple[str, ...] = ()) -> list[LostPool]:
-    return lost_pools(list(seen(*events).steps.values()), allowed)
+def losses(*events: Any, allowed: tuple[Allowance, ...] = ()) -> list[LostPool]:
+    return lost_pools("dev", list(seen(*events).steps.values()), allowed)
 
 
 def told(*events: Any) -> list[tuple[str, str, str]]:
@@ -29,7 +30,7 @@ def test_a_pool_that_is_replaced_is_told_in_plain_words() -> None:
         "with its nodes and all that runs on them, and whether as many GPUs can be had again is "
         "not certain."
     )
-    assert loss.remedy == "Take the change back, or allow it with --allow-replace gpu."
+    assert loss.remedy == "Take the change back, or allow it with --allow replace:dev/gpu."
 
 
 def test_a_pool_that_is_deleted_is_told() -> None:
@@ -56,10 +57,27 @@ def test_nothing_goes(event: Any) -> None:
     assert losses(event) == []
 
 
-@pytest.mark.parametrize(("name", "allowed"), [("gpu", True), ("r", True), ("other", False)])
-def test_those_that_may_go_are_named_by_pool_or_resource(name: str, *, allowed: bool) -> None:
-    (loss,) = losses(step("delete", "r", POOL), allowed=(name,))
+@pytest.mark.parametrize(
+    ("allowance", "allowed"),
+    [
+        ("delete:dev/gpu", True),
+        ("delete:dev/r", True),
+        ("delete:dev/other", False),
+        # Once a name let everything happen, in every stack.
+        ("delete:prod/gpu", False),
+        ("replace:dev/gpu", False),
+    ],
+)
+def test_what_may_happen_is_named_with_its_stack_and_pool(allowance: str, *, allowed: bool) -> None:
+    (loss,) = losses(step("delete", "r", POOL), allowed=(Allowance.read(allowance),))
     assert loss.allowed is allowed
+
+
+def test_the_pools_of_a_stack_whose_file_goes_are_forgotten() -> None:
+    steps = seen(step("same", "gpu", POOL, POOL), step("same", "cpu", POOL | {"vmSize": CPU}))
+    (loss,) = forgotten_pools("dev", list(steps.steps.values()), ())
+    assert (loss.kind, loss.pool, loss.allowed) == ("forget", "gpu", False)
+    assert ", since its stack file goes. Azure leaves it as it is" in loss.message
 
 
 PROFILES = [{"name": "sys", "vmSize": CPU}, {"name": "in", "vmSize": T4}]

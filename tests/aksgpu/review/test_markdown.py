@@ -41,7 +41,7 @@ def test_everything_is_told() -> None:
         "gpuPools[0].vmSize (line 3): is wrong",
         "do it right",
         "The GPU pool pool0 (Standard_NC8as_T4_v3) is replaced, on account of vmSize.",
-        "--allow-replace pool0",
+        "--allow replace:dev/pool0",
         "It is broken.",
         "Mend it.",
         "high, mandatory",

@@ -128,6 +128,43 @@ def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path:
     assert (refused["rule"], refused["resource"]["name"]) == ("gpu-size-retired", "old")
 
 
+@pytest.mark.long
+def test_a_change_neither_judges_itself_nor_takes_its_stack_file_away_unseen(
+    tmp_path: Path,
+) -> None:
+    """Both passed: a configuration that switched the pack off, and a stack file that went."""
+    gpu = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 4}
+    small = {"name": "small", "vmSize": "Standard_NV6ads_A10_v5", "minCount": 0, "maxCount": 1}
+    project = own_program(tmp_path / "project", "old", gpuPools=[gpu])
+    git(project, "init", "--quiet")
+    git(project, "add", ".")
+    git(project, "commit", "--quiet", "--message", "base")
+    where = ("--project", str(project), "--base", "HEAD", "--stack", "old")
+    stack_file, configuration = project / "Pulumi.old.yaml", project / "Pulumi.old.policies.json"
+
+    stack_file.write_text(yaml.safe_dump({"config": {"aks-gpu:gpuPools": [gpu, small]}}))
+    configuration.write_text(json.dumps({"all": "disabled"}))
+    (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
+    brought = {"what": "all", "before": "nothing of its own", "after": '"disabled"'}
+    assert stack["judging"] == {
+        "brought": [brought],
+        "allowance": "policies:old",
+        "counts": False,
+    }
+
+    misspelt = ("--allow", "delete:old/gqu")
+    (stack,) = reviewed(tmp_path, *where, "--allow", "policies:old", *misspelt, cause="fine")[
+        "stacks"
+    ]
+    assert stack["judging"]["counts"]
+    assert stack["notes"] == ["--allow delete:old/gqu allows nothing that this change does."]
+
+    stack_file.unlink()
+    (stack,) = reviewed(tmp_path, *where, cause="gpu-pool-lost")["stacks"]
+    assert [(lost["pool"], lost["change"]) for lost in stack["lostGpuPools"]] == [("gpu", "forget")]
+    assert "destroy the stack first" in stack["notes"][0]
+
+
 def test_what_azure_would_not_take_fails_the_review(tmp_path: Path) -> None:
     pools = [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 2}]
     project = own_program(

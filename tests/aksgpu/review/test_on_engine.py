@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 import yaml
 
+from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause
 from aksgpu.review import reviewing
 from aksgpu.review.model import Review, StackReview
@@ -70,7 +71,7 @@ def reviewed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rev
     for name, value in bench.environment.items():
         monkeypatch.setenv(name, value)
 
-    def review(*stacks: str, allowed: tuple[str, ...] = ()) -> Review:
+    def review(*stacks: str, allowed: tuple[Allowance, ...] = ()) -> Review:
         options = ReviewOptions(
             stacks=stacks or ("test",),
             project=bench.folder / "project",
@@ -100,7 +101,7 @@ def test_a_change_is_told_as_it_would_happen(bench: Bench, reviewed: Callable[..
     workspaces = bench.folder / "pulumi-home" / "workspaces"
     shutil.rmtree(workspaces)
 
-    review = reviewed(allowed=("gone",))
+    review = reviewed(allowed=(Allowance("delete", "test", "gone"),))
 
     stack = only(review)
     changes = {(change.kind, change.resource.name) for change in stack.changes}
