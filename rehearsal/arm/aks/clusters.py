@@ -117,17 +117,18 @@ def _inline_pools(
     own address only.
     """
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
-    inline, before, states = [], [], set[str | None]()
+    inline = list[Resource]()
+    before, states = [], set[str | None]()
     _refuse_other_versions(properties, present, cluster.properties)
     for profile in properties.get("agentPoolProfiles") or ():
         rules.in_version("pool", {"properties": profile}, request.api_version)
-        name, prefix = profile.get("name") or "", "agentPoolProfile."
+        name = profile.get("name") or ""
         if not is_new and name not in present:
             raise errors.ArmError(errors.NEW_INLINE_POOL, "agentPoolProfiles")
         existing = present.get(name)
         before.append(pools.version_of(existing))
         had = existing.properties if existing else None
-        inline.append(pools.after_put(request, name, profile, existing, cluster, prefix))
+        inline.append(pools.after_put(request, name, profile, existing, cluster, inline))
         states.add(pools.state_meanwhile(had, inline[-1].properties))
     pools.require_system_pool(cluster, present.values(), inline)
     for pool in present.values():

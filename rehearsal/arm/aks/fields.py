@@ -121,8 +121,11 @@ KEPT_INSIDE = {
         "storageProfile.diskCSIDriver.version",
         "windowsProfile.enableCSIProxy",
     ),
-    # An older spelling of the driver, which newer versions neither show nor say.
-    "pool": ("gpuProfile.installGPUDriver",),
+    "pool": (
+        # An older spelling of the driver, which newer versions neither show nor say.
+        "gpuProfile.installGPUDriver",
+        "localDNSProfile.*",
+    ),
 }
 
 # The values that a pool's property may have.
@@ -190,7 +193,11 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         for path, choices in CLUSTER_CHOICES.items()
     }
     | {"networkProfile.loadBalancerProfile.backendPoolType": ("nodeIPConfiguration", "nodeIP")},
-    "pool": POOL_CHOICES | {"securityProfile.sshAccess": ("LocalUser", "Disabled", "EntraId")},
+    "pool": POOL_CHOICES
+    | {
+        "securityProfile.sshAccess": ("LocalUser", "Disabled", "EntraId"),
+        "localDNSProfile.mode": ("Disabled", "Preferred", "Required"),
+    },
 }
 
 # What an absent property without a default means: setting it to this is no change.

@@ -9,6 +9,7 @@ from catalogue import mig, nodes, retirement, sizes
 from catalogue.shapes import at
 from catalogue.sizes import Size
 from rehearsal.arm import errors
+from rehearsal.arm.aks import local_dns
 from rehearsal.arm.aks.refusals import (
     CODES,
     MOST_POOLS,
@@ -273,41 +274,6 @@ _OS_SKUS = (
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
 
-_LOCAL_DNS_MODES = ("Disabled", "Preferred", "Required")
-# Zones that each section of `localDNSProfile` has.
-_LOCAL_DNS_ZONES = (".", "cluster.local")
-
-
-def _no_mode_of_local_dns(case: Case) -> Words | None:
-    profile = case.at("localDNSProfile")
-    if profile is None:
-        return None
-    mode = str(profile.get("mode") or "")
-    known = [choice.lower() for choice in _LOCAL_DNS_MODES]
-    return None if mode.lower() in known else {"value": mode}
-
-
-def _local_dns_zones(section: str) -> Rule:
-    def refuses(case: Case) -> Words | None:
-        given = case.at(f"localDNSProfile.{section}")
-        if given is None:
-            return None
-        return next(({"zone": zone} for zone in _LOCAL_DNS_ZONES if zone not in given), None)
-
-    return Rule(
-        name=f"pool-local-dns-{section}",
-        says=f"A `{section}` that is sent has an entry for the zones . and cluster.local.",
-        source=(
-            "test_aks_nodepool_add_with_localdns_required_mode_empty_overrides and others (7, "
-            "2025-10); some of the words are ours"
-        ),
-        refuses=refuses,
-        error=invalid(f"localDNSProfile.{section}", f"{section} needs an entry for {{zone}}."),
-        target=f"localDNSProfile.{section}",
-        only_new=True,
-    )
-
-
 # The values of enumerations that previews have as well.
 _ENUMERATIONS = {
     "gpuInstanceProfile": " ".join(mig.PROFILES),
@@ -333,7 +299,7 @@ _ENUMERATIONS_OF_STABLE_VERSIONS = {
     "networkProfile.dranet.mode": "Unmanaged Managed",
 } | {
     f"localDNSProfile.{section}.*.{name}": choices
-    for section in ("vnetDNSOverrides", "kubeDNSOverrides")
+    for section in local_dns.SECTIONS
     for name, choices in {
         "forwardDestination": "ClusterCoreDNS VnetDNS",
         "forwardPolicy": "Sequential RoundRobin Random",
@@ -400,18 +366,7 @@ ASKED: tuple[Rule, ...] = (
         )
         for path, choices in _ENUMERATIONS_OF_STABLE_VERSIONS.items()
     ),
-    Rule(
-        name="pool-local-dns-mode",
-        says=f"`localDNSProfile` has a mode: {', '.join(_LOCAL_DNS_MODES)}.",
-        source="test_aks_nodepool_add_with_localdns_empty_mode and others (7, 2025-10)",
-        refuses=_no_mode_of_local_dns,
-        error=invalid(
-            "localDNSProfile.mode",
-            "value {value} is not allowed. Only Disabled, Preferred and Required are allowed.",
-        ),
-        target="localDNSProfile.mode",
-    ),
-    *map(_local_dns_zones, ("vnetDNSOverrides", "kubeDNSOverrides")),
+    *local_dns.RULES,
     Rule(
         name="pool-os-sku",
         says="`osSKU` is one that AKS knows; none is taken for Ubuntu since July 2025.",

@@ -1,6 +1,6 @@
 """Agent pools of managed clusters."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from catalogue import images, nodes, sizes
@@ -51,7 +51,7 @@ def put(request: Request) -> Answer:
     rules.in_version("pool", body, request.api_version)
     name, version = request.names["pool"], version_of(present)
     before = present.properties if present else None
-    pool = after_put(request, name, requested, present, cluster, "properties.")
+    pool = after_put(request, name, requested, present, cluster)
     refuse_while_busy(cluster, [present] if present else [])
     require_power(cluster, "Running", "updating")
     require_system_pool(cluster, cluster_pools(request.store, cluster), [pool])
@@ -93,9 +93,9 @@ def after_put(
     requested: Json,
     present: Resource | None,
     cluster: Resource,
-    prefix: str,
+    beside: Sequence[Resource] | None = None,
 ) -> Resource:
-    """Returns the pool after a PUT; errors name its fields with the prefix."""
+    """Returns the pool after a PUT, of its own or of its cluster: then it has others beside it."""
     _refuse_autoscaled_count(request, requested, present)
     requested = requested | _machines(requested)
     if present is None and not requested.get("vmSize"):
@@ -113,12 +113,15 @@ def after_put(
         api_version=request.api_version,
         today=request.offers.today,
         others=[pool.name.lower() for pool in neighbours],
-        modes=[pool.properties["mode"] for pool in neighbours if pool.name != name],
+        modes=[
+            pool.properties["mode"] for pool in (*neighbours, *(beside or ())) if pool.name != name
+        ],
     )
     refusals.judge(pool_refusals.ASKED, case)
     after = defaults.pool(requested, before, cluster.properties, request.api_version)
     refusals.judge(pool_refusals.MADE, replace(case, values=after))
     if before is not None:
+        prefix = "properties." if beside is None else "agentPoolProfile."
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)
     pool = present or Resource(
         f"{cluster.id}/agentPools/{name}", TYPE, cluster.id, cluster.location, {}, "Creating"

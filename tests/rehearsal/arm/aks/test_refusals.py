@@ -124,18 +124,6 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "value banana is not allowed. Only Disabled, Preferred and Required are allowed.",
     ),
     ("pool-local-dns-mode", {"localDNSProfile": {"mode": ""}}, "InvalidParameter", "value  is"),
-    (
-        "pool-local-dns-vnetDNSOverrides",
-        {"localDNSProfile": {"mode": "Required", "vnetDNSOverrides": {}, "kubeDNSOverrides": {}}},
-        "InvalidParameter",
-        "The value of parameter localDNSProfile.vnetDNSOverrides is invalid. Error details: ",
-    ),
-    (
-        "pool-local-dns-kubeDNSOverrides",
-        {"localDNSProfile": {"mode": "Required", "kubeDNSOverrides": {".": {}}}},
-        "InvalidParameter",
-        "cluster.local",
-    ),
     ("pool-os-sku", {"osSKU": "Banana"}, "InvalidOSSKU", "OSSKU='Banana' is invalid"),
     ("pool-os-sku-flatcar", {"osSKU": "Flatcar"}, "InvalidOSSKU", "OSSKU='Flatcar'"),
     (
@@ -1007,6 +995,12 @@ def test_each_rule_has_a_request_that_shows_it() -> None:
 
 
 SHOWN_BY_A_TEST = {
+    # In test_local_dns.py.
+    *(
+        f"pool-local-dns-{section}{what}"
+        for section in ("vnetDNSOverrides", "kubeDNSOverrides")
+        for what in ("", "-said", "-zones")
+    ),
     "pool-name",
     "pool-name-of-aks",
     "pool-most",

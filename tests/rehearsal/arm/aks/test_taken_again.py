@@ -141,6 +141,14 @@ def test_a_cluster_has_one_managed_system_pool(arm: Arm) -> None:
     assert put(arm, f"{path}/agentPools/one", PREVIEW, mode="ManagedSystem").status == 200
 
 
+def test_a_new_cluster_has_one_managed_system_pool(arm: Arm) -> None:
+    """Both of one body were taken."""
+    pools = [{"name": name, "mode": "ManagedSystem", "vmSize": CPU} for name in ("one", "two")]
+    refused = arm.call("PUT", arm.name(), body(agentPoolProfiles=pools), PREVIEW)
+    assert (refused.status, refused.body["target"]) == (400, "agentPoolProfile.mode")
+    assert arm.call("PUT", arm.name(), body(agentPoolProfiles=pools[:1]), PREVIEW).status == 201
+
+
 @pytest.mark.parametrize("services", ["172.56.0.0/16", "172.30.0.0/16", "192.0.2.0/24"])
 def test_ranges_of_services_that_are_unknown_are_taken(arm: Arm, services: str) -> None:
     """AKS took 172.56.0.0/16 (recorded, 2023-11 and 2023-12): it was refused as public."""
