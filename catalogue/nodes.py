@@ -45,6 +45,17 @@ TAINT = re.compile(
 )
 TAINT_RULE = "key=value:effect, with NoSchedule, PreferNoSchedule or NoExecute as its effect"
 
+# By Kubernetes: a prefix is a domain.
+_PART_OF_DOMAIN = "[a-z0-9]([a-z0-9-]*[a-z0-9])?"
+_WORD = "[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
+_LABEL = re.compile(
+    rf"((?=[^/]{{1,253}}/){_PART_OF_DOMAIN}(\.{_PART_OF_DOMAIN})*/)?{_WORD}=({_WORD})?"
+)
+LABEL_RULE = (
+    "a name, with or without a prefix and '/', and a value; name and value have at most 63 letters,"
+    " digits, '-', '_' and '.', with a letter or digit at both ends"
+)
+
 # Who brings driver and device plugin to a pool's nodes, and what AKS does about the driver then.
 DRIVERS: Mapping[str, str] = MappingProxyType(
     {"device-plugin": "Install", "specialised-image": "Install", "none": "None"}
@@ -56,11 +67,16 @@ ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
 
 # How many nodes AKS adds to a pool while it upgrades it, where maxSurge is not set.
 DEFAULT_SURGE = "10%"
-SURGE = re.compile(r"(\d+)(%?)")
+SURGE = re.compile(r"(\d+)(%?)", re.ASCII)
 NO_SURGE = ("0", "0%")
 
 # The price on demand, and the decimals of any other.
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
+
+
+def is_label(key: str, value: object) -> bool:
+    """Whether this can be a label of a node."""
+    return _LABEL.fullmatch(f"{key}={value}") is not None
 
 
 def is_aks_label(key: str) -> bool:

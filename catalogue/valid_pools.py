@@ -11,6 +11,7 @@ from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
     DECIMALS_OF_PRICE,
     DRIVERS,
+    LABEL_RULE,
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
     NO_SURGE,
@@ -19,6 +20,7 @@ from catalogue.nodes import (
     TAINT_RULE,
     is_aks_label,
     is_kubernetes_label,
+    is_label,
     is_spot_price,
 )
 from catalogue.sizes import (
@@ -187,6 +189,12 @@ def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | N
     return f"{', '.join(reserved)}: {own}" if reserved else None
 
 
+def _are_labels(labels: Mapping[str, Any], _: Values) -> str | None:
+    # Without the values: one may be a secret.
+    wrong = ", ".join(repr(name) for name, value in labels.items() if not is_label(name, value))
+    return f"{wrong}: no label: a label is {LABEL_RULE}" if wrong else None
+
+
 _EVERY_POOL: Rules = {
     # A stack file's key, and a component's property.
     "name": (_NAME,),
@@ -293,7 +301,7 @@ GPU_POOL: Rules = MappingProxyType(
                 "replaceOnHeaderChange: true replaces the pool for each change",
             ),
         ),
-        "labels": (_leave_reserved_names_alone,),
+        "labels": (_are_labels, _leave_reserved_names_alone),
     }
 )
 

@@ -311,6 +311,12 @@ RETIRED_IMAGE = (
             "themselves; take a name of your own",
         ),
         (
+            {"gpuPools": [{**POOL, "labels": {"a b": "x", "team": "hunter2!", "c": ""}}]},
+            "gpuPools[0].labels: 'a b', 'team': no label: a label is a name, with or without a "
+            "prefix and '/', and a value; name and value have at most 63 letters, digits, '-', '_' "
+            "and '.', with a letter or digit at both ends",
+        ),
+        (
             {"gpuPools": [{**POOL, "taints": ["gpu"]}]},
             "gpuPools[0].taints[0]: 'gpu' is no taint: write key=value:effect, with NoSchedule, "
             "PreferNoSchedule or NoExecute as its effect",

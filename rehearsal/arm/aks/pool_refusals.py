@@ -1,6 +1,5 @@
 """What AKS refuses in an agent pool, each with its source."""
 
-import re
 from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
@@ -31,10 +30,6 @@ from rehearsal.arm.aks.refusals import (
 )
 from rehearsal.arm.offers import known_sizes
 
-LABEL_NAME = re.compile(
-    r"([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?"
-)
-LABEL_VALUE = re.compile(r"([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?")
 MOST_NODES = 1000
 MOST_PODS, FEWEST_PODS, ROOM_FOR_PODS = 250, 10, 30
 SMALLEST_DISK, LARGEST_DISK = 30, 2048
@@ -420,21 +415,10 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-label-grammar",
-        says=(
-            "A label is a name, with or without a prefix, and a value of at most 63 letters, "
-            "digits, '-', '_' and '.'."
-        ),
+        says=f"A label is {nodes.LABEL_RULE}.",
         source=f"{_PAGE}Use labels in AKS; {UNSAID}",
-        refuses=_label(
-            lambda _, key, value: (
-                not LABEL_NAME.fullmatch(key) or not LABEL_VALUE.fullmatch(str(value))
-            )
-        ),
-        error=invalid(
-            "agentPoolProfile.nodeLabels",
-            "it must be a name (with or without a prefix and '/') and a value of 63 letters, "
-            "digits, '-_.'.",
-        ),
+        refuses=_label(lambda _, key, value: not nodes.is_label(key, value)),
+        error=invalid("agentPoolProfile.nodeLabels", f"it must be {nodes.LABEL_RULE}."),
         target="agentPoolProfile.nodeLabels",
     ),
     Rule(

@@ -4,6 +4,7 @@ Each rule has its source beside it, in the tables of refusals; what is taken has
 """
 
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
@@ -11,7 +12,7 @@ from ipaddress import IPv4Network
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from catalogue import networks
@@ -40,6 +41,8 @@ SPOT = {"scaleSetPriority": "Spot"}
 SYSTEM = {"mode": "System", "count": 1}
 WINDOWS = {"osType": "Windows"}
 Sent = dict[str, Any]
+LOWER = string.ascii_lowercase + string.digits
+NAMES = LOWER + string.ascii_uppercase
 
 
 @pytest.fixture(scope="module")
@@ -909,6 +912,39 @@ def test_whose_a_label_is(domain: str, before: str, name: str) -> None:
     assert is_refused(pool_refusals.ASKED, asked) is expected
     in_a_stack_file = mistakes(GPU_POOL, {"labels": {key: "x"}})
     assert bool(in_a_stack_file) is expected
+
+
+LABEL_PARTS = st.text("aZ9-_.é", max_size=4) | st.sampled_from(["x" * 63, "x" * 64, "a/b"])
+LABEL_KEYS = LABEL_PARTS | st.tuples(
+    st.text("aZ9-_.é", max_size=5) | st.sampled_from(["a." * 126 + "a", "a." * 127 + "a"]),
+    LABEL_PARTS,
+).map("/".join)
+
+
+@given(LABEL_KEYS, LABEL_PARTS.map(lambda text: text.replace("x", "y")))
+@example("a..b/c", "x")
+@example("a/b", "")
+@example("é", "x")
+@example("a", "x\n")
+@example("", "x")
+def test_what_a_label_may_be(key: str, value: str) -> None:
+    """Stack files had any: AKS refused what was green until then."""
+
+    def is_name(text: str) -> bool:
+        ends = set(text[:1] + text[-1:])
+        return 0 < len(text) < 64 and set(text) <= {*NAMES, *"-_."} and ends <= {*NAMES}
+
+    *prefix, name = key.split("/")
+    has_domain = all(
+        text and set(text) <= {*LOWER, "-"} and {text[0], text[-1]} <= {*LOWER}
+        for text in "/".join(prefix).split(".")
+    )
+    is_good = is_name(name) and (value == "" or is_name(value))
+    is_good &= not prefix or (has_domain and len(prefix) == 1 and len(prefix[0]) < 254)
+    assert is_refused(pool_refusals.ASKED, pool_case(nodeLabels={key: value})) is not is_good
+    found = mistakes(GPU_POOL, {"labels": {key: value}})
+    assert bool(found) is not is_good
+    assert len(value) < 63 or value not in str(found)
 
 
 @given(st.integers(-20, 20), st.integers(0, 7))
