@@ -17,8 +17,11 @@ from pulumi_policy import (
     Severity,
 )
 
+from policies.conversions import LastResults
 from policies.pools import Pool, pools_of
 from policies.provisioned import provisioned
+from policies.reading import reading
+from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
 
 PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/policies.md"
@@ -39,6 +42,10 @@ _REASON: Mapping[str, Any] = MappingProxyType(
         "description": "Why this level or these settings: for readers, no rule looks at it.",
     }
 )
+
+
+# One reading of a resource serves all rules, where the SDK hands the same over to all of them.
+_read = LastResults(lambda said: reading(said, RESOURCE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,9 +104,10 @@ class ResourceRule(PolicyInfo):
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
             self.judge_settings(args, report)
-            unknowns = Unknowns()
-            for finding in judge(args, self.settings_in(args.get_config()), unknowns):
-                report(finding, None)
+            unknowns, args.props = Unknowns(), _read(args.props)
+            with unknowns.deferred():
+                for finding in judge(args, self.settings_in(args.get_config()), unknowns):
+                    report(finding, None)
             unknowns.raise_now()
 
         return ResourceValidationPolicy(

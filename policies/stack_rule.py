@@ -21,7 +21,9 @@ from pulumi_policy import (
 )
 
 from policies.pools import is_cluster
+from policies.reading import reading
 from policies.rule import PolicyInfo, Settings
+from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
 
 
@@ -90,9 +92,12 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
             return
         unknowns = Unknowns()
         members = [
-            Member(found, self._said.get(found.urn, found.props)) for found in args.resources
+            Member(found, reading(said, RESOURCE, f" of {found.name} ({found.resource_type})"))
+            for found in args.resources
+            for said in [self._said.get(found.urn, found.props)]
         ]
         settings = self._info.settings_in(args.get_config())
-        for message, urn in self._judge(members, settings, unknowns):
-            report_violation(message, urn)
+        with unknowns.deferred():
+            for message, urn in self._judge(members, settings, unknowns):
+                report_violation(message, urn)
         unknowns.raise_now()

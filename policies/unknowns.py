@@ -1,4 +1,4 @@
-"""Values that are not known before an update."""
+"""What a rule could not judge: it hides nothing of what can be judged."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -6,30 +6,46 @@ from typing import TypeVar
 
 from pulumi_policy.proxy import UnknownValueError
 
+from policies.reading import CannotReadError
+
+# How a rule says that it is at fault itself.
+FAILED = "the rule itself failed"
+
 _Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
 
 
 class Unknowns:
-    """Defers what an unknown value raises, so that it hides nothing of what is known."""
+    """Defers what is raised by values that are unknown, or are not what they have to be.
+
+    Also what a mistake of the rule itself raises: an exception that reaches the SDK ends the pack.
+    """
 
     def __init__(self) -> None:
-        self._first: UnknownValueError | None = None
+        self._why: dict[str, None] = {}
 
     @contextmanager
     def deferred(self, *, again: bool = False) -> Iterator[None]:
-        """Notes an unknown value; with `again` it is raised all the same, for others to note."""
+        """Notes what is raised; with `again` it is raised all the same, for others to note."""
         try:
             yield
         except UnknownValueError as error:
-            self._first = self._first or error
+            self.note(error.message)
             if again:
                 raise
+        except Exception as error:
+            self.note(f"{FAILED}: {type(error).__name__}: {error}")
+            if again:
+                raise
+
+    def note(self, why: str) -> None:
+        """Notes something that is not judged, and why."""
+        self._why[why] = None
 
     def each(
         self, items: Iterable[_Item], judge: Callable[[_Item], Iterable[_Found]]
     ) -> Iterator[_Found]:
-        """What is found in each item; an unknown value hides only what is found in its own item."""
+        """What is found in each item; what cannot be read hides only what is in its own item."""
         with self.deferred():
             for item in items:
                 with self.deferred():
@@ -37,10 +53,10 @@ class Unknowns:
 
     @property
     def met(self) -> bool:
-        """True if any value was unknown: then absence proves nothing."""
-        return self._first is not None
+        """True if anything could not be read: then absence proves nothing."""
+        return bool(self._why)
 
     def raise_now(self) -> None:
-        """The engine then reports that the rule could not run, and on account of which value."""
-        if self._first:
-            raise self._first
+        """The engine then reports that the rule could not run, and on account of which values."""
+        if self._why:
+            raise CannotReadError("; ".join(self._why))

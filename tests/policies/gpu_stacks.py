@@ -5,7 +5,7 @@ from typing import Any
 
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
-from tests.policies.policy_harness import Resource
+from tests.policies.policy_harness import CANNOT_RUN, Resource
 from tests.policies.pool_variants import AGENT_POOL, CLUSTER, changed
 
 PLUGIN = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin:v0.18.2"
@@ -82,3 +82,8 @@ def release(chart: Any, name: str = "release", **values: Any) -> Resource:
         name=name,
         properties={"chart": chart, "values": values},
     )
+
+
+def not_known(value: str, name: str, kind: str = AGENT_POOL.type) -> str:
+    """What a rule on the stack says that cannot run on account of a resource's value."""
+    return f"{CANNOT_RUN}: {value} of {name} ({kind}) can't be known during preview"

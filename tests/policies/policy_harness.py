@@ -77,6 +77,30 @@ def analyzed(rules: Iterable[Policy], resource: Resource) -> list[str]:
     return [said.policyName for said in server.Analyze(_request(resource), None).diagnostics]
 
 
+def pack_says(
+    rules: Iterable[Policy], *resources: Resource, config: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[str, str, str]]:
+    """All that a pack says of a stack, remediations included: the resource, the rule, and what."""
+    server = _PolicyAnalyzerServicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
+    request = proto.ConfigureAnalyzerRequest()
+    for rule in rules:
+        assert rule.enforcement_level is not None
+        own = request.policyConfig[rule.name]
+        own.enforcementLevel = proto.EnforcementLevel.Value(rule.enforcement_level.value.upper())
+        own.properties.update(config.get(rule.name, {}))
+    server.Configure(request, None)
+    found = []
+    for resource in resources:
+        remedies = server.Remediate(_request(resource), None).remediations
+        found += [(resource.name, said.policyName, said.diagnostic) for said in remedies]
+        answer = server.Analyze(_request(resource), None)
+        found += [(resource.name, said.policyName, said.message) for said in answer.diagnostics]
+    together = proto.AnalyzeStackRequest(resources=[_member(one, resources) for one in resources])
+    for said in server.AnalyzeStack(together, None).diagnostics:
+        found.append((said.urn.rpartition("::")[2], said.policyName, said.message))
+    return found
+
+
 def remediated(rule: Policy, resource: Resource) -> dict[str, Any] | None:
     """What the rule makes of a resource's properties; None where it leaves them as they are."""
     answer = _server(rule, None).Remediate(_request(resource), None)
@@ -122,7 +146,7 @@ def _text(rule: Policy, said: Any) -> str:
     """A finding without the rule's description; of what could not run, why."""
     if said.message.startswith(CANNOT_RUN):
         assert said.enforcementLevel == proto.ADVISORY
-        return f"{CANNOT_RUN}: {said.message.rpartition(': ')[2]}"
+        return f"{CANNOT_RUN}: {said.message.partition(' during preview: ')[2]}"
     description, _, text = said.message.partition("\n")
     assert description == rule.description
     return str(text)

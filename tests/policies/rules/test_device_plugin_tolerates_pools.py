@@ -13,6 +13,7 @@ from tests.policies.gpu_stacks import (
     TOLERATION,
     asks,
     daemon_set,
+    not_known,
     pool,
     release,
     required,
@@ -137,9 +138,7 @@ def test_windows_pools_are_left_alone(form: Form) -> None:
 def test_the_system_is_read_where_a_toleration_is_missing_alone() -> None:
     unknown = pool(osType=UNKNOWN_STRING_VALUE)
     assert tolerated(unknown, daemon_set(TOLERATION)) == []
-    assert tolerated(unknown, daemon_set()) == [
-        "can't run: string value at .osType can't be known during preview"
-    ]
+    assert tolerated(unknown, daemon_set()) == [not_known("string value at .osType", "gpu")]
 
 
 def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
@@ -154,7 +153,7 @@ def test_what_is_not_known_yet_hides_nothing() -> None:
     unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
     assert tolerated(unknown, pool("b"), daemon_set()) == [
         repelled("sku=gpu:NoSchedule"),
-        "can't run: string value at .vmSize can't be known during preview",
+        not_known("string value at .vmSize", "a"),
     ]
     other = daemon_set(image=UNKNOWN_STRING_VALUE, name="other")
     (found,) = tolerated(pool(), daemon_set(), other)

@@ -93,7 +93,8 @@ def test_what_is_not_known_of_one_pool_hides_nothing_of_another() -> None:
     assert [text.partition(" has ")[0] for text in found] == [
         "The inline pool agentPoolProfiles[0]",
         "The inline pool agentPoolProfiles[4]",
-        NOT_KNOWN_YET.format(".agentPoolProfiles.1.osType"),
+        NOT_KNOWN_YET.format(".agentPoolProfiles.1.osType")
+        + "; Object value at .agentPoolProfiles.2 can't be known during preview",
     ]
 
 

@@ -10,10 +10,12 @@ from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
     POOL_LABEL,
+    PROVIDER,
     SPECIALISED,
     TOLERATION,
     asks,
     daemon_set,
+    not_known,
     pool,
     release,
     required,
@@ -447,7 +449,7 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
     # Nothing is said of a kubeconfig from elsewhere: it can be that of either.
     assert owner(*clusters("known"), pool_in_a, plugin) == [possibly(IMAGE_TOO)]
     assert owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin) == [
-        "can't run: string value at .kubeconfig can't be known during preview"
+        not_known("string value at .kubeconfig", "provider", PROVIDER.type)
     ]
 
 
@@ -545,7 +547,7 @@ def test_an_unknown_pool_hides_no_other() -> None:
         unknown, pool("b", **NO_DRIVER), pool("c", **SPECIALISED), daemon_set(TOLERATION)
     ) == [
         IMAGE_TOO,
-        "can't run: string value at .vmSize can't be known during preview",
+        not_known("string value at .vmSize", "a"),
         f"This pool {NO_ONE}",
     ]
 

@@ -1,0 +1,120 @@
+"""The shapes of all that rules read, by the names that it has in whichever provider."""
+
+from policies.reading import ANYTHING, FLAG, NUMBER, TEXT, Shape, an_object, listed
+
+TEXTS = an_object({}, TEXT)
+
+_MACHINES = listed(
+    an_object(
+        {
+            "size": TEXT,
+            "sizes": listed(TEXT, or_one=True),
+            "count": NUMBER,
+            "minCount": NUMBER,
+            "maxCount": NUMBER,
+        }
+    ),
+    or_one=True,
+)
+_SCALE = an_object({"manual": _MACHINES, "autoscale": _MACHINES})
+_NVIDIA = an_object({"managementMode": TEXT})
+
+# An agent pool's, by azure-native's names and by those of the classic provider.
+_OF_POOLS = {
+    **dict.fromkeys(
+        (
+            "agentPoolName", "evictionPolicy", "gpuDriver", "gpuInstance", "gpuInstanceProfile",
+            "kubernetesClusterId", "mode", "name", "orchestratorVersion", "osType", "priority",
+            "resourceName", "scaleSetEvictionPolicy", "scaleSetPriority", "vmSize",
+        ),
+        TEXT,
+    ),
+    **dict.fromkeys(("count", "nodeCount", "minCount", "maxCount"), NUMBER),
+    **dict.fromkeys(
+        (
+            "autoScalingEnabled", "enableAutoScaling", "enableEncryptionAtHost",
+            "enableHostEncryption", "enableNodePublicIP", "enableNodePublicIp",
+            "hostEncryptionEnabled", "nodePublicIpEnabled", "onlyCriticalAddonsEnabled",
+        ),
+        FLAG,
+    ),
+    **dict.fromkeys(("nodeTaints", "nodeInitializationTaints"), listed(TEXT)),
+    **dict.fromkeys(("customHeaders", "nodeLabels", "tags"), TEXTS),
+    "gpuProfile": an_object({"driver": TEXT, "nvidia": _NVIDIA}),
+    "upgradeSettings": an_object({"maxSurge": TEXT}),
+    "virtualMachinesProfile": an_object({"scale": _SCALE}),
+}  # fmt: skip
+_POOL = an_object(_OF_POOLS)
+_OF_CLUSTERS = {
+    "agentPoolProfiles": listed(_POOL),
+    "defaultNodePool": _POOL,
+    "kubernetesVersion": TEXT,
+    "location": TEXT,
+}
+_OF_FEATURES = {
+    "featureName": TEXT,
+    "features": listed(an_object({"name": TEXT, "registered": FLAG})),
+}
+
+_ASKED = listed(an_object({"key": TEXT, "operator": TEXT, "values": listed(TEXT)}))
+_TERMS = listed(an_object({"matchExpressions": _ASKED, "matchFields": _ASKED}))
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_NODE_AFFINITY = an_object({_REQUIRED: an_object({"nodeSelectorTerms": _TERMS})})
+# Taints have the parts of tolerations.
+_TOLERATIONS = listed(an_object({"key": TEXT, "operator": TEXT, "value": TEXT, "effect": TEXT}))
+_CONTAINERS = listed(
+    an_object(
+        {
+            "name": TEXT,
+            "image": TEXT,
+            "command": listed(TEXT),
+            "args": listed(TEXT),
+            "env": listed(an_object({"name": TEXT, "value": TEXT})),
+        }
+    )
+)
+_OF_PODS = {
+    "affinity": an_object({"nodeAffinity": _NODE_AFFINITY}),
+    "containers": _CONTAINERS,
+    "initContainers": _CONTAINERS,
+    "nodeSelector": TEXTS,
+    "tolerations": _TOLERATIONS,
+}
+_PODS = an_object(_OF_PODS)
+
+# The values of NVIDIA's charts; the GPU Operator's own resource has them as its specification.
+_SWITCH = an_object({"enabled": FLAG})
+_OF_CHARTS = {
+    **{name: _OF_PODS[name] for name in ("affinity", "nodeSelector", "tolerations")},
+    "daemonsets": an_object({"tolerations": _TOLERATIONS}),
+    "devicePlugin": _SWITCH,
+    "driver": _SWITCH,
+    "failOnInitError": FLAG,
+    "mig": an_object({"strategy": TEXT}),
+    "migStrategy": TEXT,
+}
+# What stands below `spec`, in resources of whichever kind.
+_NODES = {"requirements": _ASKED, "taints": _TOLERATIONS, "startupTaints": _TOLERATIONS}
+_TEMPLATE = an_object({"spec": an_object({**_OF_PODS, **_NODES})})
+_SPEC = an_object(
+    {
+        **_OF_PODS,
+        **_OF_CHARTS,
+        "jobTemplate": an_object({"spec": an_object({"template": an_object({"spec": _PODS})})}),
+        "limits": an_object({}, ANYTHING),
+        "template": _TEMPLATE,
+    }
+)
+_OF_KUBERNETES = {
+    "binaryData": TEXTS,
+    "chart": TEXT,
+    "data": TEXTS,
+    "kubeconfig": ANYTHING,
+    "resource": an_object({"instanceType": TEXT}),
+    "spec": _SPEC,
+    "valueYamlFiles": ANYTHING,
+    "values": an_object(_OF_CHARTS),
+}
+
+# No name means two things to the rules: one table serves resources of all types.
+RESOURCE: Shape = an_object({**_OF_POOLS, **_OF_CLUSTERS, **_OF_FEATURES, **_OF_KUBERNETES})
