@@ -2,7 +2,10 @@
 
 Without GPUs these are the sizes that node pools are commonly made of. An empty cell means: not
 known. Cache and temporary disk are those of Azure's pages on the series, as of 2025, and, where its
-list of sizes is public, of that list (June 2025).
+list of sizes is public, of that list (June 2025). Two exceptions, which neither has: the cache of
+the Dpds and Dplds sizes of v5 is what AKS was recorded to put systems on (200 GiB with 8 cores, so
+half of that with 4), and the quota families of the D sizes of v4 and v5 that are in no such list
+follow the naming of the others.
 """
 
 import csv
