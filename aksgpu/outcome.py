@@ -115,17 +115,28 @@ class Finding:
     key: str = ""
     pool: str | None = None
     node: str | None = None
+    # Where it is written in the stack file; the first line and the first column are 1.
+    line: int | None = None
+    column: int | None = None
 
     @property
     def is_problem(self) -> bool:
         return self.cause.is_problem
+
+    @property
+    def place(self) -> str:
+        """Where it is written, in brackets, after what is said of it."""
+        return f" (line {self.line}, column {self.column})" if self.line else ""
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.what}{self.place}" if self.key else f"{self.what}{self.place}"
 
 
 class StoppedError(Exception):
     """Why a command, or its work on one stack, could not go on."""
 
     def __init__(self, *findings: Finding) -> None:
-        super().__init__("; ".join(finding.what for finding in findings))
+        super().__init__("; ".join(map(str, findings)))
         self.findings = findings
 
 

@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +17,7 @@ from aksgpu.running import ProgramError, terminated_as_interrupted
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
 from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
+from settings.yaml_text import Written
 
 _TRY_AGAIN = "do as it says, and try again"
 # What each failure that can be understood comes to, and what to do; the first that fits.
@@ -41,8 +42,25 @@ def findings_of(error: Exception) -> tuple[Finding, ...]:
     """One of the FAILURES as findings."""
     if isinstance(error, StoppedError):
         return error.findings
+    if isinstance(error, StackFileError) and error.wrong:
+        return findings_of_mistakes(error.wrong)
     cause, advice = next(row for kind, row in _FAILURES.items() if isinstance(error, kind))
     return (Finding(cause, str(error), advice),)
+
+
+def findings_of_mistakes(mistakes: Iterable[Written]) -> tuple[Finding, ...]:
+    """The mistakes of a stack file, each by its key and its place."""
+    return tuple(
+        Finding(
+            Cause.STACK_FILE_INVALID,
+            mistake.reason,
+            "correct the stack file",
+            key=mistake.path,
+            line=place.line if place else None,
+            column=place.column if place else None,
+        )
+        for mistake, place in mistakes
+    )
 
 
 def exit_code_of(command: Callable[[], int]) -> int:
@@ -74,7 +92,8 @@ def finding_text(finding: Finding) -> Text:
     where = finding.node or (f"pool {finding.pool}" if finding.pool else finding.key)
     style = "bold red" if finding.is_problem else "bold"
     text = Text(f"{finding.cause.word}: ", style)
-    text.append(f"{where}: " if where else "", "bold").append(finding.what, "not bold default")
+    text.append(f"{where}: " if where else "", "bold")
+    text.append(f"{finding.what}{finding.place}", "not bold default")
     return text.append(f"\n  -> {finding.advice}", "not bold default")
 
 

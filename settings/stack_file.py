@@ -2,20 +2,35 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 from catalogue.headers import CUSTOM_FEATURES
-from catalogue.mistakes import Mistake
+from catalogue.mistakes import Mistake, property_path
+from settings.project_file import ProjectFile, read_project
 from settings.reading import PROJECT
 from settings.secrets import is_kept
+from settings.yaml_text import (
+    NoYamlError,
+    Place,
+    Values,
+    Written,
+    composed,
+    decoded,
+    is_text,
+    meant,
+    number_as_text,
+    place_of,
+)
 
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^.\[\]]+')
+# What else Pulumi looks for in a stack file: texts.
+_TEXTS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
 # What is required beside another setting has one of the same form.
@@ -25,11 +40,16 @@ _STAND_INS: Mapping[str, str] = MappingProxyType(
         "Microsoft.Network/virtualNetworks/secret/subnets/secret"
     }
 )
+_LEFT_OUT = object()
 _SERVICES = ("dnsServiceIp", "serviceCidr")
 
 
 class StackFileError(Exception):
-    """A stack file that cannot be used as it is."""
+    """A stack file that cannot be used as it is, with its mistakes where they are known."""
+
+    def __init__(self, told: str, wrong: Sequence[Written] = ()) -> None:
+        super().__init__(told)
+        self.wrong = wrong
 
 
 class NoStackFileError(StackFileError):
@@ -40,43 +60,24 @@ class ElsewhereError(StackFileError):
     """A stack file that takes values from elsewhere: from Pulumi ESC."""
 
 
-class Place(NamedTuple):
-    """Where something is written; the first line and the first column are 1."""
-
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"line {self.line}, column {self.column}"
-
-
 @dataclass(frozen=True)
 class StackFile:
-    """What a stack file, or the project file Pulumi.yaml, says."""
+    """What a stack file says."""
 
     content: Mapping[str, Any]
     root: yaml.Node | None = None
     name: str = ""
+    # What Pulumi refuses in it, whatever the program.
+    wrong: Sequence[Written] = ()
 
     @property
     def config(self) -> dict[str, Any]:
         """The configuration; a key without a namespace is one of the project."""
-        config = self.content.get("config") or {}
-        return {
-            str(key) if ":" in str(key) else f"{PROJECT}:{key}": value
-            for key, value in config.items()
-        }
+        return {_whole_key(key): value for key, value in self._written.items()}
 
     @property
-    def defaults(self) -> dict[str, Any]:
-        """Of a project file: the values of the keys that a stack file leaves out."""
-        found = {}
-        for key, value in self.config.items():
-            if not isinstance(value, Mapping):
-                found[key] = value
-            elif "value" in value or "default" in value:
-                found[key] = value.get("value", value.get("default"))
-        return found
+    def _written(self) -> Mapping[str, Any]:
+        return self.content.get("config") or {}
 
     @property
     def allows_retired(self) -> bool:
@@ -88,8 +89,20 @@ class StackFile:
         """The paths of all encrypted values, such as aks-gpu:gpuPools[0].vmSize."""
         return [path for key, value in self.config.items() for path in _secrets(value, key)]
 
+    def mistakes(self, project: ProjectFile) -> list[Written]:
+        """What Pulumi itself refuses, before the program runs."""
+        told = [
+            Written(mistake, self.place_of_key(mistake.path))
+            for key, value in self.config.items()
+            for mistake in project.mistakes(key.removeprefix(f"{PROJECT}:"), value)
+        ]
+        return [*self.wrong, *told]
+
     def require_whole(self) -> None:
-        """Raises ElsewhereError where not all values are known here."""
+        """Raises StackFileError where Pulumi would, ElsewhereError where values are elsewhere."""
+        if self.wrong:
+            told = (f"{self.name}: {mistake} ({place})" for mistake, place in self.wrong)
+            raise StackFileError("\n".join(told), self.wrong)
         if named := self.content.get("environment"):
             names = ", ".join(map(str, named)) if isinstance(named, list) else "of its own"
             raise ElsewhereError(
@@ -105,9 +118,13 @@ class StackFile:
     def place_of_key(self, path: str) -> Place | None:
         """Where a key is written, such as gpuPools[1].vmSize, or else what should hold it."""
         place, node = None, _member(self.root, "config")[1]
-        for part in _PART.findall(path):
-            found, node = _member(node, part)
-            place = found or place
+        first, *parts = map(_unquoted, _PART.findall(path)) if path else [""]
+        # Some tell a key with its namespace, and others without.
+        for key in [key for key in self._written if first in (key, key.rpartition(":")[2])][:1]:
+            place, node = _member(node, key)
+            for part in parts:
+                found, node = _member(node, part)
+                place = found or place
         return place
 
     def line_of_name(self, *names: str) -> int | None:
@@ -126,22 +143,33 @@ def read(file: Path) -> StackFile:
         there = ", ".join(sorted(path.name for path in file.parent.glob("Pulumi.*.yaml")))
         raise NoStackFileError(f"There is no stack file {file.name}. There are: {there or 'none'}.")
     try:
-        return parse(file.read_text(encoding="utf-8"), file.name)
-    except (OSError, UnicodeDecodeError) as error:
+        return parse(decoded(file.read_bytes()), file.name)
+    except NoYamlError as error:
+        raise _no_yaml(file.name, error) from None
+    except OSError as error:
         raise StackFileError(f"{file.name} cannot be read: {error}") from None
 
 
 def parse(text: str, name: str) -> StackFile:
     """Raises StackFileError, with the name, where a text is no stack file."""
-    loader = yaml.SafeLoader(text)
     try:
-        root = loader.get_single_node()
-        content = {} if root is None else loader.construct_document(root)
-    except (yaml.YAMLError, ValueError) as error:
-        raise StackFileError(f"{name} is no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("config") or {}, dict):
-        raise StackFileError(f"{name} is no map of keys and values below config.")
-    return StackFile(content, root, name)
+        root = composed(text)
+    except NoYamlError as error:
+        raise _no_yaml(name, error) from None
+    if root is None:
+        return StackFile({}, None, name)
+    values = Values()
+    content = values.of(root)
+    wrong = [Written(_in_config(mistake), place) for mistake, place in values.wrong]
+    wrong += _misshapen(root)
+    if content is None and not wrong:
+        return StackFile({}, None, name)
+    if not isinstance(content, dict) or not isinstance(content.get("config", {}), dict | None):
+        told = f"{name} is no map of keys and values below config"
+        config = _member(root, "config")[1]
+        place = place_of(config or root)
+        raise StackFileError(f"{told} ({place})", [*wrong, Written(Mistake("", told), place)])
+    return StackFile(content, root, name, sorted(wrong, key=lambda each: each.place or (0, 0)))
 
 
 def of_a_program(folder: Path, stack: str) -> StackFile:
@@ -151,10 +179,8 @@ def of_a_program(folder: Path, stack: str) -> StackFile:
     than is in it.
     """
     try:
-        project = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))
-        directory = project.get("stackConfigDir") or "."
-        return read(folder / directory / f"Pulumi.{stack}.yaml")
-    except (OSError, UnicodeDecodeError, AttributeError, yaml.YAMLError, StackFileError):
+        return read(folder / read_project(folder).folder_of_stacks / f"Pulumi.{stack}.yaml")
+    except StackFileError:
         return StackFile({})
 
 
@@ -172,11 +198,14 @@ def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
         known[f"{PROJECT}:network"] = {
             key: value for key, value in known[f"{PROJECT}:network"].items() if key not in _SERVICES
         }
-    return {
-        key: value if isinstance(value, str) else json.dumps(value, default=str)
-        for key, value in known.items()
-        if value is not None
-    }
+    return {key: _as_text(value) for key, value in known.items() if value is not _LEFT_OUT}
+
+
+def _as_text(value: Any) -> str:
+    """A value as the engine writes it; a key without one has an empty text."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return number_as_text(value) if isinstance(value, float) else json.dumps(value)
 
 
 def _is_secure(value: Any) -> bool:
@@ -187,18 +216,18 @@ def _is_secure(value: Any) -> bool:
 
 
 def _in_clear(value: Any, path: str) -> Any:
-    """A value without what is encrypted in it."""
+    """A value without what is encrypted in it; _LEFT_OUT where nothing is left."""
     if _is_secure(value):
         whole, _, name = path.rpartition(".")
         # The features of a preview are in no stand-in.
-        hidden = "secret" if is_kept(whole) and name.lower() != CUSTOM_FEATURES.lower() else None
-        return _STAND_INS.get(path, hidden)
+        is_shown = is_kept(whole) and name.lower() != CUSTOM_FEATURES.lower()
+        return _STAND_INS.get(path, "secret" if is_shown else _LEFT_OUT)
     if isinstance(value, Mapping):
         known = {key: _in_clear(member, f"{path}.{key}") for key, member in value.items()}
-        return {key: member for key, member in known.items() if member is not None}
+        return {key: member for key, member in known.items() if member is not _LEFT_OUT}
     if isinstance(value, list):
         items = (_in_clear(item, f"{path}[]") for item in value)
-        return [item for item in items if item is not None]
+        return [item for item in items if item is not _LEFT_OUT]
     return value
 
 
@@ -215,31 +244,83 @@ def _secrets(value: Any, path: str) -> Iterator[str]:
 
 
 def _member(node: yaml.Node | None, part: str) -> tuple[Place | None, yaml.Node | None]:
-    """A member of a map or list, with its place; keys may have their project's name before them."""
+    """A member of a map or list, with its place."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            if str(key.value).rpartition(":")[2] == part.strip('"'):
-                return _place(key), value
+            if meant(key).value == part:
+                return place_of(key), meant(value)
     if isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
-        return _place(node.value[int(part)]), node.value[int(part)]
+        return place_of(node.value[int(part)]), meant(node.value[int(part)])
     return None, None
 
 
-def _place(node: yaml.Node) -> Place:
-    return Place(node.start_mark.line + 1, node.start_mark.column + 1)
+def _unquoted(part: str) -> str:
+    return json.loads(part) if part.startswith('"') else part
+
+
+def _whole_key(key: str) -> str:
+    """A key with its namespace; `config:` after that is what keys had long ago."""
+    namespace, colon, name = key.partition(":")
+    return f"{namespace}:{name.removeprefix('config:')}" if colon else f"{PROJECT}:{key}"
+
+
+def _path_of_key(key: str) -> str:
+    """The path of a key of the configuration: tags, azure-native:tenantId, ["odd key"]."""
+    own = key.removeprefix(f"{PROJECT}:")
+    return own if re.fullmatch(r"[\w:-]+", own) and not own.isdigit() else property_path("", own)
+
+
+def _in_config(mistake: Mistake) -> Mistake:
+    """A mistake by its path in the configuration, if it is there."""
+    if found := re.match(r"config(?:\.(\w+)|\[(\"(?:[^\"\\]|\\.)*\")\])", mistake.path):
+        key = found[1] or json.loads(found[2])
+        return Mistake(_path_of_key(key) + mistake.path[found.end() :], mistake.reason)
+    return mistake
+
+
+def _no_yaml(name: str, error: NoYamlError) -> StackFileError:
+    told = f"{name} is no YAML: {error}"
+    where = f" ({error.place})" if error.place else ""
+    return StackFileError(f"{told}{where}", [Written(Mistake("", told), error.place)])
+
+
+def _misshapen(root: yaml.Node) -> Iterator[Written]:
+    """The mistakes of a stack file whose YAML is none."""
+    if not isinstance(root, yaml.MappingNode):
+        return
+    for key, value in root.value:
+        if not is_text(key):
+            told = Mistake("", f"the key {meant(key).value} is no text: put it in quotes")
+            yield Written(told, place_of(key))
+        elif meant(key).value in _TEXTS and not isinstance(meant(value), yaml.ScalarNode):
+            yield Written(Mistake(meant(key).value, "is to be a text"), place_of(value))
+    config, first = _member(root, "config")[1], dict[str, tuple[str, Place]]()
+    for key, _ in config.value if isinstance(config, yaml.MappingNode) else ():
+        if not isinstance(meant(key), yaml.ScalarNode):
+            continue
+        place, whole = place_of(key), _whole_key(said := meant(key).value)
+        path = _path_of_key(said)
+        if not is_text(key):
+            yield Written(Mistake(path, "is a key that is no text"), place)
+        elif whole.count(":") != 1:
+            yield Written(Mistake(path, "is no key: those of others are namespace:name"), place)
+        elif whole in first and said != first[whole][0]:
+            yield Written(Mistake(path, f"stands twice, first in {first[whole][1]}"), place)
+        first.setdefault(whole, (said, place))
 
 
 def _scalars(node: yaml.Node | None, text: str, *, is_name: bool = False) -> list[tuple[int, bool]]:
     """The lines in which a text stands, and whether it is a name there."""
     if isinstance(node, yaml.ScalarNode):
-        return [(_place(node).line, is_name)] if node.value == text else []
+        return [(place_of(node).line, is_name)] if node.value == text else []
     found = []
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             # A map may have names for keys, as `pools: {training: ...}` has.
-            if key.value.rpartition(":")[2] == text:
-                found.append((_place(key).line, False))
-            found += _scalars(value, text, is_name=key.value == "name")
+            said = str(key.value)
+            if said.rpartition(":")[2] == text:
+                found.append((place_of(key).line, False))
+            found += _scalars(value, text, is_name=said == "name")
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
             found += _scalars(item, text)

@@ -53,7 +53,7 @@ def stopped_preflight(stack: str, *findings: Finding) -> Preflight:
     """A preflight that has not come to its questions, with the reasons as its answers."""
     return Preflight(
         stack,
-        rows=[About("preflight").problem(one.cause, one.what, one.advice) for one in findings],
+        rows=[About("preflight").problem(one.cause, str(one), one.advice) for one in findings],
     )
 
 

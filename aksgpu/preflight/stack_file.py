@@ -6,14 +6,17 @@ from pathlib import Path
 
 from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.report import findings_of_mistakes
 from aksgpu.stack_names import stack_file
 from catalogue.mistakes import Mistake
 from provider_kit.configuration import Configuration
 from settings import Settings, SettingsError, load
+from settings.project_file import read_project
 from settings.reading import PROJECT
 from settings.secrets import cannot_be_secret
 from settings.stack_file import StackFile, as_the_engine_hands_it_over
 from settings.stack_file import read as read_file
+from settings.yaml_text import Place, Written
 
 # Whose configuration says which subscription is meant, where the stack file says it.
 _PROVIDERS = ("azure-native", "aks-preview")
@@ -30,19 +33,20 @@ class StackConfiguration:
 
 def read(folder: Path, stack: str) -> StackConfiguration:
     """Raises StoppedError with every mistake at once, or StackFileError where none can be told."""
-    file, project = read_file(stack_file(folder, stack)), folder / "Pulumi.yaml"
-    defaults = read_file(project).defaults if project.is_file() else {}
-    texts = as_the_engine_hands_it_over(defaults | file.config)
-    file.require_whole()
-    hidden, warnings = list(_hidden(file)), list[str]()
+    project = read_project(folder)
+    file = read_file(stack_file(folder / project.folder_of_stacks, stack))
+    texts = as_the_engine_hands_it_over(project.defaults | file.config)
+    refused, warnings = file.mistakes(project), list[str]()
+    if not refused:
+        file.require_whole()
+    found = [mistake for mistake, _ in refused] + list(_hidden(file))
     try:
         settings = load(texts, warnings.append)
     except SettingsError as error:
-        told = {mistake.path for mistake in hidden}
-        others = [mistake for mistake in error.mistakes if mistake.path not in told]
-        raise _stopped(file, [*hidden, *others]) from None
-    if hidden:
-        raise _stopped(file, hidden)
+        told = {mistake.path for mistake in found}
+        found += [mistake for mistake in error.mistakes if mistake.path not in told]
+    if found:
+        raise _stopped(file, found, dict(refused))
     return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
 
 
@@ -53,14 +57,15 @@ def _hidden(file: StackFile) -> Iterator[Mistake]:
     return cannot_be_secret(own)
 
 
-def _stopped(file: StackFile, mistakes: Iterable[Mistake]) -> StoppedError:
+def _stopped(
+    file: StackFile, mistakes: Iterable[Mistake], places: Mapping[Mistake, Place | None]
+) -> StoppedError:
     """Every mistake with its place in the file."""
-    findings = []
-    for mistake in mistakes:
-        place = file.place_of_key(mistake.path)
-        what = f"{mistake} ({place})" if place else str(mistake)
-        findings.append(Finding(Cause.STACK_FILE_INVALID, what, "correct the stack file"))
-    return StoppedError(*findings)
+    written = [
+        Written(mistake, places.get(mistake) or file.place_of_key(mistake.path))
+        for mistake in mistakes
+    ]
+    return StoppedError(*findings_of_mistakes(written))
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:

@@ -109,7 +109,7 @@ def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -
         (b"config: [", "Pulumi.dev.yaml is no YAML"),
         (b"- a\n- b", "Pulumi.dev.yaml is no map"),
         (b"config: [1]", "Pulumi.dev.yaml is no map"),
-        (b"\xff\xfe", "Pulumi.dev.yaml cannot be read"),
+        (b"config: \xff", "is not written in UTF-8"),
         (b"config: {a: b", "line 1"),
     ],
 )
@@ -196,8 +196,7 @@ def test_a_mistake_in_a_program_has_its_place(tmp_path: Path) -> None:
     file = of_a_program(tmp_path, "dev")
     assert file.with_place(wrong) == "location: is wrong (Pulumi.dev.yaml:2:3)"
     # Pulumi may have been given a file that lies somewhere else.
-    for folder, stack in ((tmp_path, "prod"), (tmp_path / "stacks", "dev")):
-        assert of_a_program(folder, stack).with_place(wrong) == "location: is wrong"
+    assert of_a_program(tmp_path, "prod").with_place(wrong) == "location: is wrong"
 
 
 def test_a_program_gets_texts() -> None:
@@ -207,14 +206,53 @@ def test_a_program_gets_texts() -> None:
         "aks-gpu:c": "true",
         "aks-gpu:d": "3",
         "aks-gpu:e": '["x", {"f": 1}]',
+        "aks-gpu:g": "",
     }
 
 
-def test_a_project_file_gives_values_to_keys() -> None:
-    text = "config: {a: {type: string, default: x}, b: {value: true}, c: {type: object}, d: 4}"
-    assert parse(text, "x").defaults == {"aks-gpu:a": "x", "aks-gpu:b": True, "aks-gpu:d": 4}
+def test_a_date_that_there_is_not_is_a_text() -> None:
+    assert parse("config: {x: 2024-02-30}", "x").config == {"aks-gpu:x": "2024-02-30"}
 
 
-def test_a_date_that_there_is_not_is_no_yaml() -> None:
-    with pytest.raises(StackFileError, match="is no YAML: day is out of range for month"):
-        parse("config:\n  aks-gpu:x: 2024-02-30\n", "Pulumi.dev.yaml")
+@pytest.mark.parametrize(
+    ("key", "place"),
+    [
+        ('tags["a b"]', (3, 5)),
+        ('tags["a/b"]', (4, 5)),
+        ('tags["it\\"s"]', (5, 5)),
+        ('tags["x:y"]', (6, 5)),
+        ('["odd key"]', (7, 3)),
+        ("azure-native:clientSecret", (8, 3)),
+        ("clientSecret", (8, 3)),
+    ],
+)
+def test_odd_keys_have_places(key: str, place: tuple[int, int]) -> None:
+    """Keys with blanks, slashes, colons and quotes were told without a place."""
+    tags = """    a b: 1\n    a/b: 2\n    'it"s': 3\n    x:y: 4\n"""
+    text = f"config:\n  aks-gpu:tags:\n{tags}  odd key: 5\n  azure-native:clientSecret: x\n"
+    assert parse(text, "x").place_of_key(key) == place
+
+
+def test_every_mistake_that_pulumi_refuses_has_its_place() -> None:
+    """A key that stood twice was read, and Pulumi refused the file afterwards."""
+    text = """\
+encryptionsalt: [a]
+config:
+  location: eastus
+  aks-gpu:location: westus
+  aks-gpu:tags: {a: b, 'a': c, d: .nan, e: !!int x}
+  a:b:c: d
+  3: x
+"""
+    wrong = parse(text, "Pulumi.dev.yaml").wrong
+    assert [(one.mistake.path, one.place) for one in wrong] == [
+        ("encryptionsalt", (1, 17)),
+        ("location", (4, 3)),
+        ("tags.a", (5, 24)),
+        ("tags.d", (5, 35)),
+        ("tags.e", (5, 44)),
+        ("a:b:c", (6, 3)),
+        ('["3"]', (7, 3)),
+    ]
+    with pytest.raises(StackFileError, match=r"stands twice, first in line 3, column 3 \(line 4"):
+        parse(text, "Pulumi.dev.yaml").require_whole()

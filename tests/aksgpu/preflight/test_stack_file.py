@@ -25,7 +25,7 @@ def mistakes(folder: Path, content: Any) -> list[str]:
         written(folder, content)
     findings = raised.value.findings
     assert {finding.cause for finding in findings} == {Cause.STACK_FILE_INVALID}
-    return [finding.what for finding in findings]
+    return list(map(str, findings))
 
 
 @pytest.mark.parametrize("stack", ["dev", "prod", "article"])

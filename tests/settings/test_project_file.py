@@ -1,0 +1,61 @@
+"""What Pulumi.yaml says of stack files."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from settings.project_file import read_project
+from settings.stack_file import parse
+
+
+def written(folder: Path, text: str) -> Any:
+    (folder / "Pulumi.yaml").write_text(text)
+    return read_project(folder)
+
+
+def test_a_project_file_gives_values_to_keys(tmp_path: Path) -> None:
+    said = "{a: {type: string, default: x}, b: {value: true}, c: {type: object}, d: 4}"
+    assert written(tmp_path, f"config: {said}").defaults == {
+        "aks-gpu:a": "x",
+        "aks-gpu:b": True,
+        "aks-gpu:d": 4,
+    }
+
+
+@pytest.mark.parametrize("text", ["stackConfigDir: stacks", "config: stacks"])
+def test_it_says_where_stack_files_are(tmp_path: Path, text: str) -> None:
+    assert written(tmp_path, text).folder_of_stacks == "stacks"
+    assert read_project(tmp_path / "nowhere").folder_of_stacks == "."
+    assert written(tmp_path, "config: {a: b}").folder_of_stacks == "."
+
+
+DECLARED = """config:
+  aks-gpu:flag: {type: boolean}
+  count: {type: integer}
+  aks-gpu:name: {type: string}
+  aks-gpu:map: {type: object}
+  aks-gpu:lists: {type: array, items: {type: array, items: {type: string}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("{flag: true, count: 3, name: 4, map: {}, lists: [[a], []]}", []),
+        ("{flag: 'true', count: '-3', name: , map: {a: [b]}}", []),
+        ("{flag: {secure: x}, count: {secure: x}, name: {secure: x}}", []),
+        ("{flag: yes, count: 1.5, name: [a], map: [a], lists: {a: b}}", 5),
+        ("{flag: , count: , map: , lists: }", 4),
+        ("{map: {secure: x}, lists: {secure: x}}", 2),
+        ("{lists: [a, [b, 3], null]}", ["lists[0]", "lists[1][1]", "lists[2]"]),
+    ],
+)
+def test_values_are_of_the_types_that_pulumi_looks_for(
+    tmp_path: Path, said: str, wrong: Any
+) -> None:
+    """`allowRetired: yes` and a list for a map were fine here, and Pulumi refused them."""
+    found = parse(f"config: {said}", "x").mistakes(written(tmp_path, DECLARED))
+    paths = [each.mistake.path for each in found]
+    assert paths == wrong or len(paths) == wrong
+    assert all(each.place for each in found)
