@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from policies.certainty import Certainty
 from policies.gpu_software import Software
 from policies.pools import Pool, is_cluster, nvidia_gpus, pools_of
+from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
@@ -24,7 +25,9 @@ class StackPool:
 
     def clusters(self) -> set[str]:
         """The cluster that it is in, as far as that is a resource of this stack."""
-        return {self.member.urn} if self.pool.inline else self.member.clusters()
+        if self.pool.inline:
+            return {self.member.urn}
+        return self.member.clusters("resourceName", "kubernetesClusterId")
 
     def runs_linux(self) -> bool:
         return (self.pool.get("osType") or "Linux").lower() == "linux"
@@ -56,20 +59,6 @@ def brings_driver(found: StackPool, software: Software) -> bool:
     return software.driver and not _is_switched_off(found, software, _DRIVER)
 
 
-def is_for(found: StackPool, software: Software, members: Iterable[Member]) -> Certainty:
-    """Whether the software's cluster is the pool's, and its selectors choose the pool."""
-    where = _is_in_cluster(found, software, members)
-    if not where:
-        return where
-    return min(where, software.certainty, is_selected(found.pool, software.pods))
-
-
-def lands(found: StackPool, software: Software, members: Iterable[Member]) -> Certainty:
-    """Whether the software is for the pool, and tolerates its taints."""
-    meant = is_for(found, software, members)
-    return min(meant, tolerates(found.pool, software.pods)) if meant else meant
-
-
 def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
     if not software.is_operator:
         return False
@@ -77,27 +66,57 @@ def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
     return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
 
 
-def _is_in_cluster(found: StackPool, software: Software, members: Iterable[Member]) -> Certainty:
-    by_urn = {member.urn: member for member in members}
-    clusters = {urn for urn, member in by_urn.items() if is_cluster(member.type)}
-    own = found.clusters()
-    provider = software.member.resource.provider
-    if provider is None or provider.urn not in by_urn:
-        return Certainty.POSSIBLE
-    connection = by_urn[provider.urn]
-    if theirs := connection.clusters():
-        if own:
-            return Certainty.of(bool(own & theirs))
-        return _is_one_of(found, [by_urn[urn] for urn in theirs])
-    # One that is made of something else is that of another cluster, or comes of it by detours.
-    if not own or connection.resource.property_dependencies.get("kubeconfig"):
-        return Certainty.POSSIBLE
-    # Of which cluster a kubeconfig is that is still to come, nobody knows; of the only one that is
-    # still to come, too, it is: what comes of unknown arguments tells no dependencies.
-    ways = Unknowns()
-    with ways.deferred(again=len(clusters) > 1):
-        connection.properties.get("kubeconfig")
-    return Certainty.CERTAIN if ways.met else Certainty.POSSIBLE
+class Clusters:
+    """The clusters of a stack, and which of them each pool and each plugin is in."""
+
+    def __init__(self, members: Iterable[Member]) -> None:
+        self._by_urn = {member.urn: member for member in members}
+        self._urns = {urn for urn, member in self._by_urn.items() if is_cluster(member.type)}
+        self._of_providers: dict[str, _Reach] = {}
+
+    def have_both(self, found: StackPool, software: Software) -> Certainty:
+        """Whether the software's cluster is the pool's."""
+        provider = software.member.resource.provider
+        if provider is None or provider.urn not in self._by_urn:
+            return Certainty.POSSIBLE
+        if provider.urn not in self._of_providers:
+            self._of_providers[provider.urn] = self._reach(self._by_urn[provider.urn])
+        reach, own = self._of_providers[provider.urn], found.clusters()
+        if not reach.clusters:
+            return Certainty.POSSIBLE
+        if not own:
+            return _is_one_of(found, [self._by_urn[urn] for urn in reach.clusters])
+        if not own & reach.clusters:
+            return Certainty.NO
+        if len(reach.clusters) > 1 and reach.guessed:
+            names = ", ".join(sorted(self._by_urn[urn].name for urn in reach.clusters))
+            raise CannotReadError(
+                f"before the first update nobody knows which of the clusters {names} the provider "
+                f"{self._by_urn[provider.urn].name} is for. Let its kubeconfig come of its "
+                "cluster, as by Output.all(cluster.id, kubeconfig)"
+            )
+        return Certainty.CERTAIN if len(reach.clusters) == 1 else Certainty.POSSIBLE
+
+    def _reach(self, connection: Member) -> "_Reach":
+        if theirs := connection.clusters("kubeconfig"):
+            return _Reach(theirs)
+        # One that is made of something else is that of another cluster, or comes of it by detours.
+        if connection.resource.property_dependencies.get("kubeconfig"):
+            return _Reach(set())
+        # A kubeconfig that is still to come is that of a cluster that is: what comes of unknown
+        # arguments tells no dependencies.
+        ways = Unknowns()
+        with ways.deferred():
+            connection.properties.get("kubeconfig")
+        return _Reach(self._urns if ways.met else set(), guessed=True)
+
+
+@dataclass(frozen=True)
+class _Reach:
+    """The clusters that a provider can be for; none: it can be any, of whichever stack."""
+
+    clusters: set[str]
+    guessed: bool = False
 
 
 def _is_one_of(found: StackPool, clusters: Iterable[Member]) -> Certainty:
@@ -109,3 +128,17 @@ def _is_one_of(found: StackPool, clusters: Iterable[Member]) -> Certainty:
     }
     named = str(cluster or "").rpartition("/")[2].lower()
     return Certainty.NO if named and "" not in names and named not in names else Certainty.POSSIBLE
+
+
+def is_for(found: StackPool, software: Software, clusters: Clusters) -> Certainty:
+    """Whether the software's cluster is the pool's, and its selectors choose the pool."""
+    where = clusters.have_both(found, software)
+    if not where:
+        return where
+    return min(where, software.certainty, is_selected(found.pool, software.pods))
+
+
+def lands(found: StackPool, software: Software, clusters: Clusters) -> Certainty:
+    """Whether the software is for the pool, and tolerates its taints."""
+    meant = is_for(found, software, clusters)
+    return min(meant, tolerates(found.pool, software.pods)) if meant else meant

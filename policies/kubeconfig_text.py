@@ -7,6 +7,7 @@ import re
 # Quotes may be escaped: it may be a text inside of JSON. Others have a `kind: Config`, too: those
 # of Kubernetes have users.
 _KIND = re.compile(r"""\bkind\\?["']?\s*:\s*\\?["']?Config\b""")
+_VERSION = re.compile(r"""\bapiVersion\\?["']?\s*:\s*\\?["']?([\w./-]+)""")
 _USERS = re.compile(r"""\busers\\?["']?\s*:""")
 _KEY = r"""\b(client-key-data|token|password|access-token|id-token)\\?["']?\s*:"""
 _ANY = re.compile(_KEY + r"""\s*\\?["']?[^\s"',}\\]""")
@@ -18,9 +19,10 @@ _CREDENTIAL = re.compile(
 )
 # A template has signs for whoever fills it in, or words that say so.
 _TEMPLATE = re.compile(
-    r"\$\{.*|\$\(.*|\$[A-Za-z_]\w*|\{\{.*|<.*|\[.*|__\w+__|%.+%|@.+@"
+    r"\$\{.*|\$\(.*|\$[A-Za-z_]\w*|\{.*|<.*|\[.*|\(.*|`.*|#\{.*|__\w+__|%.+%|@.+@|\.+|…"
     r"|[A-Z]+|[A-Z][A-Z0-9]*(_[A-Z0-9]+)+|[A-Z]+\+OMITTED"
-    r"|(?i:redacted|null|~|\*+|x+|change[ _-]?me|your[ _-].+)"
+    r"|(?i:redacted|null|none|~|\*+|x+|change[ _-]?me|your[ _-].+|todo|example|placeholder"
+    r"|((my|the|an?)[ _-])?(token|password|secret)|(insert|enter|put|paste|replace)[ _-].+)"
 )
 _ENCODED = re.compile(r"[A-Za-z0-9+/\s]{80,}=*\s*")
 
@@ -34,7 +36,8 @@ def can_have_credentials(value: object) -> bool:
 def has_credentials(value: object) -> bool:
     """Whether a value is a kubeconfig that opens a cluster: a template of one does not."""
     text = _kubeconfig(value)
-    if not _USERS.search(text):
+    versions = _VERSION.findall(text)
+    if not _USERS.search(text) or (versions and "v1" not in versions):
         return False
     found = (match["value"].partition(" #")[0] for match in _CREDENTIAL.finditer(text))
     values = filter(None, (value.strip(" \t}]\r") for value in found))

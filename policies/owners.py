@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from policies.certainty import Certainty, Weighed
-from policies.gpu_nodes import StackPool, brings_driver, brings_plugin, lands, nvidia_pools
+from policies.gpu_nodes import (
+    Clusters,
+    StackPool,
+    brings_driver,
+    brings_plugin,
+    lands,
+    nvidia_pools,
+)
 from policies.gpu_requests import (
     driver_by_aks,
     driver_is_left_out,
@@ -116,22 +123,22 @@ def _labels(software: Sequence[Software]) -> list[str]:
 
 def owners(members: Members, unknowns: Unknowns) -> Iterator[Owners]:
     """The owners of each pool; an unknown value hides only what is about itself."""
-    software = software_in(members, unknowns)
+    software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
         plugins, drivers, ways = [], [], Unknowns()
         for one in software:
             with unknowns.deferred():
-                plugins += _landing(one, brings_plugin(found, one), found, members)
+                plugins += _landing(one, brings_plugin(found, one), found, clusters)
             with unknowns.deferred(), ways.deferred(again=True):
-                drivers += _landing(one, brings_driver(found, one), found, members)
+                drivers += _landing(one, brings_driver(found, one), found, clusters)
         yield Owners(found, plugins, drivers, some_are_unknown or ways.met)
 
 
 def _landing(
-    software: Software, brings: bool, found: StackPool, members: Members
+    software: Software, brings: bool, found: StackPool, clusters: Clusters
 ) -> list[tuple[Certainty, Software]]:
-    sure = lands(found, software, members) if brings else Certainty.NO
+    sure = lands(found, software, clusters) if brings else Certainty.NO
     return [(sure, software)] if sure else []
 
 

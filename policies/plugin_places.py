@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
+    Clusters,
     StackPool,
     brings_plugin,
     is_for,
@@ -36,7 +37,7 @@ _PLAIN_NODE: Mapping[str, str] = MappingProxyType(
 
 def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     """Pools whose taints keep every device plugin away that is for them."""
-    software = software_in(members, unknowns)
+    software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
 
     def judge(found: StackPool) -> Iterator[Weighed]:
@@ -44,7 +45,7 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         if has_specialised_image(found.pool) or has_managed_gpus(found.pool):
             return
         plugins = [one for one in software if brings_plugin(found, one)]
-        sure = [(is_for(found, one, members), one) for one in plugins]
+        sure = [(is_for(found, one, clusters), one) for one in plugins]
         meant = [(how, one, untolerated(found.pool, one.pods)) for how, one in sure if how]
         # One that lands is enough, and may be among what is not known yet.
         if some_are_unknown or not all(taints for _, _, taints in meant):
@@ -68,7 +69,7 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
 
 def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     """Device plugins on nodes where they exit, again and again: without NVIDIA's GPUs."""
-    pools = [*pools_in(members, unknowns)]
+    pools, clusters = [*pools_in(members, unknowns)], Clusters(members)
 
     def judge(software: Software) -> Iterator[Weighed]:
         if not software.plugin or software.is_operator:
@@ -76,7 +77,7 @@ def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         worst = Certainty.NO
         for found in pools:
             with unknowns.deferred():
-                if nvidia_gpus(found.pool) or not (how := lands(found, software, members)):
+                if nvidia_gpus(found.pool) or not (how := lands(found, software, clusters)):
                     continue
                 linux = found.runs_linux()
                 if linux:
@@ -106,14 +107,14 @@ def _message(how: Certainty, where: str) -> str:
 
 def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[tuple[str, str]]:
     """Pools with a MIG profile whose device plugin offers their GPUs as a whole all the same."""
-    software = software_in(members, unknowns)
+    software, clusters = software_in(members, unknowns), Clusters(members)
 
     def judge(found: StackPool) -> Iterator[tuple[str, str]]:
         profile = found.pool.get("gpuInstanceProfile")
         if not profile or profile.lower() == "none":
             return
         plugins = [
-            one for one in software if brings_plugin(found, one) and lands(found, one, members)
+            one for one in software if brings_plugin(found, one) and lands(found, one, clusters)
         ]
         if plugins and all(one.mig_strategy() == "none" for one in plugins):
             name, labels = found.pool.name_of("gpuInstanceProfile"), [one.label for one in plugins]

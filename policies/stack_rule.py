@@ -46,14 +46,14 @@ class Member:
     def name(self) -> str:
         return self.resource.name
 
-    def clusters(self) -> set[str]:
-        """The clusters of this stack that it depends on by one of its properties."""
-        return {
-            found.urn
-            for those in self.resource.property_dependencies.values()
-            for found in those
-            if is_cluster(found.resource_type)
+    def clusters(self, *properties: str) -> set[str]:
+        """The clusters of this stack that these properties come of; if none do, any others."""
+        found: dict[str, set[str]] = {
+            name: {one.urn for one in those if is_cluster(one.resource_type)}
+            for name, those in self.resource.property_dependencies.items()
         }
+        named = set().union(*(found.get(name, set()) for name in properties))
+        return named or set().union(*found.values())
 
 
 Members = Sequence[Member]

@@ -1,16 +1,19 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pulumi_policy.proxy import UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
 
 from catalogue.sizes import GpuSize, gpu_sizes
+from policies import gpu_nodes
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
 from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
 from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
     POOL_LABEL,
-    PROVIDER,
     SPECIALISED,
     TOLERATION,
     asks,
@@ -441,6 +444,12 @@ def clusters(kubeconfig: str, *made_of: str) -> list[Resource]:
     ]
 
 
+def named_clusters(kubeconfig: str) -> list[Resource]:
+    """The same, with their names in Azure."""
+    *those, provider = clusters(kubeconfig)
+    return [*(replace(one, properties={"resourceName": one.name}) for one in those), provider]
+
+
 def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
     pool_in_a = in_cluster(pool(**SPECIALISED), "a")
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
@@ -448,9 +457,57 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
     assert owner(*clusters("known", "b"), pool_in_a, plugin) == []
     # Nothing is said of a kubeconfig from elsewhere: it can be that of either.
     assert owner(*clusters("known"), pool_in_a, plugin) == [possibly(IMAGE_TOO)]
-    assert owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin) == [
-        not_known("string value at .kubeconfig", "provider", PROVIDER.type)
-    ]
+
+
+def test_of_which_cluster_a_kubeconfig_is_can_be_unknown() -> None:
+    """Two clusters and the usual call for credentials: the rule told of a value, and no way out."""
+    pool_in_a = in_cluster(pool(**SPECIALISED), "a")
+    plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
+    (said,) = owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin)
+    assert "nobody knows which of the clusters a, b the provider provider is for" in said
+    assert "Output.all(cluster.id, kubeconfig)" in said
+    # To a pool of another stack's cluster that does not matter.
+    elsewhere = replace(pool(**SPECIALISED, resourceName="shared"), made_of={"tags": []})
+    assert owner(*named_clusters(UNKNOWN_STRING_VALUE), elsewhere, plugin) == []
+
+
+def test_what_goes_to_the_cluster_of_the_stack_is_not_for_pools_of_others() -> None:
+    """Before the first update, the plugin of the only new cluster was told to be for all pools."""
+    cluster, provider, plugin = together(daemon_set())
+    own = cluster, replace(provider, made_of={}), plugin
+    elsewhere = pool(resourceName="shared")
+    for rule in (
+        one_gpu_stack_owner, gpu_stack_owner_unclear,
+        device_plugin_tolerates_pools, device_plugin_toleration_unclear,
+    ):  # fmt: skip
+        for pool_of_others in (elsewhere, pool(**SPECIALISED, resourceName="shared")):
+            assert findings(rule, *own, pool_of_others) == []
+
+
+def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
+    """Also where something else of it, as a tag, comes of another cluster."""
+    tagged = replace(
+        pool(**SPECIALISED), made_of={"tags": ["b"], "resourceName": ["a"]}, name="tagged"
+    )
+    plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
+    assert owner(*clusters("known", "b"), tagged, plugin) == []
+    assert owner(*clusters("known", "a"), tagged, plugin) == [IMAGE_TOO]
+
+
+def test_the_stack_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once for each pair of pool and plugin: a stack of 20 clusters took ten seconds."""
+    looked: list[str] = []
+
+    def is_cluster(kind: str) -> bool:
+        looked.append(kind)
+        return kind == CLUSTER.type
+
+    monkeypatch.setattr(gpu_nodes, "is_cluster", is_cluster)
+    many = [pool(f"p{n}") for n in range(9)] + [daemon_set(name=f"d{n}") for n in range(9)]
+    stack = together(*many)
+    owner(*stack)
+    # Two rules.
+    assert len(looked) <= 2 * len(stack)
 
 
 def test_a_kubeconfig_of_another_clouds_cluster_is_not_that_of_the_only_cluster_of_azure() -> None:
