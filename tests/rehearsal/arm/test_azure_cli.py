@@ -34,10 +34,8 @@ def way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
     try:
         run(made, "az group create -n gpus -l eastus --tags team=ml")
         run(made, "az group create -n others -l eastus")
-        run(
-            made,
-            f"az aks create {NAMES} --node-count 1 --no-ssh-key --node-vm-size Standard_D4ds_v5",
-        )
+        # AKS chooses the size.
+        run(made, f"az aks create {NAMES} --node-count 1 --no-ssh-key")
         yield made
     finally:
         assert cloud.stop(home)
@@ -74,6 +72,26 @@ PRINTS: dict[str, Any] = {
     "az aks list --query [].name": ["c"],
     "az provider show -n Microsoft.ContainerService --query registrationState": "Registered",
     "az provider register -n Microsoft.ContainerService --wait": "",
+    "az group exists -n gpus": True,
+    "az group show -n gpus --query [location,tags.team]": ["eastus", "ml"],
+    "az vm list-usage -l eastus --query \"[?name.value=='cores'].name.localizedValue\"": [
+        "Total Regional vCPUs"
+    ],
+    "az feature show --namespace Microsoft.Compute -n EncryptionAtHost --query properties.state": (
+        "NotRegistered"
+    ),
+    f"az aks show {NAMES} --query [sku.name,sku.tier,agentPoolProfiles[0].vmSize]": [
+        "Base",
+        "Free",
+        "Standard_D4ds_v5",
+    ],
+    f"az aks nodepool show {POOL} --query [mode,count,maxPods,osDiskType]": [
+        "System",
+        1,
+        250,
+        "Ephemeral",
+    ],
+    f"az aks get-credentials {NAMES} -f -": "current-context: c\n",
 }
 
 
@@ -84,6 +102,83 @@ def test_what_it_prints(way: Way, command: str) -> None:
         assert PRINTS[command] in found
     else:
         assert found == PRINTS[command]
+
+
+T4 = "--node-vm-size Standard_NC4as_T4_v3"
+ADD = f"az aks nodepool add -g gpus --cluster-name c -n new {T4}"
+# What has to stand in the words of a command that is refused.
+REFUSED: dict[str, str] = {
+    "az group create -n somewhere -l atlantis": "LocationNotAvailableForResourceGroup",
+    f"{ADD} --gpu-instance-profile MIG1g": "MIG1g is not supported on VM size",
+    f"{ADD} --priority Spot --max-surge 33%": "Spot pools can't set max surge",
+    f"{ADD} --labels kubernetes.azure.com/x=y": "preserved by aks system labels",
+    f"{ADD} --max-pods 5": "InsufficientMaxPods",
+    f"{ADD} --node-osdisk-type Ephemeral --node-osdisk-size 2000": "VMCannotFitEphemeralOSDisk",
+    f"{ADD} --os-type Windows": "WindowsProfileMissing",
+    f"{ADD} -k 1.36.1": "NodePoolMcVersionIncompatible",
+    f"{ADD} --aks-custom-headers UseGPUDedicatedVHD=true": "UseGPUDedicatedVHD",
+    f"az aks nodepool scale {POOL} -c 0": "3) The node is a system pool.",
+    f"az aks nodepool delete {POOL}": "a cluster has at least one",
+    f"az aks update {NAMES} --disable-local-accounts": "Azure AD integration enabled cluster",
+    "az aks create -g others -n d --no-ssh-key --service-cidr 10.0.0.0/8 "
+    "--dns-service-ip 10.0.0.10": "must be smaller than /12",
+}
+
+
+@pytest.mark.parametrize("command", REFUSED)
+def test_what_is_refused(way: Way, command: str) -> None:
+    """Nearly all of these ended well here alone."""
+    said = way.runner.attempt(*shlex.split(command))
+    assert said.code not in (0, 2), said
+    assert REFUSED[command] in said.err
+
+
+def test_the_life_of_a_gpu_pool(way: Way) -> None:
+    pool = "-g gpus --cluster-name c -n gpu"
+    made = run(
+        way,
+        f"az aks nodepool add {pool} {T4} --node-count 0 -k 1.34 --zones 1 --priority Spot "
+        "--spot-max-price 0.5 --gpu-driver none --labels team=ml --node-taints sku=gpu:NoSchedule",
+    )
+    assert made["nodeLabels"] == {"kubernetes.azure.com/scalesetpriority": "spot", "team": "ml"}
+    assert made["nodeTaints"] == [
+        "sku=gpu:NoSchedule",
+        "kubernetes.azure.com/scalesetpriority=spot:NoSchedule",
+    ]
+    assert (made["gpuProfile"]["driver"], made["availabilityZones"]) == ("None", ["1"])
+    run(way, f"az aks nodepool scale {pool} -c 1")
+    upgraded = run(way, f"az aks nodepool upgrade {pool} -k 1.35.2 --yes")
+    assert (upgraded["currentOrchestratorVersion"], upgraded["count"]) == ("1.35.2", 1)
+    back = way.runner.attempt(*f"az aks nodepool upgrade {pool} -k 1.34.4 --yes".split())
+    assert back.code != 0
+    limits = "--enable-cluster-autoscaler --min-count 0 --max-count 2"
+    assert run(way, f"az aks nodepool update {pool} {limits}")["maxCount"] == 2
+    run(way, f"az aks nodepool stop {pool}")
+    stopped = run(way, f"az aks nodepool show {pool} --query [powerState.code,count]")
+    assert stopped == ["Stopped", 0]
+    run(way, f"az aks nodepool delete {pool}")
+    gone = way.runner.attempt(*f"az aks nodepool show {pool}".split())
+    assert (gone.code, "Could not find the agentpool" in gone.err) == (3, True)
+
+
+def test_two_taints_of_one_key_and_effect_end_an_operation(way: Way) -> None:
+    """The command waited without end, and nothing but the group could be deleted."""
+    pool = "-g gpus --cluster-name c -n taints"
+    taints = "sku=gpu:NoSchedule,sku=a100:NoSchedule"
+    said = way.runner.attempt(
+        *f"az aks nodepool add {pool} {T4} --node-count 1 --node-taints {taints}".split()
+    )
+    assert said.code == 1
+    assert "taint" in said.err.lower()
+    run(way, f"az aks nodepool delete {pool}")
+
+
+def test_the_cluster_changes(way: Way) -> None:
+    changed = run(way, f"az aks update {NAMES} --tier standard --tags team=ml")
+    assert (changed["sku"]["tier"], changed["tags"]) == ("Standard", {"team": "ml"})
+    assert run(way, f"az aks update {NAMES} --tier free")["sku"]["tier"] == "Free"
+    again = run(way, "az resource list --tag team=ml --query [].name")
+    assert again == ["c"]
 
 
 def test_the_names_of_an_administrators_kubeconfig(way: Way) -> None:
