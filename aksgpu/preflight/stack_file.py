@@ -33,8 +33,13 @@ class StackConfiguration:
 
 def read(folder: Path, stack: str) -> StackConfiguration:
     """Raises StoppedError with every mistake at once, or StackFileError where none can be told."""
+    place = folder / read_project(folder).folder_of_stacks
+    return configuration_of(read_file(stack_file(place, stack)), folder)
+
+
+def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
+    """What a stack file says; raises as `read` does."""
     project = read_project(folder)
-    file = read_file(stack_file(folder / project.folder_of_stacks, stack))
     texts = as_the_engine_hands_it_over(project.defaults | file.config)
     refused, warnings = file.mistakes(project), list[str]()
     if not refused:

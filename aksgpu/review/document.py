@@ -40,7 +40,8 @@ def _stack(stack: StackReview) -> dict[str, Any]:
             {
                 "cause": problem.cause.word,
                 "key": problem.key or None,
-                "line": stack.lines.get(problem.key),
+                "line": problem.line or stack.lines.get(problem.key),
+                "column": problem.column,
                 "what": problem.what,
                 "advice": problem.advice,
             }

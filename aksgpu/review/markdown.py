@@ -110,11 +110,11 @@ class _Writer:
         yield from self._changes(stack)
 
     def _problem(self, stack: StackReview, problem: Finding) -> str:
-        key = problem.key
-        if key:
-            line = f" (line {stack.lines[key]})" if key in stack.lines else ""
-            key = f"**{self._text(key + line)}**: "
-        return f"- {_NOT_OK} {key}{self._text(problem.what)}<br>→ {self._text(problem.advice)}"
+        line = problem.line or stack.lines.get(problem.key)
+        place = problem.place or (f" (line {line})" if line else "")
+        key = f"**{self._text(problem.key + place)}**: " if problem.key else ""
+        what = problem.what if key else problem.what + place
+        return f"- {_NOT_OK} {key}{self._text(what)}<br>→ {self._text(problem.advice)}"
 
     def _lost(self, lost: LostPool) -> str:
         sign = _OK if lost.allowed else _NOT_OK

@@ -8,9 +8,10 @@ from tempfile import TemporaryDirectory
 
 from aksgpu.allowances import Allowance, short_name
 from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.preflight.stack_file import configuration_of
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
-from aksgpu.report import findings_of
+from aksgpu.report import findings_of, findings_of_mistakes
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.git import path_in_repository, text_at
 from aksgpu.review.judging import Criteria, Judging, judging
@@ -27,7 +28,14 @@ from aksgpu.stack_names import policies_file, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
-from settings.stack_file import NoStackFileError, StackFile, StackFileError, parse
+from settings.project_file import read_project
+from settings.stack_file import (
+    ElsewhereError,
+    NoStackFileError,
+    StackFile,
+    StackFileError,
+    parse,
+)
 from settings.stack_file import read as read_stack_file
 
 _PACK = PROGRAM / "policies"
@@ -114,6 +122,8 @@ def _review(
     try:
         files = _files(options, review.stack)
         file = files.now
+        if not files.goes:
+            _refuse_mistakes(file, options.project)
         review.judging = judged = _judging(review.stack, options, files)
         with (
             _place(review, options, files, engine, home, say) as place,
@@ -143,6 +153,18 @@ def _review(
     for key in filter(None, keys):
         if written := file.place_of_key(key):
             review.lines[key] = written.line
+    # Of a key that stands twice, the second is meant.
+    review.lines |= {each.key: each.line for each in review.problems if each.key and each.line}
+
+
+def _refuse_mistakes(file: StackFile, project: Path) -> None:
+    """Raises with all mistakes of a stack file at once: the engine tells the first, and no key."""
+    # In Azure, Pulumi knows the values that are elsewhere.
+    with suppress(ElsewhereError):
+        if Project(project, project).main == PROGRAM and file.content:
+            configuration_of(file, project)
+    if wrong := file.mistakes(read_project(project)):
+        raise StoppedError(*findings_of_mistakes(wrong))
 
 
 def _judging(stack: str, options: ReviewOptions, files: _Files) -> Judging:

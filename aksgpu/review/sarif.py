@@ -1,7 +1,8 @@
 """The report as SARIF 2.1.0, for code scanning: what stands against a stack, at its place."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
@@ -50,6 +51,7 @@ class _Result:
     # What it is about, in words that stay the same from run to run.
     about: str
     line: int | None
+    column: int | None = None
     # The pack of the rule; None: the review itself.
     pack: str | None = None
 
@@ -84,13 +86,14 @@ def as_sarif(review: Review) -> str:
                     {
                         "physicalLocation": {
                             "artifactLocation": {"uri": quote(stack.file)},
-                            "region": {"startLine": result.line or 1},
+                            "region": {"startLine": result.line or 1}
+                            | ({"startColumn": result.column} if result.column else {}),
                         }
                     }
                 ],
-                "partialFingerprints": {"aksGpuReview/v1": _fingerprint(stack, result)},
+                "partialFingerprints": {"aksGpuReview/v1": fingerprint},
             }
-            for stack, result in results
+            for (stack, result), fingerprint in zip(results, _fingerprints(results), strict=True)
         ],
     }
     return as_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -99,8 +102,9 @@ def as_sarif(review: Review) -> str:
 def _results(stack: StackReview) -> Iterator[_Result]:
     for problem in stack.problems:
         message = f"{problem.key}: {problem.what}" if problem.key else problem.what
-        about, line = f"{problem.cause.word}|{problem.key}", stack.lines.get(problem.key)
-        yield _Result("stack-not-reviewed", "error", message, about, line)
+        about = f"{problem.cause.word}|{problem.key or problem.what}"
+        line = problem.line or stack.lines.get(problem.key)
+        yield _Result("stack-not-reviewed", "error", message, about, line, problem.column)
     if judging := stack.judging:
         for brought in judging.brought:
             message = f"{wording.brought_in_words(brought)}. {judging.result}"
@@ -119,7 +123,7 @@ def _results(stack: StackReview) -> Iterator[_Result]:
         message = f"{wording.where(found.resource)}: {f'{found.message} {found.remedy}'.strip()}"
         about = f"{found.pack}|{_urn(found.resource)}|{found.message}"
         line = stack.line_of(found.resource)
-        yield _Result(found.rule, level, message, about, line, found.pack)
+        yield _Result(found.rule, level, message, about, line, pack=found.pack)
     for not_run in stack.not_run:
         what = f"{not_run.rule} could not run: {not_run.why}".strip()
         about = f"{not_run.pack}|{not_run.rule}|{_urn(not_run.resource)}"
@@ -159,6 +163,12 @@ def _invocation(review: Review) -> dict[str, Any]:
     return invocation | ({"toolExecutionNotifications": notifications} if notifications else {})
 
 
-def _fingerprint(stack: StackReview, result: _Result) -> str:
-    told = "|".join([stack.file, stack.stack, result.rule, result.about])
-    return hashlib.sha256(told.encode()).hexdigest()
+def _fingerprints(results: Iterable[tuple[StackReview, _Result]]) -> Iterator[str]:
+    """The same from run to run, and no two alike: GitHub would show one of them."""
+    times: Counter[str] = Counter()
+    for stack, result in results:
+        told = "|".join([stack.file, stack.stack, result.rule, result.about])
+        times[told] += 1
+        # The first of its kind is told by what it is about alone.
+        told += f"|{times[told]}" if times[told] > 1 else ""
+        yield hashlib.sha256(told.encode()).hexdigest()

@@ -82,20 +82,29 @@ def own_program(folder: Path, stack: str, **config: Any) -> Path:
     return folder
 
 
-def test_every_mistake_of_a_stack_file_is_told_with_its_line(tmp_path: Path) -> None:
-    pools = [{"name": "Gpu", "vmSize": "Standard_D2s_v3"}]
-    project = own_program(tmp_path / "project", "bad", gpuPools=pools, nosuch=1)
+def test_every_mistake_of_a_stack_file_is_told_with_its_place(tmp_path: Path) -> None:
+    """Beside one wrong type at the top there was one mistake, without key and line."""
+    pools = [{"name": "Gpu", "vmSize": "Standard_D2s_v3", "labels": {"a b/": "x"}}]
+    project = own_program(
+        tmp_path / "project", "bad", gpuPools=pools, nosuch=1, allowRetired="maybe", tags=["a"]
+    )
+    file = project / "Pulumi.bad.yaml"
+    file.write_text(f"{file.read_text()}  aks-gpu:nosuch: 2\n")
 
     report = reviewed(
         tmp_path, "--project", str(project), "--stack", "bad", cause="stack-file-invalid"
     )
 
     (stack,) = report["stacks"]
-    assert [(problem["key"], problem["line"]) for problem in stack["problems"]] == [
-        ("gpuPools[0].name", 3),
-        ("gpuPools[0].vmSize", 4),
-        ("nosuch", 5),
-    ]
+    problems = stack["problems"]
+    assert {(problem["key"], problem["line"], problem["column"]) for problem in problems} == {
+        ("allowRetired", 2, 3),
+        ("gpuPools[0].labels", 4, 5),
+        ("gpuPools[0].name", 6, 5),
+        ("gpuPools[0].vmSize", 7, 5),
+        ("nosuch", 11, 3),
+        ("tags", 9, 3),
+    }
     assert stack["preflight"] is None
 
 

@@ -123,3 +123,21 @@ def test_fingerprints_stay_and_tell_results_apart() -> None:
     assert fingerprints(stack) == fingerprints(moved)
     assert len(set(fingerprints(stack))) == 15
     assert not set(fingerprints(stack)) & set(fingerprints(whole_stack("prod", pools=3)))
+
+
+def test_no_two_results_share_a_fingerprint_and_columns_are_told() -> None:
+    """Mistakes without a key were one alert, and a broken file's was at line 1."""
+    invalid = Cause.STACK_FILE_INVALID
+    problems = [
+        Finding(invalid, "is no YAML", "correct it", line=3, column=7),
+        Finding(invalid, "is wrong", "correct it", key="a", line=4, column=1),
+        Finding(invalid, "stands twice", "correct it", key="a", line=5, column=1),
+        Finding(invalid, "is something else", "correct it"),
+        Finding(invalid, "is something else", "correct it"),
+    ]
+    stack = StackReview(stack="dev", file="Pulumi.dev.yaml", problems=problems)
+    told = valid(as_sarif(review(stack)))["results"]
+    assert len({each["partialFingerprints"]["aksGpuReview/v1"] for each in told}) == len(problems)
+    regions = [each["locations"][0]["physicalLocation"]["region"] for each in told]
+    assert regions[:2] == [{"startLine": 3, "startColumn": 7}, {"startLine": 4, "startColumn": 1}]
+    assert regions[3] == {"startLine": 1}
