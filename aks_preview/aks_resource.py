@@ -11,8 +11,9 @@ from azure.core.exceptions import HttpResponseError
 from azure.core.polling import AsyncLROPoller
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview.aks_diff import aks_diff, is_autoscaled, projected
+from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anothers, of_inputs_alone
+from aks_preview.sameness import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, NotFoundError
@@ -115,8 +116,7 @@ class AksResource(Handler):
             return None
         actual = self._type.inputs_of(outputs)
         if old.inputs:
-            inputs, unordered = old.inputs, self._type.unordered
-            now = projected(self._type.inputs, inputs, actual, unordered) | of_inputs_alone(inputs)
+            now = projected(self._type.inputs, old.inputs, actual) | of_inputs_alone(old.inputs)
         else:
             now = {
                 name: value

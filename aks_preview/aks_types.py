@@ -73,8 +73,6 @@ class AksType(ArmType):
     replaces: Mapping[str, str]
     # Of our own properties, those that it has.
     own: frozenset[str]
-    # Lists whose order says nothing.
-    unordered: frozenset[str]
     # What takes a property out, which AKS would keep, left out.
     empty: Mapping[str, Any]
     # What AKS fills in by itself, and with which value: no input of an imported resource.
@@ -168,7 +166,6 @@ AGENT_POOL = AksType(
         }
     ),
     own=frozenset(_OURS),
-    unordered=frozenset({"availabilityZones", "nodeTaints"}),
     empty=kept.EMPTY_POOL,
     filled_in=MappingProxyType(
         {
@@ -244,14 +241,6 @@ MANAGED_CLUSTER = AksType(
     ),
     own=frozenset({HEADERS}),
     empty=kept.EMPTY_CLUSTER,
-    unordered=frozenset(
-        {
-            "agentPoolProfiles.availabilityZones",
-            "agentPoolProfiles.nodeTaints",
-            "apiServerAccessProfile.authorizedIPRanges",
-            "identity.userAssignedIdentities",
-        }
-    ),
     filled_in=MappingProxyType(
         dict.fromkeys(
             (

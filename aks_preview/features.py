@@ -11,6 +11,7 @@ from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from pulumi.provider.experimental.provider import DiffResponse
 
+from aks_preview.sameness import settled
 from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.arm_types import ArmType
@@ -75,7 +76,9 @@ class FeatureRegistration(Handler):
         return mistakes(FEATURE_INPUTS, inputs)
 
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
-        return diff(old.inputs, inputs, replaces=FEATURE_REPLACES)
+        return diff(
+            old.inputs, settled(FEATURE_INPUTS, old.inputs, inputs), replaces=FEATURE_REPLACES
+        )
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which takes it over."""
@@ -119,7 +122,7 @@ class FeatureRegistration(Handler):
         now = _state(answer)
         if now not in _UNDER_WAY:
             return None
-        inputs = {**old.inputs, **names}
+        inputs = settled(FEATURE_INPUTS, old.inputs, {**old.inputs, **names})
         return Found(resource_id, {**inputs, STATE: now}, inputs)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:

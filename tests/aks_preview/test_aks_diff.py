@@ -53,6 +53,7 @@ def without(*names: str) -> dict[str, Any]:
         (POOL | {"vmSize": "standard_nc8AS_t4_v3"}, [], []),
         (POOL | {"nodeTaints": POOL["nodeTaints"][::-1]}, [], []),
         (POOL | {"tags": {}, "powerState": None}, [], []),
+        (POOL | {"resourceGroupName": "G", "resourceName": "C", "agentPoolName": "GPU"}, [], []),
         # Azure's own choice, said only now.
         (POOL | {"osDiskType": "Managed", "type": "VirtualMachineScaleSets"}, [], []),
         (POOL | {"gpuProfile": {"driver": "Install"}}, [], []),
@@ -67,7 +68,7 @@ def without(*names: str) -> dict[str, Any]:
         (POOL | {"orchestratorVersion": "1.36"}, ["orchestratorVersion"], []),
         (POOL | {"customHeaders": {"One": "2", "Two-2": "2"}}, ["customHeaders.One"], []),
         (
-            POOL | {"networkProfile": {"allowedHostPorts": []}},
+            POOL | {"networkProfile": {"allowedHostPorts": [{"protocol": "TCP"}]}},
             ["networkProfile.allowedHostPorts"],
             [],
         ),
