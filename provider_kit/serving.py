@@ -11,6 +11,8 @@ version of the SDK is tried here first.
 
 import asyncio
 import contextlib
+import os
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from functools import wraps
@@ -28,6 +30,9 @@ _CHANNEL_OPTIONS = [
     ("grpc.max_receive_message_length", 400 * 1024 * 1024),
     ("grpc.max_send_message_length", 400 * 1024 * 1024),
 ]
+
+# More than a cancellation lets a request take.
+_SECONDS_TO_END = 15.0
 
 
 class ProviderError(Exception):
@@ -73,7 +78,10 @@ def type_token(request_type: str) -> str:
 
 
 def serve(provider: sdk.Provider, version: str) -> None:
-    """Runs the provider until the engine ends it: the main function of a plug-in."""
+    """Runs the provider until the engine ends it, or is gone: the main function of a plug-in.
+
+    Asked to end, it ends the work as a cancellation does, and the engine learns what came of it.
+    """
     engine_address = sys.argv[1]
 
     async def run() -> None:
@@ -82,14 +90,41 @@ def serve(provider: sdk.Provider, version: str) -> None:
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
-        # The engine reads the port from the first line of our output.
-        sys.stdout.write(f"{port}\n")
-        sys.stdout.flush()
-        await server.wait_for_termination()
+        is_over = asyncio.Event()
+        for asked in (signal.SIGINT, signal.SIGTERM):
+            # Windows has no such handlers: there Python's own end the process at once.
+            with contextlib.suppress(NotImplementedError):
+                asyncio.get_running_loop().add_signal_handler(asked, is_over.set)
+        watching = asyncio.create_task(_until_gone(engine_address, is_over))
+        try:
+            # The engine reads the port from the first line of our output.
+            os.write(sys.stdout.fileno(), f"{port}\n".encode())
+        except (AttributeError, OSError):
+            # There is no output, or nobody who reads it: whoever started this is gone.
+            is_over.set()
+        await is_over.wait()
+        watching.cancel()
+        await provider.cancel()
+        await server.stop(_SECONDS_TO_END)
 
-    # The engine ends its plug-ins with an interrupt.
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(run())
+
+
+async def _until_gone(engine_address: str, is_over: asyncio.Event) -> None:
+    """Sets the event when an engine that was there cannot be reached any more.
+
+    Our parent may be a language host, which outlives a killed engine by minutes.
+    """
+    states, was_there = grpc.ChannelConnectivity, False
+    async with grpc.aio.insecure_channel(engine_address) as channel:
+        state = channel.get_state(try_to_connect=True)
+        while not (was_there and state is states.TRANSIENT_FAILURE):
+            await channel.wait_for_state_change(state)
+            state = channel.get_state(try_to_connect=True)
+            # A connection is idle again once it has been there.
+            was_there = was_there or state in (states.READY, states.IDLE)
+    is_over.set()
 
 
 _Method = Callable[[Any, Any, Any], Awaitable[Any]]

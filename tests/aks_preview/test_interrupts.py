@@ -26,17 +26,17 @@ class SilentAzure(OddAzure):
     def __init__(self, silent: str, says: Answer | None = None, *, after: str = "") -> None:
         super().__init__()
         self._silent, self._says, self._after = silent, says, after
-        self.is_asked, self._is_over = asyncio.Event(), asyncio.Event()
+        self.is_asked, self.is_over = asyncio.Event(), asyncio.Event()
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         phase = self._phase(request.method, request.path)
         is_time = not self._after or self._after in self.phases()
-        if phase != self._silent or not is_time or self._is_over.is_set():
+        if phase != self._silent or not is_time or self.is_over.is_set():
             return await super().answer(request)
         self.is_asked.set()
         if self._says is not None:
             return await self._sent(request, self._says)
-        await self._is_over.wait()
+        await self.is_over.wait()
         return web.Response(status=503)
 
     async def cancelled(self, work: Work, **configuration: Any) -> Outcome:
@@ -48,7 +48,7 @@ class SilentAzure(OddAzure):
                 await provider.provider.cancel()
                 return await asyncio.wait_for(working, _PATIENCE)
             finally:
-                self._is_over.set()
+                self.is_over.set()
 
 
 def create(provider: Driver) -> Awaitable[Outcome]:

@@ -208,8 +208,8 @@ class OddAzure:
 
 
 @functools.cache
-def _certificate() -> Path:
-    """A certificate that clients in this process trust, and its key, in one file."""
+def certificates() -> Path:
+    """A folder of an authority that clients in this process trust, a certificate and its key."""
     authority = Authority.create("odd Azure")
     certificate, key = authority.issue(subject("odd"), 2, hosts=["localhost"])
     folder = Path(tempfile.mkdtemp())
@@ -227,7 +227,7 @@ def _certificate() -> Path:
 async def serving(azure: OddAzure) -> AsyncIterator[OddAzure]:
     """Serves on a free port while the test runs."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(_certificate() / "certificate", _certificate() / "key")
+    context.load_cert_chain(certificates() / "certificate", certificates() / "key")
     runner = web.AppRunner(_application(azure), access_log=None, keepalive_timeout=60)
     await runner.setup()
     try:

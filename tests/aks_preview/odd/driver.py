@@ -177,14 +177,16 @@ async def driving(azure: OddAzure, **configuration: Any) -> AsyncIterator[Driver
         async with grpc.aio.insecure_channel(own, options=limits) as channel:
             stub = provider_pb2_grpc.ResourceProviderStub(channel)
             driver = Driver(provider, stub, engine.log)
-            await driver.ask("Configure", args=_of(azure) | configuration, acceptSecrets=True)
+            await driver.ask(
+                "Configure", args=configuration_for(azure) | configuration, acceptSecrets=True
+            )
             yield driver
     finally:
         await served.stop(None)
         await server.stop(None)
 
 
-def _of(azure: OddAzure) -> dict[str, str]:
+def configuration_for(azure: OddAzure) -> dict[str, str]:
     return {
         "subscriptionId": SUBSCRIPTION,
         "tenantId": "tenant",
