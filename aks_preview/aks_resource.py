@@ -78,11 +78,11 @@ class AksResource(Handler):
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
-        if await self._get(resource_id, task.until) is not None:
-            raise ProviderError(
-                f"{resource_id} exists already, but is not in this stack's state. Take it over "
-                f"with `pulumi import {self._type.token} {task.name} {resource_id}`, or delete it."
-            )
+        if (there := await self._get(resource_id, task.until)) is not None:
+            taken_over = self._arm.configuration.text("takeOver").lower().split(",")
+            if resource_id.lower() not in map(str.strip, taken_over):
+                raise ProviderError(_exists_already(self._type, task, resource_id))
+            return resource_id, await self.update(task, resource_id, Recorded({}, there), inputs)
         try:
             accepted = await self._put(task, resource_id, lambda: _known(inputs))
             return resource_id, await self._finished(task, accepted, inputs)
@@ -189,6 +189,18 @@ class AksResource(Handler):
         except ProviderError:
             return True
         return True
+
+
+def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
+    # A URN names the types of the parents, and not who they are.
+    parent = " --parent parent=URN" if "$" in task.urn else ""
+    return (
+        f"{resource_id} exists already, but is not in this stack's state. If an update of this "
+        f"stack that was killed has begun it, go on with `AKS_PREVIEW_TAKE_OVER={resource_id} "
+        "pulumi up`. If somebody else has made it, delete it, or see what taking it over would "
+        f"change: `pulumi import {aks_type.token} {task.name} {resource_id}{parent}`, then "
+        f"`pulumi preview --diff`."
+    )
 
 
 def _asked_for(inputs: Values) -> str:

@@ -1,4 +1,4 @@
-"""The settings of aks-preview: azure-native's, and which version of AKS's API is spoken."""
+"""The settings of aks-preview: azure-native's, and its own."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -18,6 +18,11 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             "The version of AKS's API that is spoken, such as `2026-08-02-preview`.",
             # The one that the SDK's own description of the properties belongs to.
             default="2026-08-01",
+        ),
+        "takeOver": Setting(
+            ("AKS_PREVIEW_TAKE_OVER",),
+            "The ids, separated by commas, of pools and clusters that exist already, to go on with "
+            "where the program makes them: an update that was killed has begun them.",
         ),
     }
 )

@@ -1,0 +1,41 @@
+"""What exists already is taken over if the user says so, and by no other way."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from tests.aks_preview.odd.azure import POOL, OddAzure, serving
+from tests.aks_preview.odd.driver import driving
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+
+SCALED = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
+
+
+async def created(azure: OddAzure, **configuration: Any) -> Any:
+    azure.put(POOL, {"properties": {**SCALED, "count": 9}})
+    async with serving(azure), driving(azure, **configuration) as provider:
+        return await provider.create({**POOL_INPUTS, **SCALED, "customHeaders": {"A": "b"}})
+
+
+def test_a_pool_that_its_autoscaler_has_scaled_keeps_its_nodes() -> None:
+    azure = OddAzure()
+
+    outcome = asyncio.run(created(azure, takeOver=f"/another, {POOL.upper()}"))
+
+    assert (outcome.id, outcome.error) == (POOL, "")
+    assert outcome.outputs["customHeaders"] == {"A": "b"}
+    (put,) = [made for made in azure.requests if made.phase == "put"]
+    assert json.loads(put.body)["properties"]["count"] == 9
+    assert put.headers["A"] == "b"
+
+
+@pytest.mark.parametrize("taken_over", ["", POOL[:-1], f"{POOL}2", POOL.rpartition("/")[2]])
+def test_nothing_else_is_taken_over(taken_over: str) -> None:
+    azure = OddAzure()
+
+    outcome = asyncio.run(created(azure, takeOver=taken_over))
+
+    assert f"`AKS_PREVIEW_TAKE_OVER={POOL} pulumi up`" in outcome.error
+    assert "put" not in azure.phases()
