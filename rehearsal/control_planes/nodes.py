@@ -9,7 +9,7 @@ from typing import Any
 
 from catalogue import nodes as conventions
 from catalogue.scheduling import Taint
-from catalogue.sizes import find
+from catalogue.sizes import architecture, find
 from kube.objects import is_true
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.containers import now
@@ -30,7 +30,6 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 DISK_KIBIBYTES_PER_GIB = 1014735
 DISK_ALLOCATABLE = 0.9
 LONGEST_LABEL = 63
-ARM64 = re.compile(r"standard_[a-z]+\d+[a-z]*p[a-z]*_|gb[23]00", re.IGNORECASE)
 SYSTEMS = {
     "Linux": ("linux", "Ubuntu 24.04.3 LTS", "6.8.0-1041-azure", "containerd://2.1.6-1"),
     "Windows": (
@@ -152,7 +151,7 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
         "kubernetes.azure.com/os-sku": "Ubuntu" if system == "linux" else "Windows2022",
         "kubernetes.azure.com/role": "agent",
         "kubernetes.azure.com/storageprofile": "managed",
-        "kubernetes.io/arch": "arm64" if ARM64.search(pool.vm_size) else "amd64",
+        "kubernetes.io/arch": architecture(pool.vm_size) or "amd64",
         "kubernetes.io/os": system,
         "kubernetes.io/role": "agent",
         "node-role.kubernetes.io/agent": "",

@@ -5,7 +5,7 @@ import pytest
 
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
 from catalogue.retirement import BEFORE_ANY, SUCCESSORS
-from catalogue.sizes import find, gpu_sizes, is_gpu_size
+from catalogue.sizes import architecture, find, gpu_sizes, is_gpu_size
 
 
 def test_knows_the_smallest_size_of_the_article() -> None:
@@ -24,6 +24,15 @@ def test_reads_parts_of_gpus_generations_and_what_is_not_known() -> None:
     assert (part.gpus, part.generations) == (Fraction(1, 6), frozenset({"Gen1", "Gen2"}))
     assert unknown is not None
     assert (unknown.gpus, unknown.generations, unknown.gpu_memory_gib) == (None, frozenset(), None)
+
+
+def test_the_architecture_goes_by_the_name() -> None:
+    """A size with Grace whose name has a second number was taken for amd64."""
+    for size in gpu_sizes().values():
+        is_arm = "Arm64" in size.gpu_model
+        assert architecture(size.name) == ("arm64" if is_arm else "amd64"), size.name
+    assert architecture("Standard_D4pds_v5") == "arm64"
+    assert architecture("Standard_NC1_H900_v9") is None
 
 
 # By their names, what is known of them: the GPUs of a machine, their model, and whether AKS brings

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from catalogue import regions
-from catalogue.sizes import GpuSize, Size
+from catalogue.sizes import Size, architecture
 from rehearsal.arm import filters
 from rehearsal.arm.offer_script import plain
 from rehearsal.arm.offers import Offer, listed_gpus
@@ -70,7 +70,7 @@ def _size(offer: Offer) -> Json:
 
 def _capabilities(size: Size) -> dict[str, str]:
     can_premium = re.search(r"\d+[a-z]*s(_|$)|\d+r?s(_|$)", size.name) is not None
-    is_arm = isinstance(size, GpuSize) and "Arm64" in size.gpu_model
+    is_arm = architecture(size.name) == "arm64"
     known: dict[str, str] = {
         "vCPUs": str(size.vcpus),
         "vCPUsAvailable": str(size.vcpus),

@@ -58,6 +58,14 @@ def test_the_local_disks_of_a_size_are_told(shop: Any) -> None:
     assert [found["Standard_D2s_v5"].get(name) for name in told] == ["False", None, "0"]
 
 
+def test_machines_with_arm_are_told(shop: Any) -> None:
+    """All sizes without GPUs were x64, those with Arm as well."""
+    found = {name: capabilities(sku)["CpuArchitectureType"] for name, sku in sizes(shop).items()}
+    arm = {name for name, architecture in found.items() if architecture == "Arm64"}
+    assert {"Standard_D4pds_v5", "Standard_ND128isr_GB300_v6"} < arm
+    assert arm == {name for name in found if "pds_v5" in name or "plds_v5" in name or "_GB" in name}
+
+
 def test_gpus_are_told_as_azure_tells_them(shop: Any) -> None:
     """A part of a GPU counts for one, and of some sizes nothing is said."""
     found = {name: capabilities(sku).get("GPUs") for name, sku in sizes(shop).items()}
