@@ -39,7 +39,7 @@ _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 # By Azure's naming: a p among the features is for Arm, and so is NVIDIA's Grace beside the GPU.
 _SIZE = re.compile(
     r"(standard_)?[a-z]+\d+(-\d+)?(?P<features>[a-z]*)[a-z0-9]*(_.*?(?P<grace>_?gb\d+))?.*",
-    re.IGNORECASE,
+    re.IGNORECASE | re.DOTALL,
 )
 
 
