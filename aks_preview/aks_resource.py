@@ -16,6 +16,7 @@ from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anoth
 from aks_preview.sameness import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake
+from catalogue.shapes import mapping
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import AbandonedError, Cancellation
 from provider_kit.diff import diff
@@ -35,6 +36,10 @@ _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
 _SECONDS_OF_A_READ = 600.0
 _SECONDS_OF_A_LOOK = 30.0
 
+
+# Where Azure's answers say how a resource is doing.
+STATE, SUCCEEDED = "provisioningState", "Succeeded"
+_BROKEN = frozenset({"Canceled", "Failed"})
 
 # What else can be done with headers that come too late than to remove them.
 _WAYS_OUT = MappingProxyType(
@@ -123,7 +128,8 @@ class AksResource(Handler):
                 for name, value in actual.items()
                 if not self._type.is_filled_in(name, value)
             }
-        return Found(resource_id, outputs | of_inputs_alone(old.outputs), now)
+        reason = _why_unfinished(resource_id, old.outputs, outputs)
+        return Found(resource_id, outputs | of_inputs_alone(old.outputs), now, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place = self._place(resource_id)
@@ -284,6 +290,24 @@ def with_counts(inputs: Values, actual: Values) -> dict[str, Any]:
             with_counts(pool, there.get(pool["name"], {})) for pool in inputs["agentPoolProfiles"]
         ]
     return result
+
+
+def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:
+    """Why the next `pulumi up` has to go on with a resource; '' if it has not.
+
+    What somebody else has begun since it was finished is not ours to go on with; its end is seen
+    the next time.
+    """
+    state = str(now.get(STATE) or SUCCEEDED)
+    has_begun_since = state not in _BROKEN and before.get(STATE) == SUCCEEDED
+    if state == SUCCEEDED or has_begun_since:
+        return ""
+    error = mapping(mapping(now.get("status")).get("provisioningError"))
+    said = ": ".join(str(error[part]) for part in ("code", "message") if error.get(part))
+    return (
+        f"Azure says that {resource_id} is {state}{f', {said}' if said else ''}. "
+        "The next `pulumi up` goes on with it."
+    )
 
 
 def _time() -> float:

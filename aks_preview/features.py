@@ -38,9 +38,9 @@ FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
     {NAMESPACE: "names the feature", FEATURE: "names the feature"}
 )
 
-_REGISTERED = "Registered"
+_REGISTERED, _REGISTERING = "Registered", "Registering"
 # A registration that Azure has taken up; Pending is one that somebody at Azure has to approve.
-_UNDER_WAY = frozenset({"Pending", _REGISTERED, "Registering"})
+_UNDER_WAY = frozenset({"Pending", _REGISTERED, _REGISTERING})
 _ARM_TYPE = ArmType(
     name="FeatureRegistration",
     path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
@@ -123,7 +123,16 @@ class FeatureRegistration(Handler):
         if now not in _UNDER_WAY:
             return None
         inputs = settled(FEATURE_INPUTS, old.inputs, {**old.inputs, **names})
-        return Found(resource_id, {**inputs, STATE: now}, inputs)
+        if now == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
+            # Who has not seen the end of the registration has not told the provider either.
+            now = _REGISTERING
+        reason = (
+            ""
+            if now == _REGISTERED
+            else f"{resource_id} is {now}, as Azure says, or its provider has yet to take it over. "
+            "The next `pulumi up` goes on with it."
+        )
+        return Found(resource_id, {**inputs, STATE: now}, inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
         """Warns that the feature stays registered, unless it is to be unregistered."""

@@ -14,7 +14,13 @@ from catalogue.mistakes import Mistake
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
-from provider_kit.serving import DiffRequest, ProviderError, UpdateRequest, type_token
+from provider_kit.serving import (
+    DiffRequest,
+    ProviderError,
+    ResourceInitError,
+    UpdateRequest,
+    type_token,
+)
 from provider_kit.values import plain_map, property_map, with_secrets
 from provider_kit.waiting import begin
 
@@ -44,6 +50,8 @@ class Found(NamedTuple):
     resource_id: str
     outputs: Values
     inputs: Values
+    # Why it is not as it should be; the engine keeps that, and updates the resource the next time.
+    reason: str = ""
 
 
 class Handler(ABC):
@@ -133,11 +141,13 @@ class HandlerProvider(sdk.Provider):
         found = await self.handler(request.type).read(request.resource_id, old)
         if found is None:
             return sdk.ReadResponse()
-        return sdk.ReadResponse(
-            found.resource_id,
-            with_secrets(property_map(found.outputs), self.credentials),
-            with_secrets(property_map(found.inputs), self.credentials),
-        )
+        outputs = with_secrets(property_map(found.outputs), self.credentials)
+        inputs = with_secrets(property_map(found.inputs), self.credentials)
+        if found.reason:
+            raise ResourceInitError(
+                found.reason, resource_id=found.resource_id, properties=outputs, inputs=inputs
+            )
+        return sdk.ReadResponse(found.resource_id, outputs, inputs)
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         task, outputs = self._task(request, request.timeout), self.plain(request.properties)

@@ -226,6 +226,9 @@ def test_operation_failed_with_quota(preview_bench: PreviewBench, aks: Aks, faul
     assert kept["id"].endswith("/agentPools/gpu")
     assert kept["initErrors"]
     faults.lift()
+    # A refresh took the error away, and the pool was Failed for ever.
+    assert "is Failed" in preview_bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert preview_bench.changes("--refresh") == {"pool": "update"}
     assert preview_bench.changes() == {"pool": "update"}
     settle(preview_bench, faults, aks.program())
 
@@ -263,6 +266,7 @@ def test_operation_stuck_until_cancelled(
 
     assert update.returncode != 0
     assert "The update was cancelled" in said
+    assert "is Creating" in preview_bench.pulumi("refresh", "--yes", "--skip-preview")
     assert preview_bench.resources()["pool"]["initErrors"]
     settle(preview_bench, faults, aks.program())
 
@@ -414,6 +418,7 @@ def test_feature_that_never_leaves_registering(preview_bench: PreviewBench, faul
         "ManagedGPUExperiencePreview of Microsoft.ContainerService is still Registering, and "
         "customTimeouts allow no more time." in said
     )
+    assert "is Registering" in preview_bench.pulumi("refresh", "--yes", "--skip-preview")
     assert preview_bench.resources()["feature"]["initErrors"]
     faults.lift()
     said = preview_bench.up(program)
