@@ -20,7 +20,9 @@ GPU = f"{PREFIX}gpu"
 CONFLICT_CONDITION = "DevicePluginConflict"
 
 # The name of its image, whatever the registry; AMD's plugin for other GPUs is called the same.
+# Mirrors that flatten the path have NVIDIA in the name.
 IMAGE = "k8s-device-plugin"
+_NVIDIAS_IMAGE = re.compile(r"(.*[-_.])?nvidia[-_.](k8s[-_.])?device[-_.]plugin")
 _OF_AMD = ("rocm/", "amd/")
 PROGRAM = "nvidia-device-plugin"
 # Starts the plugin where the GPU Operator runs it.
@@ -94,9 +96,11 @@ def is_plugin(container: Mapping[str, Any]) -> bool:
     """Whether a container runs the plugin: its image holds other programs, too."""
     repository = str(container.get("image") or "").partition("@")[0]
     path, _, name = repository.rpartition("/")
-    if name.partition(":")[0] != IMAGE or f"{path}/".endswith(_OF_AMD):
+    image, tag = name.partition(":")[0], _tag(repository)
+    has_vendor = _NVIDIAS_IMAGE.fullmatch(image)
+    if (image != IMAGE and not has_vendor) or f"{path}/".endswith(_OF_AMD):
         return False
-    tag, is_named = _tag(repository), f"{path}/".endswith(_OF_NVIDIA)
+    is_named = has_vendor or f"{path}/".endswith(_OF_NVIDIA)
     if not is_named and _AMDS_TAG.fullmatch(tag) and not _OF_2018.fullmatch(tag):
         return False
     programs = (word.rpartition("/")[2] for word in words(container))

@@ -30,14 +30,15 @@ def images_of(
 ) -> Iterator[Image]:
     """Each container's image; an unknown one hides none of the others."""
 
-    def image_of(place: tuple[str, int]) -> Iterator[Image]:
-        container = mapping(pods[place[0]][place[1]])
-        if text := str(container.get("image") or ""):
-            yield _image(str(container.get("name") or place[1]), text)
+    def images(pods: Mapping[str, Any]) -> Iterator[Image]:
+        def image_of(place: tuple[str, int]) -> Iterator[Image]:
+            container = mapping(pods[place[0]][place[1]])
+            if text := str(container.get("image") or ""):
+                yield _image(str(container.get("name") or place[1]), text)
 
-    with unknowns.deferred():
-        pods = pods_of(resource_type, properties) or {}
-        yield from unknowns.each(containers_of(pods), image_of)
+        return unknowns.each(containers_of(pods), image_of)
+
+    return unknowns.each(pods_of(resource_type, properties, unknowns), images)
 
 
 def _image(container: str, text: str) -> Image:

@@ -88,21 +88,36 @@ _OF_CHARTS = {
     **{name: _OF_PODS[name] for name in ("affinity", "nodeSelector", "tolerations")},
     "daemonsets": an_object({"tolerations": _TOLERATIONS}),
     "devicePlugin": _SWITCH,
+    "enabled": FLAG,
     "driver": _SWITCH,
     "failOnInitError": FLAG,
     "mig": an_object({"strategy": TEXT}),
     "migStrategy": TEXT,
 }
+_CHARTS = an_object(_OF_CHARTS)
+_VALUES = an_object(
+    {**_OF_CHARTS, "gpu-operator": _CHARTS, "nvidia-device-plugin": _CHARTS}, ANYTHING
+)
 # What stands below `spec`, in resources of whichever kind.
 _NODES = {"requirements": _ASKED, "taints": _TOLERATIONS, "startupTaints": _TOLERATIONS}
 _TEMPLATE = an_object({"spec": an_object({**_OF_PODS, **_NODES})})
+_SOURCE = an_object(
+    {
+        "chart": TEXT,
+        "helm": an_object({"valuesObject": _VALUES}),
+    }
+)
 _SPEC = an_object(
     {
         **_OF_PODS,
         **_OF_CHARTS,
+        "chart": an_object({"spec": an_object({"chart": TEXT})}),
         "jobTemplate": an_object({"spec": an_object({"template": an_object({"spec": _PODS})})}),
         "limits": an_object({}, ANYTHING),
+        "source": _SOURCE,
+        "sources": listed(_SOURCE),
         "template": _TEMPLATE,
+        "values": _VALUES,
     }
 )
 _OF_KUBERNETES = {
@@ -111,9 +126,11 @@ _OF_KUBERNETES = {
     "data": TEXTS,
     "kubeconfig": ANYTHING,
     "resource": an_object({"instanceType": TEXT}),
+    "items": listed(an_object({"spec": _SPEC})),
     "spec": _SPEC,
+    "template": _TEMPLATE,
     "valueYamlFiles": ANYTHING,
-    "values": an_object(_OF_CHARTS),
+    "values": _VALUES,
 }
 
 # No name means two things to the rules: one table serves resources of all types.

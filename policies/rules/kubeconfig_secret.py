@@ -5,6 +5,7 @@ what only has to be marked is marked, and what would lie open all the same is re
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from pulumi_policy import EnforcementLevel, ResourceValidationArgs, Secret, Severity
@@ -68,9 +69,8 @@ def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
         yield from unknowns.each(
             ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)
         )
-    with unknowns.deferred():
-        pods = pods_of(args.resource_type, args.props) or {}
-        yield from unknowns.each(containers_of(pods), lambda place: _in_container(pods, *place))
+    for pods in unknowns.each(pods_of(args.resource_type, args.props, unknowns), lambda one: [one]):
+        yield from unknowns.each(containers_of(pods), partial(_in_container, pods))
 
 
 def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Iterator[str]:
@@ -79,7 +79,8 @@ def _in_data(args: ResourceValidationArgs, unknowns: Unknowns, part: str) -> Ite
     return (f"The ConfigMap's {part}, under {key}," for key in keys)
 
 
-def _in_container(pods: Mapping[str, Any], kind: str, index: int) -> Iterator[str]:
+def _in_container(pods: Mapping[str, Any], place: tuple[str, int]) -> Iterator[str]:
+    kind, index = place
     for variable in mappings(mapping(pods[kind][index]).get("env")):
         if has_credentials(variable.get("value")):
             yield f"The environment variable {variable.get('name')} of {kind}[{index}]"

@@ -2,7 +2,7 @@
 
 from pulumi_policy import ResourceValidationArgs
 
-from policies.pools import is_pool, pools_of
+from policies.pools import Pool, pools_of
 from policies.production import PRODUCTION_STACKS, is_production
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
@@ -11,20 +11,22 @@ from policies.unknowns import Unknowns
 @ResourceRule(
     title="GPU pools in production are protected",
     description="GPU node pools of production stacks have Pulumi's option protect.",
-    remedy="Give the pool the resource option protect.",
+    remedy="Give the pool, or the cluster that it is inline in, the resource option protect.",
     tags=("gpu", "aks", "production"),
     settings={"productionStacks": PRODUCTION_STACKS},
 )
 def protect_production_pools(
-    args: ResourceValidationArgs, settings: Settings, _: Unknowns
+    args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
 ) -> Findings:
-    if args.opts.protect or not is_pool(args.resource_type):
+    if args.opts.protect or not is_production(args.urn, settings["productionStacks"]):
         return
-    if not is_production(args.urn, settings["productionStacks"]):
-        return
-    for pool in pools_of(args.resource_type, args.props):
-        if pool.gpu_sizes():
-            yield (
-                f"{pool.label} has GPUs, is production's, and is not protected: one deletion gives "
-                "back GPUs that may not be had again. Give the resource the option protect."
-            )
+    yield from unknowns.each(pools_of(args.resource_type, args.props), _judge_pool)
+
+
+def _judge_pool(pool: Pool) -> Findings:
+    if pool.gpu_sizes():
+        whose = "the cluster" if pool.inline else "the resource"
+        yield (
+            f"{pool.label} has GPUs, is production's, and is not protected: one deletion gives "
+            f"back GPUs that may not be had again. Give {whose} the option protect."
+        )

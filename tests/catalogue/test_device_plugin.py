@@ -24,6 +24,14 @@ NEW = "nvcr.io/nvidia/k8s-device-plugin:v0.18.2"
         ({"image": "nvidia/k8s-device-plugin:1.11"}, True),
         ({"image": "registry:5000/k8s-device-plugin@sha256:0"}, True),
         ({"image": "registry/my-k8s-device-plugin:1"}, False),
+        # Mirrors whose path is flat have the vendor in the name.
+        ({"image": "registry/mirror/nvidia-k8s-device-plugin:1.0"}, True),
+        ({"image": "registry/nvcr-io_nvidia_k8s-device-plugin"}, True),
+        ({"image": "registry/nvidia-device-plugin:v0.18.2"}, True),
+        ({"image": "registry/nvidia-device-plugin:1", "command": ["config-manager"]}, False),
+        ({"image": "nvcr.io/nvidia/kubevirt-gpu-device-plugin:v1.2"}, False),
+        ({"image": "nvcr.io/nvidia/nvidia-sandbox-device-plugin:v1"}, False),
+        ({"image": "nvcr.io/nvidia/gpu-operator:v25.3.0"}, False),
         ({}, False),
         ({"image": "busybox", "command": ["nvidia-device-plugin"]}, False),
         # AMD's plugin is called the same.

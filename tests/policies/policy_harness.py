@@ -34,6 +34,8 @@ class Resource:
     # Resources by their names, by the properties that are made of their outputs.
     made_of: Mapping[str, Iterable[str]] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
+    # What it is a part of, as a resource of the stack by its name.
+    parent: str = ""
 
     @property
     def urn(self) -> str:
@@ -133,6 +135,8 @@ def _member(resource: Resource, resources: Iterable[Resource]) -> Any:
     member = proto.AnalyzerResource(type=resource.type, urn=resource.urn, name=resource.name)
     member.properties.update(resource.outputs)
     member.options.protect = resource.protect
+    if resource.parent:
+        member.parent = urns[resource.parent]
     if resource.provider:
         member.provider.CopyFrom(
             proto.AnalyzerProviderResource(urn=urns[resource.provider], name=resource.provider)

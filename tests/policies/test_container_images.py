@@ -173,3 +173,42 @@ def test_an_image_of_another_registry_is_told_with_where_it_is_from() -> None:
         "The container c0 has someone/a:1.2, from docker.io/someone/a. Allowed are "
         "mcr.microsoft.com, nvcr.io."
     ]
+
+
+def templates(kind: str, spec: dict[str, Any]) -> Resource:
+    return Resource(type=f"kubernetes:{kind}", properties=spec)
+
+
+PODS = {"template": {"spec": {"containers": [{"name": "a", "image": "busybox"}]}}}
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        templates("core/v1:PodTemplate", PODS),
+        templates("core/v1:PodList", {"items": [{"spec": PODS["template"]["spec"]}]}),
+        templates("apps/v1:DeploymentList", {"items": [{"spec": PODS}]}),
+        templates("ray.io/v1:RayCluster", {"spec": {"workerGroupSpecs": [PODS]}}),
+        templates("ray.io/v1:RayJob", {"spec": {"rayClusterSpec": {"headGroupSpec": PODS}}}),
+        templates("batch.volcano.sh/v1alpha1:Job", {"spec": {"tasks": [PODS]}}),
+        templates(
+            "jobset.x-k8s.io/v1alpha2:JobSet", {"spec": {"jobs": [{"template": {"spec": PODS}}]}}
+        ),
+        templates(
+            "kubeflow.org/v1:PyTorchJob", {"spec": {"pytorchReplicaSpecs": {"Worker": PODS}}}
+        ),
+    ],
+    ids=lambda one: one.type,
+)
+def test_in_any_workload_with_a_template_of_pods(resource: Resource) -> None:
+    """Only Kubernetes' own workloads were looked at."""
+    (found,) = findings(container_image_pinned, resource)
+    assert "busybox" in found
+
+
+def test_of_a_custom_resource_only_what_has_its_pods_has_to_be_known() -> None:
+    known = templates("ray.io/v1:RayCluster", {"status": UNKNOWN_STRING_VALUE, "spec": PODS})
+    assert len(findings(container_image_pinned, known)) == 1
+    unknown = templates("ray.io/v1:RayCluster", {"spec": UNKNOWN_STRING_VALUE})
+    (said,) = findings(container_image_pinned, unknown)
+    assert said.startswith("can't run: ")
