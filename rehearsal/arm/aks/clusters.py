@@ -28,12 +28,16 @@ NAMESPACE = "Microsoft.ContainerService"
 TYPE = f"{NAMESPACE}/managedClusters"
 # The type as AKS spells it in answers; ids have the other spelling.
 SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
-LOAD_BALANCER = "networkProfile.loadBalancerProfile"
+# Where the nodes' traffic leaves by addresses of AKS's, and how many these are.
+WAYS_OUT = {
+    "properties.networkProfile.loadBalancerProfile": "managedOutboundIPs.count",
+    "properties.networkProfile.natGatewayProfile": "managedOutboundIPProfile.count",
+}
 # What no answer has before a new cluster is done.
 KNOWN_LATER = (
     "eTag",
     "properties.identityProfile",
-    f"properties.{LOAD_BALANCER}.effectiveOutboundIPs",
+    *(f"{way}.effectiveOutboundIPs" for way in WAYS_OUT),
 )
 
 
@@ -237,8 +241,10 @@ def shown(store: Store, cluster: Resource) -> Json:
         **{name: value for name, value in deepcopy(cluster.body).items() if value is not None},
     }
     body["properties"] |= {"agentPoolProfiles": profiles, "provisioningState": cluster.state}
-    if outbound := at(body, f"properties.{LOAD_BALANCER}"):
-        outbound["effectiveOutboundIPs"] = _outbound_addresses(cluster, outbound)
+    for way, number in WAYS_OUT.items():
+        if outbound := at(body, way):
+            addresses = _outbound_addresses(cluster, outbound, at(outbound, number) or 0)
+            outbound["effectiveOutboundIPs"] = addresses
     if cluster.state == "Creating":
         for path in KNOWN_LATER:
             filling.take(body, path)
@@ -249,11 +255,10 @@ def shown(store: Store, cluster: Resource) -> Json:
     return body
 
 
-def _outbound_addresses(cluster: Resource, outbound: Json) -> list[Json]:
+def _outbound_addresses(cluster: Resource, outbound: Json, count: int) -> list[Json]:
     """Returns the ids of the addresses that the nodes' traffic comes from."""
     if given := at(outbound, "outboundIPs.publicIPs"):
         return [{"id": address["id"]} for address in given if "id" in address]
-    count = at(outbound, "managedOutboundIPs.count") or 0
     _, _, subscription, *_ = cluster.id.split("/")
     group = (
         f"/subscriptions/{subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"

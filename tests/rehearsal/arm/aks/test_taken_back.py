@@ -227,6 +227,22 @@ def test_a_balancer_s_addresses_go_with_the_balancer() -> None:
     assert balancer["managedOutboundIPs"] == {"count": 1}
 
 
+def test_a_gateway_of_aks_has_its_addresses_once_it_is_there() -> None:
+    """Only a load balancer had them."""
+    arm = Arm()
+    gateway = {"managedOutboundIPProfile": {"count": 2}}
+    network = {"outboundType": "managedNATGateway", "natGatewayProfile": gateway}
+    body = cluster({"properties": {"networkProfile": network}})
+    path = arm.name()
+    new = arm.call("PUT", path, body, STABLE).body["properties"]["networkProfile"]
+    assert new["natGatewayProfile"] == {**gateway, "idleTimeoutInMinutes": 4}
+    read = arm.call("GET", path, None, STABLE).body
+    found = read["properties"]["networkProfile"]["natGatewayProfile"]["effectiveOutboundIPs"]
+    assert len({address["id"] for address in found}) == 2
+    again = arm.call("PUT", path, without_etags(read), STABLE).body
+    assert again["properties"]["networkProfile"] == read["properties"]["networkProfile"]
+
+
 @pytest.mark.parametrize("pools", [{}, {"agentPoolProfiles": []}], ids=["no list", "empty"])
 def test_a_cluster_whose_system_aks_hosts_needs_no_pools(pools: dict[str, Any]) -> None:
     """It was refused for want of a System pool."""
