@@ -39,6 +39,8 @@ _SECONDS_OF_A_LOOK = 30.0
 
 # Where Azure's answers say how a resource is doing.
 STATE, SUCCEEDED = "provisioningState", "Succeeded"
+# How many nodes a pool has, and who says so.
+_NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
 
 # What else can be done with headers that come too late than to remove them.
@@ -99,12 +101,14 @@ class AksResource(Handler):
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
         wanted = emptied(self._type.empty, old.inputs, inputs)
+        is_finished = old.outputs.get(STATE) == SUCCEEDED
 
         async def now() -> Values:
             """What to send, by the nodes that there are: AKS scales while this waits."""
             live = await self._get(place, task.until) or {}
-            require_nodes(wanted, live)
-            return with_counts(wanted, live)
+            sent = as_others_left(wanted, old.inputs, live, is_finished=is_finished)
+            require_nodes(sent, live)
+            return sent
 
         try:
             accepted = await self._put(task, place, now)
@@ -258,8 +262,8 @@ async def _known(inputs: Values) -> Values:
 
 def require_nodes(wanted: Values, live: Values) -> None:
     """Refuses to take a pool, or a cluster's own, from the autoscaler with other nodes."""
-    there = {pool["name"]: pool for pool in live.get("agentPoolProfiles") or ()}
-    pools = [(pool, there.get(pool["name"], {})) for pool in wanted.get("agentPoolProfiles") or ()]
+    there = _pools(live)
+    pools = [(pool, there.get(name, {})) for name, pool in _pools(wanted).items()]
     for pool, actual in [(wanted, live), *pools]:
         name = pool.get("name") or pool.get("agentPoolName") or ""
         if reason := nodes.lost_nodes(name, pool, actual):
@@ -271,25 +275,54 @@ def emptied(empty: Values, old: Values, new: Values) -> dict[str, Any]:
     gone = {name: nothing for name, nothing in empty.items() if old.get(name) and not new.get(name)}
     result = {**gone, **new}
     if "agentPoolProfiles" in new:
-        before = {pool["name"]: pool for pool in old.get("agentPoolProfiles") or ()}
+        before = _pools(old)
         result["agentPoolProfiles"] = [
-            emptied(kept.EMPTY_POOL, before.get(pool["name"], {}), pool)
-            for pool in new["agentPoolProfiles"]
+            emptied(kept.EMPTY_POOL, before.get(name, {}), pool)
+            for name, pool in _pools(new).items()
         ]
     return result
 
 
-def with_counts(inputs: Values, actual: Values) -> dict[str, Any]:
-    """The inputs, with the node counts that the autoscaler has chosen: a PUT must not undo it."""
-    result = dict(inputs)
-    if is_autoscaled(inputs) and "count" in actual:
-        result["count"] = actual["count"]
-    if "agentPoolProfiles" in inputs:
-        there = {pool["name"]: pool for pool in actual.get("agentPoolProfiles") or ()}
+def as_others_left(
+    wanted: Values, before: Values, live: Values, *, is_finished: bool
+) -> dict[str, Any]:
+    """What an update sends: its PUT must not undo what others did, and it is not about.
+
+    That is how many nodes there are, and the tags of others. What was not finished is made as
+    wanted, but for the nodes that the autoscaler has chosen.
+    """
+    result = dict(wanted)
+    if is_finished and "count" in live and not _is_about_nodes(wanted, before):
+        said = [name for name in _NODES if name in wanted or is_autoscaled(live)]
+        result = {name: value for name, value in wanted.items() if name not in _NODES}
+        result |= {name: live[name] for name in said if live.get(name) is not None}
+    elif is_autoscaled(wanted) and "count" in live:
+        result["count"] = live["count"]
+    if "tags" in wanted:
+        ours = {name.casefold() for name in (*(before.get("tags") or ()), *wanted["tags"])}
+        theirs = live.get("tags") or {}
+        result["tags"] = {
+            **{name: value for name, value in theirs.items() if name.casefold() not in ours},
+            **wanted["tags"],
+        }
+    if "agentPoolProfiles" in wanted:
+        known, there = _pools(before), _pools(live)
         result["agentPoolProfiles"] = [
-            with_counts(pool, there.get(pool["name"], {})) for pool in inputs["agentPoolProfiles"]
+            as_others_left(pool, known.get(name, {}), there.get(name, {}), is_finished=is_finished)
+            for name, pool in _pools(wanted).items()
         ]
     return result
+
+
+def _is_about_nodes(wanted: Values, before: Values) -> bool:
+    def said(values: Values, name: str) -> Any:
+        return None if values.get(name) is False else values.get(name)
+
+    return any(said(wanted, name) != said(before, name) for name in _NODES)
+
+
+def _pools(cluster: Values) -> dict[str, Values]:
+    return {pool["name"]: pool for pool in cluster.get("agentPoolProfiles") or ()}
 
 
 def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:

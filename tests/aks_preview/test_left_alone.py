@@ -1,0 +1,84 @@
+"""An update does not undo what others did since, and its preview does not show."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aks_preview.aks_resource import as_others_left
+from tests.aks_preview.odd.azure import POOL, OddAzure, serving
+from tests.aks_preview.odd.clock import run
+from tests.aks_preview.odd.driver import driving
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+
+_COUNT = st.integers(1, 9)
+_FIXED = st.fixed_dictionaries({"count": _COUNT})
+_SCALED = st.builds(
+    lambda count: {"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": count}, _COUNT
+)
+POOLS = _FIXED | _SCALED
+
+
+def labelled(label: str) -> dict[str, Any]:
+    return {"nodeLabels": {"a": label}}
+
+
+@settings(deadline=None)
+@given(POOLS, POOLS, POOLS, st.booleans())
+def test_the_number_of_nodes(said: Any, wanted: Any, live: Any, is_inline: bool) -> None:
+    """`az aks nodepool scale` made them seven; the edit of a label made them one again."""
+
+    def sent(new: dict[str, Any], *, is_finished: bool) -> dict[str, Any]:
+        whole = [said | labelled("old"), new | labelled("new"), live]
+        if is_inline:
+            whole = [{"agentPoolProfiles": [pool | {"name": "a"}]} for pool in whole]
+        found = as_others_left(whole[1], whole[0], whole[2], is_finished=is_finished)
+        pool = dict(found["agentPoolProfiles"][0] if is_inline else found)
+        assert pool.pop("nodeLabels") == {"a": "new"}
+        pool.pop("name", None)
+        return pool
+
+    # The update is about something else.
+    assert sent(said, is_finished=True) == live
+    # What was not finished, or what the program changed, is made as it says.
+    for new, is_finished in ((said, False), (wanted, False), (wanted, wanted != said)):
+        count = live["count"] if "maxCount" in new else new["count"]
+        assert sent(new, is_finished=is_finished) == new | {"count": count}
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "live", "sent"),
+    [
+        ({"a": "b"}, {"a": "c"}, {"A": "b", "cost": "1"}, {"a": "c", "cost": "1"}),
+        ({"a": "b", "c": "d"}, {"a": "b"}, {"a": "b", "C": "d", "cost": "1"}, None),
+        # Taken out.
+        ({"a": "b"}, {}, {"a": "b", "cost": "1"}, {"cost": "1"}),
+        ({"a": "b"}, {}, {"a": "b"}, {}),
+        ({}, {"cost": "2"}, {"cost": "1"}, {"cost": "2"}),
+    ],
+)
+def test_the_tags_of_others(before: Any, wanted: Any, live: Any, sent: Any) -> None:
+    expected = {"a": "b", "cost": "1"} if sent is None else sent
+    values = ({"tags": tags} for tags in (wanted, before, live))
+
+    assert as_others_left(*values, is_finished=True)["tags"] == expected
+
+
+def test_an_edit_of_a_label() -> None:
+    """Somebody turned the autoscaler on: the edit of a label sent one node for its seven."""
+    azure = OddAzure()
+    scaled = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": 7}
+    azure.put(POOL, {"properties": {"vmSize": POOL_INPUTS["vmSize"], **scaled}})
+    made = POOL_INPUTS | {"provisioningState": "Succeeded"}
+
+    async def edit() -> None:
+        async with serving(azure), driving(azure) as provider:
+            done = await provider.update(POOL, made, POOL_INPUTS, POOL_INPUTS | labelled("a"))
+            assert not done.error
+
+    run(edit())
+
+    put = next(request for request in azure.requests if request.phase == "put")
+    assert json.loads(put.body)["properties"].items() >= (scaled | labelled("a")).items()
