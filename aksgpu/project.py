@@ -5,7 +5,6 @@ home with all that Pulumi writes; so the real project is only ever read.
 """
 
 import os
-import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +14,14 @@ from typing import Any
 
 import yaml
 
+from aksgpu.stack_key import StackKey
 from aksgpu.stack_names import policies_file, stack_file, stacks_in
+from catalogue import azure_settings
 from rehearsal.files import write_whole
-from settings.stack_file import StackFile, StackFileError, parse
+from settings.project_file import read_project
+from settings.stack_file import StackFile, parse, with_stand_ins
 from settings.stack_file import read as read_stack_file
+from settings.yaml_text import written
 
 # The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
@@ -28,6 +31,9 @@ _STAND_INS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# A rehearsal has an Azure of its own, with a subscription and an identity, whatever these are told.
+_AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
+
 # Where the stand-ins are, whatever program is rehearsed.
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
@@ -36,10 +42,6 @@ _PASSPHRASE = "rehearsal"  # noqa: S105
 
 # How a stack file says which key its secrets are encrypted with: the real one's is not ours.
 _KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
-
-
-class EncryptedError(StackFileError):
-    """A stack file with values that only the real stack's key can read."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Project:
 
     def guarded(self, stack: str) -> list[str]:
         """The options of `pulumi` that hold a stack to the policy pack, as it has configured it."""
-        configuration = policies_file(self.program, stack)
+        configuration = policies_file(stack_files(self.program), stack)
         configured = ["--policy-pack-config", str(configuration)] if configuration.exists() else []
         return ["--policy-pack", str(self.program / "policies"), *configured]
 
@@ -84,10 +86,14 @@ class Project:
         real = _read(self.program / "Pulumi.yaml")
         for made in (self.folder, self.state):
             made.mkdir(parents=True, exist_ok=True)
+        # All stack files lie beside it.
+        real.pop("stackConfigDir", None)
+        if isinstance(real.get("config"), str):
+            del real["config"]
         _write(self.folder / "Pulumi.yaml", real | self._own(real))
         for stack in stacks_in(self.folder):
             # One without a real counterpart was made by hand, with plain pulumi.
-            if stack_file(self.program, stack).exists():
+            if stack_file(stack_files(self.program), stack).exists():
                 self.write_stack(stack)
 
     def write_stack(self, stack: str, text: str | None = None) -> None:
@@ -97,23 +103,38 @@ class Project:
         """
         real, name = self._stack_file(stack, text), stack_file(self.folder, stack).name
         real.require_whole()
-        if secret := sorted({re.split(r"[.\[]", path)[0] for path in real.secrets}):
-            raise EncryptedError(
-                f"{name} has encrypted values ({', '.join(secret)}), which only the real "
-                "stack's key can read. Rehearse with a stack file that does without them."
-            )
         own_file = self.folder / name
         kept = _read(own_file) if own_file.exists() else {}
         keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
         own = {key: value for key, value in real.content.items() if key not in _KEYS_OF_SECRETS}
+        if config := own.get("config"):
+            own["config"] = {key: config[key] for key in config if not _is_of_azure(key)}
+        if real.secrets:
+            own["config"], keys = self._with_stand_ins(own["config"], keys)
         _write(own_file, own | keys)
+
+    def stand_ins(self, stack: str, text: str | None = None) -> list[str]:
+        """The paths of the encrypted values that stand-ins take the places of."""
+        return [path for path in self._stack_file(stack, text).secrets if not _is_of_azure(path)]
+
+    def _with_stand_ins(
+        self, config: Mapping[str, Any], keys: Mapping[str, str]
+    ) -> tuple[dict[str, Any], dict[str, str]]:
+        """A configuration that the rehearsal's own key can read, and that key."""
+        key = StackKey(_PASSPHRASE, keys.get("encryptionsalt"))
+
+        def encrypted(path: str, stand_in: str) -> dict[str, str]:
+            return {"secure": key.encrypted(stand_in, path)}
+
+        made = with_stand_ins(config, encrypted, read_project(self.program))
+        return made, {**keys, "encryptionsalt": key.salt}
 
     def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
         """Whether a stack file, or the text in its place, allows what Azure has retired."""
         return self._stack_file(stack, text).allows_retired
 
     def _stack_file(self, stack: str, text: str | None) -> StackFile:
-        file = stack_file(self.program, stack)
+        file = stack_file(stack_files(self.program), stack)
         return read_stack_file(file) if text is None else parse(text, file.name)
 
     def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,6 +156,17 @@ class Project:
         }
 
 
+def stack_files(program: Path) -> Path:
+    """Where the stack files of a program are."""
+    return program / read_project(program).folder_of_stacks
+
+
+def _is_of_azure(key: str) -> bool:
+    """Whether a key says which Azure a provider works in, and in whose name."""
+    provider, _, name = key.partition(":")
+    return provider in _AZURE_PROVIDERS and name in azure_settings.SETTINGS
+
+
 def _read(file: Path) -> dict[str, Any]:
     return yaml.safe_load(file.read_text(encoding="utf-8")) or {}
 
@@ -142,4 +174,4 @@ def _read(file: Path) -> dict[str, Any]:
 def _write(file: Path, content: Mapping[str, Any]) -> None:
     """Writes a file where it says something else: another rehearsal may be at work with it."""
     if not file.exists() or _read(file) != content:
-        write_whole(file, yaml.safe_dump(dict(content), sort_keys=False).encode())
+        write_whole(file, written(content).encode())

@@ -12,7 +12,6 @@ from rich.table import Table
 from rich.text import Text
 
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, verdict
-from aksgpu.project import EncryptedError
 from aksgpu.running import ProgramError, terminated_as_interrupted
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
@@ -27,7 +26,6 @@ _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
         CloudError: (Cause.REHEARSAL_UNAVAILABLE, _TRY_AGAIN),
         ProgramError: (Cause.PROGRAM_FAILED, _TRY_AGAIN),
         NoStackFileError: (Cause.STACK_MISSING, "name one of those there are"),
-        EncryptedError: (Cause.STACK_FILE_INVALID, _TRY_AGAIN),
         ElsewhereError: (
             Cause.ENVIRONMENT_UNREADABLE,
             "run `pulumi preview`, which knows them, or write them to the stack file",

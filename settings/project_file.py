@@ -36,13 +36,20 @@ class ProjectFile:
 
     def mistakes(self, key: str, value: Any) -> Iterator[Mistake]:
         """The mistakes of a value that is not of the type that its key has."""
-        own = self._declared.get(f"{PROJECT}:{key}", self._declared.get(key, {}))
+        own = self._declaration(key)
         if "type" in own:
             # Outside of lists and maps Pulumi keeps all as texts, and what is encrypted anyway.
             said = value if isinstance(value, list | dict) else _as_text(value)
             if isinstance(value, dict) and [*value] == ["secure"]:
-                said = _STAND_INS.get(own["type"], "")
+                said = self.stand_in(key)
             yield from _mistakes(key, own, said)
+
+    def stand_in(self, key: str) -> str:
+        """A text for the value of a key that is encrypted, of the type that Pulumi looks for."""
+        return _STAND_INS.get(str(self._declaration(key).get("type")), "secret")
+
+    def _declaration(self, key: str) -> Mapping[str, Any]:
+        return self._declared.get(f"{PROJECT}:{key}", self._declared.get(key, {}))
 
     @property
     def _declared(self) -> dict[str, Mapping[str, Any]]:

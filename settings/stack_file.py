@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -189,16 +189,39 @@ def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
 
     What is encrypted is left out; of headers, labels and tags the names stay.
     """
+    known = _with_stand_ins(config, lambda _, stand_in: stand_in or _LEFT_OUT)
+    return {key: _as_text(value) for key, value in known.items()}
+
+
+def with_stand_ins(
+    config: Mapping[str, Any], make: Callable[[str, str], Any], project: ProjectFile
+) -> dict[str, Any]:
+    """A configuration whose encrypted values are what `make` makes of their paths and stand-ins.
+
+    One that has a default, and for which nothing can stand in, is left out.
+    """
+
+    def made(path: str, stand_in: str | None) -> Any:
+        return make(path, stand_in or project.stand_in(path))
+
+    return _with_stand_ins(config, made)
+
+
+def _with_stand_ins(
+    config: Mapping[str, Any], make: Callable[[str, str | None], Any]
+) -> dict[str, Any]:
     known = {
-        key: _in_clear(value, key.removeprefix(f"{PROJECT}:")) for key, value in config.items()
+        key: _in_clear(value, key.removeprefix(f"{PROJECT}:"), make)
+        for key, value in config.items()
     }
     # One without the other would be a mistake.
-    network = config.get(f"{PROJECT}:network")
-    if isinstance(network, Mapping) and any(map(_is_secure, map(network.get, _SERVICES))):
-        known[f"{PROJECT}:network"] = {
-            key: value for key, value in known[f"{PROJECT}:network"].items() if key not in _SERVICES
-        }
-    return {key: _as_text(value) for key, value in known.items() if value is not _LEFT_OUT}
+    for key in ("network", f"{PROJECT}:network"):
+        network = config.get(key)
+        if isinstance(network, Mapping) and any(map(_is_secure, map(network.get, _SERVICES))):
+            known[key] = {
+                name: value for name, value in known[key].items() if name not in _SERVICES
+            }
+    return {key: value for key, value in known.items() if value is not _LEFT_OUT}
 
 
 def _as_text(value: Any) -> str:
@@ -215,18 +238,19 @@ def _is_secure(value: Any) -> bool:
     )
 
 
-def _in_clear(value: Any, path: str) -> Any:
+def _in_clear(value: Any, path: str, make: Callable[[str, str | None], Any]) -> Any:
     """A value without what is encrypted in it; _LEFT_OUT where nothing is left."""
     if _is_secure(value):
         whole, _, name = path.rpartition(".")
         # The features of a preview are in no stand-in.
         is_shown = is_kept(whole) and name.lower() != CUSTOM_FEATURES.lower()
-        return _STAND_INS.get(path, "secret" if is_shown else _LEFT_OUT)
+        stand_in = _STAND_INS.get(path, "secret" if is_shown else None)
+        return _LEFT_OUT if is_kept(path) and not stand_in else make(path, stand_in)
     if isinstance(value, Mapping):
-        known = {key: _in_clear(member, f"{path}.{key}") for key, member in value.items()}
+        known = {key: _in_clear(member, f"{path}.{key}", make) for key, member in value.items()}
         return {key: member for key, member in known.items() if member is not _LEFT_OUT}
     if isinstance(value, list):
-        items = (_in_clear(item, f"{path}[]") for item in value)
+        items = (_in_clear(item, f"{path}[]", make) for item in value)
         return [item for item in items if item is not _LEFT_OUT]
     return value
 

@@ -11,7 +11,7 @@ import codecs
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -116,6 +116,11 @@ def composed(text: str) -> yaml.Node | None:
         raise NoYamlError(" ".join(str(error).split())) from None
     except RecursionError:
         raise NoYamlError("is too deep") from None
+
+
+def written(content: Mapping[str, Any]) -> str:
+    """YAML that Pulumi reads as this content."""
+    return yaml.dump(dict(content), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
 def place_of(node: yaml.Node) -> Place:
@@ -259,6 +264,21 @@ class _Loader(yaml.SafeLoader):
 
     def resolve(self, kind: type[yaml.Node], _value: Any, implicit: Any) -> str:
         return _PLAIN if kind is yaml.ScalarNode and implicit[0] else _TEXT
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts into quotes what Pulumi takes for something else than a text."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    is_plain = _resolved(text, is_time=True)[0] == "str" and text != _MERGE
+    return dumper.represent_scalar(_TEXT, text, style=None if is_plain else '"')
+
+
+_Dumper.add_representer(str, _text)
 
 
 def _scalar(node: yaml.ScalarNode) -> Any:

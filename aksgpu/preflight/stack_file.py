@@ -6,6 +6,7 @@ from pathlib import Path
 
 from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
 from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.project import stack_files
 from aksgpu.report import findings_of_mistakes
 from aksgpu.stack_names import stack_file
 from catalogue.mistakes import Mistake
@@ -33,8 +34,7 @@ class StackConfiguration:
 
 def read(folder: Path, stack: str) -> StackConfiguration:
     """Raises StoppedError with every mistake at once, or StackFileError where none can be told."""
-    place = folder / read_project(folder).folder_of_stacks
-    return configuration_of(read_file(stack_file(place, stack)), folder)
+    return configuration_of(read_file(stack_file(stack_files(folder), stack)), folder)
 
 
 def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:

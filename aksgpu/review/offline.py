@@ -11,7 +11,7 @@ from aksgpu.outcome import Cause, StoppedError, stopped
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import of_rehearsal
 from aksgpu.preflight.preflight import Preflight, run
-from aksgpu.project import EncryptedError, Project
+from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
@@ -32,6 +32,7 @@ _INVALID_BASE = (
     "The base's stack file is not valid, so nothing can have been made from it: everything is "
     "shown as created."
 )
+_STAND_INS = "Encrypted values are not known here, and stand-ins take their places"
 
 
 @contextmanager
@@ -73,6 +74,8 @@ def rehearsed(
         notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
         project.write_stack(stack, now)
         create(place, stack)
+        if stand_ins := project.stand_ins(stack, now):
+            review.notes.append(f"{_STAND_INS}: {', '.join(stand_ins)}.")
         review.preflight = _preflight(project, stack, cloud, place, say)
         review.notes += notes
         yield place
@@ -99,7 +102,7 @@ def _begin_from(
             return [_INVALID_BASE]
         advice = "correct the base, or review without --base, where everything is created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
-    except (ElsewhereError, EncryptedError) as error:
+    except ElsewhereError as error:
         advice = "review without --base, where everything is created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except StackFileError:

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from aksgpu.allowances import Allowance, short_name
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.preflight.stack_file import configuration_of
-from aksgpu.project import Project
+from aksgpu.project import Project, stack_files
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of, findings_of_mistakes
 from aksgpu.review.automation import Place, preview
@@ -68,13 +68,17 @@ class ReviewOptions:
     base: str
     allowed: Sequence[Allowance]
 
+    @property
+    def stack_files(self) -> Path:
+        return stack_files(self.project)
+
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
     review = Review(offline=options.offline, base=options.base)
     # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
     named = [name.rpartition("/")[2] if options.offline else name for name in options.stacks]
     review.stacks = [
-        StackReview(stack=stack, file=path_in_repository(stack_file(options.project, stack)))
+        StackReview(stack=stack, file=path_in_repository(stack_file(options.stack_files, stack)))
         for stack in dict.fromkeys(named)
     ]
     try:
@@ -169,7 +173,7 @@ def _refuse_mistakes(file: StackFile, project: Path) -> None:
 
 def _judging(stack: str, options: ReviewOptions, files: _Files) -> Judging:
     """By what the stack is judged: what a change brings for that counts where it is allowed."""
-    own = policies_file(options.project, stack)
+    own = policies_file(options.stack_files, stack)
     there = None
     if options.base:
         retired = False
@@ -218,7 +222,7 @@ def _place(
         # With whatever backend and credentials its user has.
         yield Place(engine, pulumi_in(engine, options.project))
         return
-    name = stack_file(options.project, review.stack).name
+    name = stack_file(options.stack_files, review.stack).name
     if options.base and files.base is None:
         review.notes.append(f"{options.base} has no {name}: everything is new.")
     if files.goes:
@@ -229,11 +233,11 @@ def _place(
 
 
 def _at_base(options: ReviewOptions, file: Path) -> str | None:
-    return text_at(options.project, options.base, file.name) if options.base else None
+    return text_at(options.stack_files, options.base, file.name) if options.base else None
 
 
 def _files(options: ReviewOptions, stack: str) -> _Files:
-    file = stack_file(options.project, stack)
+    file = stack_file(options.stack_files, stack)
     base = _at_base(options, file)
     try:
         return _Files(read_stack_file(file), base, goes=False)

@@ -1,3 +1,6 @@
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -7,6 +10,7 @@ import yaml
 
 from aksgpu.project import Project
 from aksgpu.stack_names import policies_file, stack_file, stack_of
+from engine import Engine
 from settings.stack_file import StackFileError
 from tests.bench import ROOT
 
@@ -69,11 +73,52 @@ def test_keeps_its_own_key_when_the_stack_file_changes(project: Project) -> None
     assert read(own) == {"config": {"aks-gpu:location": "westeurope"}, "encryptionsalt": "v1:ours"}
 
 
-def test_refuses_what_only_the_real_key_can_read(project: Project) -> None:
-    write_stack(project, {"config": {"aks-gpu:a": "b", "aks-gpu:deep": [{"c": {"secure": "v1:"}}]}})
+SECRETS = """\
+encryptionsalt: v1:theirs
+config:
+  azure-native:clientSecret: {secure: v1:a}
+  azure-native:subscriptionId: 12345678-1234-9876-4563-123456789012
+  dbPassword: {secure: v1:b}
+  aks-gpu:declared: {secure: v1:c}
+  aks-gpu:tags: {team: {secure: v1:d}, plain: '0o17'}
+  aks-gpu:network: {serviceCidr: 10.8.0.0/16, dnsServiceIp: {secure: v1:e}}
+  aks-gpu:systemPool: {customHeaders: {AKSHTTPCustomFeatures: {secure: v1:f}}}
+  aks-gpu:deep: [{c: {secure: v1:g}}]
+"""
 
-    with pytest.raises(StackFileError, match=r"encrypted values \(aks-gpu:deep\)"):
-        project.write_stack("dev")
+
+def test_stand_ins_take_the_places_of_what_only_the_real_key_can_read(
+    project: Project, engine: Engine
+) -> None:
+    """A stack file with any secret could not be rehearsed, nor reviewed offline."""
+    declared = {"aks-gpu:declared": {"type": "boolean"}}
+    real = project.program / "Pulumi.yaml"
+    real.write_text(yaml.safe_dump({"name": "aks-gpu", "runtime": "python", "config": declared}))
+    (project.program / "Pulumi.dev.yaml").write_text(SECRETS)
+    project.write()
+    project.write_stack("dev")
+
+    def pulumi(*arguments: str) -> str:
+        environment = {**os.environ, **project.environment()}
+        command = [str(engine.pulumi), *arguments]
+        return subprocess.check_output(command, cwd=project.folder, env=environment, text=True)
+
+    pulumi("stack", "init", "dev")
+    told = json.loads(pulumi("config", "--json", "--show-secrets", "--stack", "dev"))
+    assert {key: (said["value"], said["secret"]) for key, said in told.items()} == {
+        "aks-gpu:dbPassword": ("secret", True),
+        "aks-gpu:declared": ("false", True),
+        "aks-gpu:tags": ('{"plain":"0o17","team":"secret"}', True),
+        "aks-gpu:network": ("{}", False),
+        "aks-gpu:systemPool": ('{"customHeaders":{}}', False),
+        "aks-gpu:deep": ('[{"c":"secret"}]', True),
+    }
+    assert project.stand_ins("dev")[:2] == ["aks-gpu:dbPassword", "aks-gpu:declared"]
+
+    own = project.folder / "Pulumi.dev.yaml"
+    before = own.read_text()
+    project.write()
+    assert own.read_text() == before
 
 
 @pytest.mark.parametrize("text", ["", "config:\n", "config: {}\n"])
@@ -163,3 +208,19 @@ def test_takes_a_text_in_place_of_the_stack_file(project: Project) -> None:
     assert read(project.folder / "Pulumi.dev.yaml") == yaml.safe_load(earlier)
     assert project.asks_for_retired("dev", earlier)
     assert not project.asks_for_retired("dev")
+
+
+@pytest.mark.parametrize("said", ["stackConfigDir", "config"])
+def test_stack_files_are_where_the_project_file_says(project: Project, said: str) -> None:
+    real = {key: value for key, value in REAL.items() if key != "config"} | {said: "stacks"}
+    (project.program / "Pulumi.yaml").write_text(yaml.safe_dump(real))
+    (project.program / "stacks").mkdir()
+    (project.program / "stacks" / "Pulumi.dev.yaml").write_text("config: {a: b}")
+    (project.program / "stacks" / "Pulumi.dev.policies.json").write_text("{}")
+
+    project.write()
+    project.write_stack("dev")
+
+    assert read(project.folder / "Pulumi.dev.yaml") == {"config": {"a": "b"}}
+    assert said not in read(project.folder / "Pulumi.yaml")
+    assert str(project.program / "stacks" / "Pulumi.dev.policies.json") in project.guarded("dev")

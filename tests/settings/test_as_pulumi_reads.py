@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from engine import Engine
 from settings.stack_file import StackFile, StackFileError, as_the_engine_hands_it_over, parse
+from settings.yaml_text import written
 
 # Values by how Pulumi's engine was seen to read them.
 SCALARS = {
@@ -116,10 +117,10 @@ def read(text: str) -> StackFile | None:
     return None if file.wrong else file
 
 
-@pytest.mark.parametrize(("written", "value"), SCALARS.items())
-def test_scalars(written: str, value: str) -> None:
+@pytest.mark.parametrize(("said", "value"), SCALARS.items())
+def test_scalars(said: str, value: str) -> None:
     """`yes` was true, `1:30` ninety, a date no JSON, and the review failed at .nan."""
-    file = read(f"config:\n  a: {written}\n")
+    file = read(f"config:\n  a: {said}\n")
     assert file
     assert as_the_engine_hands_it_over(file.config) == {"aks-gpu:a": value}
 
@@ -162,6 +163,14 @@ flows = st.recursive(
 files = st.lists(st.tuples(keys, flows), min_size=1, max_size=3).map(
     lambda pairs: "config:\n" + "".join(f"  k{key}: {value}\n" for key, value in pairs)
 )
+
+
+@given(st.sampled_from([*SCALARS, "<<", "a: b", "it's", "# a", "- a"]) | numbers | times | words)
+@settings(max_examples=100)
+def test_what_is_written_is_read_again(text: str) -> None:
+    """A copy of a stack file that was written by YAML 1.1 said other numbers to Pulumi."""
+    content = {"config": {"aks-gpu:a": text, "aks-gpu:b": {text: [text]}}}
+    assert parse(written(content), "x").content == content
 
 
 @pytest.mark.long

@@ -109,12 +109,19 @@ def test_every_mistake_of_a_stack_file_is_told_with_its_place(tmp_path: Path) ->
 
 
 def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path: Path) -> None:
-    """Once the base counted as invalid: everything was new, and a pool that went was not told."""
+    """Once the base counted as invalid: everything was new, and a pool that went was not told.
+
+    And a stack file with secrets could not be reviewed at all.
+    """
     old = {"name": "old", "vmSize": "Standard_NC6s_v3", "minCount": 0, "maxCount": 4}
     own = {"name": "own", "vmSize": "Standard_ND7_v9", "minCount": 0, "maxCount": 4}
 
     def write(*pools: dict[str, Any]) -> None:
-        said = {"config": {"aks-gpu:gpuPools": [*pools]}}
+        secret = {"secure": "v1:abc"}
+        said: dict[str, Any] = {
+            "config": {"aks-gpu:gpuPools": [*pools], "aks-gpu:tags": {"team": secret}}
+        }
+        said["config"] |= {"azure-native:clientSecret": secret}
         (project / "Pulumi.old.yaml").write_text(yaml.safe_dump(said))
 
     project = own_program(tmp_path / "project", "old")
@@ -126,7 +133,8 @@ def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path:
 
     write(old | {"maxCount": 1}, own | {"maxCount": 1})
     (stack,) = reviewed(tmp_path, *where, cause="fine")["stacks"]
-    assert stack["notes"] == []
+    (note,) = stack["notes"]
+    assert note.endswith("stand-ins take their places: aks-gpu:tags.team.")
     assert [pool["name"] for pool in stack["changes"]["update"]] == ["old", "own"]
     assert {finding["rule"] for finding in stack["findings"]} >= {"gpu-size-retired"}
 
