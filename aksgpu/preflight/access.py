@@ -16,7 +16,6 @@ from azure.core.pipeline.policies import (
     RequestIdPolicy,
     UserAgentPolicy,
 )
-from azure.core.rest import AsyncHttpResponse, HttpRequest
 from azure.mgmt.compute.aio import ComputeManagementClient
 from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
@@ -24,13 +23,13 @@ from azure.mgmt.resource.features.aio import FeatureClient
 from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
 from aks_preview.configuration import PACKAGE, SETTINGS
+from aksgpu.preflight.price_list import Client, price_list_url
 from catalogue.today import today
 from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
 
-RETAIL_PRICES = "https://prices.azure.com/api/retail/prices"
 # Questions change nothing, so that each may be asked again; but somebody is waiting.
 _PATIENCE: Mapping[str, Any] = MappingProxyType(
     {
@@ -62,7 +61,7 @@ class Access:
     configuration: Configuration
     # Certificates to trust in place of the machine's own.
     authorities: Path | None = None
-    prices: str = RETAIL_PRICES
+    prices: str | None = field(default_factory=price_list_url)
     # The day by which this Azure judges what is retired.
     today: date = field(default_factory=today)
     # A rehearsal knows the sizes of the catalogue alone.
@@ -95,8 +94,9 @@ class Clients:
     aks: ContainerServiceClient
     features: FeatureClient
     resources: ResourceManagementClient
-    prices: AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
-    prices_url: str
+    prices: Client
+    # None: nobody asks what it costs.
+    prices_url: str | None
 
 
 @asynccontextmanager
@@ -117,7 +117,6 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
         # Said once here, and not by every question in its turn.
         await credential.get_token(cloud.scope)
         version = access.configuration.text("apiVersion")
-        impatient = {"policies": _plain(_IMPATIENCE), **_IMPATIENCE, **trust}
         enter = opened.enter_async_context
 
         def signed() -> dict[str, Any]:
@@ -138,9 +137,14 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
             resources=await enter(
                 ResourceManagementClient(subscription_id=subscription, **signed())
             ),
-            prices=await enter(AsyncPipelineClient(access.prices, **impatient)),
+            prices=await enter(price_client(access.prices or "", **trust)),
             prices_url=access.prices,
         )
+
+
+def price_client(url: str, **trust: Any) -> Client:
+    """A client for a price list, as a context."""
+    return AsyncPipelineClient(url, policies=_plain(_IMPATIENCE), **_IMPATIENCE, **trust)
 
 
 async def _cloud(access: Access) -> AzureCloud:

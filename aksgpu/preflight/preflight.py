@@ -69,17 +69,20 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
         facts = replace(facts, owned=owned())
     result.location, result.subscription = facts.location, facts.subscription
     result.rows += judge(settings, facts, access.today)
-    result.costs = costs.costs(wanted.pools(settings), prices, facts)
-    result.rows += costs.judge(result.costs)
+    if prices is not None:
+        result.costs = costs.costs(wanted.pools(settings), prices, facts)
+        result.rows += costs.judge(result.costs)
     return result
 
 
 async def _ask(
     settings: Settings, access: Access, say: Say
-) -> tuple[Facts, PriceList | Unanswered]:
+) -> tuple[Facts, PriceList | Unanswered | None]:
     say("Signing in to Azure")
     async with connected(access) as clients:
         facts = await ask(settings, clients, say)
+        if clients.prices_url is None:
+            return facts, None
         names = [costs.name_in_prices(pool, facts) for pool in wanted.pools(settings)]
         say("Reading the price list")
         return facts, await ask_prices(clients.prices, clients.prices_url, facts.location, names)

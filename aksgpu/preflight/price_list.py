@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,12 @@ from azure.core.exceptions import AzureError
 from azure.core.rest import AsyncHttpResponse, HttpRequest
 
 from aksgpu.preflight.facts import Unanswered
+from catalogue.today import today
 from provider_kit.errors import explained
+
+_AZURES_OWN = "https://prices.azure.com/api/retail/prices"
+# Where a network has a copy of it.
+_VARIABLE = "AKS_GPU_PRICE_LIST"
 
 Client = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
 Item = Mapping[str, Any]
@@ -28,6 +34,11 @@ _OTHER_PRODUCT = re.compile(r"\b(Win|Windows|Cloud ?Services|Dedicated Host)\b",
 _HOUR = "1 Hour"
 # What the API calls whoever is not known to it.
 _NOBODY = ("", "Default")
+
+
+def price_list_url() -> str:
+    """Azure's own price list, or what AKS_GPU_PRICE_LIST names in its place."""
+    return os.environ.get(_VARIABLE) or _AZURES_OWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +60,11 @@ class PriceList:
     asked_on: date
     # Whom the list says it is for, where that is not everybody.
     remark: str = ""
+
+    @property
+    def name(self) -> str:
+        host = urlsplit(self.source).hostname
+        return "Azure's price list" if self.source == _AZURES_OWN else f"the price list of {host}"
 
     def price(self, size: str, location: str, *, spot: bool) -> Price | Unanswered:
         """The price of a size for Linux, on demand or as spot. Nothing is guessed."""
@@ -92,7 +108,7 @@ def _put_together(pages: Sequence[Item], url: str) -> PriceList | Unanswered:
         items=[item for page in pages for item in page["Items"]],
         currency=next(iter(currencies), "USD"),
         source=url,
-        asked_on=datetime.now(UTC).date(),
+        asked_on=today(),
         remark="; ".join(sorted(customers.difference(_NOBODY))),
     )
 

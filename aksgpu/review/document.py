@@ -3,12 +3,16 @@
 from typing import Any
 
 from aksgpu import report
+from aksgpu.preflight.facts import Unanswered
 from aksgpu.review.judging import Judging
 from aksgpu.review.model import (
     CHANGE_KINDS,
+    Costs,
     GpuCount,
     LostPool,
     NotRun,
+    PoolChange,
+    PoolState,
     Resource,
     Review,
     Span,
@@ -53,6 +57,8 @@ def _stack(stack: StackReview) -> dict[str, Any]:
         "rulesNotRun": [_not_run(stack, rule) for rule in stack.not_run],
         "preflight": stack.preflight.to_json() if stack.preflight else None,
         "gpus": None if stack.gpus is None else [_gpus(count) for count in stack.gpus],
+        "pools": [_pool(pool) for pool in stack.pools],
+        "costs": _costs(stack.costs),
         "changes": {
             kind: [
                 {**_resource(change.resource), "properties": list(change.properties)}
@@ -122,6 +128,36 @@ def _gpus(count: GpuCount) -> dict[str, Any]:
         "vmSize": count.vm_size,
         "nodes": {"before": _span(count.nodes_before), "after": _span(count.nodes_after)},
         "gpus": {"before": _span(count.gpus_before), "after": _span(count.gpus_after)},
+    }
+
+
+def _pool(pool: PoolChange) -> dict[str, Any]:
+    return {
+        "pool": pool.pool,
+        "resource": _resource(pool.resource),
+        "becomes": pool.becomes or None,
+        "before": [_state(state) for state in pool.before],
+        "after": [_state(state) for state in pool.after],
+    }
+
+
+def _state(state: PoolState) -> dict[str, Any]:
+    return {"vmSize": state.vm_size, "nodes": _span(state.nodes), "gpus": _span(state.gpus)}
+
+
+def _costs(costs: Costs | Unanswered | None) -> dict[str, Any] | None:
+    """What the nodes cost an hour; without the price list, why that is not known."""
+    if costs is None:
+        return None
+    if isinstance(costs, Unanswered):
+        return {"hourly": None, "unavailable": costs.reason}
+    return {
+        "hourly": {"before": _span(costs.before), "after": _span(costs.after)},
+        "unavailable": None,
+        "currency": costs.currency,
+        "source": costs.source,
+        "askedOn": costs.asked_on.isoformat(),
+        "unpriced": list(costs.unpriced),
     }
 
 

@@ -3,13 +3,12 @@
 So do updates that give a pool's machines another size, or that no longer name an inline pool.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
 
 from aksgpu.allowances import Allowance
 from aksgpu.review.model import LOSSES, LossKind, LostPool
 from aksgpu.review.pools import NOT_KNOWN_YET, GpuPool, all_pools, gpu_pools, nodes_in_words
-from aksgpu.review.seen import Step
+from aksgpu.review.seen import Step, inputs_of
 from policies.pools import is_pool
 
 # What a pool is in, outermost first: the last part of the type, what it is in words, and the inputs
@@ -86,10 +85,10 @@ def _on_account_of(step: Step) -> str:
 
 def _holder(pool: Step, holders: Iterable[Step]) -> tuple[LossKind, str] | None:
     """What becomes of a pool whose cluster or resource group goes."""
-    inputs = _inputs(pool)
+    inputs = inputs_of(pool.old)
     for suffix, called, names in _HOLDERS:
         for holder in holders:
-            kind, own = _goes(holder), _inputs(holder)
+            kind, own = _goes(holder), inputs_of(holder.old)
             same = all(name in own and own[name] == inputs.get(name) for name in names)
             if kind and same and holder.resource.type.endswith(suffix):
                 return kind, f", since its {called} {holder.resource.name} is {LOSSES[kind][0]}"
@@ -120,7 +119,3 @@ def _losses_of_update(
             yield "resize", pool, ", unless it keeps machines of this size: that is not known yet"
         else:
             yield "resize", pool, ", since it is to have no machines of this size"
-
-
-def _inputs(step: Step) -> Mapping[str, Any]:
-    return (step.old and step.old.inputs) or {}

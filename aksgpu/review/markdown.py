@@ -13,6 +13,7 @@ from typing import TypeVar
 from aksgpu.outcome import Finding
 from aksgpu.preflight.rows import Row
 from aksgpu.review import wording
+from aksgpu.review.diagram import as_mermaid
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
@@ -31,6 +32,8 @@ MARKER = "<!-- aks-gpu review -->"
 _MOST_BYTES = 60_000
 # How many items of a list are shown, and how many letters of a text, from generous to meagre.
 _CUTS = ((1000, 4000), (200, 1500), (50, 800), (20, 500), (5, 300), (1, 150))
+# More pools than these make a picture that nobody reads.
+_MOST_DRAWN = 20
 _FEWER_STACKS = (100, 30, 10, 3)
 _OK, _NOT_OK, _WARNING = "✅", "❌", "⚠️"
 
@@ -107,6 +110,10 @@ class _Writer:
             yield self._text(wording.preflight_result(stack.preflight)) + "\n"
             yield from self._list(wording.preflight_rows(stack.preflight), self._answer)
         yield from self._gpus(stack)
+        if stack.costs:
+            yield self._text(wording.costs_in_words(stack.costs)) + "\n"
+        if diagram := as_mermaid(stack.pools, stack.gpus or (), min(self.most, _MOST_DRAWN)):
+            yield f"```mermaid\n{diagram}\n```\n"
         yield from self._changes(stack)
 
     def _problem(self, stack: StackReview, problem: Finding) -> str:

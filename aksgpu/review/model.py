@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
 from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding, verdict
+from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
 from aksgpu.review.judging import Judging
 
@@ -145,6 +147,38 @@ class GpuCount(NamedTuple):
     gpus_after: Span | None
 
 
+class PoolState(NamedTuple):
+    """A pool's machines of one size, as they were or will be; None: not known."""
+
+    vm_size: str
+    nodes: Span | None
+    gpus: Span | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PoolChange:
+    """A GPU pool before and after, and what becomes of it in a word; empty: it stays as it is."""
+
+    pool: str
+    resource: Resource
+    becomes: str
+    before: Sequence[PoolState]
+    after: Sequence[PoolState]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Costs:
+    """What the nodes cost an hour, by a price list and its day."""
+
+    before: Span
+    after: Span
+    currency: str
+    source: str
+    asked_on: date
+    # The pools whose price, place or number of nodes is not known.
+    unpriced: Sequence[str]
+
+
 @dataclass(kw_only=True)
 class StackReview:
     """What is known of one stack."""
@@ -167,6 +201,10 @@ class StackReview:
     preflight: Preflight | None = None
     # None where the preview did not come to its end.
     gpus: list[GpuCount] | None = None
+    # The GPU pools, those that stay as they are too.
+    pools: list[PoolChange] = field(default_factory=list)
+    # None where there is nothing that costs, or the preview did not come to its end.
+    costs: Costs | Unanswered | None = None
     # Where resources are spoken of in the stack file, by their URNs; keys, by themselves.
     lines: dict[str, int] = field(default_factory=dict)
 

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -125,7 +126,9 @@ def _preflight(
         return None
     known = partial(owned.by_state, place.pulumi, stack)
     with Progress(f"Asking the rehearsal cloud about {stack}", say) as progress:
-        return run(stack, settings, of_rehearsal(cloud), known, progress.update)
+        # Its prices are made up.
+        access = replace(of_rehearsal(cloud), prices=None)
+        return run(stack, settings, access, known, progress.update)
 
 
 def _era(project: Project, stack: str, base: str | None, now: str | None) -> Era:

@@ -1,7 +1,7 @@
 """The GPU pools of a preview: as they were, as they will be, and which of them go."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -9,8 +9,16 @@ from typing import Any
 from pulumi.automation.events import StepEventStateMetadata
 from pulumi.runtime.rpc import UNKNOWN
 
-from aksgpu.review.model import GpuCount, Resource, Span
-from aksgpu.review.seen import Step
+from aksgpu.review.model import (
+    LOSSES,
+    GpuCount,
+    LostPool,
+    PoolChange,
+    PoolState,
+    Resource,
+    Span,
+)
+from aksgpu.review.seen import Step, inputs_of
 from catalogue.sizes import find, is_gpu_size
 from policies.pools import Machines, Pool, pools_of
 
@@ -32,6 +40,7 @@ class GpuPool:
     vm_size: str
     # None: not known before the update.
     nodes: Span | None
+    spot: bool
 
     @property
     def may_have_gpus(self) -> bool:
@@ -58,9 +67,42 @@ def all_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[
         return []
     return [
         _gpu_pool(resource, pool, machines)
-        for pool in pools_of(state.type, _readable(state.inputs or {}))
+        for pool in pools_of(state.type, _readable(inputs_of(state)))
         for machines in pool.machines()
     ]
+
+
+def pool_changes(steps: Iterable[Step], lost: Iterable[LostPool]) -> list[PoolChange]:
+    """The GPU pools before and after; what becomes of those that are lost is told already."""
+    fates = {(loss.resource, loss.pool): LOSSES[loss.kind][0] for loss in lost}
+    changes = []
+    for step in steps:
+        before, after = (_by_name(gpu_pools(step.resource, each)) for each in (step.old, step.new))
+        for name in dict.fromkeys([*before, *after]):
+            there, then = before.get(name, []), after.get(name, [])
+            fate = fates.get((step.resource, name)) or _fate(there, then)
+            changes.append(
+                PoolChange(
+                    pool=name, resource=step.resource, becomes=fate, before=there, after=then
+                )
+            )
+    # The engine tells them as they come.
+    return sorted(changes, key=lambda change: (change.resource.name, change.pool))
+
+
+def _by_name(pools: Iterable[GpuPool]) -> dict[str, list[PoolState]]:
+    found: dict[str, list[PoolState]] = defaultdict(list)
+    for pool in pools:
+        found[pool.name].append(PoolState(pool.vm_size, pool.nodes, pool.gpus))
+    return found
+
+
+def _fate(before: Sequence[PoolState], after: Sequence[PoolState]) -> str:
+    if not before:
+        return "created"
+    if not after:
+        return "gone"
+    return "" if before == after else "changed"
 
 
 def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
@@ -120,6 +162,7 @@ def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
         resource=resource,
         vm_size=size.name if size else said,
         nodes=_nodes(machines),
+        spot=pool.is_spot(),
     )
 
 

@@ -13,15 +13,16 @@ from aksgpu.project import Project, stack_files
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of, findings_of_mistakes
 from aksgpu.review.automation import Place, preview
+from aksgpu.review.costs import costs
 from aksgpu.review.git import path_in_repository, text_at
 from aksgpu.review.judging import Criteria, Judging, judging
 from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
-from aksgpu.review.pools import count_gpus
+from aksgpu.review.pools import count_gpus, pool_changes
 from aksgpu.review.retirements import refuse_new
-from aksgpu.review.seen import Seen, Step
+from aksgpu.review.seen import Seen, Step, inputs_of
 from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
 from aksgpu.stack_names import policies_file, stack_file
@@ -146,7 +147,11 @@ def _review(
         review.notes += _unused(review, options.allowed)
         review.problems += problems
         # Of a preview that did not come to its end, what is left out is not known.
-        review.gpus = None if problems else count_gpus(seen.steps.values())
+        if not problems:
+            review.gpus = count_gpus(seen.steps.values())
+            review.pools = pool_changes(seen.steps.values(), review.lost)
+            say("Reading Azure's price list")
+            review.costs = costs(seen.steps.values())
         _find_lines(review, file, seen)
     except (ProgramError, StackFileError, StoppedError) as error:
         review.problems += [
@@ -261,5 +266,5 @@ def _find_lines(review: StackReview, file: StackFile, seen: Seen) -> None:
 
 def _names(step: Step | None) -> Iterator[str]:
     for state in (step.new, step.old) if step else ():
-        inputs = (state and state.inputs) or {}
+        inputs = inputs_of(state)
         yield from (str(inputs[name]) for name in _NAMES if name in inputs)

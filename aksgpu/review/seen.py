@@ -42,6 +42,10 @@ class Step:
     properties: tuple[str, ...]
 
 
+def inputs_of(state: StepEventStateMetadata | None) -> Mapping[str, Any]:
+    return (state and state.inputs) or {}
+
+
 @dataclass
 class Seen:
     """The events of one preview; `on_event` takes them as they come."""

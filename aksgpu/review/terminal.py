@@ -40,6 +40,8 @@ def _print_stack(stack: StackReview, console: Console) -> None:
     if stack.preflight:
         _print_preflight(stack.preflight, console)
     _print_gpus(stack, console)
+    if stack.costs:
+        _print(console, Text(wording.costs_in_words(stack.costs)), 2)
     _print_changes(stack, console)
     console.print()
 

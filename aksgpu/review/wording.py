@@ -4,14 +4,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.preflight import Preflight
-from aksgpu.preflight.price_list import PriceList
 from aksgpu.preflight.rows import Row
 from aksgpu.review.judging import Brought
 from aksgpu.review.model import (
     CHANGE_KINDS,
     CHANGE_WORDS,
     SEVERITIES,
+    Costs,
     GpuCount,
     Resource,
     Span,
@@ -32,14 +33,24 @@ GPU_HEADINGS = ("size", "nodes before", "nodes after", "GPUs before", "GPUs afte
 
 
 def preflight_result(preflight: Preflight) -> str:
-    """What the preflight came to, with what the nodes will cost."""
-    result, costs = f"Preflight: {preflight.verdict.meaning}.", preflight.costs
-    if not costs or costs.hourly is None or not isinstance(costs.prices, PriceList):
-        return f"{result} What the nodes cost is not known."
-    fewest, most = costs.hourly.monthly.fewest, costs.hourly.monthly.most
-    remark = f" ({costs.prices.remark})" if costs.prices.remark else ""
-    cost = f"{fewest:,.0f} to {most:,.0f} {costs.prices.currency} a month{remark}"
-    return f"{result} The nodes cost {cost}."
+    return f"Preflight: {preflight.verdict.meaning}."
+
+
+def costs_in_words(costs: Costs | Unanswered) -> str:
+    """What the nodes cost an hour, before and after."""
+    if isinstance(costs, Unanswered):
+        return f"What the nodes cost is not known: {costs.reason}."
+    before, after = (_money(span) for span in (costs.before, costs.after))
+    without = f" {', '.join(costs.unpriced)} left out: no price is known." if costs.unpriced else ""
+    return (
+        f"By {costs.source} of {costs.asked_on}, the nodes cost {before} {costs.currency} an hour "
+        f"before, and {after} after.{without}"
+    )
+
+
+def _money(span: Span) -> str:
+    least, most = (f"{float(end):,.2f}" for end in span)
+    return least if least == most else f"{least} to {most}"
 
 
 def preflight_rows(preflight: Preflight) -> list[Row]:

@@ -33,11 +33,13 @@ def git(folder: Path, *arguments: str) -> None:
     )
 
 
-def run_review(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def run_review(
+    home: Path, *arguments: str, **environment: str
+) -> "subprocess.CompletedProcess[str]":
     """`aksgpu review` as a user runs it, with rehearsals in a folder of their own."""
     return subprocess.run(
         [sys.executable, "-c", "from aksgpu.main import main; main()", "review", *arguments],
-        env={**os.environ, "AKS_GPU_REHEARSAL_ROOT": str(home), "COLUMNS": "100"},
+        env={**os.environ, "AKS_GPU_REHEARSAL_ROOT": str(home), "COLUMNS": "100"} | environment,
         capture_output=True,
         text=True,
         timeout=240,

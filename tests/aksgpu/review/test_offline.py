@@ -192,7 +192,8 @@ def test_what_azure_would_not_take_fails_the_review(tmp_path: Path) -> None:
 
     (stack,) = report["stacks"]
     assert stack["preflight"]["cause"] == "version-not-offered"
-    assert stack["preflight"]["costs"]["monthly"]["most"] > 0
+    # The rehearsal's prices are made up.
+    assert stack["preflight"]["costs"] is None
     # The preview says what it would do all the same.
     assert "gpu" in [resource["name"] for resource in stack["changes"]["create"]]
 

@@ -1,0 +1,115 @@
+"""What the nodes of a stack cost an hour, before and after: by Azure's public price list.
+
+It needs no credentials, so that a review on the rehearsal cloud has it too. Nothing stands or falls
+with it: a list that cannot be read is told, and no more.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from fractions import Fraction
+from itertools import chain
+
+from aksgpu.preflight.access import price_client
+from aksgpu.preflight.facts import Unanswered
+from aksgpu.preflight.price_list import PriceList, ask_prices, price_list_url
+from aksgpu.review.masking import clean
+from aksgpu.review.model import Costs, Span
+from aksgpu.review.pools import GpuPool, all_pools
+from aksgpu.review.seen import Step, inputs_of
+
+# A review does not wait longer for what it can do without.
+_SECONDS = 30
+_NAMES_OF_CLUSTER = ("resourceGroupName", "resourceName")
+
+# A pool's machines, and the region they are in; empty: not known.
+_Placed = tuple[GpuPool, str]
+_Lists = Mapping[str, PriceList | Unanswered]
+
+
+def costs(steps: Collection[Step]) -> Costs | Unanswered | None:
+    """None where there are no pools."""
+    before = [*_placed(steps, was=True)]
+    after = [*_placed(steps, was=False)]
+    if not before and not after:
+        return None
+    wanted: dict[str, set[str]] = defaultdict(set)
+    for pool, region in chain(before, after):
+        if region:
+            wanted[region].add(pool.vm_size)
+    if not wanted:
+        return Unanswered("no region is known before the update")
+    lists = asyncio.run(_ask(wanted))
+    known = [prices for prices in lists.values() if isinstance(prices, PriceList)]
+    if not known:
+        return next(prices for prices in lists.values() if isinstance(prices, Unanswered))
+    unpriced: set[str] = set()
+    return Costs(
+        before=_sum(before, lists, unpriced),
+        after=_sum(after, lists, unpriced),
+        currency=known[0].currency,
+        source=known[0].name,
+        asked_on=known[0].asked_on,
+        unpriced=sorted(unpriced),
+    )
+
+
+async def _ask(wanted: Mapping[str, Iterable[str]]) -> _Lists:
+    lists: dict[str, PriceList | Unanswered] = dict.fromkeys(
+        wanted, Unanswered(f"the price list has not answered within {_SECONDS} seconds")
+    )
+    try:
+        url = price_list_url()
+        async with asyncio.timeout(_SECONDS), price_client(url) as client:
+            for region, sizes in wanted.items():
+                lists[region] = await ask_prices(client, url, region, sizes)
+    except TimeoutError:
+        pass
+    return lists
+
+
+def _sum(pools: Iterable[_Placed], lists: _Lists, unpriced: set[str]) -> Span:
+    """What all of them cost; the names of those that have no price are added to `unpriced`."""
+    least, most = Fraction(0), Fraction(0)
+    for pool, region in pools:
+        prices = lists.get(region)
+        price = (
+            prices.price(pool.vm_size, region, spot=pool.spot)
+            if isinstance(prices, PriceList)
+            else None
+        )
+        if pool.nodes is None or price is None or isinstance(price, Unanswered):
+            unpriced.add(clean(pool.name))
+            continue
+        least += pool.nodes.least * Fraction(price.hourly)
+        most += pool.nodes.most * Fraction(price.hourly)
+    return Span(least, most)
+
+
+def _placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
+    regions = _regions(steps, was=was)
+    only = next(iter(regions.values())) if len(set(regions.values())) == 1 else ""
+    for step in steps:
+        state = step.old if was else step.new
+        said = inputs_of(state)
+        cluster = tuple(str(said.get(name)) for name in _NAMES_OF_CLUSTER)
+        region = _plain(said.get("location")) or regions.get(cluster, only)
+        yield from ((pool, region) for pool in all_pools(step.resource, state))
+
+
+def _regions(steps: Collection[Step], *, was: bool) -> dict[tuple[str, ...], str]:
+    """The regions of the clusters, by the names that their pools have of them."""
+    found = {}
+    for step in steps:
+        said = inputs_of(step.old if was else step.new)
+        if step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster")):
+            cluster = tuple(str(said.get(name)) for name in _NAMES_OF_CLUSTER)
+            if region := _plain(said.get("location")):
+                found[cluster] = region
+    return found
+
+
+def _plain(region: object) -> str:
+    """A region as the price list writes it: `East US` is eastus. Empty: not known."""
+    text = "".join(region.split()).lower() if isinstance(region, str) else ""
+    return text if text.isalnum() else ""

@@ -1,0 +1,81 @@
+"""What the nodes cost before and after: by Azure's price list, and never by a made-up one."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from aksgpu.preflight.facts import Unanswered
+from aksgpu.review import wording
+from aksgpu.review.costs import costs
+from aksgpu.review.model import Costs, Span
+from tests.aksgpu.review.price_list import price_list
+from tests.aksgpu.review.reviews import A100, CLUSTER, CPU, T4, seen, step
+
+IN = {"resourceGroupName": "g", "resourceName": "c"}
+POOL = {**IN, "agentPoolName": "gpu", "vmSize": T4, "count": 2}
+HOME = {**IN, "location": "East US", "agentPoolProfiles": [{"name": "system", "vmSize": CPU}]}
+PRICES = {T4: 0.75, A100: 3.5, CPU: 0.25}
+
+
+def cost(monkeypatch: pytest.MonkeyPatch, *events: Any) -> Costs | Unanswered | None:
+    with price_list(PRICES) as address:
+        monkeypatch.setenv("AKS_GPU_PRICE_LIST", address)
+        monkeypatch.setenv("AKS_GPU_TODAY", "2026-11-22")
+        return costs(list(seen(*events).steps.values()))
+
+
+def test_it_is_told_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    grown = POOL | {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
+    found = cost(
+        monkeypatch,
+        step("same", "cluster", HOME, HOME, kind=CLUSTER),
+        step("update", "gpu", POOL, grown),
+        step("create", "spot", None, POOL | {"agentPoolName": "s", "scaleSetPriority": "Spot"}),
+    )
+    assert isinstance(found, Costs)
+    assert found.before == Span(Fraction("1.75"), Fraction("1.75"))
+    assert found.after == Span(Fraction("0.25"), Fraction("3.25"))
+    assert wording.costs_in_words(found) == (
+        "By the price list of 127.0.0.1 of 2026-11-22, the nodes cost 1.75 USD an hour before, and "
+        "0.25 to 3.25 after. s left out: no price is known."
+    )
+
+
+@pytest.mark.parametrize("unknown", [{"count": "x"}, {"vmSize": "Standard_None"}])
+def test_a_pool_without_a_price_is_named(
+    monkeypatch: pytest.MonkeyPatch, unknown: dict[str, Any]
+) -> None:
+    found = cost(
+        monkeypatch,
+        step("same", "cluster", HOME, HOME, kind=CLUSTER),
+        step("create", "gpu", None, POOL | unknown),
+    )
+    assert isinstance(found, Costs)
+    assert found.unpriced == ["gpu"]
+
+
+def test_a_pool_is_where_its_cluster_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {**HOME, "location": "westeurope"}
+    here = {**HOME, "resourceName": "d"}
+    found = cost(
+        monkeypatch,
+        step("same", "cluster", there, there, kind=CLUSTER),
+        step("same", "other", here, here, kind=CLUSTER),
+        step("create", "gpu", None, POOL | {"resourceName": "nobody's"}),
+    )
+    assert isinstance(found, Costs)
+    assert found.unpriced == ["gpu"]
+
+
+def test_without_a_region_or_a_list_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = cost(monkeypatch, step("create", "gpu", None, POOL))
+    assert nowhere == Unanswered("no region is known before the update")
+    monkeypatch.setenv("AKS_GPU_PRICE_LIST", "http://127.0.0.1:9/prices")
+    found = costs(list(seen(step("create", "c", None, HOME, kind=CLUSTER)).steps.values()))
+    assert isinstance(found, Unanswered)
+    assert wording.costs_in_words(found).startswith("What the nodes cost is not known: the price")
+
+
+def test_where_there_are_no_pools_nothing_is_asked() -> None:
+    assert costs(list(seen(step("same", "c", IN, IN, kind=CLUSTER)).steps.values())) is None
