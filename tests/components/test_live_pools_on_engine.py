@@ -228,10 +228,9 @@ def test_a_new_pool_in_the_place_of_an_empty_one_begins_as_the_program_says(
     assert strict.changes() == {}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_any_order_of_scaling_refreshes_and_changes(strict: Bench, name: str, seed: int) -> None:
+def test_any_order_of_scaling_refreshes_and_changes(strict: Bench, name: str) -> None:
     """No PUT of the stack moves a pool that AKS scales, whatever came before it."""
-    chosen = random.Random(seed)  # noqa: S311 (it makes an order of steps)
+    chosen = random.Random(1)  # noqa: S311 (it makes an order of steps)
     said: dict[str, Any] = {}
     counts = {"gpu": 0, "spot": 0, "system": 3}
     for number in range(6):
