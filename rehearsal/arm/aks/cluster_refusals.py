@@ -37,6 +37,7 @@ _CODES_OF = {
     f"{NETWORK}.outboundType": "UnsupportedOutboundType",
     f"{NETWORK}.loadBalancerSku": "InvalidLoadBalancerSku",
 }
+_ROUTING_WITH_ISTIO = "webAppRouting.gatewayAPIImplementations.appRoutingIstio.mode"
 _TAGS_PAGE = "page: Use tags to organize your Azure resources"
 
 
@@ -180,6 +181,16 @@ def _bad_administrators(case: Case) -> Words | None:
     return {"group": wrong[0]} if wrong else None
 
 
+def _has_no_gateway(case: Case) -> bool:
+    values = {
+        "properties.ingressProfile.gatewayAPI.installation": "standard",
+        "properties.serviceMeshProfile.mode": "istio",
+        f"properties.ingressProfile.{_ROUTING_WITH_ISTIO}": "enabled",
+    }
+    asked, *implemented = (str(case.at(path)).lower() == wanted for path, wanted in values.items())
+    return asked and not any(implemented)
+
+
 def _turns_off_the_issuer(case: Case) -> bool:
     was_on = at(case.before or {}, "properties.oidcIssuerProfile.enabled")
     return bool(was_on and not case.at("properties.oidcIssuerProfile.enabled"))
@@ -200,9 +211,7 @@ def _locks_everybody_out(case: Case) -> bool:
 _ENUMERATIONS_OF_STABLE_VERSIONS = {
     "azureMonitorProfile.containerInsights.containerNetworkLogs": "Disabled Enabled",
     "ingressProfile.gatewayAPI.installation": "Disabled Standard",
-    "ingressProfile.webAppRouting.gatewayAPIImplementations.appRoutingIstio.mode": (
-        "Enabled Disabled"
-    ),
+    f"ingressProfile.{_ROUTING_WITH_ISTIO}": "Enabled Disabled",
     "ingressProfile.webAppRouting.nginx.defaultIngressControllerType": (
         "AnnotationControlled External Internal None"
     ),
@@ -746,5 +755,17 @@ MADE: tuple[Rule, ...] = (
             "where the public FQDN is disabled."
         ),
         target="apiServerAccessProfile.privateDNSZone",
+    ),
+    Rule(
+        name="cluster-gateway-api",
+        says="The Gateway API needs an implementation: the service mesh or application routing.",
+        source=(
+            "test_aks_managed_gateway_requires_service_mesh (2, 2025-10); the rest of the words is "
+            "ours"
+        ),
+        refuses=when(_has_no_gateway),
+        error=errors.of_aks(
+            "400 BadRequest: The managed Gateway API requires at least one implementation."
+        ),
     ),
 )

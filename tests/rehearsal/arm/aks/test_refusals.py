@@ -742,9 +742,32 @@ CLUSTERS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "NonePrivateDNSZonePublicFQDNDisabledError",
         "",
     ),
+    (
+        "cluster-gateway-api",
+        {"ingressProfile": {"gatewayAPI": {"installation": "standard"}}},
+        "BadRequest",
+        "requires at least one implementation",
+    ),
 ]
 
+GATEWAY = {"gatewayAPI": {"installation": "Standard"}}
 CLUSTERS_TAKEN: list[tuple[Sent, str]] = [
+    ({"ingressProfile": {"gatewayAPI": {"installation": "Disabled"}}}, "the default"),
+    (
+        {"ingressProfile": GATEWAY, "serviceMeshProfile": {"mode": "Istio"}},
+        "managed_gateway_requires_service_mesh (2025-10)",
+    ),
+    (
+        {
+            "ingressProfile": {
+                **GATEWAY,
+                "webAppRouting": {
+                    "gatewayAPIImplementations": {"appRoutingIstio": {"mode": "enabled"}}
+                },
+            }
+        },
+        "approuting_gateway_istio_enable_disable (2026-04)",
+    ),
     ({}, "aso (10)"),
     ({"": {"sku": {"name": "base", "tier": "standard"}}}, "any case, as the CLI's users write it"),
     ({"": {"sku": {"name": "Base", "tier": "Premium"}}}, "issue: Azure/AKS#4707"),
