@@ -18,6 +18,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             "The version of AKS's API that is spoken, such as `2026-08-02-preview`.",
             # The one that the SDK's own description of the properties belongs to.
             default="2026-08-01",
+            pattern=r"\d{4}-\d{2}-\d{2}(-[a-z]+)?",
+            has_to_be="a version of the API, such as `2026-08-01` or `2026-08-02-preview`",
         ),
         "takeOver": Setting(
             ("AKS_PREVIEW_TAKE_OVER",),

@@ -1,5 +1,6 @@
 """The provider: the types that it has, its settings, and the headers of its resources."""
 
+import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -50,7 +51,15 @@ class AksPreview(HandlerProvider):
             token: AksResource(known, self._arm, cancellation, features.is_new)
             for token, known in AKS_TYPES.items()
         }
+        self._subscription: asyncio.Task[str] | None = None
         super().__init__({**handlers, FEATURE_TYPE: features}, cancellation, log)
+
+    async def ready(self) -> None:
+        """Finds the subscription, beside all else: Azure's CLI may take long to tell it."""
+        if self._subscription is None:
+            asking = asyncio.to_thread(self._arm.configuration.text, "subscriptionId")
+            self._subscription = asyncio.create_task(asking)
+        await self._cancellation.watch(asyncio.shield(self._subscription))
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
         """A null is nothing to Azure's own clients; sent, it may be a value to ARM."""

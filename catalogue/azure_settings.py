@@ -18,15 +18,28 @@ class Setting:
     is_secret: bool = False
     is_switch: bool = False
     default: str = ""
+    # What every value looks like, and that in words.
+    pattern: str = ".*"
+    has_to_be: str = ""
 
+
+_ID = "[0-9A-Za-z_-]+"
+_AN_ID = "00000000-0000-0000-0000-000000000000"
+_HOST = r"([0-9A-Za-z_-]+(\.[0-9A-Za-z_-]+)*|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?"
 
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
         "subscriptionId": Setting(
-            ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"), "The id of the subscription."
+            ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"),
+            "The id of the subscription.",
+            pattern=_ID,
+            has_to_be=f"the id of a subscription, such as `{_AN_ID}`",
         ),
         "tenantId": Setting(
-            ("ARM_TENANT_ID", "AZURE_TENANT_ID"), "The id of the tenant that one signs in to."
+            ("ARM_TENANT_ID", "AZURE_TENANT_ID"),
+            "The id of the tenant that one signs in to.",
+            pattern=rf"{_ID}(\.{_ID})*",
+            has_to_be=f"the id of a tenant, such as `{_AN_ID}`, or its domain",
         ),
         "clientId": Setting(
             ("ARM_CLIENT_ID", "AZURE_CLIENT_ID"),
@@ -57,6 +70,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "oidcRequestUrl": Setting(
             ("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
             "Where to ask for that token, as GitHub's runners have it.",
+            pattern=rf"https://{_HOST}([/?][!-~]*)?",
+            has_to_be="a URL that begins with `https://`: a token is only ever sent to https",
         ),
         "oidcRequestToken": Setting(
             ("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
@@ -71,6 +86,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "metadataHost": Setting(
             ("ARM_METADATA_HOSTNAME",),
             "The host that describes the Azure cloud to use; the public cloud if there is none.",
+            pattern=_HOST,
+            has_to_be="the name of a host, such as `management.local.azurestack.external`",
         ),
         "environment": Setting(
             ("ARM_ENVIRONMENT",),

@@ -1,18 +1,20 @@
 """Which Azure a provider speaks to, and as whom."""
 
-import ssl
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import aiohttp
-from azure.core import PipelineClient
+from azure.core import AsyncPipelineClient
+from azure.core.credentials import AccessToken
 from azure.core.credentials_async import AsyncTokenCredential
-from azure.core.exceptions import AzureError
-from azure.core.rest import HttpRequest, HttpResponse
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+from azure.core.pipeline.policies import AsyncRetryPolicy
+from azure.core.rest import AsyncHttpResponse, HttpRequest
 from azure.identity.aio import (
     AzureCliCredential,
     CertificateCredential,
@@ -22,8 +24,17 @@ from azure.identity.aio import (
 )
 
 from provider_kit.configuration import Configuration
+from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 
+# What tells where Azure is, and who one is, answers at once or not at all.
+_SECONDS = 30.0
+_TIMEOUTS: Mapping[str, Any] = MappingProxyType({"connection_timeout": 10, "read_timeout": 20})
+_PATIENCE: Mapping[str, Any] = MappingProxyType(
+    {**_TIMEOUTS, "retry_total": 4, "retry_connect": 2, "retry_backoff_factor": 0.5}
+)
+# What comes of an answer that is another one than was asked for.
+_NOT_AS_IT_SHOULD_BE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _METADATA_API_VERSION = "2022-09-01"
 _METADATA_HOSTS: Mapping[str, str] = MappingProxyType(
     {
@@ -74,20 +85,38 @@ async def azure_cloud(configuration: Configuration, authorities: Path | None = N
 
 async def _read_metadata(host: str, authorities: Path | None) -> AzureCloud:
     url = f"https://{host}/metadata/endpoints?api-version={_METADATA_API_VERSION}"
-    timeout = aiohttp.ClientTimeout(total=30)
-    trust = ssl.create_default_context(cafile=authorities) if authorities else True
     try:
-        async with (
-            aiohttp.ClientSession(timeout=timeout) as session,
-            session.get(url, ssl=trust) as answer,
-        ):
-            answer.raise_for_status()
-            return _cloud(await answer.json())
-    except (aiohttp.ClientError, TimeoutError, LookupError, TypeError, ValueError) as error:
+        return _cloud(await _answer(url, authorities))
+    except (AzureError, TimeoutError, *_NOT_AS_IT_SHOULD_BE) as error:
         raise ProviderError(
-            f"The metadata of the Azure cloud at {host} cannot be read ({error!r}). "
+            f"The metadata of the Azure cloud at {host} cannot be read ({_reason(error)}). "
             "Is metadataHost (ARM_METADATA_HOSTNAME) right, and the cloud there?"
         ) from error
+
+
+async def _answer(
+    url: str,
+    authorities: Path | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Any:
+    """What a server says as JSON; asked again for half a minute, where that may help."""
+    trust: dict[str, Any] = {"connection_verify": str(authorities)} if authorities else {}
+    client: AsyncPipelineClient[HttpRequest, AsyncHttpResponse] = AsyncPipelineClient(
+        url, policies=[AsyncRetryPolicy(**_PATIENCE)], **_PATIENCE, **trust
+    )
+    async with client, asyncio.timeout(_SECONDS):
+        answer = await client.send_request(HttpRequest("GET", url, headers=dict(headers)))
+        if answer.status_code != 200:
+            raise HttpResponseError(response=answer)
+        return answer.json()
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return f"no answer in {_SECONDS:.0f} seconds"
+    return (
+        explained(error) if isinstance(error, AzureError) else "the answer is not what it has to be"
+    )
 
 
 def _cloud(metadata: dict[str, Any]) -> AzureCloud:
@@ -102,7 +131,10 @@ def _cloud(metadata: dict[str, Any]) -> AzureCloud:
 
 
 def _encrypted(url: str) -> str:
-    if urlsplit(url).scheme != "https":
+    parts = urlsplit(url)
+    if not parts.hostname:
+        raise ValueError(url)
+    if parts.scheme != "https":
         raise ProviderError(
             f"The metadata of the Azure cloud names {url}: a token is only ever sent to https."
         )
@@ -115,78 +147,143 @@ def azure_credential(
     authorities: Path | None = None,
 ) -> AsyncTokenCredential:
     """Who signs in, in the first of azure-native's ways that is configured; else Azure's CLI."""
+    try:
+        return _Credential(configuration, *_way_in(cloud, configuration, authorities))
+    except ValueError as error:
+        raise ProviderError(f"There is no way to sign in to Azure: {error}") from error
+
+
+def _way_in(
+    cloud: AzureCloud, configuration: Configuration, authorities: Path | None
+) -> tuple[Any, Callable[[], Awaitable[None]]]:
+    """The credential of Azure's own, and what has to be done before it is asked for a token."""
     required = configuration.required
     there: dict[str, Any] = {
         "authority": cloud.authority,
         # Discovery asks the public cloud whether it knows the authority; others it does not.
         "disable_instance_discovery": cloud != PUBLIC_CLOUD,
+        **_TIMEOUTS,
         **({"connection_verify": str(authorities)} if authorities else {}),
     }
     if configuration.is_on("useOidc"):
-        return ClientAssertionCredential(
-            required("tenantId"), required("clientId"), assertion(configuration), **there
-        )
+        source, token = assertion(configuration, authorities), [""]
+
+        async def ask() -> None:
+            token[0] = await source()
+
+        who = (required("tenantId"), required("clientId"))
+        return ClientAssertionCredential(*who, lambda: token[0], **there), ask
     if configuration.is_on("useMsi"):
-        return ManagedIdentityCredential(client_id=configuration.text("clientId") or None)
+        identity = configuration.text("clientId") or None
+        return ManagedIdentityCredential(client_id=identity, **_TIMEOUTS), _nothing
     if path := configuration.text("clientCertificatePath"):
-        return CertificateCredential(
-            required("tenantId"),
-            required("clientId"),
-            certificate_data=_content(path),
-            password=configuration.text("clientCertificatePassword") or None,
-            **there,
-        )
+        who = (required("tenantId"), required("clientId"))
+        return _certificate(configuration, path, *who, **there), _nothing
     if secret := configuration.text("clientSecret"):
-        return ClientSecretCredential(required("tenantId"), required("clientId"), secret, **there)
-    return AzureCliCredential(tenant_id=configuration.text("tenantId"))
+        who = (required("tenantId"), required("clientId"))
+        return ClientSecretCredential(*who, secret, **there), _nothing
+    return AzureCliCredential(tenant_id=configuration.text("tenantId")), _nothing
 
 
-def _content(path: str) -> bytes:
+async def _nothing() -> None:
+    """What most credentials need done before."""
+
+
+class _Credential(AsyncTokenCredential):
+    """A credential of Azure's own, whose failures are no traceback and repeat no secret."""
+
+    def __init__(
+        self, configuration: Configuration, credential: Any, before: Callable[[], Awaitable[None]]
+    ) -> None:
+        self.credential = credential
+        self._configuration = configuration
+        self._before = before
+
+    async def get_token(self, *scopes: str, **more: Any) -> AccessToken:
+        await self._before()
+        try:
+            token: AccessToken = await self.credential.get_token(*scopes, **more)
+        except ClientAuthenticationError as error:
+            # Without the answer itself, which may repeat the request.
+            raise ClientAuthenticationError(self._configuration.masked(error.message)) from error
+        except AzureError:
+            raise
+        except Exception as error:
+            # Of what a server answers that is none, or a proxy before it.
+            raise ClientAuthenticationError(
+                f"what was answered is no token ({type(error).__name__})"
+            ) from error
+        return token
+
+    async def close(self) -> None:
+        await self.credential.close()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def _certificate(
+    configuration: Configuration, path: str, *who: str, **there: Any
+) -> CertificateCredential:
+    password = configuration.text("clientCertificatePassword") or None
     try:
-        return Path(path).read_bytes()
-    except OSError as error:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
         raise ProviderError(f"clientCertificatePath cannot be read: {error}") from error
+    try:
+        return CertificateCredential(*who, certificate_data=content, password=password, **there)
+    except Exception as error:
+        # As many kinds as there are ways to be no certificate.
+        raise ProviderError(
+            "The certificate of clientCertificatePath cannot be used: the file has to be PEM or "
+            "PKCS12 and have an RSA key, and clientCertificatePassword has to be its password, if "
+            "it has one."
+        ) from error
 
 
-def assertion(configuration: Configuration) -> Callable[[], str]:
+def assertion(
+    configuration: Configuration, authorities: Path | None = None
+) -> Callable[[], Coroutine[Any, Any, str]]:
     """Gives the token of another issuer that stands for a secret, wherever it is to be had.
 
     It lives shorter than an update, so it is read anew at every call.
     """
     if token := configuration.text("oidcToken"):
-        return lambda: token
+        return partial(_of_the_settings, token)
     if path := configuration.text("oidcTokenFilePath"):
-        return lambda: _from_file(Path(path))
+        return partial(_from_file, path)
     if url := configuration.text("oidcRequestUrl"):
-        bearer = configuration.required("oidcRequestToken")
-        return lambda: _requested(url, bearer)
+        return partial(_requested, configuration, url, authorities)
     raise ProviderError(
         "useOidc is on, but there is no token: set oidcToken (ARM_OIDC_TOKEN), oidcTokenFilePath "
         "(ARM_OIDC_TOKEN_FILE_PATH), or oidcRequestUrl (ARM_OIDC_REQUEST_URL)."
     )
 
 
-def _from_file(path: Path) -> str:
+async def _of_the_settings(token: str) -> str:
+    return token
+
+
+async def _from_file(path: str) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except OSError as error:
+        token = (await asyncio.to_thread(Path(path).read_text, encoding="utf-8")).strip()
+    except (OSError, ValueError) as error:
         raise ProviderError(f"oidcTokenFilePath cannot be read: {error}") from error
+    if not token:
+        raise ProviderError("The file of oidcTokenFilePath is empty.")
+    return token
 
 
-def _requested(url: str, bearer: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme != "https":
-        raise ProviderError("oidcRequestUrl is not https: a token is only ever sent to https.")
+async def _requested(configuration: Configuration, url: str, authorities: Path | None) -> str:
+    parts, bearer = urlsplit(url), configuration.required("oidcRequestToken")
     address = parts._replace(query=urlencode([*parse_qsl(parts.query), ("audience", _AUDIENCE)]))
-    request = HttpRequest("GET", address.geturl(), headers={"Authorization": f"Bearer {bearer}"})
     try:
-        with PipelineClient[HttpRequest, HttpResponse](
-            f"{parts.scheme}://{parts.netloc}"
-        ) as client:
-            answer = client.send_request(request)
-            answer.raise_for_status()
-            return str(answer.json()["value"])
-    except (AzureError, LookupError, TypeError, ValueError) as error:
-        raise ProviderError(
-            f"{parts.netloc} gave no OIDC token ({type(error).__name__})."
-        ) from error
+        headers = {"Authorization": f"Bearer {bearer}"}
+        answer = await _answer(address.geturl(), authorities, headers)
+        token: str = answer["value"]
+        if not isinstance(token, str) or not token:
+            raise ValueError(_AUDIENCE)
+    except (AzureError, TimeoutError, *_NOT_AS_IT_SHOULD_BE) as error:
+        reason = configuration.masked(_reason(error))
+        raise ProviderError(f"{parts.netloc} gave no OIDC token ({reason}).") from error
+    return token

@@ -5,6 +5,7 @@ The names are azure-native's, and so are the variables.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 from catalogue.azure_settings import SETTINGS, Setting
 from catalogue.mistakes import Mistake
 from provider_kit.serving import ProviderError
+from provider_kit.values import UNKNOWN
 
 # The engine's own, which it hands over with the settings.
 _OF_THE_ENGINE = frozenset({"pluginDownloadURL", "version"})
@@ -46,11 +48,18 @@ class Configuration:
 
     def text(self, name: str) -> str:
         """A setting, or '' if it is not set."""
-        if value := self.given.get(name):
-            return str(value)
         setting = self.settings[name]
+        given = self.given.get(name)
+        if given is UNKNOWN:
+            raise ProviderError(f"{name} is not known yet, and Azure cannot be reached without it.")
         found = (self.environment.get(variable) for variable in setting.variables)
-        return next(filter(None, found), "") or self._of_the_cli(name) or setting.default
+        value = str(given or next(filter(None, found), ""))
+        if value and not _fits(setting, value):
+            variables = "".join(f", or {variable}" for variable in setting.variables)
+            raise ProviderError(
+                f"{name} has to be {setting.has_to_be}: look at {self.provider}:{name}{variables}."
+            )
+        return value or self._of_the_cli(name) or setting.default
 
     def required(self, name: str) -> str:
         if value := self.text(name):
@@ -61,6 +70,13 @@ class Configuration:
             f"{self.provider}:{name}{' --secret' if setting.is_secret else ''}`, or set "
             f"{setting.variables[0]}{_OR_SIGN_IN if name in _OF_THE_CLI else ''}."
         )
+
+    def masked(self, words: str) -> str:
+        """Returns words of a server's, without the secrets that it may repeat."""
+        secrets = [self.text(name) for name, setting in self.settings.items() if setting.is_secret]
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
+            words = words.replace(secret, "[secret]")
+        return words
 
     def is_on(self, name: str) -> bool:
         return _SWITCHES.get(self.text(name).lower(), False)
@@ -103,5 +119,15 @@ def setting_mistakes(
         value, setting = given[name], settings.get(name)
         if setting is None:
             yield Mistake(name, f"is not a setting; there are {', '.join(settings)}")
-        elif isinstance(value, str) and setting.is_switch and value.lower() not in _SWITCHES:
+        elif value is None or value is UNKNOWN or value == "":
+            continue
+        elif setting.is_switch and str(value).lower() not in _SWITCHES:
             yield Mistake(name, "has to be `true` or `false`")
+        elif not setting.is_switch and not isinstance(value, str):
+            yield Mistake(name, "has to be a text")
+        elif not setting.is_switch and not _fits(setting, value):
+            yield Mistake(name, f"has to be {setting.has_to_be}")
+
+
+def _fits(setting: Setting, value: str) -> bool:
+    return re.fullmatch(setting.pattern, value, re.DOTALL) is not None

@@ -102,6 +102,9 @@ class HandlerProvider(sdk.Provider):
         self._cancellation = cancellation
         self._log = log
 
+    async def ready(self) -> None:
+        """Does what has to be done before the first resource, and may take time."""
+
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         # A resource lies where its id says: other settings only change how one gets there.
         return diff(plain_map(request.old_state), plain_map(request.new_inputs), replaces=())
@@ -122,6 +125,7 @@ class HandlerProvider(sdk.Provider):
         handler, inputs = self.handler(request.type), self.plain(request.properties)
         if request.preview:
             return sdk.CreateResponse(properties=property_map(handler.preview(inputs, {})))
+        await self.ready()
         resource_id, outputs = await handler.create(self._task(request, request.timeout), inputs)
         return sdk.CreateResponse(resource_id, property_map(outputs))
 
@@ -131,11 +135,13 @@ class HandlerProvider(sdk.Provider):
         old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
         if request.preview:
             return sdk.UpdateResponse(property_map(handler.preview(inputs, old.outputs)))
+        await self.ready()
         task = self._task(request, request.timeout)
         outputs = await handler.update(task, request.resource_id, old, inputs)
         return sdk.UpdateResponse(property_map(outputs))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
+        await self.ready()
         old = Recorded(self.plain(request.inputs), self.plain(request.properties))
         begin(partial(self._log.info, request.urn))
         found = await self.handler(request.type).read(request.resource_id, old)
@@ -150,6 +156,7 @@ class HandlerProvider(sdk.Provider):
         return sdk.ReadResponse(found.resource_id, outputs, inputs)
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
+        await self.ready()
         task, outputs = self._task(request, request.timeout), self.plain(request.properties)
         await self.handler(request.type).delete(task, request.resource_id, outputs)
 

@@ -11,6 +11,7 @@ version of the SDK is tried here first.
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -83,6 +84,8 @@ def serve(provider: sdk.Provider, version: str) -> None:
     Asked to end, it ends the work as a cancellation does, and the engine learns what came of it.
     """
     engine_address = sys.argv[1]
+    # Python would write warnings of Azure's clients to the terminal, with what servers answered.
+    logging.getLogger().addHandler(logging.NullHandler())
 
     async def run() -> None:
         server = grpc.aio.server(options=_CHANNEL_OPTIONS)

@@ -136,7 +136,7 @@ def test_the_look_after_a_refusal() -> None:
     assert outcome.id == POOL
 
 
-@pytest.mark.parametrize("phase", ["token", "look", "put", "poll", "get"])
+@pytest.mark.parametrize("phase", ["metadata", "token", "look", "put", "poll", "get"])
 def test_a_pause_before_another_try(phase: str) -> None:
     throttled = refusal(429, "Throttled", **{"Retry-After": "86400"})
 

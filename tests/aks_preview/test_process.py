@@ -13,7 +13,7 @@ import pytest
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from aks_preview.configuration import SETTINGS
-from tests.aks_preview.odd.azure import POOL, certificates, serving
+from tests.aks_preview.odd.azure import POOL, Answer, certificates, serving
 from tests.aks_preview.odd.driver import Driver, configuration_for
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_interrupts import SilentAzure
@@ -70,10 +70,14 @@ async def port_of(process: Process) -> int:
 
 
 def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
-    """After a SIGTERM the pool was in Azure, and not in the state."""
+    """After a SIGTERM the pool was in Azure, and not in the state.
+
+    SSL_CERT_FILE is enough for all that it speaks to; for an OIDC token it was not.
+    """
 
     async def told_to_end() -> None:
         azure = SilentAzure("poll")
+        azure.bend("GET /runner", Answer(body={"value": "of the runner"}))
         async with (
             serving(azure),
             Engine().listening() as address,
@@ -82,7 +86,9 @@ def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
         ):
             provider: Any = None
             driver = Driver(provider, provider_pb2_grpc.ResourceProviderStub(channel), [])
-            await driver.ask("Configure", args=configuration_for(azure))
+            oidc = {"oidcRequestUrl": f"{azure.url}/runner", "oidcRequestToken": "t"}
+            args = {**configuration_for(azure), **oidc, "useOidc": "true"}
+            await driver.ask("Configure", args=args)
             working = asyncio.ensure_future(driver.create(POOL_INPUTS))
             await asyncio.wait_for(azure.is_asked.wait(), _PATIENCE)
             process.terminate()

@@ -49,7 +49,8 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_who_signs_in(given: dict[str, Any], kind: type) -> None:
-    assert type(azure_credential(PUBLIC_CLOUD, Configuration(given))) is kind
+    found: Any = azure_credential(PUBLIC_CLOUD, Configuration(given))
+    assert type(found.credential) is kind
 
 
 def test_the_environment_answers_for_what_is_not_configured(
@@ -74,9 +75,9 @@ def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
     file.write_text("one\n")
     token = assertion(Configuration({"oidcTokenFilePath": str(file)}))
 
-    assert token() == "one"
+    assert asyncio.run(token()) == "one"
     file.write_text("two\n")
-    assert token() == "two"
+    assert asyncio.run(token()) == "two"
 
 
 @pytest.mark.parametrize(
@@ -92,19 +93,17 @@ def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
 )
 def test_no_token_to_be_had(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ProviderError, match=message) as raised:
-        assertion(Configuration(given))()
+        asyncio.run(assertion(Configuration(given))())
     assert "bearer" not in str(raised.value)
 
 
-def test_a_token_that_is_asked_for(
-    engine_cloud: Cloud, faults: Faults, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(engine_cloud.ca_bundle))
+def test_a_token_that_is_asked_for(engine_cloud: Cloud, faults: Faults) -> None:
     faults.script({"path": "^/runner", "status": 200, "body": {"value": "t"}})
     log = RequestLog(engine_cloud.request_log)
     given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=b", "oidcRequestToken": "bearer"}
 
-    assert assertion(Configuration(given))() == "t"
+    token = assertion(Configuration(given), engine_cloud.ca_certificate)
+    assert asyncio.run(token()) == "t"
 
     (asked,) = [line for line in log.lines() if line["path"] == "/runner"]
     assert asked["query"] == {"a": "b", "audience": "api://AzureADTokenExchange"}

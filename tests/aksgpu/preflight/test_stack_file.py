@@ -114,8 +114,8 @@ def test_secrets_are_not_needed_unless_they_are_asked_about(tmp_path: Path) -> N
 def test_the_subscription_that_the_stack_file_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "of the environment")
-    assert written(tmp_path, "").azure.text("subscriptionId") == "of the environment"
+    monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "of-the-environment")
+    assert written(tmp_path, "").azure.text("subscriptionId") == "of-the-environment"
     config = {"azure-native:subscriptionId": "native", "azure-native:clientSecret": {"secure": "x"}}
     assert written(tmp_path, {"config": config}).azure.text("subscriptionId") == "native"
     config |= {"aks-preview:subscriptionId": "preview"}

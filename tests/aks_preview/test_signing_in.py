@@ -1,0 +1,364 @@
+"""Every way to sign in works, or ends in one clear sentence, whatever the servers answer."""
+
+import asyncio
+import datetime
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    pkcs12,
+)
+from cryptography.x509.oid import NameOID
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from aks_preview.configuration import SETTINGS
+from tests.aks_preview.odd import clock
+from tests.aks_preview.odd.azure import Answer, OddAzure, refusal, serving
+from tests.aks_preview.odd.driver import UNKNOWN, Driver, Outcome, driving, secret
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+from tests.aks_preview.test_interrupts import SilentAzure, create
+
+SECRET = "a client's secret"
+BEARER = "what is shown to the runner"
+ASKED_FOR = "GET /runner"
+HTML = "<html><body>A proxy's own page</body></html>"
+
+
+@pytest.fixture(autouse=True)
+def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for setting in SETTINGS.values():
+        for variable in setting.variables:
+            monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PATH", "/nonexistent")
+
+
+def created(azure: OddAzure, *, bent: Callable[[], None] = lambda: None, **given: Any) -> Outcome:
+    """What becomes of a pool with these settings beside those of the odd Azure."""
+
+    async def make() -> Outcome:
+        async with serving(azure):
+            bent()
+            said = {
+                name: value.replace("{url}", azure.url) if isinstance(value, str) else value
+                for name, value in given.items()
+            }
+            async with driving(azure, **said) as provider:
+                return await provider.create(POOL_INPUTS)
+
+    return clock.run(make())
+
+
+def with_oidc(**more: str) -> dict[str, Any]:
+    return {"useOidc": "true", "oidcRequestUrl": "{url}/runner", "oidcRequestToken": BEARER} | more
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [refusal(500, "InternalServerError")],
+        [refusal(503, "ServiceUnavailable"), Answer(breaks="before")],
+        [Answer(breaks="within")],
+    ],
+)
+@pytest.mark.parametrize("phase", ["metadata", ASKED_FOR, "token"])
+def test_what_passes_is_asked_again(phase: str, answers: list[Answer]) -> None:
+    azure = OddAzure()
+    token = Answer(body={"value": "of the runner"})
+    azure.bend(ASKED_FOR, for_ever=token)
+    azure.bend(phase, *answers, **({"for_ever": token} if phase == ASKED_FOR else {}))
+
+    assert created(azure, **with_oidc()).error == ""
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (refusal(403, "Forbidden", f"Not from here, {BEARER}."), "Not from here"),
+        (refusal(500, "InternalServerError", "It broke."), "It broke."),
+        (Answer(404, HTML), "404"),
+        (Answer(302, headers={"Location": "{other}/elsewhere"}), "302"),
+        (Answer(200, HTML), ""),
+        (Answer(200, b""), ""),
+        (Answer(200, "null"), ""),
+        (Answer(200, "[]"), ""),
+        (Answer(200, b"\xff"), ""),
+        (Answer(200, {"value": 1, "authentication": []}), ""),
+        (Answer(200, "[" * 100_000), ""),
+        (Answer(429, headers={"Retry-After": "86400"}), "no answer in 30 seconds"),
+        (Answer(breaks="before"), ""),
+    ],
+)
+@pytest.mark.parametrize("phase", ["metadata", ASKED_FOR])
+def test_what_stays_is_told_with_its_reason(phase: str, answer: Answer, reason: str) -> None:
+    """Neither status nor reason was told of an OIDC token; a page for an answer was a traceback."""
+    azure = OddAzure()
+    azure.bend(phase, for_ever=answer)
+
+    said = created(azure, **with_oidc()).error
+
+    whose = "gave no OIDC token" if phase == ASKED_FOR else "The metadata of the Azure cloud at"
+    assert whose in said
+    assert reason in said
+    assert "Traceback" not in said
+    assert phase == "metadata" or BEARER not in said
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, HTML),
+        Answer(200, b""),
+        Answer(200, "null"),
+        Answer(200, "[]"),
+        Answer(200, {}),
+        Answer(200, {"access_token": 1, "expires_in": "soon"}),
+        Answer(400, {"error": "invalid_client", "error_description": "AADSTS7000215: No."}),
+        Answer(401, {"error": "invalid_client", "error_description": f"{SECRET} is wrong"}),
+        Answer(302, {"you sent": SECRET}, headers={"Location": "{other}/elsewhere"}),
+        refusal(500, "InternalServerError"),
+        Answer(breaks="before"),
+        Answer(breaks="within"),
+    ],
+)
+def test_a_token_endpoint_of_whatever_kind_is_one_sentence(answer: Answer) -> None:
+    azure = OddAzure()
+    azure.bend("token", for_ever=answer)
+
+    outcome = created(azure)
+
+    assert outcome.error
+    assert not outcome.id
+    assert "Traceback" not in outcome.error
+    assert SECRET not in outcome.error
+
+
+def test_a_managed_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    azure = OddAzure()
+    token = {"access_token": "t", "expires_on": 2**33, "token_type": "Bearer", "resource": "arm"}
+    azure.bend("GET /identity", Answer(body=token), for_ever=Answer(500, HTML))
+
+    def told() -> None:
+        monkeypatch.setenv("IDENTITY_ENDPOINT", f"{azure.url}/identity")
+        monkeypatch.setenv("IDENTITY_HEADER", "header")
+
+    assert created(azure, bent=told, useMsi="true").error == ""
+    assert "Traceback" not in created(azure, bent=told, useMsi="true").error
+
+
+class Proxy:
+    """Lets everything through, and keeps whither."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        host = (await reader.readuntil(b"\r\n\r\n")).decode().split()[1]
+        self.asked.append(host)
+        address, _, port = host.rpartition(":")
+        far = await asyncio.open_connection(address, int(port))
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await asyncio.gather(self._pass_on(reader, far[1]), self._pass_on(far[0], writer))
+
+    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            while part := await reader.read(2**16):
+                writer.write(part)
+        writer.close()
+
+
+@pytest.mark.parametrize(("direct", "times"), [("", 4), ("127.0.0.1", 0)])
+def test_a_proxy_is_asked_by_all_or_none(
+    direct: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Metadata went past it; so do the token of the runner, that of Azure, and ARM."""
+    azure, proxy = OddAzure(), Proxy()
+    azure.bend(ASKED_FOR, for_ever=Answer(body={"value": "of the runner"}))
+
+    async def make() -> Outcome:
+        async with serving(azure), await asyncio.start_server(proxy.connect, "127.0.0.1") as server:
+            port = server.sockets[0].getsockname()[1]
+            monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{port}")
+            monkeypatch.setenv("NO_PROXY", direct)
+            url = f"{azure.url}/runner"
+            async with driving(azure, **with_oidc(oidcRequestUrl=url)) as provider:
+                return await provider.create(POOL_INPUTS)
+
+    assert asyncio.run(make()).error == ""
+    assert proxy.asked == [azure.url.removeprefix("https://")] * times
+
+
+def test_nobody_is_signed_in_to_the_azure_cli() -> None:
+    said = created(OddAzure(), clientSecret="").error
+
+    assert "Azure CLI not found on path" in said
+
+
+def test_one_metadata_endpoint_that_is_silent_is_asked_for_all() -> None:
+    """Each resource waited for it half a minute of its own, one after the other."""
+    azure = SilentAzure("metadata")
+
+    async def make() -> list[Outcome]:
+        async with serving(azure), driving(azure) as provider:
+            pools = [provider.create({**POOL_INPUTS, "agentPoolName": f"p{n}"}) for n in range(20)]
+            made = await asyncio.gather(*pools)
+            azure.is_over.set()
+            return made
+
+    assert {outcome.error for outcome in clock.run(make())} == {
+        f"The metadata of the Azure cloud at {azure.url.removeprefix('https://')} cannot be read "
+        "(no answer in 30 seconds). Is metadataHost (ARM_METADATA_HOSTNAME) right, and the cloud "
+        "there?"
+    }
+
+
+def test_a_silent_issuer_of_tokens_keeps_nobody_waiting() -> None:
+    """It was asked within the event loop: the provider heard nothing else, no cancellation too."""
+    azure = SilentAzure(ASKED_FOR)
+
+    async def another(provider: Driver) -> Outcome:
+        working = asyncio.ensure_future(create(provider))
+        await azure.is_asked.wait()
+        answer = await provider.ask(
+            "Check",
+            urn="urn:pulumi:a::b::aks-preview:containerservice:AgentPool::c",
+            news=POOL_INPUTS,
+        )
+        assert not answer.failures
+        return await working
+
+    async def cancelled() -> Outcome:
+        # The URL is known once it is served.
+        async with serving(azure):
+            url = f"{azure.url}/runner"
+            async with driving(azure, **with_oidc(oidcRequestUrl=url)) as provider:
+                working = asyncio.ensure_future(another(provider))
+                await azure.is_asked.wait()
+                await asyncio.sleep(0.1)
+                await provider.provider.cancel()
+                outcome = await asyncio.wait_for(working, 25)
+                azure.is_over.set()
+                return outcome
+
+    assert "The update was cancelled" in asyncio.run(cancelled()).error
+
+
+def files(folder: Path) -> Iterator[tuple[str, bytes, str, bool]]:
+    """Files of certificates: what they are, their content, a password, and whether they do."""
+    key, other = rsa.generate_private_key(65537, 2048), ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "who signs in")])
+    now = datetime.datetime.now(datetime.UTC)
+    kinds: dict[str, Any] = {"rsa": key, "ec": other}
+    made = {
+        kind: x509.CertificateBuilder(
+            name, name, its.public_key(), 1, now, now.replace(year=2099)
+        ).sign(its, hashes.SHA256())
+        for kind, its in kinds.items()
+    }
+    pem = {
+        kind: certificate.public_bytes(Encoding.PEM)
+        + kinds[kind].private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        for kind, certificate in made.items()
+    }
+    pfx = {
+        kind: pkcs12.serialize_key_and_certificates(
+            None, kinds[kind], certificate, None, BestAvailableEncryption(b"password")
+        )
+        for kind, certificate in made.items()
+    }
+    yield "PEM", pem["rsa"], "", True
+    yield "PKCS12", pfx["rsa"], "password", True
+    yield "PKCS12 with another password", pfx["rsa"], "other", False
+    yield "PKCS12 without its password", pfx["rsa"], "", False
+    yield "a key of another kind", pem["ec"], "", False
+    yield "PKCS12 with a key of another kind", pfx["ec"], "password", False
+    yield "no key", made["rsa"].public_bytes(Encoding.PEM), "", False
+    yield "DER", made["rsa"].public_bytes(Encoding.DER), "", False
+    yield "half a file", pem["rsa"][: len(pem["rsa"]) // 2], "", False
+    yield "nothing", b"", "", False
+    yield "something else", b"\x00\xffnot a certificate", "", False
+
+
+def test_certificates(tmp_path: Path) -> None:
+    """A bad one, and a wrong password, were tracebacks."""
+    for kind, content, password, does in files(tmp_path):
+        file = tmp_path / "certificate"
+        file.write_bytes(content)
+        given: dict[str, Any] = {
+            "clientCertificatePath": str(file),
+            "clientCertificatePassword": password,
+        }
+
+        said = created(OddAzure(), **given).error
+
+        assert ("clientCertificatePath cannot be used" in said) is not does, kind
+        assert bool(said) is not does, (kind, said)
+    for path in ("/nowhere", str(tmp_path), "a\0b"):
+        said = created(OddAzure(), clientCertificatePath=path).error
+        assert "clientCertificatePath cannot be read" in said
+
+
+ODD: list[Any] = [
+    "", " ", "a b", "x/y", "x?y", "#", "..", "[", "]", "[::1", "http://x", "https://", "https://[",
+    "ftp://x", "ü", "\0", "a\r\nb", "{}", "[]", "a" * 5000 + " ", "127.0.0.1:1", "127.0.0.1:99999",
+    UNKNOWN, 1.5, None, False, [], ["a"], {}, {"a": 1}, secret("a b"), secret(""),
+]  # fmt: skip
+# As a host these would be looked for in the network.
+WORDS: list[Any] = ["0", "no", "True", "null", "2026", 0]
+NAMES = st.sampled_from(sorted(SETTINGS.keys() - {"useMsi"}))
+ODDITIES = st.dictionaries(NAMES, st.sampled_from([*ODD, *WORDS]), max_size=4)
+
+
+@given(oddities=ODDITIES)
+@settings(max_examples=40, deadline=None)
+def test_odd_settings_are_mistakes_by_key_or_one_sentence(oddities: dict[str, Any]) -> None:
+    assume(oddities.get("metadataHost") not in WORDS)
+    azure = OddAzure()
+
+    async def configured() -> None:
+        async with serving(azure), AsyncExitStack() as driven:
+            # No setting leads to the public cloud.
+            environment = driven.enter_context(pytest.MonkeyPatch.context())
+            environment.setenv("ARM_METADATA_HOSTNAME", azure.url.removeprefix("https://"))
+            provider = await driven.enter_async_context(driving(azure, **oddities))
+            checked = await provider.ask("CheckConfig", urn="urn", news=oddities)
+            assert {failure.property for failure in checked.failures} <= oddities.keys()
+            outcome = await provider.create(POOL_INPUTS)
+            assert "Traceback" not in outcome.error
+            assert "provider_kit" not in outcome.error
+            assert not outcome.reasons
+
+    clock.run(configured())
+
+
+IMPOSSIBLE: dict[str, list[Any]] = {
+    "subscriptionId": ["a b", "../x", "x/y", "{}", 5, ["a"]],
+    "tenantId": ["a b", "x/y", "https://login", "?"],
+    "metadataHost": ["https://x", "x/y", "a b", "[", "x:y", "user@x"],
+    "oidcRequestUrl": ["http://x", "x", "https://", "https:// x"],
+    "apiVersion": ["2026", "latest", "2026-08-01/x"],
+    "useOidc": ["maybe", 7],
+}
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_an_impossible_setting_is_a_mistake_by_its_key(name: str) -> None:
+    azure = OddAzure()
+
+    async def checked() -> None:
+        async with serving(azure), driving(azure) as provider:
+            for value in IMPOSSIBLE[name]:
+                answer = await provider.ask("CheckConfig", urn="urn", news={name: value})
+                assert [failure.property for failure in answer.failures] == [name], value
+
+    asyncio.run(checked())
