@@ -15,7 +15,7 @@ from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anothers, of_inputs_alone
 from aks_preview.sameness import is_autoscaled, projected
 from catalogue import headers, kept, nodes
-from catalogue.mistakes import Mistake
+from catalogue.mistakes import Mistake, property_path
 from catalogue.shapes import mapping
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import AbandonedError, Cancellation
@@ -227,6 +227,8 @@ def header_mistakes(inputs: Values) -> Iterator[Mistake]:
     sent = inputs.get(HEADERS)
     if isinstance(sent, Mapping):
         yield from headers.header_mistakes(sent, HEADERS)
+        for name in (name for name, value in sent.items() if value is None):
+            yield Mistake(property_path(HEADERS, name), "has no value: leave it out")
 
 
 async def once_accepted(

@@ -113,7 +113,7 @@ class HandlerProvider(sdk.Provider):
         return sdk.ConfigureResponse(supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
-        found = self.handler(request.type).mistakes(self.plain(request.new_inputs))
+        found = self.handler(request.type).mistakes(plain_map(request.new_inputs))
         return self.checked(request, found)
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:

@@ -127,11 +127,14 @@ def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
         return
     expected = _expected(shape, value)
     if expected:
-        yield Mistake(path, f"is {_WORDS[type(value)]}, but has to be {expected}")
+        word = _WORDS.get(type(value), "a file or a resource")
+        yield Mistake(path, f"is {word}, but has to be {expected}")
         return
     match shape:
         case ListOf(item):
             for index, member in enumerate(value):
+                if member is None:
+                    yield Mistake(property_path(path, index), "is nothing: leave it out")
                 yield from _value_mistakes(item, member, property_path(path, index))
         case MapOf(member):
             for key, inner in value.items():

@@ -16,13 +16,26 @@ class _Unknown:
 
 # A value that only exists once the resource it comes from does; seen in previews.
 UNKNOWN: Final = _Unknown()
+# How the engine writes it in the place of a text, a boolean, a number, a list, an asset, an archive
+# and an object. A program's SDK writes the first everywhere; outputs of providers have the others.
+_MARKS: Final = frozenset(
+    {
+        rpc.UNKNOWN,
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+        "030794c1-ac77-496b-92df-f27374a8bd58",
+        "e48ece36-62e2-4504-bad9-02848725956a",
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+    }
+)
 
 
 def plain(value: PropertyValue) -> Any:
     """A property value as JSON has it; UNKNOWN where it is not known yet."""
     match value.value:
-        # The engine's mark, which the SDK takes for any text.
-        case rpc.UNKNOWN:
+        # The engine's marks, which the SDK takes for any text.
+        case str() as mark if mark in _MARKS:
             return UNKNOWN
         case float() as number if number.is_integer():
             return int(number)

@@ -131,6 +131,34 @@ def _other_object(random: Random, shape: ObjectOf, values: Mapping[str, Any]) ->
     return other
 
 
+def holding(shape: Shape, odd: Any) -> Iterator[Any]:
+    """Values of a shape with something odd, once in each place; little stands beside it."""
+    yield odd
+    match shape:
+        case ListOf(item):
+            yield from ([inner] for inner in holding(item, odd))
+        case MapOf(item):
+            yield from ({"a": inner} for inner in holding(item, odd))
+        case ObjectOf(fields=fields):
+            beside = _least(shape)
+            for name, field in fields.items():
+                yield from ({**beside, name: inner} for inner in holding(field, odd))
+
+
+def _least(shape: Shape) -> Any:
+    """As little as a program may say."""
+    match shape:
+        case ListOf():
+            return []
+        case MapOf():
+            return {}
+        case ObjectOf(fields=fields, required=required):
+            return {name: _least(fields[name]) for name in required}
+        case Scalar(kind=kind):
+            return "a" if kind == "string" else NUMBERS[kind][0]
+    return {}
+
+
 def leaves(
     shape: Shape, value: Any, path: tuple[int | str, ...] = ()
 ) -> Iterator[tuple[int | str, ...]]:

@@ -1,7 +1,7 @@
 """aks-preview as programs and people use it: through the real engine, over HTTP."""
 
 import json
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -98,9 +98,29 @@ def test_a_header_goes_out_with_the_next_request(preview_bench: PreviewBench, ak
     assert preview_bench.changes() == {}
 
 
+class ToCome:
+    """An argument that is known once a group is there."""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        return f"group.id.apply(lambda _: {self._value!r})"
+
+
 def test_what_is_not_known_yet_is_previewed(preview_bench: PreviewBench, aks: Aks) -> None:
-    program = aks.program(headers=HEADERS)
-    unknown = f"resource_name=group.id.apply(lambda _: {aks.cluster!r})"
+    """A count that was to come was "a string, but has to be an integer" in each preview."""
+    program = aks.program(
+        headers=cast("Any", ToCome(HEADERS)),
+        count=ToCome(1),
+        tags=ToCome({"a": "b"}),
+        node_labels={"a": ToCome("b")},
+        node_taints=[ToCome("a=b:NoSchedule")],
+        availability_zones=ToCome(["1"]),
+        enable_fips=ToCome(False),
+        upgrade_settings={"maxSurge": ToCome("20%")},
+    )
+    unknown = f"resource_name={ToCome(aks.cluster)}"
     program = program.replace(f"resource_name={aks.cluster!r}", unknown).replace(
         "pool = ",
         "from pulumi_azure_native import resources\n"
