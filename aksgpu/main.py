@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from aksgpu import policy_configuration
 from aksgpu.allowances import FORM, Allowance
 from aksgpu.check import command as checking
 from aksgpu.check.examination import CheckOptions
@@ -136,6 +137,17 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     )
     files = {"markdown": markdown, "sarif": sarif, "json": json}
     _exit(lambda: reviews.review(options, files))
+
+
+@app.command(epilog=EXIT_CODES)
+def policies(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Left out, each Pulumi.*.policies.json of this folder"),
+    ] = None,
+) -> None:
+    """Check configurations of the policy pack: rules, levels, settings and exceptions."""
+    _exit(lambda: policy_configuration.check(files or (), Console()))
 
 
 def _exit(command: Callable[[], int]) -> NoReturn:

@@ -27,6 +27,7 @@ class Cause(Enum):
     CRASHED = (NOT_KNOWN, "aksgpu itself failed")
     ENGINE_UNAVAILABLE = (NOT_KNOWN, "no Pulumi engine or Kubernetes is to be had")
     STACK_FILE_INVALID = (AGAINST, "a stack file cannot be used")
+    POLICIES_INVALID = (AGAINST, "a configuration of the policy pack has mistakes")
     ENVIRONMENT_UNREADABLE = (NOT_KNOWN, "a stack file takes values from where they cannot be read")
     STACK_MISSING = (WRONG_USAGE, "a stack does not exist")
     REHEARSAL_UNAVAILABLE = (NOT_KNOWN, "there is no rehearsal cloud to be had")

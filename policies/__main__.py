@@ -8,9 +8,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import EnforcementLevel, PolicyPack
 
-from policies.conversions import convert_once
 from policies.rules import RULES
+from policies.sdk import convert_once, note_configuration
 
+note_configuration()
 convert_once()
 PolicyPack(
     name="aks-gpu-policies", enforcement_level=EnforcementLevel.MANDATORY, policies=list(RULES)

@@ -93,7 +93,8 @@ class Clusters:
             raise CannotReadError(
                 f"before the first update nobody knows which of the clusters {names} the provider "
                 f"{self._by_urn[provider.urn].name} is for. Let its kubeconfig come of its "
-                "cluster, as by Output.all(cluster.id, kubeconfig)"
+                "cluster, as by Output.all(cluster.id, kubeconfig)",
+                provider.urn,
             )
         return Certainty.CERTAIN if len(reach.clusters) == 1 else Certainty.POSSIBLE
 

@@ -113,7 +113,8 @@ def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[So
             return
         raise CannotReadError(
             f"{member.name} ({member.type}) has no resources yet: what it makes once its cluster "
-            "is there is not judged"
+            "is there is not judged",
+            member.urn,
         )
 
 

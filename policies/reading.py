@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pulumi_policy.proxy import (
     UNKNOWN_ARRAY_VALUE,
@@ -25,9 +25,11 @@ from pulumi_policy.proxy import (
 class CannotReadError(UnknownValueError):
     """Why a rule could not judge: of that the engine tells, as advisory whatever its level is."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, urn: str = "") -> None:
         Exception.__init__(self, message)
         self.message = message
+        # The resource that cannot be judged, where the engine does not tell that by itself.
+        self.urn = urn
 
 
 class _Wrong(Enum):
@@ -104,28 +106,38 @@ def an_object(parts: Mapping[str, Shape], others: Shape | None = None) -> Shape:
     return Shape("an object", _only(dict), parts, others)
 
 
+class Whose(NamedTuple):
+    """The resource that a value is of, for rules on the stack; the engine tells it to others."""
+
+    name: str = ""
+    type: str = ""
+    urn: str = ""
+
+    def __str__(self) -> str:
+        return f" of {self.name} ({self.type})" if self.urn else ""
+
+
 @dataclass(frozen=True)
 class _Reader:
     """Reads the parts of a value; `path` are the steps to it."""
 
     shape: Shape
     path: str
-    # Of which resource it is, where the engine does not tell that by itself.
-    whose: str
+    whose: Whose
 
     def part(self, key: str | int, said: Any) -> Any:
         shape = self.shape.of(key)
         path = f"{self.path}.{key}"
         if isinstance(said, str) and said in _UNKNOWN:
             kind = _UNKNOWN[said]
-            raise CannotReadError(
-                f"{kind} value at {path}{self.whose} can't be known during preview"
-            )
+            message = f"{kind} value at {path}{self.whose} can't be known during preview"
+            raise CannotReadError(message, self.whose.urn)
         bare = _bare(said)
         value = shape.read(bare)
         if value is _WRONG:
             instead = f"{_told(bare)} stands where {shape.what} belongs"
-            raise CannotReadError(f"{path}{self.whose} cannot be read: {instead}")
+            message = f"{path}{self.whose} cannot be read: {instead}"
+            raise CannotReadError(message, self.whose.urn)
         reader = _Reader(shape, path, self.whose)
         if isinstance(value, dict):
             return Object(value, reader)
@@ -171,9 +183,11 @@ class Items(Sequence[Any]):
         return len(self._said)
 
 
-def reading(said: Mapping[str, Any], shape: Shape, whose: str = "") -> Mapping[str, Any]:
+def reading(
+    said: Mapping[str, Any], shape: Shape, whose: "Whose | None" = None
+) -> Mapping[str, Any]:
     """A resource's properties, as the engine hands them over, to be read as that shape."""
-    return Object(_bare(said), _Reader(shape, "", whose))
+    return Object(_bare(said), _Reader(shape, "", whose or Whose()))
 
 
 def _bare(said: Any) -> Any:

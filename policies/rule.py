@@ -17,10 +17,12 @@ from pulumi_policy import (
     Severity,
 )
 
-from policies.conversions import LastResults
+from policies import exceptions
+from policies.exceptions import CONFIGURED
 from policies.pools import Pool, pools_of
 from policies.provisioned import provisioned
 from policies.reading import reading
+from policies.sdk import LastResults
 from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
 
@@ -33,14 +35,12 @@ ResourceJudge = Callable[[ResourceValidationArgs, Settings, Unknowns], Findings]
 PoolJudge = Callable[[Pool, Settings], Findings]
 
 # The stack itself is the first of its resources.
-_STACK = "pulumi:pulumi:Stack"
+STACK = "pulumi:pulumi:Stack"
 
-# JSON has no comments: every rule takes one as a setting.
-_REASON: Mapping[str, Any] = MappingProxyType(
-    {
-        "type": "string",
-        "description": "Why this level or these settings: for readers, no rule looks at it.",
-    }
+# What every rule takes: JSON has no comments.
+_REASON = {"type": "string", "description": "Why this level or these settings: for readers."}
+_OF_ALL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {"reason": _REASON, exceptions.SETTING: exceptions.SCHEMA}
 )
 
 
@@ -63,7 +63,7 @@ class PolicyInfo:
     def arguments(self, function: str) -> dict[str, Any]:
         """The arguments that policies of every kind take; a rule has the name of its function."""
         name = function.replace("_", "-")
-        settings = {**self.settings, "reason": _REASON}
+        settings = {**self.settings, **_OF_ALL}
         return {
             "name": name,
             "display_name": self.title,
@@ -80,9 +80,9 @@ class PolicyInfo:
 
     def judge_settings(self, args: ResourceValidationArgs, report: ReportViolation) -> None:
         """Reports, once a run, settings that the rule does not have: the engine accepts them."""
-        if args.resource_type != _STACK:
+        if args.resource_type != STACK:
             return
-        known = [*self.settings, "reason"]
+        known = [*self.settings, *_OF_ALL]
         for name in args.get_config():
             if name not in known:
                 report(f"The rule has no setting {name}: it has {', '.join(known)}.", None)
@@ -105,14 +105,19 @@ class ResourceRule(PolicyInfo):
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
             self.judge_settings(args, report)
             unknowns, args.props = Unknowns(), _read(args.props)
-            with unknowns.deferred():
-                for finding in judge(args, self.settings_in(args.get_config()), unknowns):
-                    report(finding, None)
-            unknowns.raise_now()
+            settings = self.settings_in(args.get_config())
 
-        return ResourceValidationPolicy(
-            validate=validate, remediate=self.remediate, **self.arguments(judge.__name__)
-        )
+            def passes(_: str) -> bool:
+                return CONFIGURED.passes(named["name"], settings, args.urn)
+
+            with unknowns.deferred():
+                for finding in judge(args, settings, unknowns):
+                    if not passes(args.urn):
+                        report(finding, None)
+            unknowns.raise_now(passes)
+
+        named = self.arguments(judge.__name__)
+        return ResourceValidationPolicy(validate=validate, remediate=self.remediate, **named)
 
 
 @dataclass(frozen=True, kw_only=True)

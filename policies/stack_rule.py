@@ -20,9 +20,10 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
+from policies.exceptions import CONFIGURED
 from policies.pools import is_cluster
-from policies.reading import reading
-from policies.rule import PolicyInfo, Settings
+from policies.reading import Whose, reading
+from policies.rule import STACK, PolicyInfo, Settings
 from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
 
@@ -92,12 +93,18 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
             return
         unknowns = Unknowns()
         members = [
-            Member(found, reading(said, RESOURCE, f" of {found.name} ({found.resource_type})"))
+            Member(found, reading(self._said.get(found.urn, found.props), RESOURCE, whose))
             for found in args.resources
-            for said in [self._said.get(found.urn, found.props)]
+            for whose in [Whose(found.name, found.resource_type, found.urn)]
         ]
         settings = self._info.settings_in(args.get_config())
+        stack = next((one.urn for one in members if one.type == STACK), "")
+
+        def passes(urn: str) -> bool:
+            return CONFIGURED.passes(self.name, settings, urn or stack)
+
         with unknowns.deferred():
             for message, urn in self._judge(members, settings, unknowns):
-                report_violation(message, urn)
-        unknowns.raise_now()
+                if not passes(urn):
+                    report_violation(message, urn)
+        unknowns.raise_now(passes)

@@ -22,7 +22,8 @@ class Unknowns:
     """
 
     def __init__(self) -> None:
-        self._why: dict[str, None] = {}
+        # With the resource that it is of, where that is not told otherwise.
+        self._why: dict[str, str] = {}
 
     @contextmanager
     def deferred(self, *, again: bool = False) -> Iterator[None]:
@@ -30,7 +31,7 @@ class Unknowns:
         try:
             yield
         except UnknownValueError as error:
-            self.note(error.message)
+            self.note(error.message, getattr(error, "urn", ""))
             if again:
                 raise
         except Exception as error:
@@ -38,9 +39,9 @@ class Unknowns:
             if again:
                 raise
 
-    def note(self, why: str) -> None:
+    def note(self, why: str, urn: str = "") -> None:
         """Notes something that is not judged, and why."""
-        self._why[why] = None
+        self._why[why] = urn
 
     def each(
         self, items: Iterable[_Item], judge: Callable[[_Item], Iterable[_Found]]
@@ -56,7 +57,7 @@ class Unknowns:
         """True if anything could not be read: then absence proves nothing."""
         return bool(self._why)
 
-    def raise_now(self) -> None:
+    def raise_now(self, passes: Callable[[str], bool]) -> None:
         """The engine then reports that the rule could not run, and on account of which values."""
-        if self._why:
-            raise CannotReadError("; ".join(self._why))
+        if told := [why for why, urn in self._why.items() if not passes(urn)]:
+            raise CannotReadError("; ".join(told))

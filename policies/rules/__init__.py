@@ -30,6 +30,7 @@ from policies.rules.kubeconfig_secret import kubeconfig_secret
 from policies.rules.kubernetes_minimum_version import kubernetes_minimum_version
 from policies.rules.no_public_node_ip import no_public_node_ip
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from policies.rules.pack_configuration import pack_configuration
 from policies.rules.protect_production_pools import protect_production_pools
 from policies.rules.required_tags import required_tags
 
@@ -66,4 +67,6 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     no_public_node_ip,
     required_tags,
     protect_production_pools,
+    # Comes when all others have judged.
+    pack_configuration,
 )

@@ -19,7 +19,7 @@ from settings.stack_file import NoStackFileError, StackFileError
 from tests.bench import ROOT
 
 PAGE = ROOT / "docs" / "exit-codes.md"
-COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review")
+COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review", "policies")
 
 
 def test_there_are_four_exit_codes_and_that_of_an_interruption() -> None:

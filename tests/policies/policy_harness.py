@@ -6,13 +6,15 @@ known yet, and, of a stack before its first update, outputs that say nothing.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from google.protobuf import json_format
 from pulumi.runtime import proto
 from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy.deserialize import SPECIAL_SECRET_SIG, SPECIAL_SIG_KEY
-from pulumi_policy.policy import _PolicyAnalyzerServicer
+
+from policies.sdk import Servicer
 
 PACK = "pack"
 CANNOT_RUN = "can't run"
@@ -75,21 +77,24 @@ def findings_by_name(
 
 def analyzed(rules: Iterable[Policy], resource: Resource) -> list[str]:
     """The names of the rules of a pack that find something in a resource, or cannot run."""
-    server = _PolicyAnalyzerServicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
+    server = Servicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
     return [said.policyName for said in server.Analyze(_request(resource), None).diagnostics]
 
 
 def pack_says(
-    rules: Iterable[Policy], *resources: Resource, config: Mapping[str, Mapping[str, Any]]
+    rules: Iterable[Policy],
+    *resources: Resource,
+    config: Mapping[str, Mapping[str, Any]],
+    levels: Mapping[str, str] = MappingProxyType({}),
 ) -> list[tuple[str, str, str]]:
     """All that a pack says of a stack, remediations included: the resource, the rule, and what."""
-    server = _PolicyAnalyzerServicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
+    server = Servicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
     request = proto.ConfigureAnalyzerRequest()
-    for rule in rules:
-        assert rule.enforcement_level is not None
-        own = request.policyConfig[rule.name]
-        own.enforcementLevel = proto.EnforcementLevel.Value(rule.enforcement_level.value.upper())
-        own.properties.update(config.get(rule.name, {}))
+    pack = {rule.name: rule.enforcement_level.value for rule in rules if rule.enforcement_level}
+    for name, level in {**pack, **levels}.items():
+        own = request.policyConfig[name]
+        own.enforcementLevel = proto.EnforcementLevel.Value(level.upper())
+        own.properties.update(config.get(name, {}))
     server.Configure(request, None)
     found = []
     for resource in resources:
@@ -111,7 +116,7 @@ def remediated(rule: Policy, resource: Resource) -> dict[str, Any] | None:
 
 
 def _server(rule: Policy, config: Mapping[str, Any] | None) -> Any:
-    server = _PolicyAnalyzerServicer(PACK, "1", [rule], EnforcementLevel.MANDATORY)
+    server = Servicer(PACK, "1", [rule], EnforcementLevel.MANDATORY)
     if config is not None:
         request = proto.ConfigureAnalyzerRequest()
         own = request.policyConfig[rule.name]

@@ -179,7 +179,8 @@ def test_a_configuration_raises_and_lowers_levels_and_gives_settings(bench: Benc
     levels |= {"host-encryption": "mandatory", "gpu-pool-tainted": "disabled"}
     said = bench.pulumi("preview", *configured(bench, levels), fails=True)
     assert ("mandatory", "host-encryption", "gpu") in found(said)
-    assert "gpu-pool-tainted" not in said
+    assert "gpu-pool-tainted" not in {rule for _, rule, _ in found(said)}
+    assert "gpu-pool-tainted is switched off." in said
 
 
 def test_mistakes_in_a_configuration_are_told(bench: Bench) -> None:
@@ -195,9 +196,13 @@ def test_mistakes_in_a_configuration_are_told(bench: Bench) -> None:
         "gpu-count-cap": {"gpu": 1},
         "kubeconfig-secret": {"enforcementlevel": "advisory"},
     }
+    wrong["gpu-pool-taintet"] = "mandatory"
     said = bench.pulumi("preview", *configured(bench, wrong), fails=True)
-    assert {rule for _, rule, _ in found(said)} == set(wrong)
+    assert {rule for _, rule, _ in found(said)} == {*wrong, "pack-configuration"} - {
+        "gpu-pool-taintet"
+    }
     assert "has no setting gpu: it has gpus, reason" in said
+    assert "The pack has no rule gpu-pool-taintet: did you mean gpu-pool-tainted?" in said
 
 
 def test_a_rule_that_could_not_run_says_so(bench: Bench) -> None:
@@ -263,6 +268,7 @@ def test_the_stacks_of_this_program_have_no_finding(bench: Bench, name: str) -> 
     """They had advisory ones for ever, as the program could not do what the pack asked for."""
     bench.write_example(name)
     lowered = json.loads((ROOT / f"Pulumi.{name}.policies.json").read_text())
+    disabled = [rule for rule, said in lowered.items() if "enforcementLevel" in said]
     # The bench calls all of its stacks `test`.
     production = {"productionStacks": ["test"] if name == "prod" else []}
     both = dict.fromkeys(("gpu-pool-scale-to-zero", "protect-production-pools"), production)
@@ -270,8 +276,9 @@ def test_the_stacks_of_this_program_have_no_finding(bench: Bench, name: str) -> 
     broken = bench.pulumi("preview", *configured(bench, both))
     left = bench.pulumi("preview", *configured(bench, both | lowered))
 
-    assert found(left) == set()
+    assert {rule for _, rule, _ in found(left)} == ({"pack-configuration"} if lowered else set())
     assert "can't run" not in left
     # What is right and stays is lowered, and nothing else.
     assert {rule for _, rule, _ in found(broken)} == set(lowered)
+    assert all(f"{rule} is switched off: " in left for rule in disabled)
     assert all(one["reason"] for one in lowered.values())

@@ -6,8 +6,8 @@ import pytest
 from google.protobuf import json_format
 from pulumi_policy import policy as sdk
 
-from policies.conversions import LastResults, convert_once
 from policies.rules import RULES
+from policies.sdk import LastResults, convert_once
 from tests.policies.policy_harness import Resource, analyzed, findings, remediated, secret
 from tests.policies.rules.test_kubeconfig_secret import KUBECONFIG
 

@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+
+from policies.exceptions import CONFIGURED, exceptions_in, meant
+from policies.rule import Settings
+from policies.stack_rule import Members, StackFindings, StackRule
+from policies.unknowns import Unknowns
+
+_ORDER = ("disabled", "advisory", "remediate", "mandatory")
+
+
+@StackRule(
+    title="The pack's configuration is told",
+    description="What the pack's configuration lets through is there to be seen.",
+    remedy="Correct names that there are not, and take out exceptions that have expired.",
+    tags=("configuration",),
+)
+def pack_configuration(_: Members, __: Settings, ___: Unknowns) -> StackFindings:
+    return ((said, "") for said in [*_mistakes(), *_let_through()])
+
+
+def _mistakes() -> Iterator[str]:
+    rules = CONFIGURED.rules
+    for name in CONFIGURED.levels:
+        if name not in rules:
+            yield f"The pack has no rule {name}{meant(name, rules)}"
+    for rule in rules:
+        for one in exceptions_in(rule, CONFIGURED.settings.get(rule, {})):
+            if not one.counts:
+                yield (
+                    f"The exception of {one.resource} from {rule} has expired on {one.until}, and "
+                    f"no longer counts: {one.reason}"
+                )
+
+
+def _let_through() -> Iterator[str]:
+    for one, names in CONFIGURED.excepted.items():
+        yield f"{one.rule} passes {', '.join(names)} until {one.until}: {one.reason}"
+    for rule, level in CONFIGURED.levels.items():
+        otherwise = CONFIGURED.rules.get(rule, level)
+        if _ORDER.index(level) < _ORDER.index(otherwise):
+            how = "switched off" if level == "disabled" else f"{level}, and otherwise {otherwise}"
+            reason = CONFIGURED.settings.get(rule, {}).get("reason")
+            yield f"{rule} is {how}" + (f": {reason}" if reason else ".")

@@ -1,0 +1,122 @@
+"""A configuration of the pack, checked without an engine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+from typer.testing import CliRunner
+
+from aksgpu.main import app
+from catalogue.today import TODAY_VARIABLE
+from policies.configuration import mistakes_in
+from policies.rules import RULES
+from tests.bench import ROOT
+
+EXCEPTION = {"resource": "a", "reason": "b", "until": "2026-12-31"}
+
+
+@pytest.fixture(autouse=True)
+def _today(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, "2026-11-30")
+
+
+@pytest.mark.parametrize(
+    ("configuration", "said"),
+    [
+        ({}, []),
+        ({"all": "disabled"}, []),
+        (
+            {"gpu-pool-tainted": "mandatory", "host-encryption": {"enforcementLevel": "disabled"}},
+            [],
+        ),
+        ({"gpu-pool-tainted": {"exceptions": [EXCEPTION], "reason": "a"}}, []),
+        (
+            {"gpu-pool-taintet": "mandatory"},
+            ["gpu-pool-taintet: the pack has no such rule: did you mean gpu-pool-tainted?"],
+        ),
+        (
+            {"gpu-pool-tainted": "mandatry"},
+            ['gpu-pool-tainted: "mandatry" is no level: did you mean mandatory?'],
+        ),
+        (
+            {"gpu-pool-minimum-size": {"flor": "Standard_NC6"}},
+            ["gpu-pool-minimum-size.flor: the rule has no such setting: did you mean floor?"],
+        ),
+        ({"gpu-count-cap": {"gpus": -1}}, ["gpu-count-cap.gpus: -1 is less than 0."]),
+        ({"gpu-count-cap": {"gpus": True}}, ["gpu-count-cap.gpus: true is not a whole number."]),
+        (
+            {"gpu-pool-tainted": {"exceptions": [{**EXCEPTION, "until": "2026-11-29"}]}},
+            ["gpu-pool-tainted.exceptions: that of a has expired on 2026-11-29."],
+        ),
+        (
+            {"gpu-pool-tainted": {"exceptions": [{"resource": "a", "reason": "b"}]}},
+            ["gpu-pool-tainted.exceptions[0]: until is missing."],
+        ),
+        ([], ["This is no object with rules in it."]),
+    ],
+)
+def test_each_mistake_is_told(configuration: Any, said: list[str]) -> None:
+    """A misspelt rule, or setting of a rule that is disabled, was passed over by everybody."""
+    assert mistakes_in(json.dumps(configuration)) == said
+
+
+def test_what_stands_twice_is_told() -> None:
+    (said,) = mistakes_in('{"gpu-pool-tainted": "disabled", "gpu-pool-tainted": "advisory"}')
+    assert said.startswith("gpu-pool-tainted stands twice")
+    assert mistakes_in("{")[0].startswith("This is no JSON: ")
+
+
+VALUES = st.recursive(
+    st.one_of(
+        st.none(), st.booleans(), st.integers(-2, 2),
+        st.sampled_from(["", "a", "1.31", "2026-12-31", "2026-13-01", "Standard_NC6"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from([*EXCEPTION, "x"]), inner, max_size=4),
+    ),
+    max_leaves=6,
+)  # fmt: skip
+SCHEMAS = [
+    (rule.name, name, schema)
+    for rule in RULES
+    if rule.config_schema
+    for name, schema in rule.config_schema.properties.items()
+]
+
+
+@settings(max_examples=200, deadline=None)
+@given(row=st.sampled_from(SCHEMAS), value=VALUES)
+def test_it_refuses_what_the_engine_refuses_by_the_schemas(row: Any, value: Any) -> None:
+    rule, name, schema = row
+    found = mistakes_in(json.dumps({rule: {name: value}}))
+    refused = not Draft7Validator(dict(schema)).is_valid(value)
+    assert bool([one for one in found if "has expired" not in one]) == refused
+
+
+def test_the_command_checks_files_and_those_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, wrong = tmp_path / "Pulumi.a.policies.json", tmp_path / "Pulumi.b.policies.json"
+    good.write_text("{}")
+    wrong.write_text('{"gpu-pool-taintet": "advisory"}')
+    monkeypatch.chdir(tmp_path)
+
+    def run(*files: Path) -> tuple[int, str]:
+        ended = CliRunner().invoke(app, ["policies", *map(str, files)])
+        return ended.exit_code, ended.output
+
+    assert run(good) == (0, "Result: fine - nothing stands against it (exit code 0).\n")
+    for code, said in (run(wrong), run()):
+        assert code == 1
+        assert "policies-invalid: Pulumi.b.policies.json: gpu-pool-taintet: the pack" in said
+    assert run(tmp_path / "none.json")[0] == 2
+
+
+def test_the_configurations_of_this_project_have_no_mistakes() -> None:
+    for file in ROOT.glob("Pulumi.*.policies.json"):
+        assert mistakes_in(file.read_text()) == []
