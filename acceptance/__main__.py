@@ -21,7 +21,7 @@ from acceptance.rows import BY_HAND, BY_PROGRAM, NOTES, ROWS
 from acceptance.steps import Finding, go
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, Stage, rehearsal_root
-from aksgpu.report import exit_code_of, print_json
+from aksgpu.report import ReportConsole, exit_code_of, print_json
 from engine import ensure_engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import to_stderr
@@ -105,7 +105,7 @@ def main(
 ) -> None:
     """Make the article happen twice, by hand and by this program, and compare the two."""
     raise typer.Exit(
-        exit_code_of(lambda: article(Console(), to_stderr, keep=keep, as_json=as_json))
+        exit_code_of(lambda: article(ReportConsole(), to_stderr, keep=keep, as_json=as_json))
     )
 
 

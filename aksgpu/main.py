@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-from rich.console import Console
 
 from aksgpu import policy_configuration
 from aksgpu.allowances import FORM, Allowance
@@ -16,7 +15,7 @@ from aksgpu.outcome import EXIT_CODES
 from aksgpu.preflight import command as asking
 from aksgpu.rehearsal_stage import PROGRAM, Era, era_of, set_stage
 from aksgpu.rehearse import command as rehearsing
-from aksgpu.report import exit_code_of
+from aksgpu.report import ReportConsole, exit_code_of
 from aksgpu.review import command as reviews
 from aksgpu.review.reviewing import ReviewOptions
 from engine.progress import to_stderr
@@ -45,13 +44,13 @@ def rehearse(
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
 ) -> None:
     """Bring a stack up on the rehearsal cloud, on this machine, without a subscription."""
-    _exit(lambda: rehearsing.rehearse(stack, era, Console()))
+    _exit(lambda: rehearsing.rehearse(stack, era, ReportConsole()))
 
 
 @app.command(epilog=EXIT_CODES)
 def rehearse_down() -> None:
     """Destroy what was rehearsed, and take the rehearsal cloud away."""
-    _exit(lambda: rehearsing.rehearse_down(Console()))
+    _exit(lambda: rehearsing.rehearse_down(ReportConsole()))
 
 
 @app.command(epilog=EXIT_CODES)

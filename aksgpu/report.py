@@ -1,23 +1,27 @@
 """What all commands print in the same way: results, findings, tables, JSON, and their failures."""
 
 import json
+import os
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, verdict
 from aksgpu.running import ProgramError, terminated_as_interrupted
+from aksgpu.visible import escaped_in_json, visible
 from engine import EngineUnavailableError
 from rehearsal.cloud import CloudError
 from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
 from settings.yaml_text import Written
 
+_WITHOUT_END = 100_000
 _TRY_AGAIN = "do as it says, and try again"
 # What each failure that can be understood comes to, and what to do; the first that fits.
 _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
@@ -61,9 +65,26 @@ def findings_of_mistakes(mistakes: Iterable[Written]) -> tuple[Finding, ...]:
     )
 
 
+class ReportConsole(Console):
+    """Where reports are printed: nothing that is said in one rules the terminal, or is cut off."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # Into a pipe a line is as long as it is, unless somebody has said how long.
+        if not (self.is_terminal or "COLUMNS" in os.environ or options.get("width")):
+            self.width = _WITHOUT_END
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            text = segment.text if segment.control else visible(segment.text)
+            yield segment._replace(text=text)
+
+
 def exit_code_of(command: Callable[[], int]) -> int:
     """Runs a command to its end, whatever happens; a failure is told in one message."""
-    messages = Console(stderr=True)
+    messages = ReportConsole(stderr=True)
     try:
         with terminated_as_interrupted():
             return command()
@@ -104,7 +125,7 @@ def table(*headings: str, title: str = "", **options: Any) -> Table:
 
 
 def as_json(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return escaped_in_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
 def print_json(document: Mapping[str, Any], console: Console) -> None:

@@ -12,7 +12,7 @@ from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.target import Target, of_file, of_stack
 from aksgpu.outcome import INTERRUPTION, Cause, stopped
 from aksgpu.rehearsal_stage import Era, era_of, pulumi_in, rehearsal_home, set_stage
-from aksgpu.report import FAILURES, findings_of, print_json
+from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from aksgpu.running import Program
 from engine import ensure_engine
 from engine.cache import Say
@@ -29,9 +29,11 @@ def check(
     if kubeconfig is not None:
         if rehearsal:
             raise typer.BadParameter("--kubeconfig names a cluster: leave --rehearsal out.")
-        return check_cluster(lambda: of_file(kubeconfig), options, Console(), to_stderr)
+        return check_cluster(lambda: of_file(kubeconfig), options, ReportConsole(), to_stderr)
     pulumi = _of_rehearsal if rehearsal else _of_project
-    return check_cluster(lambda: of_stack(pulumi(stack, era), stack), options, Console(), to_stderr)
+    return check_cluster(
+        lambda: of_stack(pulumi(stack, era), stack), options, ReportConsole(), to_stderr
+    )
 
 
 def check_cluster(

@@ -3,8 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-
 from aksgpu.outcome import INTERRUPTION, Finding
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import Access, of_rehearsal
@@ -14,13 +12,13 @@ from aksgpu.preflight.report import render
 from aksgpu.preflight.rows import About
 from aksgpu.preflight.stack_file import StackConfiguration
 from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
-from aksgpu.report import FAILURES, findings_of, print_json
+from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from engine.progress import Progress, to_stderr
 
 
 def preflight(stack: str, era: Era | None, *, rehearsal: bool, as_json: bool) -> int:
     """Asks Azure about a stack, or the rehearsal cloud in its place; the exit code."""
-    console, result = Console(), Preflight(stack)
+    console, result = ReportConsole(), Preflight(stack)
     next_step = f"pulumi up --stack {stack} --policy-pack policies"
     try:
         if rehearsal:

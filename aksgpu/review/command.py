@@ -6,9 +6,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 import typer
-from rich.console import Console
 
 from aksgpu.allowances import short_name
+from aksgpu.report import ReportConsole
 from aksgpu.review.document import as_json
 from aksgpu.review.git import is_commit
 from aksgpu.review.markdown import as_markdown
@@ -41,7 +41,7 @@ def review(options: ReviewOptions, files: Mapping[str, Path | None]) -> int:
     if printed:
         sys.stdout.write(FORMATS[printed[0]](done))
     else:
-        print_report(done, Console())
+        print_report(done, ReportConsole())
     return done.verdict.exit_code
 
 

@@ -24,6 +24,7 @@ from aksgpu.review.model import (
     StackReview,
     Violation,
 )
+from aksgpu.visible import visible
 
 _Thing = TypeVar("_Thing")
 
@@ -60,7 +61,7 @@ def as_markdown(review: Review) -> str:
 def escape(text: str, letters: int = 4000) -> str:
     """Foreign text in one line, in which nothing means anything."""
     # Of a very long text, no more than can be shown is looked at.
-    line = _SPACE.sub(" ", text[: letters * 2]).strip()
+    line = visible(_SPACE.sub(" ", text[: letters * 2])).strip()
     if len(line) > letters:
         line = line[:letters] + "…"
     line = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", line.translate(_RULING))

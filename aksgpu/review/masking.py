@@ -8,6 +8,8 @@ import os
 import re
 from collections.abc import Mapping
 
+from aksgpu.visible import without_ruling
+
 MASK = "[secret]"
 
 _SECRET_NAME = r"(?:pass(?:word|phrase)?|secret|token|credentials?|api[-_]?key|access[-_]?key)"  # noqa: S105 (a pattern)
@@ -22,6 +24,54 @@ _KUBECONFIGS_IN_BASE_64 = (
     "eyJhcGlWZXJzaW9u",
     "eyJraW5kIjoi",
     "LS0tLS1CRUdJTi",
+    # A registry's credentials, as Docker and Kubernetes keep them.
+    "eyJhdXRocyI6",
+    "ewogICJhdXRocyI6",
+    "ewogICAgImF1dGhzIj",
+    "ewoJImF1dGhzIj",
+)
+
+# Names are in small letters, tokens of most makers in letters of every kind.
+_MIXED = r"(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*\d)"
+# Tokens by their makers, each with the letters of its own.
+_TOKENS = (
+    r"gh[oprsu]_\w{16,}",
+    r"github_pat_\w{20,}",
+    r"gl(?:pat|dt|rtr?|ptt|cbt|ft|imt|agent|soat|wt|ffct|oas)-[\w.-]{16,}",
+    r"gl(?:c|sa)_[\w=+/-]{16,}",
+    r"pul-[0-9a-f]{16,}",
+    r"(?:hf|api_org)_[A-Za-z0-9]{16,}",
+    rf"sk-{_MIXED}[\w-]{{16,}}",
+    r"(?:nvapi|pypi|tskey|xapp|PMAK|NRAK)-[\w-]{16,}",
+    r"(?:npm|gsk|r8|lin_api|figd|sntrys|pscale_\w+|xai|dckr_[a-z]+|shp[a-z]{2})_[\w=-]{20,}",
+    r"rubygems_[0-9a-f]{20,}",
+    r"ATATT3[\w=-]{20,}",
+    r"AKCp[A-Za-z0-9]{20,}",
+    r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
+    r"xox[a-z]-[\w-]{10,}",
+    r"hooks\.slack\.com/services/[\w/]+",
+    r"AIza[\w-]{35}",
+    r"ya29\.[\w-]{16,}",
+    r"GOCSPX-[\w-]{16,}",
+    r"(?:[sr]k_(?:live|test)|whsec)_\w{16,}",
+    r"do[a-z]_v1_[0-9a-f]{32,}",
+    r"dapi[0-9a-f]{32}",
+    r"hv[sbr]\.[\w-]{16,}",
+    r"\w{10,}\.atlasv1\.[\w-]{20,}",
+    r"SG\.[\w-]{16,}\.[\w-]{16,}",
+    r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
+    # Client secrets of Microsoft Entra; keys of Azure's services, which have their names in them.
+    r"[\w~.-]{3}\dQ~[\w~.-]{31,34}",
+    r"\w{40,}JQQJ9\w{8,}",
+    r"\w{70,}AZDO\w{4}",
+    r"[A-Za-z0-9+/]{32,}(?:AzSe|AzCa|AzFu|AIoT|ASbA|AEhA|\+ACR|\+ASt|ACDb|APIM)"
+    r"[A-Za-z0-9+/]{5,}={0,2}",
+    # The 64 bytes of a storage account, and of others.
+    r"[A-Za-z0-9+/]{86}==",
+    rf"{_MIXED}[A-Za-z0-9]{{86,88}}(?![A-Za-z0-9])",
+    # The next maker: a word, and behind it many letters of every kind.
+    r"[A-Za-z]{2,12}\d?[_-](?:[A-Za-z0-9]{1,8}[_-]){0,2}"
+    r"(?=[A-Za-z]*\d)(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])(?=(?:[A-Za-z]*\d){3})[A-Za-z0-9]{24,}",
 )
 
 # What looks like a secret, with what is shown in its place.
@@ -30,6 +80,9 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # The parts of a kubeconfig, and base64 of whole ones.
     (re.compile(r"((?:client-key|client-certificate)-data[\"']?\s*:\s*)\S+"), rf"\1{MASK}"),
     (re.compile(rf"\b(?:{'|'.join(_KUBECONFIGS_IN_BASE_64)})[A-Za-z0-9+/=]+"), MASK),
+    (re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_TOKENS)})"), MASK),
+    # `"auth": "..."` of a registry, also in JSON within JSON.
+    (re.compile(r"(\bauth\\*[\"']?\s*:\s*\\*[\"']?)[A-Za-z0-9+/]{8,}={0,2}"), rf"\1{MASK}"),
     # JSON web tokens.
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), MASK),
     (re.compile(r"\b((?:Bearer|Basic)\s+)[\w.~+/=-]{8,}", re.I), rf"\1{MASK}"),
@@ -44,14 +97,10 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(://[^/\s:@]+:)[^/\s@]+(?=@)"), rf"\1{MASK}"),
 )  # fmt: skip
 
-# What could rule a terminal, or turn the order of letters around; line breaks and tabs stay.
-_RULING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
 
 def clean(text: str, environment: Mapping[str, str] = os.environ) -> str:
     """Foreign text as it may be shown."""
-    text = _RULING.sub("", _COLOURS.sub("", text))
+    text = without_ruling(text)
     for name, value in environment.items():
         if len(value) >= _SHORTEST and _SECRET_VARIABLE.search(name):
             text = text.replace(value, MASK)

@@ -12,6 +12,7 @@ from aksgpu.report import as_json
 from aksgpu.review import wording
 from aksgpu.review.model import LOSSES, Resource, Review, StackReview
 from aksgpu.review.rules import RuleFacts, facts_of
+from aksgpu.visible import visible
 
 _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -81,7 +82,7 @@ def as_sarif(review: Review) -> str:
                 "ruleId": result.rule,
                 "ruleIndex": order.index(result.rule),
                 "level": result.level,
-                "message": {"text": f"{stack.stack}: {result.message}"},
+                "message": {"text": visible(f"{stack.stack}: {result.message}")},
                 "locations": [
                     {
                         "physicalLocation": {

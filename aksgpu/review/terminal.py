@@ -101,4 +101,4 @@ def _print_entry(console: Console, head: Text, *more: str) -> None:
 
 
 def _print(console: Console, what: Text | Table, indent: int) -> None:
-    console.print(Padding(what, (0, 0, 0, indent)))
+    console.print(Padding(what, (0, 0, 0, indent), expand=False))

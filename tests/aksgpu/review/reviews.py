@@ -93,9 +93,10 @@ def span(least: int, most: int) -> Span:
     return Span(Fraction(least), Fraction(most))
 
 
-def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackReview:
+def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = "") -> StackReview:
     """A stack with something in every part of its review, for each of its pools."""
-    resources = [Resource(urn(f"pool{number}")) for number in range(pools)]
+    kind = f"{AGENT_POOL}{names}"
+    resources = [Resource(urn(f"pool{number}{names}", kind)) for number in range(pools)]
     return StackReview(
         stack=name,
         file=f"Pulumi.{name}.yaml",
@@ -110,7 +111,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
             for number in range(pools)
         ],
         changes=[
-            Change(kind="replace", resource=resource, properties=("vmSize",))
+            Change(kind="replace", resource=resource, properties=(f"vmSize{names}",))
             for resource in resources
         ],
         lost=[
@@ -144,7 +145,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "") -> StackRevie
         ],
         gpus=[
             GpuCount(
-                vm_size=f"Standard_NC{number}",
+                vm_size=f"Standard_NC{number}{names}",
                 nodes_before=span(0, 1),
                 nodes_after=span(1, 2),
                 gpus_before=span(0, 4),

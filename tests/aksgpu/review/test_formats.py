@@ -2,13 +2,14 @@
 
 import io
 import json
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from aksgpu.outcome import Cause, Finding
+from aksgpu.report import ReportConsole
 from aksgpu.review.command import FORMATS
 from aksgpu.review.document import as_json
 from aksgpu.review.model import Review, StackReview
@@ -17,7 +18,7 @@ from tests.aksgpu.review.reviews import review, urn, whole_stack
 
 
 def on_terminal(told: Review) -> str:
-    console = Console(file=io.StringIO(), width=200)
+    console = ReportConsole(file=io.StringIO(), width=200)
     print_report(told, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -109,3 +110,31 @@ def test_findings_that_are_alike_are_told_once_with_all_their_resources() -> Non
     text = on_terminal(review(whole_stack(pools=3)))
     assert text.count("a-rule: pool0, pool1, pool2 (azure-native:containerservice:AgentPool)") == 1
     assert text.count("It is broken.") == 1
+
+
+# What rules a terminal, in either of its forms; what turns the order of letters; what nobody sees.
+RULING = "\x1b[31m \x9b2J \x1b]0;title\x07 \u202e \u2066 \u200b \u061c \u00ad \u2028 \x85 \x00"
+
+
+@pytest.mark.parametrize("written", EVERY)
+def test_no_name_rules_what_shows_it(written: Callable[[Review], str]) -> None:
+    """Resource names with ESC stood in the terminal's report and in the Markdown."""
+    shown = written(review(whole_stack(text=RULING, names=RULING)))
+    ruling = {letter for letter in shown if unicodedata.category(letter) in RULING_CATEGORIES}
+    assert ruling <= {"\n", "\t"}
+    assert "31m" in shown
+
+
+RULING_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def test_in_a_pipe_no_line_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names and addresses were wrapped at 80 columns, in the middle."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    console = ReportConsole(file=io.StringIO())
+    name = "a-long-name-" * 30
+    print_report(review(whole_stack(text=f" https://example.com/{name}", names=name)), console)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().split("\n")
+    assert any(f"https://example.com/{name}" in line for line in lines)
+    assert max(map(len, lines)) < 2_000

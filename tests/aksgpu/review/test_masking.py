@@ -3,8 +3,11 @@
 import base64
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aksgpu.review.masking import MASK, clean
+from catalogue.sizes import gpu_sizes
 
 KEY = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\nabcdef").decode()
 KUBECONFIG = f"""apiVersion: v1
@@ -43,6 +46,111 @@ def test_a_secret_is_masked(text: str, secret: str) -> None:
     shown = clean(text, {})
     assert secret not in shown
     assert MASK in shown
+
+
+LETTERS = st.characters(codec="ascii", categories=["Lu", "Ll", "Nd"])
+HEX = st.sampled_from("0123456789abcdef")
+UPPER = st.sampled_from("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+BASE_64 = st.sampled_from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+# How tokens begin and end, and what is between: as their makers describe them.
+MAKERS = {
+    "GitHub": ("ghp_", LETTERS, 36, ""),
+    "GitHub, an app": ("ghs_", LETTERS, 36, ""),
+    "GitHub, fine-grained": ("github_pat_11", LETTERS, 80, ""),
+    "GitLab": ("glpat-", LETTERS, 20, ""),
+    "GitLab, a runner": ("glrt-t1_", LETTERS, 20, ""),
+    "Pulumi": ("pul-", HEX, 40, ""),
+    "Hugging Face": ("hf_", LETTERS, 34, ""),
+    "OpenAI": ("sk-proj-", LETTERS, 48, ""),
+    "Anthropic": ("sk-ant-api03-", LETTERS, 93, "AA"),
+    "NVIDIA": ("nvapi-", LETTERS, 64, ""),
+    "npm": ("npm_", LETTERS, 36, ""),
+    "PyPI": ("pypi-AgEIcHlwaS5vcmc", LETTERS, 60, ""),
+    "AWS": ("AKIA", UPPER, 16, ""),
+    "Slack": ("xoxb-123456789012-123456789012-", LETTERS, 24, ""),
+    "Google": ("AIza", LETTERS, 35, ""),
+    "Stripe": ("sk_live_", LETTERS, 24, ""),
+    "Docker Hub": ("dckr_pat_", LETTERS, 27, ""),
+    "Vault": ("hvs.", LETTERS, 24, ""),
+    "Databricks": ("dapi", HEX, 32, ""),
+    "Microsoft Entra": ("a1b8Q~", LETTERS, 34, ""),
+    "a storage account": ("", BASE_64, 86, "=="),
+    "Azure OpenAI": ("", LETTERS, 52, "JQQJ99BAACYeBjFXJ3w3AAABACOGabcd"),
+    "the next maker": ("newmaker_live_", LETTERS, 40, "aB3dE5"),
+}
+AROUND = ("{}", "it says {}.", "'{}'", '{{"a": "{}"}}', "https://example.com/?a={}&b=c", "a={};b")
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_a_bare_token_is_masked_wherever_it_stands(maker: str, data: st.DataObject) -> None:
+    """Only what had a telling key before it was masked."""
+    begin, letters, length, end = MAKERS[maker]
+    body = data.draw(st.text(letters, min_size=length, max_size=length))
+    # No maker's token is all of one kind.
+    token = begin + (f"aB3{body[3:]}" if letters is LETTERS else body) + end
+    shown = clean(data.draw(st.sampled_from(AROUND)).format(token), {})
+    assert MASK in shown
+    assert token[len(begin) : -4] not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"auths": {"r.azurecr.io": {"auth": "dXNlcjpodW50ZXIy"}}}',
+        r'"{\"auths\": {\"r.azurecr.io\": {\"auth\": \"dXNlcjpodW50ZXIy\"}}}"',
+        base64.b64encode(b'{"auths":{"r.io":{"auth":"dXNlcjpodW50ZXIy"}}}').decode(),
+        base64.b64encode(b'{\n  "auths": {"r.io": {"auth": "dXNlcjpodW50ZXIy"}}}').decode(),
+    ],
+)
+def test_the_credentials_of_a_registry_are_masked(text: str) -> None:
+    shown = clean(text, {})
+    assert "dXNlcjpodW50ZXIy" not in shown
+    assert MASK in shown
+
+
+GUID = st.uuids().map(str)
+DIGEST = st.text(HEX, min_size=64, max_size=64)
+WORD = st.from_regex(r"[a-z][a-z0-9]{0,11}(-[a-z0-9]{1,11}){0,3}", fullmatch=True)
+AZURE = "/subscriptions/{}/resourceGroups/{}/providers/Microsoft.Compute/disks/{}"
+# As tokens begin, and names may.
+BEGINNINGS = ("sk-", "global-", "gl", "npm-", "hf-", "pypi", "xai-", "dapi-", "do-", "key-", "pul-")
+ORDINARY = st.one_of(
+    GUID,
+    st.tuples(GUID, WORD, WORD).map(lambda parts: AZURE.format(*parts)),
+    DIGEST.map("mcr.microsoft.com/aks/fundamental/base@sha256:{}".format),
+    DIGEST.map("sha256:{}".format),
+    st.text(HEX, min_size=40, max_size=40).map("commit {}".format),
+    WORD.map("urn:pulumi:dev::aks-gpu::azure-native:containerservice:AgentPool::{}".format),
+    WORD.map("MC_myResourceGroup_myAKSCluster_{}".format),
+    st.sampled_from([size.name for size in gpu_sizes().values()]),
+    st.tuples(st.sampled_from(BEGINNINGS), WORD).map("".join),
+    st.lists(WORD, min_size=8, max_size=20).map("/".join),
+    st.integers(10_000_000, 99_999_999).map("aks-gpu-{}-vmss00000a".format),
+    GUID.map("https://oic.prod-aks.azure.com/{}/".format),
+)
+
+
+@given(ORDINARY, st.sampled_from(AROUND))
+@settings(max_examples=200)
+def test_ordinary_ids_are_left(text: str, around: str) -> None:
+    assert clean(around.format(text), {}) == around.format(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Microsoft.ContainerService/GPUDedicatedVHDPreview",
+        "nvcr.io/nvidia/k8s-device-plugin:v0.17.1",
+        "AKSUbuntu-2204gen2containerd-202511.07.0",
+        "the auth: it is required",
+        "UseGPUDedicatedVHD=true, AKSHTTPCustomFeatures",
+        "task-force-of-the-platform-team-for-gpus-and-friends",
+    ],
+)
+def test_ordinary_names_are_left(text: str) -> None:
+    assert clean(text, {}) == text
 
 
 def test_what_the_environment_holds_in_secret_is_masked() -> None:
