@@ -146,7 +146,7 @@ def policies(
     ] = None,
 ) -> None:
     """Check configurations of the policy pack: rules, levels, settings and exceptions."""
-    _exit(lambda: policy_configuration.check(files or (), Console()))
+    _exit(lambda: policy_configuration.check(files or (), ReportConsole()))
 
 
 def _exit(command: Callable[[], int]) -> NoReturn:
