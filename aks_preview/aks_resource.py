@@ -1,14 +1,14 @@
 """Makes, reads, changes and deletes pools and clusters."""
 
 import asyncio
-import contextlib
+import itertools
+import random
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from azure.core.exceptions import HttpResponseError
-from azure.core.polling import AsyncLROPoller
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_diff import aks_diff
@@ -17,10 +17,12 @@ from aks_preview.sameness import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake, property_path
 from catalogue.shapes import mapping
-from provider_kit.arm import Arm, NotFoundError
-from provider_kit.cancellation import AbandonedError, Cancellation
+from provider_kit.absence import find, says_not_there
+from provider_kit.arm import Accepted, Arm, Method, NotFoundError
+from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
-from provider_kit.errors import explained, words
+from provider_kit.errors import because, explained, words
+from provider_kit.exchange import Delivery, pause_of
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
@@ -32,7 +34,9 @@ Result = TypeVar("Result")
 # How AKS and ARM say that something else is done to the resource. Their codes do not tell: those
 # of a quota that is used up and of a cluster that is stopped are the same.
 _BUSY = re.compile("in ?progress|concurrent|aks-pending-operation", re.IGNORECASE)
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 15.0
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+# Azure may show what it has deleted a while longer.
+_LOOKS_AT_WHAT_IS_GONE = 5
 _SECONDS_OF_A_READ = 600.0
 _SECONDS_OF_A_LOOK = 30.0
 
@@ -85,17 +89,19 @@ class AksResource(Handler):
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
-        if (there := await self._get(resource_id, task.until)) is not None:
+        if (there := await self._in_the_way(task, resource_id)) is not None:
             taken_over = self._arm.configuration.text("takeOver").lower().split(",")
             if resource_id.lower() not in map(str.strip, taken_over):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
             return resource_id, await self.update(task, resource_id, Recorded({}, there), inputs)
+        delivery = Delivery()
         try:
-            accepted = await self._put(task, resource_id, lambda: _known(inputs))
+            accepted = await self._begin(task, "PUT", resource_id, lambda: _known(inputs), delivery)
             return resource_id, await self._finished(task, accepted, inputs)
-        except ProviderError as error:
-            if isinstance(error, AbandonedError) or await self._may_be_there(resource_id):
-                raise _unfinished(resource_id, inputs, error) from error
+        except Exception as error:
+            # After what Azure accepted, a 404 is no proof that there is nothing.
+            if delivery.is_accepted or (delivery.is_unclear and await self._may_be(resource_id)):
+                raise _unfinished(resource_id, inputs, error, delivery) from error
             raise
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
@@ -110,14 +116,14 @@ class AksResource(Handler):
             require_nodes(sent, live)
             return sent
 
+        delivery = Delivery()
         try:
-            accepted = await self._put(task, place, now)
-        except AbandonedError as error:
-            raise _unfinished(resource_id, inputs, error) from error
-        try:
+            accepted = await self._begin(task, "PUT", place, now, delivery)
             return await self._finished(task, accepted, inputs)
-        except ProviderError as error:
-            raise _unfinished(resource_id, inputs, error) from error
+        except Exception as error:
+            if delivery.is_accepted or delivery.is_unclear:
+                raise _unfinished(resource_id, inputs, error, delivery) from error
+            raise
 
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
         outputs = await self._get(self._place(resource_id), _time() + _SECONDS_OF_A_READ)
@@ -137,11 +143,47 @@ class AksResource(Handler):
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place = self._place(resource_id)
-        with contextlib.suppress(NotFoundError):
-            deleting = await self._begin(
-                task, lambda: self._arm.begin("DELETE", place, self._api_version)
-            )
+        try:
+            deleting = await self._begin(task, "DELETE", place)
             await self._arm.finish(deleting, task.until)
+        except NotFoundError:
+            # Whether that is so is looked at.
+            pass
+        await self._require_gone(task, place)
+
+    async def _in_the_way(self, task: Task, resource_id: str) -> dict[str, Any] | None:
+        """The outputs of another resource of the name; one that is being deleted is waited for."""
+        waits = _pauses()
+        while True:
+            try:
+                look = self._arm.look(resource_id, self._api_version, task.until)
+                there = await self._cancellation.watch(look)
+            except NotFoundError as error:
+                if not says_not_there(error, resource_id):
+                    raise
+                waited()
+                return None
+            if _state(there) != "deleting":
+                return self._type.outputs_of(there, self._api_version)
+            await self._wait(task, next(waits), f"another {resource_id} is being deleted.")
+
+    async def _require_gone(self, task: Task, resource_id: str) -> None:
+        """Returns once a resource is gone for certain."""
+        waits = _pauses()
+        for looked in itertools.count(1):
+            there = await find(self._arm, resource_id, self._api_version, task.until)
+            if there is None:
+                waited()
+                return
+            if _state(there) != "deleting" and looked > _LOOKS_AT_WHAT_IS_GONE:
+                told = f"Azure has ended the deletion of {resource_id}, and it is still there"
+                raise ProviderError(because(told, there))
+            await self._wait(task, next(waits), f"{resource_id} is being deleted.")
+
+    async def _wait(self, task: Task, seconds: float, reason: str) -> None:
+        await wait_because_of(reason)
+        async with self._arm.failing(task.until):
+            await self._cancellation.watch(asyncio.sleep(seconds))
 
     def _place(self, resource_id: str) -> str:
         """Returns an id as this provider writes it, whatever its case in the state.
@@ -158,44 +200,42 @@ class AksResource(Handler):
 
     async def _get(self, resource_id: str, until: float | None) -> dict[str, Any] | None:
         """The outputs of a resource as it is; None if there is none."""
-        answer = await self._arm.get(resource_id, self._api_version, until)
+        answer = await find(self._arm, resource_id, self._api_version, until)
         return self._type.outputs_of(answer, self._api_version) if answer is not None else None
 
-    async def _put(
-        self, task: Task, resource_id: str, now: Callable[[], Awaitable[Values]]
-    ) -> AsyncLROPoller[Any]:
-        """Has Azure accept a resource as the inputs say; each try asks for them."""
-
-        async def put() -> AsyncLROPoller[Any]:
+    async def _begin(
+        self,
+        task: Task,
+        method: Method,
+        resource_id: str,
+        now: Callable[[], Awaitable[Values]] | None = None,
+        delivery: Delivery | None = None,
+    ) -> Accepted:
+        async def call() -> Accepted:
+            place = (resource_id, self._api_version)
+            if now is None:
+                return await self._arm.begin(method, *place)
             inputs = await now()
             body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
-            return await self._arm.begin("PUT", resource_id, self._api_version, body, sent)
+            return await self._arm.begin(method, *place, body, sent, delivery)
 
-        return await self._begin(task, put)
-
-    async def _begin(
-        self, task: Task, call: Callable[[], Awaitable[AsyncLROPoller[Any]]]
-    ) -> AsyncLROPoller[Any]:
         async with self._arm.failing(task.until):
             return await once_accepted(call, self._cancellation, self._names_new_feature)
 
-    async def _finished(
-        self, task: Task, accepted: AsyncLROPoller[Any], inputs: Values
-    ) -> dict[str, Any]:
+    async def _finished(self, task: Task, accepted: Accepted, inputs: Values) -> dict[str, Any]:
         """The outputs of a resource, once what Azure accepted is done."""
         answer = await self._arm.finish(accepted, task.until)
         return self._type.outputs_of(answer, self._api_version) | _unseen(inputs)
 
-    async def _may_be_there(self, resource_id: str) -> bool:
-        """Whether a PUT that failed has left something; also if nobody can say.
+    async def _may_be(self, resource_id: str) -> bool:
+        """Whether a PUT that may have arrived has left something; also if nobody can say.
 
-        It may have arrived while its answer was lost. An update that is being cancelled still
-        looks: what Azure has, the state must not forget.
+        An update that is being cancelled still looks: what Azure has, the state must not forget.
         """
         try:
             await self._arm.look(resource_id, self._api_version, _time() + _SECONDS_OF_A_LOOK)
-        except NotFoundError:
-            return False
+        except NotFoundError as error:
+            return not says_not_there(error, resource_id)
         except ProviderError:
             return True
         return True
@@ -241,7 +281,7 @@ async def once_accepted(
     What passes is another operation, and that AKS does not know a feature yet which is registered.
     A cancellation ends the waiting at once, and a call under way after some seconds.
     """
-    pause = _SHORTEST_PAUSE
+    waits = _pauses()
     while True:
         try:
             result = await cancellation.answered(call())
@@ -251,11 +291,23 @@ async def once_accepted(
             if not is_busy and not names_new_feature(said):
                 raise
             await wait_because_of(explained(error))
+            pause = pause_of(error.response) or next(waits)
         else:
             waited()
             return result
         await cancellation.watch(asyncio.sleep(pause))
+
+
+def _pauses() -> Iterator[float]:
+    """Growing pauses, different for each: those who wait for the same do not ask all at once."""
+    pause = _SHORTEST_PAUSE
+    while True:
+        yield pause * random.uniform(0.8, 1.2)  # noqa: S311 (nobody gains by guessing it)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+
+def _state(answer: Mapping[str, Any]) -> str:
+    return str((answer.get("properties") or {}).get("provisioningState") or "").lower()
 
 
 async def _known(inputs: Values) -> Values:
@@ -354,10 +406,12 @@ def _unseen(inputs: Values) -> dict[str, Any]:
     return {HEADERS: {}} | of_inputs_alone(inputs)
 
 
-def _unfinished(resource_id: str, inputs: Values, error: BaseException) -> ResourceInitError:
-    is_there = "may be there, and" if isinstance(error, AbandonedError) else "is there, but"
+def _unfinished(
+    resource_id: str, inputs: Values, error: Exception, delivery: Delivery
+) -> ResourceInitError:
+    is_there = "is there, but" if delivery.is_accepted else "may be there, and"
     return ResourceInitError(
-        f"{resource_id} {is_there} not as it should be: {error}\n"
+        f"{resource_id} {is_there} not as it should be: {explained(error)}\n"
         "It stays in the state; the next `pulumi up` goes on with it.",
         resource_id=resource_id,
         properties=property_map({**inputs, **_unseen(inputs)}),

@@ -1,23 +1,22 @@
 """Registers preview features of Azure's resource providers, and waits until they are there."""
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from azure.mgmt.resource.features.aio import FeatureClient
-from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.sameness import settled
 from catalogue.mistakes import Mistake
+from provider_kit.absence import find, require_gone
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.arm_types import ArmType
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
+from provider_kit.errors import explained
+from provider_kit.exchange import Delivery
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import BOOLEAN, STRING, ObjectOf, mistakes
@@ -41,6 +40,7 @@ FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
 _REGISTERED, _REGISTERING = "Registered", "Registering"
 # A registration that Azure has taken up; Pending is one that somebody at Azure has to approve.
 _UNDER_WAY = frozenset({"Pending", _REGISTERED, _REGISTERING})
+_NOT_REGISTERED = frozenset({"NotRegistered", "NotSpecified", "Unregistered", "Unregistering"})
 _ARM_TYPE = ArmType(
     name="FeatureRegistration",
     path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
@@ -48,8 +48,8 @@ _ARM_TYPE = ArmType(
 )
 _SECONDS_OF_NEWS = 600.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 10.0
-# To register is to say what shall be: to say it again does no harm.
-_REPEATABLE: Mapping[str, Any] = MappingProxyType({"retry_on_methods": frozenset({"POST"})})
+_READ = 600.0
+_FEATURES_VERSION, _PROVIDERS_VERSION = "2021-07-01", "2025-04-01"
 
 
 class FeatureRegistration(Handler):
@@ -83,26 +83,24 @@ class FeatureRegistration(Handler):
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         """Registers the feature, and then its resource provider again, which takes it over."""
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
-        features = (await self._arm.client(FeatureClient)).features
-        providers = (await self._arm.client(ResourceManagementClient)).providers
-        async with self._arm.failing(task.until):
-            register = features.register(namespace, feature, **_REPEATABLE)
-            answer = await self._cancellation.answered(register)
+        subscription, delivery = self._arm.subscription, Delivery()
+        resource_id = _ARM_TYPE.resource_id(subscription, inputs)
+        provider = f"/subscriptions/{subscription}/providers/{namespace}"
         try:
-            look = partial(features.get, namespace, feature)
-            await self._wait(look, f"{feature} of {namespace}", task)
-            async with self._arm.failing(task.until):
-                register_provider = providers.register(namespace, **_REPEATABLE)
-                await self._cancellation.answered(register_provider)
-            await self._wait(partial(providers.get, namespace), f"The provider {namespace}", task)
-        except ProviderError as error:
+            await self._post(task, f"{resource_id}/register", _FEATURES_VERSION, delivery)
+            await self._wait(task, resource_id, _FEATURES_VERSION, f"{feature} of {namespace}")
+            await self._post(task, f"{provider}/register", _PROVIDERS_VERSION)
+            await self._wait(task, provider, _PROVIDERS_VERSION, f"The provider {namespace}")
+        except Exception as error:
+            if not (delivery.is_accepted or delivery.is_unclear):
+                raise
             raise ResourceInitError(
-                f"{error}\nThe next `pulumi up` goes on with it.",
-                resource_id=str(answer.id),
+                f"{explained(error)}\nThe next `pulumi up` goes on with it.",
+                resource_id=resource_id,
                 properties=property_map(inputs),
             ) from error
         self._registered[feature] = asyncio.get_running_loop().time()
-        return str(answer.id), {**inputs, STATE: _REGISTERED}
+        return resource_id, {**inputs, STATE: _REGISTERED}
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
         """Goes on with what was not finished; else there is nothing that Azure need know."""
@@ -113,14 +111,10 @@ class FeatureRegistration(Handler):
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
         names = _ARM_TYPE.names_in(resource_id)
         self._arm.require(resource_id)
-        features = (await self._arm.client(FeatureClient)).features
-        try:
-            async with self._arm.failing(None):
-                answer = await self._cancellation.watch(features.get(*names.values()))
-        except NotFoundError:
-            return None
-        now = _state(answer)
-        if now not in _UNDER_WAY:
+        place, until = _ARM_TYPE.resource_id(self._arm.subscription, names), _time() + _READ
+        answer = await find(self._arm, place, _FEATURES_VERSION, until)
+        now = _state(answer) if answer is not None else "NotRegistered"
+        if now in _NOT_REGISTERED:
             return None
         inputs = settled(FEATURE_INPUTS, old.inputs, {**old.inputs, **names})
         if now == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
@@ -146,13 +140,19 @@ class FeatureRegistration(Handler):
             )
             return
         self._arm.require(resource_id)
-        features = (await self._arm.client(FeatureClient)).features
-        with contextlib.suppress(NotFoundError):
-            async with self._arm.failing(task.until):
-                unregister = features.unregister(namespace, feature, **_REPEATABLE)
-                await self._cancellation.answered(unregister)
+        try:
+            await self._post(task, f"{resource_id}/unregister", _FEATURES_VERSION)
+        except NotFoundError as error:
+            await require_gone(self._arm, resource_id, _FEATURES_VERSION, task.until, error)
 
-    async def _wait(self, look: Callable[[], Awaitable[Any]], what: str, task: Task) -> None:
+    async def _post(
+        self, task: Task, path: str, api_version: str, delivery: Delivery | None = None
+    ) -> None:
+        async with self._arm.failing(task.until):
+            sent = self._arm.send("POST", path, api_version, delivery=delivery)
+            await self._cancellation.answered(sent)
+
+    async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
         """Returns once what is looked at is Registered; tells every state on the way."""
         state, pause = "", _SHORTEST_PAUSE
         try:
@@ -161,9 +161,8 @@ class FeatureRegistration(Handler):
                     if state:
                         await self._cancellation.watch(asyncio.sleep(pause))
                         pause = min(pause * 1.5, _LONGEST_PAUSE)
-                    async with self._arm.failing(None):
-                        answer = await self._cancellation.watch(look())
-                    before, state = state, _state(answer)
+                    look = self._arm.look(path, api_version)
+                    before, state = state, _state(await self._cancellation.watch(look))
                     if state != before:
                         await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:
@@ -174,7 +173,13 @@ class FeatureRegistration(Handler):
             ) from error
 
 
-def _state(answer: Any) -> str:
+def _state(answer: Mapping[str, Any]) -> str:
     """The state of a feature, or of a provider."""
-    properties = getattr(answer, "properties", None)
-    return str(properties.state if properties else getattr(answer, "registration_state", ""))
+    said = (answer.get("properties") or {}).get("state") or answer.get("registrationState")
+    if not isinstance(said, str):
+        raise ProviderError(f"Azure does not say the state of {answer.get('id')}.")
+    return said
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from pulumi.provider.experimental import provider as sdk
@@ -17,23 +16,13 @@ from provider_kit.arm import Arm
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration, setting_mistakes
 from provider_kit.engine_log import EngineLog, engine_address
+from provider_kit.exchange import Patience
 from provider_kit.provider import Handler, HandlerProvider
 from provider_kit.values import plain_map, without_nulls
 
-# Azure's own pipeline retries what is worth it: throttling, with the wait that Azure asks for, 5xx
-# and dropped connections, for about ten minutes if a resource may take as long.
-_TRIES = 40
-_RETRIES: Mapping[str, Any] = MappingProxyType(
-    {
-        "retry_total": _TRIES,
-        "retry_status": _TRIES,
-        "retry_read": _TRIES,
-        # Whether there is an Azure to reach at all is known after half a minute.
-        "retry_connect": 6,
-        "retry_backoff_factor": 0.5,
-        "retry_backoff_max": 15,
-    }
-)
+# What passes is tried again for about ten minutes, if a resource may take as long; whether there is
+# an Azure to reach at all is known after half a minute.
+_PATIENCE = Patience(tries=40, connections=6, factor=0.5, longest=15.0)
 
 
 class AksPreview(HandlerProvider):
@@ -45,7 +34,7 @@ class AksPreview(HandlerProvider):
 
     def __init__(self) -> None:
         cancellation, log = Cancellation(), EngineLog(engine_address())
-        self._arm = Arm(cancellation, retries=_RETRIES)
+        self._arm = Arm(cancellation, patience=_PATIENCE)
         features = FeatureRegistration(self._arm, cancellation, log)
         handlers: dict[str, Handler] = {
             token: AksResource(known, self._arm, cancellation, features.is_new)
@@ -74,3 +63,7 @@ class AksPreview(HandlerProvider):
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:
         self._arm.configuration = Configuration(plain_map(request.args), PACKAGE, SETTINGS)
         return await super().configure(request)
+
+    async def close(self) -> None:
+        """Ends the connections, where the process goes on."""
+        await self._arm.close()

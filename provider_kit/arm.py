@@ -1,82 +1,70 @@
-"""Azure Resource Manager: resources by their ids, through Azure's own clients."""
+"""Azure Resource Manager: resources by their ids, and operations until they end."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
+from urllib.parse import quote, urlsplit
 
-from azure.core.exceptions import AzureError, HttpResponseError, ResourceNotFoundError
-from azure.core.pipeline.policies import AsyncRetryPolicy
-from azure.core.pipeline.transport import AioHttpTransport
-from azure.core.polling import AsyncLROPoller
-from azure.mgmt.resource.resources.aio import ResourceManagementClient
+from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
-from provider_kit.errors import explained
+from provider_kit.errors import FailedError, because, explained, reasons
+from provider_kit.exchange import Answer, Delivery, Exchange, Patience
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import last_reason, wait_because_of, waited
+from provider_kit.waiting import last_reason, wait_because_of
 
-Client = TypeVar("Client")
+Result = TypeVar("Result")
 Method = Literal["PUT", "PATCH", "DELETE"]
+
+# What a path may have beside letters and digits.
+_IN_PATHS = "/~()!*'@:$&+,;=-._"
+_OPERATION = "Azure-AsyncOperation"
+_FAILED = frozenset({"failed", "canceled", "cancelled"})
+_ENDED = _FAILED | {"succeeded"}
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 
 
 class NotFoundError(ProviderError):
-    """ARM has no such resource."""
+    """ARM answered 404, of whatever kind."""
+
+    def __init__(self, reason: str, said: str) -> None:
+        super().__init__(reason)
+        # In Azure's own words.
+        self.said = said
 
 
-class _Transport(AioHttpTransport):  # type: ignore[misc]
-    """Waits for the next poll or the next try no longer than until the update is cancelled."""
+@dataclass(frozen=True)
+class Accepted:
+    """A request that ARM has accepted."""
 
-    def __init__(self, cancellation: Cancellation) -> None:
-        super().__init__()
-        self._cancellation = cancellation
-
-    async def sleep(self, duration: float) -> None:
-        await self._cancellation.watch(asyncio.sleep(duration))
-
-
-class _Retries(AsyncRetryPolicy[Any, Any]):
-    """Azure's own way to try again, which tells the user why."""
-
-    async def sleep(self, settings: dict[str, Any], transport: Any, response: Any = None) -> None:
-        last = settings["history"][-1]
-        error = last.error
-        if error is None:
-            with suppress(AzureError):
-                await last.http_response.read()
-            error = HttpResponseError(response=last.http_response)
-        await wait_because_of(explained(error))
-        await super().sleep(settings, transport, response)
-
-    async def send(self, request: Any) -> Any:
-        answer = await super().send(request)
-        if answer.context.get("history"):
-            waited()
-        return answer
+    method: Method
+    resource_id: str
+    api_version: str
+    answer: Answer
 
 
 class Arm:
     """One subscription. It signs in when first needed: a preview of new resources has no need to.
 
-    `explain` puts Azure's failures in the provider's words. `retries` are settings of the pipeline
-    of Azure's clients.
+    `explain` puts Azure's failures in the provider's words.
     """
 
     def __init__(
         self,
         cancellation: Cancellation,
         explain: Callable[[BaseException], str] = explained,
-        retries: Mapping[str, Any] = MappingProxyType({}),
+        patience: Patience = Patience(),  # noqa: B008 (it cannot change)
     ) -> None:
         self.configuration = Configuration(MappingProxyType({}))
         self._cancellation = cancellation
         self._explain = explain
-        self._retries = retries
-        self._access: asyncio.Task[Mapping[str, Any]] | None = None
-        self._clients: dict[Any, Any] = {}
+        self._patience = patience
+        self._exchange: asyncio.Task[Exchange] | None = None
 
     @property
     def subscription(self) -> str:
@@ -90,30 +78,26 @@ class Arm:
                 f"{self.subscription}. Set subscriptionId, or ARM_SUBSCRIPTION_ID, to its own."
             )
 
-    async def client(self, kind: Callable[..., Client]) -> Client:
-        """Returns one of Azure's clients, made once and shared by all resources.
+    async def exchange(self) -> Exchange:
+        """Returns the one that all resources share.
 
         If there is no way to Azure, all of them fail: one has asked for all.
         """
-        if self._access is None:
-            self._access = asyncio.create_task(self._way())
-        access = await self._cancellation.watch(asyncio.shield(self._access))
-        if kind not in self._clients:
-            transport = _Transport(self._cancellation)
-            self._clients[kind] = kind(transport=transport, **access)
-        client: Client = self._clients[kind]
-        return client
+        if self._exchange is None:
+            self._exchange = asyncio.create_task(self._opened())
+        return await self._cancellation.watch(asyncio.shield(self._exchange))
 
-    async def _way(self) -> Mapping[str, Any]:
-        subscription = self.subscription
+    async def _opened(self) -> Exchange:
+        self.configuration.required("subscriptionId")
         cloud = await azure_cloud(self.configuration)
-        return {
-            "credential": azure_credential(cloud, self.configuration),
-            "subscription_id": subscription,
-            "base_url": cloud.resource_manager,
-            "credential_scopes": [cloud.scope],
-            "retry_policy": _Retries(**self._retries),
-        }
+        credential = azure_credential(cloud, self.configuration)
+        base = cloud.resource_manager
+        return Exchange(base, credential, cloud.scope, self._cancellation, self._patience)
+
+    async def close(self) -> None:
+        if self._exchange is not None and self._exchange.done():
+            with suppress(ProviderError):
+                await self._exchange.result().close()
 
     @asynccontextmanager
     async def failing(self, until: float | None) -> AsyncIterator[None]:
@@ -121,30 +105,52 @@ class Arm:
         try:
             async with asyncio.timeout_at(until):
                 yield
-        except ResourceNotFoundError as error:
-            raise NotFoundError(self._explain(error)) from error
         except TimeoutError as error:
             reason = last_reason()
             last = f"\nWhat it waited for last: {reason}" if reason else ""
             raise ProviderError(self._explain(error) + last) from error
         except AzureError as error:
-            raise ProviderError(self._explain(error)) from error
+            reason = self._explain(error)
+            if isinstance(error, HttpResponseError) and error.status_code == 404:
+                raise NotFoundError(reason, explained(error)) from error
+            raise ProviderError(reason) from error
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        api_version: str,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        delivery: Delivery | None = None,
+    ) -> Answer:
+        """Returns an answer of success to one request; raises Azure's own errors."""
+        exchange = await self.exchange()
+        return await exchange.ask(
+            method,
+            quote(path, safe=_IN_PATHS),
+            parameters={"api-version": api_version},
+            body=body,
+            headers=headers,
+            delivery=delivery,
+        )
 
     async def look(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any]:
         """Returns a resource as ARM answers it, also in the seconds after a cancellation."""
-        resources = (await self.client(ResourceManagementClient)).resources
         async with self.failing(until):
-            answer = await self._cancellation.answered(
-                resources.get_by_id(resource_id, api_version=api_version)
-            )
-        return dict(answer.as_dict())
+            sent = self.send("GET", resource_id, api_version)
+            return _resource(await self._cancellation.answered(sent), resource_id)
+
+    async def watched(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The work's result, unless the update is cancelled before."""
+        return await self._cancellation.watch(work)
 
     async def get(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any] | None:
-        """Returns a resource as ARM answers it; None if there is none."""
+        """Returns a resource as ARM answers it; None if that is a 404, of whatever kind."""
         try:
             return await self._cancellation.watch(self.look(resource_id, api_version, until))
         except NotFoundError:
@@ -157,27 +163,111 @@ class Arm:
         api_version: str,
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] = MappingProxyType({}),
-    ) -> AsyncLROPoller[Any]:
+        delivery: Delivery | None = None,
+    ) -> Accepted:
         """Returns once ARM has accepted a request. Raises Azure's own errors, to be tried again.
 
         `finish` waits for what the request does.
         """
-        resources = (await self.client(ResourceManagementClient)).resources
-        more: dict[str, Any] = {"api_version": api_version, "headers": dict(headers)}
-        if method == "DELETE":
-            deleting: AsyncLROPoller[Any] = await resources.begin_delete_by_id(resource_id, **more)
-            return deleting
-        begin = {
-            "PUT": resources.begin_create_or_update_by_id,
-            "PATCH": resources.begin_update_by_id,
-        }[method]
-        accepted: AsyncLROPoller[Any] = await begin(resource_id, dict(body or {}), **more)
-        return accepted
+        answer = await self.send(method, resource_id, api_version, body, headers, delivery)
+        return Accepted(method, resource_id, api_version, answer)
 
-    async def finish(
-        self, accepted: AsyncLROPoller[Any], until: float | None = None
-    ) -> dict[str, Any]:
-        """Returns the answer to a request that is done; it is empty where ARM says nothing."""
+    async def finish(self, accepted: Accepted, until: float | None = None) -> dict[str, Any]:
+        """Returns the resource, once what was accepted is done; of a DELETE, nothing."""
         async with self.failing(until):
-            answer = await self._cancellation.watch(accepted.result())
-        return dict(answer.as_dict()) if answer is not None else {}
+            return await self._cancellation.watch(self._finished(accepted))
+
+    async def _finished(self, accepted: Accepted) -> dict[str, Any]:
+        has_ended = await self._has_ended(accepted)
+        if accepted.method == "DELETE":
+            return {}
+        resource = None if has_ended else _resource_in(accepted)
+        pause = accepted.answer.pause
+        waits = _pauses()
+        # Where no operation has ended, the resource's own state tells.
+        while resource is None or not (has_ended or _state(resource).lower() in _ENDED):
+            if resource is not None:
+                await asyncio.sleep(pause or next(waits))
+            answer = await self.send("GET", accepted.resource_id, accepted.api_version)
+            resource, pause = _resource(answer, accepted.resource_id), answer.pause
+        if _state(resource).lower() in _FAILED:
+            raise FailedError(because(f"It ended {_state(resource)}", resource))
+        return resource
+
+    async def _has_ended(self, accepted: Accepted) -> bool:
+        """Waits for the operation that ARM has named; False if there is none that tells its end."""
+        answer, exchange, waits = accepted.answer, await self.exchange(), _pauses()
+        is_known = _OPERATION in answer.headers
+        url = answer.headers.get(_OPERATION) or (
+            answer.headers.get("Location") if answer.status == 202 else None
+        )
+        while url:
+            if not exchange.is_own(url):
+                host = urlsplit(url).netloc
+                await wait_because_of(
+                    f"{host} is not of this cloud, and not asked for the operation."
+                )
+                return False
+            await asyncio.sleep(answer.pause or next(waits))
+            try:
+                answer = await exchange.ask("GET", url)
+            except ClientAuthenticationError:
+                raise
+            except AzureError as error:
+                # Its operation may be forgotten, or be hidden: the resource is asked in its place.
+                await wait_because_of(self._explain(error))
+                return False
+            if not is_known and answer.status != 202:
+                return True
+            said = answer.content if isinstance(answer.content, dict) else {}
+            status = str(said.get("status") or "")
+            if is_known and not status and answer.status != 202:
+                return False
+            if status.lower() in _FAILED:
+                raise await self._failure(accepted, status, answer)
+            if is_known and status.lower() in _ENDED:
+                return True
+            url = answer.headers.get(_OPERATION if is_known else "Location") or url
+        return False
+
+    async def _failure(self, accepted: Accepted, status: str, answer: Answer) -> FailedError:
+        """Why an operation failed: as it says, or else as the resource does."""
+        said = answer.content
+        if not list(reasons(said)):
+            with suppress(AzureError):
+                resource = await self.send("GET", accepted.resource_id, accepted.api_version)
+                said = resource.content
+        return FailedError(because(f"It ended {status}", said), answer.response)
+
+
+def _pauses() -> Iterator[float]:
+    """Seconds between two questions, where Azure does not say them."""
+    pause = _SHORTEST_PAUSE
+    while True:
+        yield pause
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+
+def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
+    """Returns the resource in an answer; raises AzureError if it is something else."""
+    content = answer.content
+    if not isinstance(content, dict):
+        raise AzureError(because(f"Azure answered {answer.status} without a resource", answer.text))
+    named = str(content.get("id") or "")
+    if named.casefold() != resource_id.casefold():
+        other = f"with {named}" if named else "without an id"
+        raise AzureError(f"Azure answered {answer.status} {other}, asked for {resource_id}.")
+    if not isinstance(content.get("properties") or {}, dict):
+        raise AzureError(f"Azure answered {answer.status} with properties that are none.")
+    return content
+
+
+def _resource_in(accepted: Accepted) -> dict[str, Any] | None:
+    with suppress(AzureError):
+        return _resource(accepted.answer, accepted.resource_id)
+    return None
+
+
+def _state(resource: Mapping[str, Any]) -> str:
+    """How far a resource is; one that says nothing is done."""
+    return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")

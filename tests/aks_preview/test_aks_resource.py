@@ -10,7 +10,7 @@ from aks_preview.aks_resource import AksResource, emptied, require_nodes
 from aks_preview.aks_types import AGENT_POOL
 from aks_preview.configuration import PACKAGE, SETTINGS
 from catalogue import kept
-from provider_kit.arm import Arm
+from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
 from provider_kit.provider import Recorded, Task
@@ -40,9 +40,12 @@ class BrokenArm(Arm):
         self.bodies.append(content[1])
         if self.refusals:
             raise self.refusals.pop(0)
+        content[3].is_accepted = True
 
-    async def get(self, *_: Any) -> dict[str, Any] | None:
-        return {"id": ID, "name": "p", "properties": self.live.pop(0)} if self.live else None
+    async def look(self, resource_id: str, *_: Any) -> dict[str, Any]:
+        if resource_id == ID and not self.live:
+            raise NotFoundError("There is none.", "NotFound: There is none.")
+        return {"id": ID, "name": "p", "properties": self.live.pop(0) if resource_id == ID else {}}
 
     async def finish(self, *_: Any) -> dict[str, Any]:
         raise ProviderError("It broke.")

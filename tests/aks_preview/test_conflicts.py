@@ -1,7 +1,11 @@
 import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
-from azure.core.exceptions import HttpResponseError, ODataV4Format
+from azure.core.exceptions import HttpResponseError
 
 from aks_preview import aks_resource
 from aks_preview.aks_resource import once_accepted
@@ -19,10 +23,20 @@ FEATURE = "Feature Microsoft.ContainerService/Shiny is not registered."
 
 
 def refusal(status: int, code: str, message: str = "") -> HttpResponseError:
-    error = HttpResponseError(code)
-    error.status_code = status
-    error.error = ODataV4Format({"code": code, "message": message})
-    return error
+    return HttpResponseError(response=Answered(status, {"code": code, "message": message}))  # type: ignore[arg-type]
+
+
+@dataclass
+class Answered:
+    """As much of an HTTP answer as an error reads."""
+
+    status_code: int
+    body: Any
+    reason = "Odd"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def text(self) -> str:
+        return self.body if isinstance(self.body, str) else json.dumps(self.body)
 
 
 class Answers:

@@ -401,9 +401,12 @@ def test_404_on_refresh(preview_bench: PreviewBench, aks: Aks, faults: Faults) -
     settle(preview_bench, faults, aks.program())
 
 
-def test_feature_that_never_leaves_registering(preview_bench: PreviewBench, faults: Faults) -> None:
+def test_feature_that_never_leaves_registering(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     feature = "providers/Microsoft.Features/providers/Microsoft.ContainerService/features"
-    body = {"id": "/x", "name": "x", "properties": {"state": "Registering"}}
+    path = f"{aks.azure.subscription}/{feature}/ManagedGPUExperiencePreview"
+    body = {"id": path, "name": "x", "properties": {"state": "Registering"}}
     faults.script({"method": "GET", "path": feature, "status": 200, "body": body})
     program = (
         "import pulumi\n"

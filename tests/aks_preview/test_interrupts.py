@@ -78,7 +78,7 @@ def _little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
         (create, "put", POOL),
         (create, "poll", POOL),
         (create, "get", POOL),
-        (register, "register", ""),
+        (register, "register", FEATURE),
         (register, "feature", FEATURE),
         (register, "register provider", FEATURE),
         (register, "provider", FEATURE),
@@ -122,12 +122,12 @@ def test_a_refresh() -> None:
     assert "The update was cancelled" in asyncio.run(SilentAzure("look").cancelled(work)).error
 
 
-def test_the_look_after_a_refusal() -> None:
+def test_the_look_after_a_request_that_may_have_arrived() -> None:
     """Nobody can say what became of the request: it stays in the state."""
     azure = SilentAzure("look", after="put")
 
     async def refused(provider: Driver) -> Outcome:
-        azure.bend("put", for_ever=refusal(400, "Refused"))
+        azure.bend("put", for_ever=refusal(501, "Refused"))
         return await provider.create(POOL_INPUTS)
 
     outcome = asyncio.run(azure.cancelled(refused))

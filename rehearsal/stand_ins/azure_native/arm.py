@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any
 
 from azure.core.exceptions import HttpResponseError
-from azure.mgmt.containerservice.aio import ContainerServiceClient
 
 from provider_kit.arm import Arm, Method
 from provider_kit.serving import ProviderError
@@ -71,11 +70,10 @@ def _getter(native_type: NativeType) -> Function:
 
 
 async def _user_credentials(arm: Arm, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    clusters = (await arm.client(ContainerServiceClient)).managed_clusters
-    answer = await clusters.list_cluster_user_credentials(
-        inputs["resourceGroupName"], inputs["resourceName"]
-    )
-    return dict(answer.as_dict())
+    cluster = TYPES["azure-native:containerservice:ManagedCluster"]
+    path = f"{cluster.resource_id(arm.subscription, inputs)}/listClusterUserCredential"
+    answer = await arm.send("POST", path, cluster.api_version)
+    return dict(answer.content)
 
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(

@@ -182,6 +182,7 @@ async def driving(azure: OddAzure, **configuration: Any) -> AsyncIterator[Driver
             )
             yield driver
     finally:
+        await provider.close()
         await served.stop(None)
         await server.stop(None)
 

@@ -31,8 +31,8 @@ def test_a_life_without_oddities() -> None:
 
     assert azure.get(POOL) is None
     assert azure.get(CLUSTER) is not None
-    first = ["look", "put", "poll", "get"]
-    assert azure.phases() == [*first, "get", "get", "put", "poll", "get", "delete", "delete poll"]
+    put, taken_away = ["put", "poll", "get"], ["delete", "delete poll", "gone", "cluster"]
+    assert azure.phases() == ["look", *put, "get", "get", *put, *taken_away]
 
 
 def test_a_wait_of_a_day_ends_at_once() -> None:
