@@ -1,7 +1,7 @@
 """What AKS makes of a PUT: what it keeps from before, drops, spells otherwise and fills in."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from catalogue import clusters, kubernetes, sizes
@@ -153,17 +153,25 @@ def _merged(resource: str, given: Json, present: Json | None, api_version: str) 
     hidden = [path.removeprefix("properties.") for path in fields.hidden(resource, api_version)]
     inside += [path for path in hidden if "." in path]
     for path in sorted([*fields.KEPT_INSIDE[resource], *inside], key=len):
-        section, _, name = path.rpartition(".")
-        sent, old = at(merged, section), at(before, section)
-        if not isinstance(sent, dict) or not isinstance(old, dict):
-            continue
-        left = {key: old[key] for key in (old if name == "*" else [name]) if key in old}
-        filling.put(merged, section, left | sent)
+        merged = _with_kept(merged, before, path.split("."))
     return {
         name: value
         for name, value in merged.items()
         if name not in fields.EMPTIED or value not in ({}, [])
     }
+
+
+def _with_kept(sent: Any, old: Any, path: Sequence[str]) -> Any:
+    """Returns what a PUT says, with what it leaves out at a path; items of lists go by place."""
+    name, *rest = path
+    match sent, old:
+        case list(), list() if len(sent) == len(old):
+            return [_with_kept(one, other, path) for one, other in zip(sent, old, strict=True)]
+        case dict(), dict() if not rest:
+            return {key: old[key] for key in (old if name == "*" else [name]) if key in old} | sent
+        case dict(), dict() if name in sent:
+            return sent | {name: _with_kept(sent[name], old.get(name), rest)}
+    return sent
 
 
 def spell(resource: str, body: Json) -> None:

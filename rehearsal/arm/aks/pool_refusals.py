@@ -678,7 +678,7 @@ MADE: tuple[Rule, ...] = (
         refuses=when(
             lambda case: (
                 _asks(case, "maxSurge") in nodes.NO_SURGE
-                and not _some(_asks(case, "maxUnavailable"))
+                and case.at("upgradeSettings.maxUnavailable") in (None, *nodes.NO_SURGE)
             )
         ),
         error=invalid(

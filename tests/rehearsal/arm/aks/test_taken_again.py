@@ -53,6 +53,29 @@ def test_a_pool_that_upgrades_without_more_nodes(arm: Arm, unavailable: str) -> 
     assert put_back(arm, path).status == 200
 
 
+@pytest.mark.parametrize("version", ["2021-05-01", "2024-02-01", PREVIEW])
+def test_a_pool_without_a_surge_is_taken_in_each_version(arm: Arm, version: str) -> None:
+    """An older version does not see `maxUnavailable`, and the surge of 0 alone was refused."""
+    path = f"{cluster(arm)}/agentPools/p"
+    settings = {"maxSurge": "0", "maxUnavailable": "1"}
+    put(arm, path, vmSize=CPU, count=1, upgradeSettings=settings)
+    assert put_back(arm, path, version).status == 200
+    found = arm.call("GET", path, None, V).body["properties"]["upgradeSettings"]
+    assert found == settings
+
+
+def test_what_an_older_version_cannot_say_of_the_items_of_a_list_stays(arm: Arm) -> None:
+    """It went with a PUT of what that version had shown."""
+    where = cluster(arm)
+    path = f"{where}/agentPools/p"
+    scale = {"manual": [{"size": CPU, "count": 1}, {"size": T4, "count": 0}]}
+    put(arm, path, type="VirtualMachines", virtualMachinesProfile={"scale": scale})
+    for one in (path, where):
+        assert put_back(arm, one, "2023-10-02-preview").status == 200
+        found = arm.call("GET", path, None, V).body["properties"]["virtualMachinesProfile"]
+        assert found["scale"] == scale
+
+
 @pytest.mark.parametrize("mode", ["System", "User"])
 def test_a_stopped_pool_has_no_nodes_until_it_starts(arm: Arm, mode: str) -> None:
     """A PUT gave it nodes, and a System pool's own count 0 was refused when it was to start."""
