@@ -85,8 +85,8 @@ class Reader:
     types: Types
     # Returns what is taken in the place of a misfit, or raises.
     misfit: Callable[[Misfit], Any]
-    # Raises if a name that its type does not have is refused; else it is kept.
-    unknown: Callable[[str], None] = lambda _: None
+    # Returns whether a name that its type does not have is kept, or raises.
+    unknown: Callable[[str], bool] = lambda _: True
 
     def read(self, kind: str, value: Any, path: tuple[str | int, ...] = (), owner: str = "") -> Any:
         """Returns the value, or what is taken in its place."""
@@ -115,8 +115,8 @@ class Reader:
         for name, value in values.items():
             known = spelled.get(name) or spelled.get(name.lower())
             if known is None:
-                self.unknown(name)
-                read[name] = value
+                if self.unknown(name):
+                    read[name] = value
             elif value is not None:
                 read[known] = self.read(fields[known], value, (*path, known), kind)
         return _taken(read)

@@ -3,10 +3,11 @@
 from typing import Any
 
 from catalogue.shapes import at
-from rehearsal.arm.aks import clusters, fields, filling, pools
+from rehearsal.arm.aks import clusters, fields, filling, pools, types
 
 # By the `type` of a resource, as answers have it.
 RESOURCES = {clusters.SHOWN_TYPE: "cluster", pools.TYPE: "pool"}
+TYPES = {"cluster": "ManagedCluster", "pool": "AgentPool"}
 POOLS = "agentPoolProfiles"
 
 
@@ -19,6 +20,8 @@ def in_version(body: Any, api_version: str) -> Any:
     resource = RESOURCES.get(body.get("type", ""))
     if resource is None:
         return body
+    if fields.is_strict(api_version):
+        body = types.known(TYPES[resource], body)
     hidden = fields.hidden(resource, api_version)
     shown = _without(body, "", hidden)
     if api_version[:10] < fields.OTHER_WORDS_BEFORE:

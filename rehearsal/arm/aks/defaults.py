@@ -148,7 +148,9 @@ def _merged(resource: str, given: Json, present: Json | None, api_version: str) 
     """Returns what a PUT says, and of the present what it leaves out, or cannot say."""
     before, table = present or {}, fields.TABLES[resource]
     kept = fields.names(table, KEPT, FIXED)
-    merged = {name: before[name] for name in kept if name in before} | given
+    # What no table has stays as well: a preview knows it.
+    merged = {name: old for name, old in before.items() if name in kept or name not in table}
+    merged |= given
     inside = [path for path in kept if "." in path]
     hidden = [path.removeprefix("properties.") for path in fields.hidden(resource, api_version)]
     inside += [path for path in hidden if "." in path]

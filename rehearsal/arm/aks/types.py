@@ -25,9 +25,10 @@ _ONE_OF = {"list of AutoScaleProfile": "AutoScaleProfile"}
 def read(kind: str, body: Json, api_version: str) -> Json:
     """Returns a body as the type has it, without nulls; refuses one that the type does not have."""
 
-    def unknown(name: str) -> None:
+    def unknown(name: str) -> bool:
         if fields.is_strict(api_version):
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=name)
+        return True
 
     def misfit(found: Misfit) -> Any:
         one = _ONE_OF.get(found.kind)
@@ -38,6 +39,13 @@ def read(kind: str, body: Json, api_version: str) -> Json:
     reader = bodies.Reader(_types(), misfit, unknown)
     read: Json = reader.read(kind, body)
     return read
+
+
+def known(kind: str, body: Json) -> Json:
+    """Returns what the type has of a body, without what only newer previews know."""
+    reader = bodies.Reader(_types(), lambda found: found.value, lambda _: False)
+    found: Json = reader.read(kind, body)
+    return found
 
 
 @cache

@@ -119,6 +119,20 @@ def test_an_older_version_keeps_what_it_cannot_say() -> None:
     assert shown["properties"]["securityProfile"]["sshAccess"] == "Disabled"
 
 
+def test_what_a_preview_alone_knows_is_in_no_answer_of_others() -> None:
+    """It was shown, and refused when it came back."""
+    arm = Arm()
+    newest = {"name": "p", "mode": "System", "vmSize": SIZE, "count": 1, "newest": {"a": 1}}
+    said = {"properties": {"agentPoolProfiles": [newest], "soon": "b"}}
+    path, shown = made(arm, said, PREVIEW)
+    assert shown["properties"]["soon"] == "b"
+    for one in (path, f"{path}/agentPools/p"):
+        read = without_etags(arm.call("GET", one, None, STABLE).body)
+        assert not {"newest", "soon"} & set(str(read).replace("'", " ").split())
+        assert arm.call("PUT", one, read, STABLE).status == 200
+    assert arm.call("GET", path, None, PREVIEW).body["properties"]["soon"] == "b"
+
+
 SPELLED = [
     {"properties": {"networkProfile": {"loadBalancerSku": "standard"}}},
     {"properties": {"networkProfile": {"outboundType": "loadBalancer"}}},
