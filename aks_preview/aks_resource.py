@@ -26,7 +26,7 @@ from provider_kit.exchange import Delivery, pause_of
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
-from provider_kit.values import property_map
+from provider_kit.values import holds_unknown, property_map
 from provider_kit.waiting import wait_because_of, waited
 
 Result = TypeVar("Result")
@@ -71,10 +71,31 @@ class AksResource(Handler):
         self._arm = arm
         self._cancellation = cancellation
         self._names_new_feature = names_new_feature
+        # The resources of the program, by what they name in Azure.
+        self._named: dict[str, str] = {}
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         yield from mistakes(self._type.inputs, inputs)
         yield from header_mistakes(inputs)
+
+    def rivals(self, urn: str, inputs: Values) -> Iterator[Mistake]:
+        """Two resources would both make it, and whichever goes takes it from the other."""
+        names = {name: inputs[name] for name in self._type.path_names}
+        if holds_unknown(names):
+            return
+        own = self._named[urn] = self._type.resource_id("", names).lower()
+        for rival in [other for other, named in self._named.items() if named == own]:
+            if rival != urn:
+                yield Mistake(
+                    self._type.path_names[-1],
+                    f"names what {rival} is already. Take one of the two out of the program; if "
+                    "both are in the state, with `pulumi state delete`, since to delete one in "
+                    "Azure deletes the other",
+                )
+
+    def require(self, resource_id: str) -> None:
+        if self._arm.configuration.text("subscriptionId"):
+            self._arm.require(resource_id)
 
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
         if not is_anothers(self._type, old.outputs):

@@ -75,6 +75,10 @@ class FeatureRegistration(Handler):
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         return mistakes(FEATURE_INPUTS, inputs)
 
+    def require(self, resource_id: str) -> None:
+        if self._arm.configuration.text("subscriptionId"):
+            self._arm.require(resource_id)
+
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
         return diff(
             old.inputs, settled(FEATURE_INPUTS, old.inputs, inputs), replaces=FEATURE_REPLACES

@@ -61,6 +61,13 @@ class Handler(ABC):
     def mistakes(self, inputs: Values) -> Iterable[Mistake]:
         """Returns everything that is wrong with inputs."""
 
+    def rivals(self, urn: str, inputs: Values) -> Iterable[Mistake]:  # noqa: ARG002
+        """Returns what another resource of the program has already; the inputs are no mistake."""
+        return ()
+
+    def require(self, resource_id: str) -> None:  # noqa: B027
+        """Refuses what lies where this provider is not."""
+
     @abstractmethod
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
         """Returns what a change of the inputs does."""
@@ -113,13 +120,16 @@ class HandlerProvider(sdk.Provider):
         return sdk.ConfigureResponse(supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
-        found = self.handler(request.type).mistakes(plain_map(request.new_inputs))
+        handler, inputs = self.handler(request.type), plain_map(request.new_inputs)
+        found = [*handler.mistakes(inputs)] or handler.rivals(request.urn, inputs)
         return self.checked(request, found)
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
+        handler = self.handler(request.type)
+        handler.require(request.resource_id)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.old_state))
-        return self.handler(request.type).diff(old, self.plain(request.new_inputs))
+        return handler.diff(old, self.plain(request.new_inputs))
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), self.plain(request.properties)

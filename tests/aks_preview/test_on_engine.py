@@ -64,6 +64,10 @@ def test_mistakes_are_told_all_at_once_before_anything_is_sent(
         "is not a property of GPUProfile",
     ):
         assert mistake in said
+    second = aks.program(name="GPU").splitlines()[3].replace("'pool'", "'second'")
+    preview_bench.write(f"{aks.program()}{second}\n")
+    said = preview_bench.pulumi("preview", fails=True)
+    assert "is already. Take one of the two out of the program" in said
     assert not preview_bench.requests("PUT", f"{aks.path}/agentPools")
 
 
