@@ -1,27 +1,34 @@
 """A clock that leaps over the waiting: what waits an hour for Azure ends at once."""
 
 import asyncio
-import math
 import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
+from unittest import mock
 
 Result = TypeVar("Result")
 
-# So long, in true seconds, something may take that is under way between two sockets: the more, the
-# more of a wait a leap would skip.
-_GRACES = {5.0: 0.01, 60.0: 0.05, math.inf: 0.2}
+# So long, in true seconds, nothing has to happen before a leap: little where somebody only sleeps;
+# enough for what is under way between two sockets, where a leap would end the patience with it.
+_ASLEEP, _PATIENT = 0.01, 0.15
+_sleep = asyncio.sleep
 
 
 class _Selector(selectors.DefaultSelector):
     """Waits a moment for what is under way, and then not at all."""
 
-    leapt = 0.0
+    def __init__(self) -> None:
+        super().__init__()
+        self.leapt = 0.0
+        # Until when somebody sleeps.
+        self.asleep: list[float] = []
 
     def select(self, timeout: float | None = None) -> Any:
         if timeout is None or timeout <= 0:
             return super().select(timeout)
-        grace = next(grace for longest, grace in _GRACES.items() if timeout <= longest)
+        next_timer = asyncio.get_running_loop().time() + timeout
+        is_asleep = any(abs(until - next_timer) < 0.1 for until in self.asleep)
+        grace = _ASLEEP if is_asleep else _PATIENT
         if not (ready := super().select(min(timeout, grace))) and timeout > grace:
             self.leapt += timeout - grace
         return ready
@@ -35,8 +42,19 @@ class _Loop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return super().time() + self._leaping.leapt
 
+    async def sleep(self, delay: float, result: Any = None) -> Any:
+        until = self.time() + delay
+        self._leaping.asleep.append(until)
+        try:
+            return await _sleep(delay, result)
+        finally:
+            self._leaping.asleep.remove(until)
+
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
     """Runs work by such a clock. It shows in the time of the event loop alone."""
     with asyncio.Runner(loop_factory=_Loop) as runner:
-        return runner.run(work)
+        loop = runner.get_loop()
+        assert isinstance(loop, _Loop)
+        with mock.patch.object(asyncio, "sleep", loop.sleep):
+            return runner.run(work)

@@ -1,0 +1,240 @@
+"""What Azure accepted is in the state, whatever its answers look like; what it refused is not."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.aks_preview.odd.azure import FEATURE, OPERATION, POOL, Answer, OddAzure, refusal, serving
+from tests.aks_preview.odd.clock import run
+from tests.aks_preview.odd.driver import FEATURE_TYPE, Driver, Outcome, driving
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+
+FEATURE_INPUTS = {"providerNamespace": "Microsoft.ContainerService", "featureName": "New"}
+MORE = POOL_INPUTS | {"count": 2}
+
+Work = Callable[[Driver], Awaitable[Outcome]]
+
+_BODIES: list[Any] = [
+    b"",
+    b"\xff\xfe\x00",
+    "null",
+    "true",
+    "7",
+    '"a text"',
+    "[]",
+    "{}",
+    "{",
+    "<html><title>Bad gateway</title></html>",
+    "[" * 2000,
+    '{"id": ' + "[" * 90 + "]" * 90 + "}",
+    {"id": None},
+    {"id": f"{POOL}2"},
+    {"id": [POOL]},
+    {"id": POOL, "properties": []},
+    {"id": POOL, "properties": "a text"},
+    {"id": POOL, "properties": {"provisioningState": ["Succeeded"]}},
+    {"id": POOL, "properties": {"provisioningState": "Succeeded", "count": float("nan")}},
+    f'{{"id": "{POOL}", "properties": {{"count": 1e999}}}}',
+    f'{{"id": "{POOL}", "properties": {{"count": {"9" * 400}}}}}',
+    f'{{"id": "{POOL}", "name": "\\ud800"}}',
+    {"status": None},
+    {"status": "Failed"},
+    {"status": "Canceled", "error": None},
+    {"status": {"code": "Failed"}},
+    {"error": "a text"},
+    {"error": {"code": None, "message": None, "details": [None, {}]}},
+]
+_RETRY_AFTER = [
+    "Wed, 21 Oct 2099 07:28:00 GMT",
+    "Wed, 21 Oct 2015 07:28:00 GMT",
+    "0",
+    "0.5",
+    "-1",
+    "1e9",
+    "inf",
+    "nan",
+    "soon",
+    "",
+]
+_HEADERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "Retry-After": st.sampled_from(_RETRY_AFTER),
+        "x-ms-retry-after-ms": st.sampled_from(["1", "-5", "1e12", "x"]),
+        "Content-Type": st.sampled_from(["text/html", "image/png", "application/json; charset=x"]),
+        "Content-Encoding": st.sampled_from(["gzip", "deflate", "br", "x"]),
+        OPERATION: st.sampled_from(
+            [
+                "{url}/operations/poll",
+                "{other}/operations/poll",
+                "/operations/poll",
+                "?",
+                "http://[",
+            ]
+        ),
+        "Location": st.sampled_from(["{url}/operations/poll", "{other}/x", "{url}/nothing", "::"]),
+    },
+)
+
+
+def odd(statuses: st.SearchStrategy[int]) -> st.SearchStrategy[Answer]:
+    bodies = st.sampled_from(_BODIES) | st.recursive(
+        st.none() | st.text(max_size=5) | st.integers(),
+        lambda inner: st.dictionaries(
+            st.sampled_from(["id", "properties", "status", "error", "code", "message"]), inner
+        ),
+        max_leaves=4,
+    )
+    breaks: Any = st.sampled_from(["", "", "", "before", "within"])
+    return st.builds(Answer, statuses, bodies, _HEADERS, st.just(True), breaks)
+
+
+def exchanged(azure: OddAzure, work: Work) -> Outcome:
+    async def ask() -> Outcome:
+        async with serving(azure), driving(azure) as provider:
+            return await work(provider)
+
+    outcome = run(ask())
+    for word in ("Traceback", 'File "', "None (None)", "object at 0x"):
+        assert word not in outcome.error
+    assert len(outcome.error) < 10000
+    assert not any(ord(character) < 32 and character != "\n" for character in outcome.error)
+    return outcome
+
+
+def create(provider: Driver) -> Awaitable[Outcome]:
+    return provider.create(POOL_INPUTS, seconds=50)
+
+
+def update(provider: Driver) -> Awaitable[Outcome]:
+    return provider.update(POOL, POOL_INPUTS, POOL_INPUTS, MORE, seconds=50)
+
+
+def register(provider: Driver) -> Awaitable[Outcome]:
+    return provider.create(FEATURE_INPUTS, kind=FEATURE_TYPE, seconds=50)
+
+
+def kept(phase: str, answer: Answer, *, for_ever: bool) -> None:
+    azure = OddAzure()
+    azure.bend(phase, answer, for_ever=answer if for_ever else None)
+
+    made = exchanged(azure, create)
+
+    assert made.id == POOL, made.error
+    assert made.outputs["vmSize"] == POOL_INPUTS["vmSize"]
+    assert bool(made.error) is bool(made.reasons)
+
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {"count": 1, "provisioningState": "Succeeded"}})
+    azure.bend(phase, answer, for_ever=answer if for_ever else None)
+
+    changed = exchanged(azure, update)
+
+    assert changed.outputs.get("count") == 2, changed.error
+    assert bool(changed.error) is bool(changed.reasons)
+
+
+ACCEPTED = odd(st.sampled_from([200, 200, 201, 202, 203, 204, 206, 226, 299]))
+ANY_STATUS = odd(
+    st.sampled_from([200, 200, 201, 202, 204, 301, 304, 307, 400, 401, 403, 404, 410])
+    | st.sampled_from([408, 429, 500, 501, 503, 599, 600, 799])
+)
+A_FEW = settings(
+    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+MANY = settings(A_FEW, max_examples=120, derandomize=False)
+
+
+@A_FEW
+@given(ACCEPTED)
+@example(Answer(201, "<html>"))
+@example(Answer(201, b"no gzip", {"Content-Encoding": "gzip", OPERATION: "{url}/operations/poll"}))
+@example(Answer(202, b"", {"Location": "{url}/operations/poll", "Retry-After": _RETRY_AFTER[0]}))
+@example(Answer(201, b"", breaks="within"))
+def test_after_an_odd_answer_to_the_put(answer: Answer) -> None:
+    kept("put", answer, for_ever=False)
+
+
+@pytest.mark.long
+@MANY
+@given(ACCEPTED)
+def test_after_any_answer_to_the_put(answer: Answer) -> None:
+    kept("put", answer, for_ever=False)
+
+
+@A_FEW
+@given(st.sampled_from(["poll", "get"]), ANY_STATUS, st.booleans())
+@example("poll", Answer(410, b""), True)
+@example("poll", Answer(200, "<html>"), True)
+@example("get", Answer(200, "null"), True)
+@example("get", refusal(404, "ResourceNotFound", "gpu is not there"), True)
+def test_after_odd_answers_later(phase: str, answer: Answer, for_ever: bool) -> None:
+    kept(phase, answer, for_ever=for_ever)
+
+
+@pytest.mark.long
+@MANY
+@given(st.sampled_from(["poll", "get"]), ANY_STATUS, st.booleans())
+def test_after_any_answers_later(phase: str, answer: Answer, for_ever: bool) -> None:
+    kept(phase, answer, for_ever=for_ever)
+
+
+@pytest.mark.parametrize(
+    "status", [400, 401, 402, 403, 404, 405, 407, 409, 410, 412, 413, 422, 424, 429, 431, 451, 499]
+)
+@pytest.mark.parametrize("body", [{"error": {"code": "No", "message": "No."}}, "<html>", b""])
+def test_what_was_refused_is_not_kept(status: int, body: Any) -> None:
+    azure = OddAzure()
+    azure.bend("put", for_ever=Answer(status, body, is_done=False))
+
+    outcome = exchanged(azure, create)
+
+    assert outcome.id == ""
+    assert str(status) in outcome.error or "No" in outcome.error
+    assert azure.phases().count("put") == 1 or status == 429
+
+
+@pytest.mark.parametrize(
+    ("phase", "answer"),
+    [
+        ("register", Answer(200, "<html>")),
+        ("register", Answer(202, b"")),
+        ("register", Answer(500, b"", breaks="before")),
+        ("feature", Answer(200, "null")),
+        ("feature", Answer(404, b"")),
+        ("feature", Answer(200, {"id": FEATURE, "properties": {"state": None}})),
+        ("register provider", Answer(403, json.dumps({"error": {"code": "Forbidden"}}))),
+        ("provider", Answer(200, "[]")),
+    ],
+)
+def test_a_registration_that_azure_took_up_is_kept(phase: str, answer: Answer) -> None:
+    azure = OddAzure()
+    azure.bend(phase, for_ever=answer)
+
+    outcome = exchanged(azure, register)
+
+    assert outcome.id == FEATURE
+    assert bool(outcome.error) is (phase != "register" or bool(answer.breaks))
+
+
+def test_a_registration_that_azure_refused_is_not_kept() -> None:
+    azure = OddAzure()
+    azure.bend("register", for_ever=refusal(403, "AuthorizationFailed"))
+
+    outcome = exchanged(azure, register)
+
+    assert (outcome.id, "AuthorizationFailed" in outcome.error) == ("", True)
+
+
+def test_the_time_that_a_resource_may_take_ends_a_wait_of_years() -> None:
+    azure = OddAzure()
+    azure.bend("poll", for_ever=Answer(200, {"status": "InProgress"}, {"Retry-After": "1e9"}))
+
+    outcome = exchanged(azure, create)
+
+    assert outcome.id == POOL
+    assert "It took longer than it may" in outcome.error
