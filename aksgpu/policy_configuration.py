@@ -7,7 +7,7 @@ from rich.console import Console
 
 from aksgpu.outcome import Cause, Finding, stopped, verdict
 from aksgpu.report import finding_text, print_result
-from policies.configuration import mistakes_in
+from policies.configuration import expired_in, mistakes_in
 
 _ADVICE = "correct it: docs/policies.md has the rules and their settings"
 
@@ -29,5 +29,9 @@ def _findings_in(file: Path) -> Iterator[Finding]:
     except (OSError, UnicodeDecodeError) as error:
         what = f"{file} cannot be read: {error}"
         raise stopped(Cause.STACK_MISSING, what, "name a file that there is") from None
-    for mistake in mistakes_in(text):
-        yield Finding(Cause.POLICIES_INVALID, mistake, _ADVICE, key=file.name)
+    for mistake in mistakes_in(text) or expired_in(text):
+        yield mistake_in(file.name, mistake)
+
+
+def mistake_in(name: str, mistake: str) -> Finding:
+    return Finding(Cause.POLICIES_INVALID, mistake, _ADVICE, key=name)

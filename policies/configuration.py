@@ -30,6 +30,17 @@ def mistakes_in(text: str) -> list[str]:
     return [mistake for rule, said in read.items() for mistake in _of_rule(rule, said)]
 
 
+def expired_in(text: str) -> list[str]:
+    """The exceptions that no longer count, of a configuration without mistakes."""
+    return [
+        f"{rule}.{SETTING}: that of {one.resource} has expired on {one.until}."
+        for rule, said in json.loads(text).items()
+        if isinstance(said, Mapping)
+        for one in exceptions_in(rule, said)
+        if not one.counts
+    ]
+
+
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
@@ -55,10 +66,6 @@ def _of_rule(rule: str, said: Any) -> Iterator[str]:
             yield from _unlike(settings[name], value, f"{rule}.{name}")
         else:
             yield f"{rule}.{name}: the rule has no such setting{meant(name, [_LEVEL, *settings])}"
-    if SETTING in given and not [*_unlike(settings[SETTING], given[SETTING], "")]:
-        for one in exceptions_in(rule, given):
-            if not one.counts:
-                yield f"{rule}.{SETTING}: that of {one.resource} has expired on {one.until}."
 
 
 def _of_level(place: str, said: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from aksgpu.allowances import Allowance, short_name
 from aksgpu.outcome import Cause, Finding, StoppedError
+from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.stack_file import configuration_of
 from aksgpu.project import Project, stack_files
 from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
@@ -29,6 +30,7 @@ from aksgpu.stack_names import policies_file, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
+from policies.configuration import mistakes_in
 from settings.project_file import read_project
 from settings.stack_file import (
     ElsewhereError,
@@ -129,7 +131,7 @@ def _review(
         file = files.now
         if not files.goes:
             _refuse_mistakes(file, options.project)
-        review.judging = judged = _judging(review.stack, options, files)
+        review.judging = judged = _judging(review, options, files)
         with (
             _place(review, options, files, engine, home, say) as place,
             _written(judged.by.configuration) as configuration,
@@ -176,8 +178,9 @@ def _refuse_mistakes(file: StackFile, project: Path) -> None:
         raise StoppedError(*findings_of_mistakes(wrong))
 
 
-def _judging(stack: str, options: ReviewOptions, files: _Files) -> Judging:
+def _judging(review: StackReview, options: ReviewOptions, files: _Files) -> Judging:
     """By what the stack is judged: what a change brings for that counts where it is allowed."""
+    stack = review.stack
     own = policies_file(options.stack_files, stack)
     there = None
     if options.base:
@@ -187,6 +190,8 @@ def _judging(stack: str, options: ReviewOptions, files: _Files) -> Judging:
             retired = parse(files.base or "", own.name).allows_retired
         there = Criteria(_at_base(options, own), retired)
     text = own.read_text(encoding="utf-8") if own.exists() else None
+    if text is not None and not files.goes:
+        review.problems += [mistake_in(own.name, mistake) for mistake in mistakes_in(text)]
     now = there if files.goes and there else Criteria(text, files.now.allows_retired)
     return judging(short_name(stack), now, there, options.allowed)
 
