@@ -47,6 +47,7 @@ def main() -> None:
         "parallel": [asdict(update) for update in updates],
         "policy": asdict(policy_cost),
         "policy_ms_per_resource": policy_cost.ms_per_resource,
+        "rules_ms_per_resource": policy_cost.ms_of_rules,
     }
     report.write_text(as_json(figures), encoding="utf-8")
     console.print(f"Written to {report.relative_to(PROGRAM)}")

@@ -21,13 +21,16 @@ from pulumi_policy import policy as sdk
 
 from policies.exceptions import CONFIGURED
 
-# A resource and its provider, each in three steps.
-_KEPT = 2
+# A resource and its provider.
+_OF_A_RESOURCE = 2
 _FUNCTIONS = ("deserialize_properties", "unknown_checking_proxy")
 
 
 class LastResults(threading.local):
     """A function of one argument that gives for the same object the same result, for a while."""
+
+    # How many results are kept.
+    kept = _OF_A_RESOURCE
 
     def __init__(self, convert: Callable[..., Any]) -> None:
         self._convert = convert
@@ -39,7 +42,7 @@ class LastResults(threading.local):
             return self._convert(argument, *more, **named)
         if id(argument) not in self._results:
             self._results[id(argument)] = argument, self._convert(argument)
-            if len(self._results) > _KEPT:
+            while len(self._results) > LastResults.kept:
                 self._results.popitem(last=False)
         return self._results[id(argument)][1]
 
@@ -63,6 +66,14 @@ class Servicer(sdk._PolicyAnalyzerServicer):
             name: json_format.MessageToDict(policies[name].properties) for name in policies
         }
         return super().Configure(request, context)  # type: ignore[no-untyped-call]
+
+    def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
+        """Each rule on the stack has all of its resources converted, one after the other."""
+        LastResults.kept = len(request.resources) * _OF_A_RESOURCE
+        try:
+            return super().AnalyzeStack(request, context)  # type: ignore[no-untyped-call]
+        finally:
+            LastResults.kept = _OF_A_RESOURCE
 
 
 def note_configuration() -> None:

@@ -8,7 +8,14 @@ from pulumi_policy import policy as sdk
 
 from policies.rules import RULES
 from policies.sdk import LastResults, convert_once
-from tests.policies.policy_harness import Resource, analyzed, findings, remediated, secret
+from tests.policies.policy_harness import (
+    Resource,
+    analyzed,
+    findings,
+    pack_says,
+    remediated,
+    secret,
+)
 from tests.policies.rules.test_kubeconfig_secret import KUBECONFIG
 
 POOL: dict[str, Any] = {"vmSize": "Standard_NC6", "osType": "Windows", "nodeTaints": []}
@@ -39,6 +46,16 @@ def test_a_resource_is_converted_once_for_all_rules(conversions: list[int]) -> N
 
     assert {"gpu-pool-linux-only", "gpu-size-retired", "gpu-pool-tainted"} <= set(said)
     assert len(conversions) == 1
+
+
+def test_a_stack_is_converted_once_for_all_rules(conversions: list[int]) -> None:
+    """Nine rules on stacks had each resource converted nine times."""
+    pools = [Resource(type=KIND, properties=POOL, name=f"p{n}") for n in range(30)]
+
+    pack_says(RULES, *pools, config={})
+
+    # Remediated, analysed, and as one of the stack; and the configuration of a rule.
+    assert len(conversions) <= 4 * len(pools) + len(RULES)
 
 
 def test_the_next_resource_is_another(conversions: list[int]) -> None:
