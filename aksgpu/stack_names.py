@@ -26,6 +26,6 @@ def stack_of(file: str) -> str | None:
 
 
 def stacks_in(folder: Path) -> list[str]:
-    """The stacks that have a stack file, by name."""
-    files = (file.name for file in folder.iterdir() if file.suffix == ".yaml")
-    return sorted(filter(None, map(stack_of, files)))
+    """The stacks that have a stack file, by name. A folder is none, nor what lies elsewhere."""
+    files = (file for file in folder.glob("Pulumi.*.yaml") if file.is_file())
+    return sorted(filter(None, (stack_of(file.name) for file in files if not file.is_symlink())))

@@ -190,3 +190,14 @@ def test_a_file_name_that_would_be_more_than_a_name_is_refused(
     assert stacks.main(["--changed-since", "HEAD"]) == 2
 
     assert "no names of stacks" in capsys.readouterr().err
+
+
+def test_neither_a_folder_nor_a_link_is_a_stack(
+    repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Both counted as stacks, whatever the link pointed to."""
+    before = told(capsys)
+    (repository.folder / "Pulumi.folder.yaml").mkdir()
+    (repository.folder / "Pulumi.link.yaml").symlink_to("/etc/passwd")
+    (repository.folder / "Pulumi.dangling.yaml").symlink_to("nowhere")
+    assert told(capsys) == before
