@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import yaml
 
 from aksgpu.ci.stacks import TOUCHES_NONE
+from aksgpu.running import READ_SECONDS, Program
 from tests.bench import ROOT
 
 GITHUB = ROOT / ".github"
@@ -176,7 +178,10 @@ def test_what_is_published_runs_code_of_the_default_branch_alone() -> None:
                 assert said["path"].startswith("${{ runner.temp }}/")
                 assert said["run-id"] == "${{ github.event.workflow_run.id }}"
 
-    assert commands == ['python3 -m aksgpu.ci.publish "$RUNNER_TEMP/reviews"']
+    assert commands == [
+        'python3 -m aksgpu.ci.publish "$RUNNER_TEMP/reviews"',
+        'python3 -m aksgpu.ci.sarif "$RUNNER_TEMP/review/review.sarif"',
+    ]
 
 
 def test_a_report_is_published_also_when_the_review_failed() -> None:
@@ -198,6 +203,35 @@ def test_a_report_is_published_also_when_the_review_failed() -> None:
     assert "success" not in terms
     for _, step in using("actions/download-artifact@")[:2]:
         assert step["continue-on-error"] == "true"
+
+
+# What decides over a change: a pull request that changes it needs its owners.
+DECIDES = (
+    ".ci/", ".github/", "aks_preview/", "aksgpu/", "catalogue/", "components/", "engine/",
+    "policies/", "provider_kit/", "rehearsal/", "settings/", "tests/", "requirements",
+    "Makefile", "Pulumi.yaml", "__main__.py", "pyproject.toml",
+)  # fmt: skip
+
+
+def test_all_that_decides_has_owners() -> None:
+    """A pull request could change the days of retirement, or the review, without its owners."""
+    listed = Program(("git",), ROOT).attempt("ls-files", "-z", seconds=READ_SECONDS).succeeded()
+    files = [file for file in listed.split("\0") if file]
+    rows = [line.split() for line in (GITHUB / "CODEOWNERS").read_text().splitlines()]
+    patterns = [(row[0], row[1:]) for row in rows if row and row[0] != "#"]
+
+    def is_of(file: str, pattern: str) -> bool:
+        if pattern.endswith("/"):
+            return file.startswith(pattern[1:])
+        return fnmatch(file if "/" in pattern else Path(file).name, pattern.removeprefix("/"))
+
+    def owners(file: str) -> list[str]:
+        return next(who for pattern, who in reversed(patterns) if is_of(file, pattern))
+
+    decides = [file for file in files if file.startswith(DECIDES) or "policies.json" in file]
+    assert len(decides) > 300
+    assert [file for file in decides if not file.endswith(".md") and not owners(file)] == []
+    assert owners("Pulumi.dev.yaml") == []
 
 
 def test_stacks_are_updated_one_after_the_other_and_never_cancelled() -> None:

@@ -10,12 +10,12 @@ event tells, and GitHub.
 
 import json
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aksgpu.ci import foreign, sarif
 from aksgpu.ci.github import GitHub, GitHubError
 from aksgpu.outcome import NOT_KNOWN
 
@@ -29,18 +29,6 @@ _AZURE, _OFFLINE = "review-azure", "review-offline"
 # GitHub takes 65 536 characters, and ours come on top of the report's.
 _LONGEST = 65_000
 _CUT = "\n\n*The rest is left out; the whole report is in the run's artifacts.*\n"
-_SARIF_BYTES = 8_000_000
-
-# Nobody is called by a report, and no other thread is made to point at it, be it by entities, which
-# GitHub takes for what they stand for. Other entities stay as they are.
-_CALLS = re.compile(
-    r"(?:@|&#0*64(?!\d);?|&#x0*40(?![\da-f]);?|&commat;)(?=[\w&])"
-    r"|(?:(?<!&)#|&#0*35(?!\d);?|&#x0*23(?![\da-f]);?|&num;)(?=[\d&])"
-    r"|\bGH-(?=[\d&])"
-    r"|/(?:commit|discussions|issues|pull)/(?=[\w&])",
-    re.IGNORECASE,
-)
-_INVISIBLE = "\N{ZERO WIDTH SPACE}"
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -65,9 +53,9 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         sys.stderr.write(f"{error}\n")
         return NOT_KNOWN
     # What there is to be uploaded, for the next job.
-    sarif = report.parent.name if report and _is_sarif(report.with_name("review.sarif")) else ""
+    findings = report.parent.name if report and sarif.read(report.with_name("review.sarif")) else ""
     with Path(environment["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as outputs:
-        outputs.write(f"pull={pull}\nsarif={sarif}\n")
+        outputs.write(f"pull={pull}\nsarif={findings}\n")
     return 0
 
 
@@ -121,19 +109,10 @@ def _body(run: dict[str, Any], report: Path | None, *, is_fork: bool) -> str:
     if report:
         with report.open(encoding="utf-8", errors="replace") as content:
             text = content.read(_LONGEST)
-    text = _CALLS.sub(rf"\g<0>{_INVISIBLE}", text.replace(MARKER, "")).strip()
+    shown = foreign.of_a_stranger if is_fork else foreign.of_a_colleague
+    text = shown(text.replace(MARKER, "")).strip()
     body = f"{MARKER}\n{word}\n\n{text}\n"
     return body if len(body) <= _LONGEST else body[: _LONGEST - len(_CUT)] + _CUT
-
-
-def _is_sarif(file: Path) -> bool:
-    if file.is_symlink() or not file.is_file() or file.stat().st_size > _SARIF_BYTES:
-        return False
-    try:
-        found = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(found, dict) and found.get("version") == "2.1.0"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,147 @@
+"""The findings of a run, made anew before code scanning gets them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aksgpu.ci import sarif
+from aksgpu.review import sarif as of_review
+from tests.aksgpu.review.reviews import review, whole_stack
+from tests.aksgpu.review.test_sarif import SCHEMA
+
+STRANGE: dict[str, Any] = {
+    "version": "2.1.0",
+    "runs": [
+        {
+            "automationDetails": {"id": "codeql/"},
+            "tool": {"driver": {"name": "CodeQL", "rules": [{"id": "py/sql-injection"}]}},
+            "results": [
+                {
+                    "ruleId": "py/sql-injection",
+                    "level": "fatal",
+                    "message": {"text": "[mend it](https://evil.example/#1) @octocat \x1b[31m"},
+                    "locations": [
+                        {
+                            "physicalLocation": {
+                                "artifactLocation": {"uri": "https://evil.example/x.yaml"},
+                                "region": {"startLine": -1, "startColumn": True},
+                            }
+                        }
+                    ],
+                    "partialFingerprints": {"aksGpuReview/v1": "x"},
+                    "properties": {"tags": ["security"]},
+                }
+            ]
+            * 5_000,
+        }
+    ],
+}
+
+
+def valid(found: Any) -> list[dict[str, Any]]:
+    jsonschema.validate(found, SCHEMA)
+    (run,) = found["runs"]
+    assert run["tool"]["driver"]["name"] == "aks-gpu review"
+    assert "automationDetails" not in run
+    assert len(run["results"]) <= 500
+    return run["results"]  # type: ignore[no-any-return]
+
+
+def test_a_strangers_findings_are_ours_in_all_but_their_words() -> None:
+    """They were uploaded as they were: they could call themselves CodeQL, with any links."""
+    results = valid(sarif.anew(STRANGE, is_fork=True))
+    told = results[0]
+    assert (told["ruleId"], told["level"]) == ("another-rule", "warning")
+    text = told["message"]["text"]
+    assert text.startswith("By the author's own word")
+    assert all(each not in text for each in ("://", "@o", "#1", " [m", "\x1b"))
+    (place,) = told["locations"]
+    assert place["physicalLocation"] == {
+        "artifactLocation": {"uri": "Pulumi.yaml"},
+        "region": {"startLine": 1},
+    }
+    assert set(told) == {"ruleId", "level", "message", "locations", "partialFingerprints"}
+
+
+def test_our_own_findings_stay_what_they_are() -> None:
+    whole = json.loads(of_review.as_sarif(review(whole_stack(pools=2))))
+    before = whole["runs"][0]["results"]
+    after = valid(sarif.anew(whole, is_fork=False))
+    for old, new in zip(before, after, strict=True):
+        assert new["locations"] == old["locations"]
+        assert new["partialFingerprints"] == old["partialFingerprints"]
+        assert new["level"] == old["level"]
+    own = [each for each in before if each["ruleId"] in of_review._OWN]
+    kept = {each["ruleId"] for each in after}
+    assert own
+    assert {each["ruleId"] for each in own} <= kept
+
+
+def test_the_rules_of_the_review_are_known() -> None:
+    assert set(sarif._OWN) == set(of_review._OWN)
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["runs", "results", "message", "text", "locations", "ruleId", "level"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(anything, anything, st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_whatever_a_stranger_writes_is_valid_afterwards(
+    some: Any, more: Any, is_fork: bool
+) -> None:
+    valid(sarif.anew({"version": "2.1.0", "runs": some}, is_fork=is_fork))
+    result = {"message": {"text": "x"}, "locations": some, "level": more, "ruleId": more}
+    strange = {"runs": [{"results": [result]}]}
+    assert len(valid(sarif.anew(strange, is_fork=is_fork))) == 1
+
+
+@pytest.mark.parametrize(
+    ("uri", "told"),
+    [
+        ("Pulumi.dev.yaml", "Pulumi.dev.yaml"),
+        ("infra/a%20b/Pulumi.dev.yaml", "infra/a%20b/Pulumi.dev.yaml"),
+        ("../Pulumi.dev.yaml", "Pulumi.yaml"),
+        ("/etc/x.yaml", "Pulumi.yaml"),
+        ("file:///x.yaml", "Pulumi.yaml"),
+        ("a/../x.yaml", "Pulumi.yaml"),
+        (3, "Pulumi.yaml"),
+    ],
+)
+def test_places_are_files_of_the_repository(uri: Any, told: str) -> None:
+    place = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
+    found = {"runs": [{"results": [{"message": {"text": "x"}, "locations": [place]}]}]}
+    (result,) = valid(sarif.anew(found, is_fork=True))
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == told
+
+
+@pytest.mark.parametrize("source", ["house/aks-gpu", "stranger/aks-gpu"])
+def test_the_file_is_written_anew(tmp_path: Path, source: str) -> None:
+    event = {"workflow_run": {"head_repository": {"full_name": source}}}
+    (tmp_path / "event.json").write_text(json.dumps(event))
+    file = tmp_path / "review.sarif"
+    environment = {
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "GITHUB_REPOSITORY": "house/aks-gpu",
+    }
+    file.write_text("no JSON")
+    assert sarif.main([str(file)], environment) == 1
+    file.write_text(json.dumps(STRANGE))
+    assert sarif.main([str(file)], environment) == 0
+    text = valid(json.loads(file.read_text()))[0]["message"]["text"]
+    assert text.startswith("By the author's own word") == (source != "house/aks-gpu")
