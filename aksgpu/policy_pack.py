@@ -16,7 +16,10 @@ import yaml
 
 _PROJECT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("policies", "catalogue")
+_PAGE = Path("docs", "policies.md")
 _NEEDS = "pulumi-policy"
+# `pulumi policy publish` leaves out what Git would.
+_NOT_PUBLISHED = "venv/\n__pycache__/\n"
 
 _PROGRAM = '''"""Starts the policy pack that lies beside this file."""
 
@@ -38,6 +41,9 @@ def assemble(place: Path) -> None:
             place / package,
             ignore=shutil.ignore_patterns("__pycache__", "PulumiPolicy.yaml"),
         )
+    (place / "docs").mkdir(exist_ok=True)
+    shutil.copy2(_PROJECT / _PAGE, place / _PAGE)
+    (place / ".gitignore").write_text(_NOT_PUBLISHED, encoding="utf-8")
     (place / "__main__.py").write_text(_PROGRAM, encoding="utf-8")
     (place / "PulumiPolicy.yaml").write_text(_project_file(), encoding="utf-8")
     pins = pins_for(_NEEDS, (_PROJECT / "requirements.txt").read_text(encoding="utf-8"))
@@ -81,4 +87,6 @@ if __name__ == "__main__":
         "    pulumi install\n"
         "Then, for any program:\n"
         "    pulumi preview --policy-pack FOLDER\n"
+        "For all stacks of an organisation of Pulumi Cloud, in there:\n"
+        "    pulumi policy publish ORGANISATION\n"
     )

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# The engine runs this folder by its path; the catalogue lies beside it.
+# The engine runs this folder by its path; the catalogue and the page lie beside it.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import EnforcementLevel, PolicyPack
@@ -14,5 +14,14 @@ from policies.sdk import convert_once, note_configuration
 note_configuration()
 convert_once()
 PolicyPack(
-    name="aks-gpu-policies", enforcement_level=EnforcementLevel.MANDATORY, policies=list(RULES)
+    name="aks-gpu-policies",
+    enforcement_level=EnforcementLevel.MANDATORY,
+    policies=list(RULES),
+    # What whoever enables a published pack gets to see.
+    display_name="GPUs on AKS",
+    description="Rules for GPU node pools on Azure Kubernetes Service",
+    readme=Path(sys.path[0], "docs", "policies.md").read_text(encoding="utf-8"),
+    provider="azure",
+    tags=["aks", "azure", "gpu", "kubernetes"],
+    repository="https://github.com/aks-gpu/aks-gpu",
 )

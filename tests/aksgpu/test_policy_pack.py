@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,6 +13,9 @@ import pytest
 import yaml
 
 from aksgpu.policy_pack import assemble, pins_for
+from tests.bench import ROOT
+
+PAGE = ROOT / "docs" / "policies.md"
 
 # Runs the pack as the SDK does, and tells what it is and where its modules came from. No `site`,
 # so that this project, which is installed here, is out of reach.
@@ -24,7 +28,8 @@ pulumi_policy.PolicyPack = lambda **said: made.append(said)
 runpy.run_path({pack!r}, run_name="__main__")
 ours = [m.__file__ for n, m in sys.modules.items() if n.split(".")[0] in {rooms!r}]
 rules = [rule.name for rule in made[0]["policies"]]
-print(json.dumps({{"name": made[0]["name"], "rules": rules, "files": ours}}))
+about = {{name: value for name, value in made[0].items() if isinstance(value, str)}}
+print(json.dumps({{**about, "rules": rules, "files": ours}}))
 """
 ROOMS = ("aks_preview", "aksgpu", "catalogue", "components", "engine", "policies", "settings")
 
@@ -65,9 +70,32 @@ def test_needs_nothing_of_this_checkout(pack: Path, tmp_path: Path) -> None:
 
     assert ended.returncode == 0, ended.stderr
     found = json.loads(ended.stdout)
-    assert found["name"] == "aks-gpu-policies"
+    said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
+    assert (found["name"], found["description"]) == (said["name"], said["description"])
+    assert found["readme"] == PAGE.read_text()
     assert "gpu-pool-linux-only" in found["rules"]
     assert all(Path(file).is_relative_to(pack) for file in found["files"])
+
+
+def test_what_is_published_is_all_that_it_needs_and_no_environment(pack: Path) -> None:
+    """It went along with 46 MB of packages, and without a version: the second one was refused."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
+    assert said["version"] == project["version"]
+    for name in ("venv", "catalogue/__pycache__"):
+        (pack / name).mkdir()
+        (pack / name / "file").touch()
+    subprocess.run(["git", "init", "--quiet"], cwd=pack, check=True)  # noqa: S607
+
+    listed = ["git", "ls-files", "--others", "--exclude-standard"]
+    found = subprocess.run(listed, cwd=pack, capture_output=True, text=True, check=True)
+
+    files = set(found.stdout.split())
+    assert not [file for file in files if file.startswith("venv") or "__pycache__" in file]
+    assert files >= {
+        "PulumiPolicy.yaml", "__main__.py", "requirements.txt", "docs/policies.md",
+        "policies/rules/__init__.py", "catalogue/gpu_sizes.csv",
+    }  # fmt: skip
 
 
 def test_names_an_environment_of_its_own(pack: Path) -> None:
