@@ -66,6 +66,9 @@ def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
     return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
 
 
+_REFERENCE = "pulumi:pulumi:StackReference"
+
+
 class Clusters:
     """The clusters of a stack, and which of them each pool and each plugin is in."""
 
@@ -83,7 +86,7 @@ class Clusters:
             self._of_providers[provider.urn] = self._reach(self._by_urn[provider.urn])
         reach, own = self._of_providers[provider.urn], found.clusters()
         if not reach.clusters:
-            return Certainty.POSSIBLE
+            return Certainty.NO if own and reach.of_another_stack else Certainty.POSSIBLE
         if not own:
             return _is_one_of(found, [self._by_urn[urn] for urn in reach.clusters])
         if not own & reach.clusters:
@@ -102,8 +105,11 @@ class Clusters:
         if theirs := connection.clusters("kubeconfig"):
             return _Reach(theirs)
         # One that is made of something else is that of another cluster, or comes of it by detours.
-        if connection.resource.property_dependencies.get("kubeconfig"):
-            return _Reach(set())
+        if others := connection.resource.property_dependencies.get("kubeconfig"):
+            # Another stack knows nothing of a cluster that this one makes.
+            return _Reach(
+                set(), of_another_stack=all(one.resource_type == _REFERENCE for one in others)
+            )
         # A kubeconfig that is still to come is that of a cluster that is: what comes of unknown
         # arguments tells no dependencies.
         ways = Unknowns()
@@ -118,6 +124,7 @@ class _Reach:
 
     clusters: set[str]
     guessed: bool = False
+    of_another_stack: bool = False
 
 
 def _is_one_of(found: StackPool, clusters: Iterable[Member]) -> Certainty:

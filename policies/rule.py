@@ -1,6 +1,6 @@
 """How a rule is made: what all rules have in common, and the settings that a pack can give them."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from itertools import chain
@@ -11,7 +11,6 @@ from pulumi_policy import (
     EnforcementLevel,
     PolicyConfigSchema,
     ReportViolation,
-    ResourceRemediation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
     Severity,
@@ -99,7 +98,7 @@ class PolicyInfo:
 class ResourceRule(PolicyInfo):
     """Decorates a function that says what is wrong with a resource, and defers unknowns."""
 
-    remediate: ResourceRemediation | None = None
+    remediate: Callable[[ResourceValidationArgs], Awaitable[Mapping[str, Any]]] | None = None
 
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
@@ -116,8 +115,17 @@ class ResourceRule(PolicyInfo):
                         report(finding, None)
             unknowns.raise_now(passes)
 
+        async def mend(args: ResourceValidationArgs) -> Mapping[str, Any]:
+            unknowns = Unknowns()
+            made: Mapping[str, Any] = {}
+            with unknowns.deferred():
+                made = await self.remediate(args) if self.remediate else {}
+            unknowns.raise_now(lambda _: False)
+            return made
+
         named = self.arguments(judge.__name__)
-        return ResourceValidationPolicy(validate=validate, remediate=self.remediate, **named)
+        remediate = mend if self.remediate else None
+        return ResourceValidationPolicy(validate=validate, remediate=remediate, **named)
 
 
 @dataclass(frozen=True, kw_only=True)

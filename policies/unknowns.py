@@ -1,7 +1,9 @@
 """What a rule could not judge: it hides nothing of what can be judged."""
 
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 from pulumi_policy.proxy import UnknownValueError
@@ -35,7 +37,10 @@ class Unknowns:
             if again:
                 raise
         except Exception as error:
-            self.note(f"{FAILED}: {type(error).__name__}: {error}")
+            # Not its text: that can have a value in it, and so a secret.
+            *_, place = traceback.extract_tb(error.__traceback__)
+            where = f"{Path(place.filename).name}:{place.lineno}"
+            self.note(f"{FAILED}: {type(error).__name__} in {where}")
             if again:
                 raise
 

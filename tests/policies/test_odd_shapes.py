@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from pulumi_policy import proxy
+from pulumi_policy import EnforcementLevel, ResourceValidationArgs, proxy
 from pulumi_policy.deserialize import (
     SPECIAL_ARCHIVE_SIG,
     SPECIAL_ASSET_SIG,
@@ -19,7 +19,7 @@ from pulumi_policy.deserialize import (
 )
 
 from policies.pools import Pool
-from policies.rule import Findings, PoolRule, Settings
+from policies.rule import Findings, PoolRule, ResourceRule, Settings
 from policies.rules import RULES
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import FAILED, Unknowns
@@ -218,8 +218,24 @@ def test_a_rule_that_is_at_fault_says_so_and_keeps_no_other_from_judging() -> No
     def on_stack(members: Members, _: Settings, __: Unknowns) -> StackFindings:
         yield f"{len(members) // 0}", ""
 
-    said = pack_says([at_fault, on_stack, *RULES], BESIDE, config=SETTINGS)
+    async def mend(_: ResourceValidationArgs) -> dict[str, Any]:
+        raise KeyError("a secret")
+
+    @ResourceRule(
+        title="c",
+        description="c",
+        remedy="c",
+        tags=(),
+        level=EnforcementLevel.REMEDIATE,
+        remediate=mend,
+    )
+    def mending(_: ResourceValidationArgs, __: Settings, ___: Unknowns) -> Findings:
+        yield from ()
+
+    said = pack_says([at_fault, on_stack, mending, *RULES], BESIDE, config=SETTINGS)
 
     told = [(name, rule) for name, rule, message in said if FAILED in message]
-    assert told == [("beside", "at-fault"), ("", "on-stack")]
+    assert told == [("beside", "mending"), ("beside", "at-fault"), ("", "on-stack")]
+    # What is wrong with a value can have the value in it.
+    assert not [message for _, _, message in said if "a secret" in message]
     assert {rule for name, rule, _ in said if name == "beside"} >= FOUND_BESIDE

@@ -484,6 +484,16 @@ def test_what_goes_to_the_cluster_of_the_stack_is_not_for_pools_of_others() -> N
             assert findings(rule, *own, pool_of_others) == []
 
 
+def test_what_goes_to_another_stacks_cluster_is_not_for_the_pools_of_this_ones() -> None:
+    reference = Resource(type="pulumi:pulumi:StackReference", name="platform", properties={})
+    cluster, provider, pool_in_it, plugin = together(pool(**SPECIALISED), daemon_set(TOLERATION))
+    theirs = replace(provider, made_of={"kubeconfig": ["platform"]}, properties={"kubeconfig": "a"})
+    assert owner(reference, cluster, theirs, pool_in_it, plugin) == []
+    # A pool of which the stack does not make the cluster can be in that one.
+    elsewhere = replace(pool_in_it, made_of={"resourceName": ["platform"]})
+    assert owner(reference, theirs, elsewhere, plugin) == [possibly(IMAGE_TOO)]
+
+
 def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
     """Also where something else of it, as a tag, comes of another cluster."""
     tagged = replace(
