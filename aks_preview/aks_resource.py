@@ -22,7 +22,7 @@ from provider_kit.arm import Accepted, Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.errors import because, explained, words
-from provider_kit.exchange import Delivery, pause_of
+from provider_kit.exchange import ONLY_NEW, Delivery, pause_of
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
@@ -43,6 +43,8 @@ _SECONDS_OF_A_LOOK = 30.0
 
 # Where Azure's answers say how a resource is doing.
 STATE, SUCCEEDED = "provisioningState", "Succeeded"
+# The status of a request that shall make something new, where there is something.
+_IS_THERE = 412
 # How many nodes a pool has, and who says so.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
@@ -117,12 +119,17 @@ class AksResource(Handler):
             return resource_id, await self.update(task, resource_id, Recorded({}, there), inputs)
         delivery = Delivery()
         try:
-            accepted = await self._begin(task, "PUT", resource_id, lambda: _known(inputs), delivery)
+            accepted = await self._begin(
+                task, "PUT", resource_id, lambda: _known(inputs), delivery, is_new=True
+            )
             return resource_id, await self._finished(task, accepted, inputs)
         except Exception as error:
             # After what Azure accepted, a 404 is no proof that there is nothing.
             if delivery.is_accepted or (delivery.is_unclear and await self._may_be(resource_id)):
                 raise _unfinished(resource_id, inputs, error, delivery) from error
+            if getattr(error.__cause__, "status_code", None) == _IS_THERE:
+                told = _exists_already(self._type, task, resource_id)
+                raise ProviderError(f"{told}\n{error}") from error
             raise
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
@@ -231,6 +238,8 @@ class AksResource(Handler):
         resource_id: str,
         now: Callable[[], Awaitable[Values]] | None = None,
         delivery: Delivery | None = None,
+        *,
+        is_new: bool = False,
     ) -> Accepted:
         async def call() -> Accepted:
             place = (resource_id, self._api_version)
@@ -238,6 +247,8 @@ class AksResource(Handler):
                 return await self._arm.begin(method, *place)
             inputs = await now()
             body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
+            if is_new and not (delivery and delivery.is_unclear):
+                sent = {**sent, ONLY_NEW: "*"}
             return await self._arm.begin(method, *place, body, sent, delivery)
 
         async with self._arm.failing(task.until):

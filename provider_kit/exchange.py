@@ -37,6 +37,9 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.errors import body_of, explained
 from provider_kit.waiting import wait_because_of, waited
 
+# With `*`, the header of a request that shall make something, and change nothing.
+ONLY_NEW = "If-None-Match"
+
 _HOPS = 5
 # Deeper than any resource, and than the engine's own form of a value may be.
 _DEEPEST = 60
@@ -121,6 +124,15 @@ class _Wire(AsyncHTTPPolicy[Any, Any]):
         return answer
 
 
+class _Transport(AioHttpTransport):  # type: ignore[misc]
+    """Leaves it to the exchange to send a request again, which knows what may have arrived."""
+
+    async def open(self) -> None:
+        await super().open()
+        # Where a connection breaks that was kept, aiohttp sends a PUT twice, and tells nobody.
+        self.session._retry_connection = False
+
+
 class Exchange:
     """With the Resource Manager of one cloud."""
 
@@ -142,7 +154,7 @@ class Exchange:
             AsyncARMChallengeAuthenticationPolicy(credential, scope),
             _Wire(),
         ]
-        self._pipeline: AsyncPipeline[Any, Any] = AsyncPipeline(AioHttpTransport(), policies)
+        self._pipeline: AsyncPipeline[Any, Any] = AsyncPipeline(_Transport(), policies)
         self._credential = credential
 
     async def close(self) -> None:
@@ -198,6 +210,9 @@ class Exchange:
             await wait_because_of(explained(error))
             pause = self._patience.pause(tried) if pause is None else pause
             await self._cancellation.watch(asyncio.sleep(pause))
+            if request.delivery.is_unclear:
+                # What is there now may be what an earlier try has made.
+                request.headers.pop(ONLY_NEW, None)
         if tried > 1:
             waited()
         return answer

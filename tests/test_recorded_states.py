@@ -66,14 +66,27 @@ def test_a_recorded_state_is_as_todays_program_has_it(
     engine: Engine, engine_cloud: Cloud, tmp_path: Path, name: str
 ) -> None:
     bench = began(engine, engine_cloud, tmp_path, name)
-    bench.pulumi("stack", "import", "--file", str(FOLDER / f"{name}.json"))
+    recorded = tmp_path / "recorded.json"
+    state = (FOLDER / f"{name}.json").read_text()
+    recorded.write_text(state.replace(NOBODY, engine_cloud.subscription))
+    bench.pulumi("stack", "import", "--file", str(recorded))
     value = base64.b64encode(KUBECONFIG.encode()).decode()
     answer = {"kubeconfigs": [{"name": "clusterUser", "value": value}]}
     faults = Faults(engine_cloud.home)
-    cluster = {"name": "c", "location": "eastus", "properties": {"resourceUID": "0" * 24}}
+    own = stack_file(name)
+    path = (
+        f"/subscriptions/{engine_cloud.subscription}/resourceGroups/{own['resourceGroup']['name']}"
+        f"/providers/Microsoft.ContainerService/managedClusters/{own['cluster']['name']}"
+    )
+    cluster = {"id": path, "location": "eastus", "properties": {"resourceUID": "0" * 24}}
+    pools = [f"{path}/agentPools/{pool['name']}" for pool in own["gpuPools"]]
     faults.script(
+        *(
+            {"method": "GET", "path": f"{pool}$", "status": 200, "body": {"id": pool}}
+            for pool in pools
+        ),
         {"method": "POST", "path": "listClusterUserCredential", "status": 200, "body": answer},
-        {"method": "GET", "path": "managedClusters", "status": 200, "body": cluster},
+        {"method": "GET", "path": "managedClusters/[^/]*$", "status": 200, "body": cluster},
     )
     try:
         assert bench.changes() == {**MEANT, **MEANT_OF.get(name, {})}

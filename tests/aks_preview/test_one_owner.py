@@ -5,14 +5,25 @@ from typing import Any
 
 import grpc
 import pytest
+from aiohttp import web
 
-from tests.aks_preview.odd.azure import FEATURE, POOL, SUBSCRIPTION, OddAzure, serving
+from provider_kit.exchange import ONLY_NEW
+from tests.aks_preview.odd.azure import (
+    FEATURE,
+    POOL,
+    SUBSCRIPTION,
+    Answer,
+    OddAzure,
+    refusal,
+    serving,
+)
 from tests.aks_preview.odd.clock import run
 from tests.aks_preview.odd.driver import (
     FEATURE_TYPE,
     POOL_TYPE,
     UNKNOWN,
     Driver,
+    Outcome,
     driving,
 )
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
@@ -77,3 +88,55 @@ def test_a_provider_of_another_subscription(kind: str, path: str, inputs: dict[s
     run(move(SUBSCRIPTION.upper()))
     with pytest.raises(grpc.aio.AioRpcError, match="lies in another subscription"):
         run(move("00000000-2222-3333-4444-555555555555"))
+
+
+class Shared(OddAzure):
+    """Where somebody else makes the pool after the look for it; new ones are only made as such."""
+
+    def __init__(self, *, is_taken: bool) -> None:
+        super().__init__()
+        self.bend("look", self._missing())
+        if is_taken:
+            self.put(POOL, {"properties": {"vmSize": "another"}})
+
+    async def answer(self, request: web.Request) -> web.StreamResponse:
+        if request.method == "PUT" and ONLY_NEW in request.headers and self.get(POOL):
+            self.bend("put", refusal(412, "PreconditionFailed"))
+        return await super().answer(request)
+
+
+LOST = Answer(breaks="before")
+BUSY = refusal(409, "OperationNotAllowed", "Another operation is in progress.")
+
+
+@pytest.mark.parametrize(
+    ("is_taken", "answers", "is_ours"),
+    [
+        (True, [], False),
+        (True, [BUSY], False),
+        (True, [refusal(429, "Throttled")], False),
+        # Nobody else was there: what is there now is of the first try.
+        (False, [LOST], True),
+        (False, [LOST, BUSY], True),
+        (False, [Answer(500)], True),
+        (False, [], True),
+    ],
+)
+def test_a_pool_that_somebody_else_makes_just_then(
+    is_taken: bool, answers: list[Answer], is_ours: bool
+) -> None:
+    """Two programs looked, found nothing, and both had made it."""
+    azure = Shared(is_taken=is_taken)
+
+    async def create() -> Outcome:
+        async with serving(azure), driving(azure) as provider:
+            azure.bend("put", *answers)
+            return await provider.create(POOL_INPUTS)
+
+    made = run(create())
+
+    assert bool(made.id) is is_ours
+    assert ("exists already" in made.error) is not is_ours
+    pool = azure.get(POOL)
+    assert pool is not None
+    assert (pool["properties"]["vmSize"] == "another") is not is_ours
