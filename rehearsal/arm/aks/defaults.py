@@ -66,7 +66,8 @@ def cluster(
     name, group, location = place
     given = _given(requested, fields.CLUSTER)
     if "networkProfile" in given:
-        given["networkProfile"] = _given(given["networkProfile"], {})
+        network = _given(given["networkProfile"], {})
+        given["networkProfile"] = {name: said for name, said in network.items() if said != []}
     merged = _merged("cluster", given, present, api_version)
     network = merged.get("networkProfile") or {}
     for one, many in LISTS.items():

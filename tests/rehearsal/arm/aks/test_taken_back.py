@@ -257,6 +257,17 @@ def test_a_gateway_of_aks_has_its_addresses_once_it_is_there() -> None:
     assert again["properties"]["networkProfile"] == read["properties"]["networkProfile"]
 
 
+def test_a_cluster_that_moves_to_cilium_has_its_policy() -> None:
+    """The policy stayed none, and what a GET gave was refused by the next PUT."""
+    arm = Arm()
+    path, _ = made(arm, {})
+    moved = {"location": "eastus", "properties": {"networkProfile": {"networkDataplane": "cilium"}}}
+    reply = arm.call("PUT", path, moved, STABLE)
+    assert reply.body["properties"]["networkProfile"]["networkPolicy"] == "cilium"
+    read = without_etags(arm.call("GET", path, None, STABLE).body)
+    assert arm.call("PUT", path, read, STABLE).status == 200
+
+
 @pytest.mark.parametrize("pools", [{}, {"agentPoolProfiles": []}], ids=["no list", "empty"])
 def test_a_cluster_whose_system_aks_hosts_needs_no_pools(pools: dict[str, Any]) -> None:
     """It was refused for want of a System pool."""
@@ -295,12 +306,19 @@ def test_a_preview_takes_one_size_that_scales_itself() -> None:
     assert arm.call("PUT", f"{pool}x", {"properties": odd}, PREVIEW).status == 400
 
 
-@pytest.mark.parametrize("empty", ["podCidr", "networkPlugin", "serviceCidr", "outboundType"])
-def test_an_empty_text_in_the_network_is_none(empty: str) -> None:
+@pytest.mark.parametrize(
+    "empty",
+    [
+        *({name: ""} for name in ("podCidr", "networkPlugin", "serviceCidr", "outboundType")),
+        *({name: []} for name in ("podCidrs", "serviceCidrs", "ipFamilies")),
+    ],
+    ids=str,
+)
+def test_what_is_empty_in_the_network_is_none(empty: dict[str, Any]) -> None:
     """It came back as it was, and what hangs on it was filled in from it."""
     arm = Arm()
     _, wanted = made(arm, {})
-    _, found = made(arm, {"properties": {"networkProfile": {empty: ""}}})
+    _, found = made(arm, {"properties": {"networkProfile": empty}})
     assert kinds(found) == kinds(wanted)
 
 
