@@ -67,6 +67,7 @@ kubeconfig = aks.list_managed_cluster_user_credentials_output(
 """
 PLUGIN = """
 
+provider = kubernetes.Provider("provider", kubeconfig=pulumi.Output.secret(kubeconfig))
 labels = {"name": "plugin"}
 container = {"name": "plugin", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}
 pods = {"tolerations": [{"key": "a", "operator": "Exists"}], "containers": [container]}
@@ -76,10 +77,19 @@ kubernetes.apps.v1.DaemonSet(
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": labels}, "spec": pods},
     },
-    opts=pulumi.ResourceOptions(
-        provider=kubernetes.Provider("provider", kubeconfig=pulumi.Output.secret(kubeconfig))
-    ),
+    opts=pulumi.ResourceOptions(provider=provider),
 )
+"""
+# A list of another shape than Kubernetes has it, and a kind of its name in a foreign group.
+ODD = """
+for version, kind in (("batch.volcano.sh/v1alpha1", "Job"), ("apps/v1", "Deployment")):
+    pulumi.CustomResource(
+        f"kubernetes:{version}:{kind}",
+        f"odd-{kind}",
+        {"apiVersion": version, "kind": kind, "metadata": {"name": "odd"},
+         "spec": {"tasks": "x", "template": {"spec": {"containers": "x"}}}},
+        pulumi.ResourceOptions(provider=provider),
+    )
 """
 # What a rule of the pack says stands in the output as [level] ... rule-name (type: name).
 FOUND = re.compile(r"\[(\w+)\].*?  ([a-z-]+)  \(.*: ([\w-]+)\)")
@@ -232,14 +242,22 @@ def test_owners_are_seen_before_the_cluster_is_there(bench: Bench) -> None:
         'pool("gpu", tags=managed, node_taints=["a=b:NoSchedule"], **own)',
         'pool("other", node_taints=["c=d:NoSchedule"], **own)',
         PLUGIN,
+        ODD,
     )
 
     said = bench.pulumi("preview", *PACK, fails=True)
 
+    assert "can't run policy 'container-image-pinned'" in said
+    assert ".spec.template.spec.containers cannot be read: a text stands where a list" in said
     assert found(said) == {
         ("mandatory", "one-gpu-stack-owner", "gpu"),
         ("mandatory", "device-plugin-tolerates-pools", "other"),
         ("mandatory", "device-plugin-on-gpu-nodes", "plugin"),
+        *(
+            ("advisory", rule, name)
+            for rule in ("kubeconfig-secret", "container-image-pinned")
+            for name in ("odd-Job", "odd-Deployment")
+        ),
     }
     assert "from AKS, which manages its GPUs and from the DaemonSet plugin" in said
 
