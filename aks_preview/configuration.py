@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from catalogue import azure_settings
+from catalogue import azure_settings, secrecy
 from catalogue.azure_settings import Setting
 from catalogue.mistakes import Mistake
 
@@ -48,9 +48,10 @@ _SIGN_IN: Mapping[str, str] = MappingProxyType(
         "useOidc": "ARM_USE_OIDC",
     }
 )
-# What would let its reader in: hidden in the state, whether or not the program asks for it.
-CREDENTIALS = frozenset(
-    {"adminPassword", "kubeconfig", "password", "secret"}
+# Hidden in the state, whether or not the program asks for it.
+HIDDEN = (
+    secrecy.CREDENTIALS
+    | secrecy.MAY_HOLD_SECRETS
     | {name for name, setting in SETTINGS.items() if setting.is_secret}
 )
 

@@ -9,7 +9,7 @@ from pulumi.provider.experimental.property_value import PropertyValue
 
 from aks_preview.aks_resource import AksResource
 from aks_preview.aks_types import AKS_TYPES
-from aks_preview.configuration import CREDENTIALS, PACKAGE, SETTINGS
+from aks_preview.configuration import HIDDEN, PACKAGE, SETTINGS
 from aks_preview.features import FEATURE_TYPE, FeatureRegistration
 from aks_preview.schema import schema
 from provider_kit.arm import Arm
@@ -29,7 +29,7 @@ class AksPreview(HandlerProvider):
     """Node pools, clusters and preview features of AKS, with HTTP headers of one's choice."""
 
     name = PACKAGE
-    credentials = CREDENTIALS
+    hidden = HIDDEN
     seconds = 3600.0
 
     def __init__(self) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import ip_network
 from typing import Any
 
-from aks_preview.configuration import CREDENTIALS
 from catalogue import nodes
+from catalogue.secrecy import CREDENTIALS
 from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
 
 # Texts that Azure compares without regard to case, beside ids and those with a choice of words.

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
-from aks_preview.configuration import CREDENTIALS, PACKAGE, SETTINGS
+from aks_preview.configuration import HIDDEN, PACKAGE, SETTINGS
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
 from catalogue.azure_settings import Setting
 from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
@@ -77,7 +77,7 @@ def _property(name: str, shape: Shape, types: _Json, replaces: str | None = None
         result["description"] = _DESCRIPTIONS[name]
     if replaces:
         result["willReplaceOnChanges"] = True
-    if name in CREDENTIALS:
+    if name in HIDDEN:
         result["secret"] = True
     return result
 

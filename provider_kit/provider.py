@@ -2,7 +2,8 @@
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -97,8 +98,8 @@ class HandlerProvider(sdk.Provider):
     """Hands each request to the handler of its type."""
 
     name: str
-    # What is a secret in checked inputs and in what is read, by its name.
-    credentials: Collection[str] = ()
+    # What is a secret in all that the engine is told, by its name.
+    hidden: Collection[str] = ()
     # How long an operation may take where its resource does not say it; 0 is any time.
     seconds = 0.0
 
@@ -134,21 +135,24 @@ class HandlerProvider(sdk.Provider):
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), self.plain(request.properties)
         if request.preview:
-            return sdk.CreateResponse(properties=property_map(handler.preview(inputs, {})))
+            return sdk.CreateResponse(properties=self.answered(handler.preview(inputs, {})))
         await self.ready()
-        resource_id, outputs = await handler.create(self._task(request, request.timeout), inputs)
-        return sdk.CreateResponse(resource_id, property_map(outputs))
+        task = self._task(request, request.timeout)
+        with self._telling():
+            resource_id, outputs = await handler.create(task, inputs)
+        return sdk.CreateResponse(resource_id, self.answered(outputs))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         handler, inputs = self.handler(request.type), self.plain(request.news)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
         if request.preview:
-            return sdk.UpdateResponse(property_map(handler.preview(inputs, old.outputs)))
+            return sdk.UpdateResponse(self.answered(handler.preview(inputs, old.outputs)))
         await self.ready()
         task = self._task(request, request.timeout)
-        outputs = await handler.update(task, request.resource_id, old, inputs)
-        return sdk.UpdateResponse(property_map(outputs))
+        with self._telling():
+            outputs = await handler.update(task, request.resource_id, old, inputs)
+        return sdk.UpdateResponse(self.answered(outputs))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         await self.ready()
@@ -157,8 +161,7 @@ class HandlerProvider(sdk.Provider):
         found = await self.handler(request.type).read(request.resource_id, old)
         if found is None:
             return sdk.ReadResponse()
-        outputs = with_secrets(property_map(found.outputs), self.credentials)
-        inputs = with_secrets(property_map(found.inputs), self.credentials)
+        outputs, inputs = self.answered(found.outputs), self.answered(found.inputs)
         if found.reason:
             raise ResourceInitError(
                 found.reason, resource_id=found.resource_id, properties=outputs, inputs=inputs
@@ -189,8 +192,21 @@ class HandlerProvider(sdk.Provider):
 
     def checked(self, request: sdk.CheckRequest, found: Iterable[Mistake]) -> sdk.CheckResponse:
         failures = [sdk.CheckFailure(*mistake) for mistake in found]
-        inputs = with_secrets(request.new_inputs, self.credentials)
+        inputs = with_secrets(request.new_inputs, self.hidden)
         return sdk.CheckResponse(inputs=inputs, failures=failures)
+
+    def answered(self, values: Values) -> dict[str, PropertyValue]:
+        """Returns values as the engine gets them."""
+        return with_secrets(property_map(values), self.hidden)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Hides in a resource that did not become ready what is hidden in one that did."""
+        try:
+            yield
+        except ResourceInitError as error:
+            error.properties = with_secrets(error.properties, self.hidden)
+            raise
 
     def _task(
         self, request: sdk.CreateRequest | sdk.UpdateRequest | sdk.DeleteRequest, timeout: float

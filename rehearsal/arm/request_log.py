@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from catalogue import secrecy
 from catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
 from rehearsal.arm import bodies, errors
 
@@ -29,19 +30,14 @@ _SHOWN = CLIENTS_OWN | {
     "x-ms-version",
 }
 MASK = "[secret]"
-SECRET_FIELDS = frozenset(
-    [
-        "adminpassword",
-        "assertion",
-        "client_assertion",
-        "client_secret",
-        "clientsecret",
-        "password",
-        "refresh_token",
-        "secret",
-        "serverappsecret",
-    ]
-)
+SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.MAY_HOLD_SECRETS)) | {
+    # Of signing in.
+    "assertion",
+    "client_assertion",
+    "client_secret",
+    "clientsecret",
+    "refresh_token",
+}
 
 
 class RequestLog:

@@ -1,0 +1,10 @@
+"""Which properties of AKS's API are secrets, by their names, whether or not a program says so."""
+
+from typing import Final
+
+# What AKS takes, and never gives back.
+CREDENTIALS: Final = frozenset(
+    {"adminPassword", "kubeconfig", "password", "secret", "serverAppSecret"}
+)
+# What may have a secret in it: a proxy's URL its password, the settings of an add-on a key.
+MAY_HOLD_SECRETS: Final = frozenset({"config", "httpProxy", "httpsProxy"})
