@@ -22,6 +22,9 @@ from types import MappingProxyType
 # When both tables were true.
 AS_OF = date(2026, 11, 21)
 
+# The smallest GPU size that the policy pack lets through, where it is not told another.
+FLOOR = "Standard_NC6"
+
 # The cores and GiB that AKS asks of every pool's machines, and of System pools'.
 SMALLEST = (2, 2)
 SMALLEST_OF_SYSTEM = (2, 4)
@@ -140,6 +143,12 @@ def find(vm_size: str) -> GpuSize | None:
 def is_gpu_size(vm_size: str) -> bool:
     """Whether a size carries GPUs: all in the table, and what Azure's naming says of others."""
     return find(vm_size) is not None or _GPU_SERIES.match(vm_size) is not None
+
+
+def is_below(size: GpuSize, floor: GpuSize) -> bool:
+    """Whether a size has fewer GPUs than another, or less memory of each."""
+    pairs = ((size.gpus, floor.gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))
+    return any(None not in pair and pair[0] < pair[1] for pair in pairs)  # type: ignore[operator]
 
 
 def is_smaller(vm_size: str, smallest: tuple[int, int]) -> bool:

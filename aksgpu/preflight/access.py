@@ -1,5 +1,6 @@
 """The way to Azure: whom to ask, in whose name, and whom to believe."""
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
 
+# Signing in may start the Azure CLI.
+_SIGN_IN_SECONDS = 90
 # Questions change nothing, so that each may be asked again; but somebody is waiting.
 _PATIENCE: Mapping[str, Any] = MappingProxyType(
     {
@@ -115,7 +118,8 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
             azure_credential(cloud, access.configuration, access.authorities)
         )
         # Said once here, and not by every question in its turn.
-        await credential.get_token(cloud.scope)
+        async with asyncio.timeout(_SIGN_IN_SECONDS):
+            await credential.get_token(cloud.scope)
         version = access.configuration.text("apiVersion")
         enter = opened.enter_async_context
 

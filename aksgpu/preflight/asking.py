@@ -7,6 +7,7 @@ from types import MappingProxyType
 from azure.core.exceptions import (
     AzureError,
     ClientAuthenticationError,
+    HttpResponseError,
     ResourceNotFoundError,
     ServiceRequestError,
     ServiceResponseError,
@@ -24,6 +25,17 @@ from settings import Settings
 # Gives the ids of all that a stack's state has; None where the state cannot be read.
 Owned = Callable[[], frozenset[str] | None]
 
+# Somebody is waiting: a question has as long, with all its repetitions, whatever Azure asks for.
+SECONDS = 60
+# What comes of an answer that is none of Azure's: a gateway's, or cut off.
+MALFORMED = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 _NO_SUBSCRIPTION = ("InvalidSubscriptionId", "SubscriptionNotFound")
 _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
     {
@@ -74,6 +86,13 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
 
 def why(error: Exception) -> Unanswered:
     """Why there is no answer, in words without anything of the exchange but Azure's own."""
+    if isinstance(error, TimeoutError):
+        return Unanswered("there was no answer in time", Cause.UNANSWERED)
+    if isinstance(error, MALFORMED):
+        what = f"the answer is not as Azure's are ({type(error).__name__})"
+        return Unanswered(what, Cause.UNANSWERED)
+    if isinstance(error, HttpResponseError) and _code(error) in _NO_SUBSCRIPTION:
+        return Unanswered(explained(error), Cause.CREDENTIALS_REFUSED)
     found = (cause for kind, cause in _CAUSES.items() if isinstance(error, kind))
     return Unanswered(explained(error), next(found, Cause.UNANSWERED))
 
@@ -89,8 +108,9 @@ class _Tally:
     async def ask(self, what: str, question: Awaitable[Fact]) -> Fact | Unanswered:
         self._open.append(what)
         try:
-            return await question
-        except (AzureError, ProviderError, TimeoutError) as error:
+            async with asyncio.timeout(SECONDS):
+                return await question
+        except (AzureError, ProviderError, TimeoutError, *MALFORMED) as error:
             return why(error)
         finally:
             self._open.remove(what)
@@ -143,9 +163,13 @@ async def _if_there(question: Awaitable[Fact]) -> Fact | None:
     try:
         return await question
     except ResourceNotFoundError as error:
-        if error.error is not None and error.error.code in _NO_SUBSCRIPTION:
+        if _code(error) in _NO_SUBSCRIPTION:
             raise
         return None
+
+
+def _code(error: HttpResponseError) -> str | None:
+    return error.error.code if error.error is not None else None
 
 
 async def _all(pages: AsyncIterable[Fact]) -> list[Fact]:

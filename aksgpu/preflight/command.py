@@ -1,9 +1,10 @@
 """The preflight as a command: which stack is meant, what it prints where, and its exit code."""
 
+import traceback
 from functools import partial
 from pathlib import Path
 
-from aksgpu.outcome import INTERRUPTION, Finding
+from aksgpu.outcome import INTERRUPTION, Cause, Finding
 from aksgpu.preflight import owned, stack_file
 from aksgpu.preflight.access import Access, of_rehearsal
 from aksgpu.preflight.asking import Owned
@@ -34,6 +35,13 @@ def preflight(stack: str, era: Era | None, *, rehearsal: bool, as_json: bool) ->
         result = stopped_preflight(stack, *findings_of(error))
     except KeyboardInterrupt:
         result = stopped_preflight(stack, INTERRUPTION)
+    except Exception as error:
+        # Whoever reads JSON gets JSON; what to report goes where messages go.
+        if not as_json:
+            raise
+        to_stderr(traceback.format_exc())
+        told = f"{type(error).__name__}: {error}"
+        result = stopped_preflight(stack, Finding(Cause.CRASHED, told, "report this"))
     if as_json:
         print_json(result.to_json(), console)
     else:

@@ -110,6 +110,17 @@ class Facts:
     is_rehearsal: bool = False
 
     @property
+    def lost(self) -> Unanswered | None:
+        """Why not a single question was answered, where that is one and the same."""
+        asked = (self.sizes, self.quotas, self.versions, self.group, self.cluster)
+        answers = [*asked, *self.providers.values()]
+        causes = {answer.cause for answer in answers if isinstance(answer, Unanswered)}
+        all_lost = len(causes) == 1 and all(isinstance(answer, Unanswered) for answer in answers)
+        found = next(answer for answer in answers) if all_lost else None
+        is_way_in = causes <= {Cause.CREDENTIALS_REFUSED, Cause.AZURE_UNREACHABLE}
+        return found if isinstance(found, Unanswered) and is_way_in else None
+
+    @property
     def are_names_taken(self) -> bool:
         return isinstance(self.group, str) or isinstance(self.cluster, ExistingCluster)
 
@@ -139,9 +150,9 @@ def _size(sku: ResourceSku, location: str) -> OfferedSize:
         family=str(sku.family or ""),
         vcpus=int(can.get("vCPUs", 0)),
         memory_gib=float(can.get("MemoryGB", 0)),
-        zones=frozenset(zone for info in here for zone in info.zones or ()),
+        zones=frozenset(zone for info in here for zone in _texts(info.zones)),
         refused=_text(whole.reason_code) if whole else "",
-        refused_zones=frozenset(zone for info in zonal if info for zone in info.zones or ()),
+        refused_zones=frozenset(zone for info in zonal if info for zone in _texts(info.zones)),
         can_be_spot=can.get("LowPriorityCapable", "True") == "True",
     )
 
@@ -156,7 +167,7 @@ def quotas(usages: Iterable[Usage]) -> dict[str, Quota]:
     """The quotas of a region, by their plain names."""
     named = ((str(usage.name.value), usage) for usage in usages)
     return {
-        plain(name): Quota(name=name, limit=int(usage.limit), used=usage.current_value)
+        plain(name): Quota(name=name, limit=int(usage.limit), used=int(usage.current_value))
         for name, usage in named
     }
 
@@ -165,7 +176,7 @@ def version(said: KubernetesVersion) -> Version:
     plans = (said.capabilities.support_plan if said.capabilities else None) or ()
     return Version(
         minor=str(said.version),
-        patches=frozenset(said.patch_versions or ()),
+        patches=frozenset(_texts(list(said.patch_versions or ()))),
         is_default=bool(said.is_default),
         is_preview=bool(said.is_preview),
         is_official=_OFFICIAL in map(_text, plans),
@@ -195,10 +206,19 @@ def _trouble(properties: Any) -> str:
 def _pool(profile: ManagedClusterAgentPoolProfile) -> ExistingPool:
     return ExistingPool(
         vm_size=str(profile.vm_size or ""),
-        count=profile.count or 0,
+        count=int(profile.count or 0),
         spot=_text(profile.scale_set_priority) == "Spot",
         version=str(profile.current_orchestrator_version or profile.orchestrator_version or ""),
     )
+
+
+def _texts(values: object) -> list[str]:
+    """A list of texts. Raises TypeError where it is something else."""
+    if values is None:
+        return []
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise TypeError(values)
+    return values
 
 
 def _text(value: object) -> str:

@@ -64,6 +64,9 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     except (AzureError, ProviderError, TimeoutError) as error:
         result.rows.append(_no_way_in(error))
         return result
+    if (lost := facts.lost) is not None:
+        result.rows.append(_unasked(lost))
+        return result
     facts = replace(facts, is_rehearsal=access.is_rehearsal)
     if facts.are_names_taken:
         facts = replace(facts, owned=owned())
@@ -110,12 +113,16 @@ def _answers(
 
 def _no_way_in(error: Exception) -> Row:
     """Why nothing could be asked."""
-    found = why(error)
+    return _unasked(why(error))
+
+
+def _unasked(found: Unanswered) -> Row:
     return About("azure").problem(found.cause, found.reason, _WAYS_IN.get(found.cause, "try again"))
 
 
 _WAYS_IN = {
     Cause.CREDENTIALS_REFUSED: "sign in with `az login`, or renew what ARM_CLIENT_ID and "
-    "ARM_CLIENT_SECRET (or ARM_USE_OIDC) say; docs/aks-preview.md has all ways",
+    "ARM_CLIENT_SECRET (or ARM_USE_OIDC) say; docs/aks-preview.md has all ways, and that to the "
+    "subscription; `az account list` has those that you may use",
     Cause.AZURE_UNREACHABLE: "is there a way from this machine to Azure, a proxy included?",
 }

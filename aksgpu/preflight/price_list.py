@@ -32,6 +32,10 @@ _MACHINES = "Virtual Machines"
 # Products with machines of the same sizes that are other things: another system, another service.
 _OTHER_PRODUCT = re.compile(r"\b(Win|Windows|Cloud ?Services|Dedicated Host)\b", re.IGNORECASE)
 _HOUR = "1 Hour"
+# The prices are worth knowing, and not worth waiting long for.
+SECONDS = 30
+# No machine costs as much in an hour.
+_MOST = 100_000
 # What the API calls whoever is not known to it.
 _NOBODY = ("", "Default")
 
@@ -91,11 +95,14 @@ async def ask_prices(
     starts = range(0, len(wanted), _SIZES_A_REQUEST)
     parts = [wanted[start : start + _SIZES_A_REQUEST] for start in starts]
     try:
-        answers = await asyncio.gather(*(_pages(client, url, location, part) for part in parts))
+        async with asyncio.timeout(SECONDS):
+            answers = await asyncio.gather(*(_pages(client, url, location, part) for part in parts))
         return _put_together([page for answer in answers for page in answer], url)
     except AzureError as error:
         return Unanswered(f"the price list cannot be read: {explained(error)}")
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except TimeoutError:
+        return Unanswered(f"the price list did not answer within {SECONDS} seconds")
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         return Unanswered(f"the price list is not as it should be ({type(error).__name__})")
 
 
@@ -103,9 +110,12 @@ def _put_together(pages: Sequence[Item], url: str) -> PriceList | Unanswered:
     currencies = {str(page["BillingCurrency"]) for page in pages}
     if len(currencies) > 1:
         return Unanswered("the price list speaks of several currencies")
+    items = [item for page in pages for item in page["Items"]]
+    if not all(isinstance(item, dict) for item in items):
+        raise TypeError(items)
     customers = {str(page.get("CustomerEntityId") or "") for page in pages}
     return PriceList(
-        items=[item for page in pages for item in page["Items"]],
+        items=items,
         currency=next(iter(currencies), "USD"),
         source=url,
         asked_on=today(),
@@ -148,7 +158,8 @@ def _is_meant(item: Item, size: str, location: str, *, spot: bool) -> bool:
         and item.get("serviceName") == _MACHINES
         and item.get("type") == "Consumption"
         and item.get("unitOfMeasure") == _HOUR
-        and isinstance(item.get("retailPrice"), int | Decimal)
+        and isinstance(price := item.get("retailPrice"), int | Decimal)
+        and 0 <= price < _MOST
         and not item.get("tierMinimumUnits")
         and not item.get("reservationTerm")
         and not _OTHER_PRODUCT.search(str(item.get("productName", "")))

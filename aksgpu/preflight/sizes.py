@@ -15,7 +15,7 @@ from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
 from catalogue import retirement
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
-from catalogue.sizes import AS_OF, GpuSize, find, is_gpu_size
+from catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
 
 # What Azure's reasons for a restriction mean, and what can be done about it.
 _REFUSALS = {
@@ -181,6 +181,8 @@ def _can_be_had(size: OfferedSize, pool: WantedPool, zones: Collection[str]) -> 
 def _serves(size: GpuSize, wanted: GpuSize, pool: WantedPool) -> bool:
     """Whether it could stand in the stack file in place of the other one."""
     if size.retired_on or (pool.is_divided and size.mig is False):
+        return False
+    if is_below(size, gpu_sizes()[FLOOR.lower()]):
         return False
     if size.aks_driver is False and pool.gpu_stack != "none":
         return False

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pulumi_policy import EnforcementLevel
 
 from catalogue.retirement import has_come
-from catalogue.sizes import GpuSize, find, gpu_sizes
+from catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
 
@@ -23,7 +23,7 @@ _Amount = Fraction | int | None
         "floor": {
             "type": "string",
             "enum": [size.name for size in gpu_sizes().values() if size.gpus],
-            "default": "Standard_NC6",
+            "default": FLOOR,
             "description": "The smallest size that is allowed, by its name in Azure.",
         },
         "acceptedSizes": strings("Sizes that are let through without being compared.", default=[]),

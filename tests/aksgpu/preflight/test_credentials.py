@@ -4,7 +4,6 @@ import io
 import json
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -106,12 +105,13 @@ def test_a_question_that_may_not_be_asked_hides_no_other_answer(
 
 
 def test_a_subscription_that_there_is_not(place: Place) -> None:
+    """It was five rows of SubscriptionNotFound, and the advice to look for the resource group."""
     stranger = "00000000-0000-0000-0000-000000000000"
     result = place.ask(access=access_with(place, subscriptionId=stranger))
-    assert result.verdict is not Cause.READY
-    rows: dict[str, Any] = {row.question: row for row in result.rows}
-    # That nobody is there to ask does not make a name free.
-    assert rows["cluster"].answer == rows["resource group"].answer == "unknown"
+    # That nobody is there to ask does not make a name free: nothing at all is answered.
+    (row,) = result.rows
+    assert (row.question, row.cause) == ("azure", Cause.CREDENTIALS_REFUSED)
+    assert "az account list" in row.advice
 
 
 def test_what_passes_by_itself_is_asked_again(place: Place) -> None:

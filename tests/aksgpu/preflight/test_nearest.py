@@ -6,7 +6,8 @@ import pytest
 
 from aksgpu.preflight.sizes import nearest
 from aksgpu.preflight.wanted import WantedPool
-from catalogue.sizes import gpu_sizes
+from catalogue.sizes import FLOOR, GpuSize, gpu_sizes
+from policies.rules.gpu_pool_minimum_size import _less, _memory
 from tests.aksgpu.preflight.conftest import offered
 
 EVERY_GPU = [offered(size.name, vcpus=size.vcpus) for size in gpu_sizes().values()]
@@ -42,6 +43,15 @@ def test_the_nearest_by_gpu(vm_size: str, nearest_one: str) -> None:
     assert nearest(pool(vm_size), EVERY_GPU)[0] == nearest_one
 
 
+def too_little(size: GpuSize) -> list[str]:
+    """What the pack has against a size."""
+    floor = gpu_sizes()[FLOOR.lower()]
+    return [
+        *_less("GPU", size.gpus, floor.gpus),
+        *_memory(size, floor),
+    ]
+
+
 def test_only_what_a_stack_file_may_say() -> None:
     every = [size.name for size in gpu_sizes().values()]
     for vm_size in every:
@@ -51,6 +61,8 @@ def test_only_what_a_stack_file_may_say() -> None:
         assert {size.gpu_vendor for size in near} == {"NVIDIA"}
         assert {size.retired_on for size in near} == {None}
         assert False not in {size.aks_driver for size in near}
+        # A size was suggested that the pack refuses.
+        assert [*map(too_little, near)] == [[]] * 3
 
 
 def test_a_pool_of_another_vendor_stays_with_it() -> None:

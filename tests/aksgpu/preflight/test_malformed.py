@@ -1,0 +1,212 @@
+"""Answers that are none of Azure's, and none at all: told, each in its row, within a bound."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from unittest.mock import AsyncMock
+
+import pytest
+from azure.core import AsyncPipelineClient
+from azure.mgmt.compute.aio import ComputeManagementClient
+from azure.mgmt.containerservice.aio import ContainerServiceClient
+from azure.mgmt.resource.features.aio import FeatureClient
+from azure.mgmt.resource.resources.aio import ResourceManagementClient
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from aksgpu.preflight import access, asking, command, costs, price_list, wanted
+from aksgpu.preflight.access import Clients
+from aksgpu.preflight.facts import Facts, Unanswered
+from aksgpu.preflight.preflight import Preflight, judge
+from aksgpu.preflight.price_list import PriceList
+from tests.aksgpu.preflight.conftest import T4, stack_of
+
+STACK = stack_of(
+    gpuPools=[T4, T4 | {"name": "spot", "spot": True, "encryptionAtHost": True}],
+    resourceGroup={"name": "g", "existing": True},
+    cluster={"name": "c", "existing": True},
+)
+
+
+class Answers:
+    """A server that gives one answer to everything."""
+
+    def __init__(self) -> None:
+        self.body, self.status, self.headers = b"", 200, dict[str, str]()
+        self.hangs = False
+        self.goes_on = threading.Event()
+
+    def give(self, said: Any) -> None:
+        self.body = said if isinstance(said, bytes) else json.dumps(said).encode()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[Answers, str]]:
+    answers = Answers()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if answers.hangs:
+                answers.goes_on.wait()
+                return
+            self.send_response(answers.status)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answers.body)))
+            for name, value in answers.headers.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(answers.body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=listening.serve_forever, args=[0.01], daemon=True).start()
+    yield answers, f"http://127.0.0.1:{listening.server_port}"
+    answers.goes_on.set()
+    listening.shutdown()
+    listening.server_close()
+
+
+def asked(url: str) -> Preflight:
+    """What is known of a stack, with all that follows from it."""
+    facts, prices = asyncio.run(_ask(url))
+    pools = wanted.pools(STACK)
+    result = Preflight("test", rows=judge(STACK, facts, date(2026, 11, 22)))
+    result.costs = costs.costs(pools, prices, facts)
+    result.rows += costs.judge(result.costs)
+    json.dumps(result.to_json())
+    return result
+
+
+async def _ask(url: str) -> tuple[Facts, PriceList | Unanswered]:
+    async with AsyncExitStack() as opened:
+        enter = opened.enter_async_context
+
+        def own() -> dict[str, Any]:
+            return {"base_url": url, "policies": access._plain(), "credential": AsyncMock()}
+
+        clients = Clients(
+            subscription="s",
+            compute=await enter(ComputeManagementClient(subscription_id="s", **own())),
+            aks=await enter(ContainerServiceClient(subscription_id="s", **own())),
+            features=await enter(FeatureClient(subscription_id="s", **own())),
+            resources=await enter(ResourceManagementClient(subscription_id="s", **own())),
+            prices=await enter(AsyncPipelineClient(url, policies=access._plain())),
+            prices_url=url,
+        )
+        facts = await asking.ask(STACK, clients, lambda _: None)
+        names = [costs.name_in_prices(pool, facts) for pool in wanted.pools(STACK)]
+        return facts, await price_list.ask_prices(clients.prices, url, "eastus", names)
+
+
+NAMES = [
+    "value",
+    "name",
+    "id",
+    "location",
+    "properties",
+    "resourceType",
+    "capabilities",
+    "locationInfo",
+    "restrictions",
+    "zones",
+    "limit",
+    "currentValue",
+    "values",
+    "patchVersions",
+    "version",
+    "isDefault",
+    "supportPlan",
+    "registrationState",
+    "agentPoolProfiles",
+    "vmSize",
+    "count",
+    "state",
+    "nextLink",
+    "Items",
+    "BillingCurrency",
+    "NextPageLink",
+    "retailPrice",
+    "reasonCode",
+    "type",
+    "restrictionInfo",
+    "locations",
+    "family",
+    "localizedValue",
+    "kubernetesVersion",
+    "powerState",
+]
+anything = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text(max_size=4)
+    | st.sampled_from(["virtualMachines", "eastus", "Standard_NC8as_T4_v3", "1.35", "Zone"]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=6)
+    ),
+    max_leaves=12,
+)
+item = st.dictionaries(st.sampled_from(NAMES), anything, min_size=3, max_size=8)
+HERE = [{"location": "eastus", "zones": [1, "2"]}]
+SKU = {"resourceType": "virtualMachines", "name": T4["vmSize"], "locationInfo": HERE}
+
+
+@given(
+    anything
+    | st.binary(max_size=20)
+    | st.lists(item, max_size=3).map(lambda items: {"value": items, "Items": items})
+)
+@example({"value": None})
+@example({"value": [None]})
+@example({"value": "words"})
+@example({"value": [SKU]})
+@example({"value": [{"name": {"value": "cores"}, "limit": 5, "currentValue": "many"}]})
+@example({"value": [], "Items": [None], "BillingCurrency": "USD"})
+@example("a text")
+@example(b"<html><body>502 Bad Gateway</body></html>")
+@example(b"\xff\xfe\x00")
+@example(b"[" * 100_000)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+def test_whatever_is_answered_is_told(server: tuple[Answers, str], said: Any) -> None:
+    """`value: null`, null in a list, a text for JSON: a traceback, and no JSON."""
+    answers, url = server
+    answers.give(said)
+    assert asked(url).rows
+
+
+@pytest.mark.parametrize("how", ["hangs", "asks to wait for an hour"])
+def test_nothing_is_waited_for_without_a_bound(
+    server: tuple[Answers, str], how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Retry-After of an hour was waited for, and a price list that hung for 93 seconds."""
+    answers, url = server
+    monkeypatch.setattr(asking, "SECONDS", 0.5)
+    monkeypatch.setattr(price_list, "SECONDS", 0.5)
+    monkeypatch.setattr(answers, "hangs", how == "hangs")
+    monkeypatch.setattr(answers, "status", 429)
+    monkeypatch.setattr(answers, "headers", {"Retry-After": "3600"})
+    result = asked(url)
+    open_rows = [row for row in result.rows if "no answer in time" in row.what]
+    assert len(open_rows) > 3
+    assert {row.answer for row in open_rows} == {"unknown"}
+
+
+def test_json_is_printed_whatever_happens(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: Any) -> None:
+        raise RuntimeError("odd")
+
+    monkeypatch.setattr(command, "_read", fails)
+    assert command.preflight("dev", None, rehearsal=False, as_json=True) == 3
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["cause"] == "crashed"
+    assert "RuntimeError: odd" in printed.err
