@@ -40,15 +40,15 @@ class AksPreview(HandlerProvider):
             token: AksResource(known, self._arm, cancellation, features.is_new)
             for token, known in AKS_TYPES.items()
         }
-        self._subscription: asyncio.Task[str] | None = None
+        self._settled: asyncio.Task[None] | None = None
         super().__init__({**handlers, FEATURE_TYPE: features}, cancellation, log)
 
     async def ready(self) -> None:
-        """Finds the subscription, beside all else: Azure's CLI may take long to tell it."""
-        if self._subscription is None:
-            asking = asyncio.to_thread(self._arm.configuration.text, "subscriptionId")
-            self._subscription = asyncio.create_task(asking)
-        await self._cancellation.watch(asyncio.shield(self._subscription))
+        """Asks Azure's CLI for its account, if it is who signs in, beside all else: it is slow."""
+        if self._settled is None:
+            asking = asyncio.to_thread(self._arm.configuration.settle)
+            self._settled = asyncio.create_task(asking)
+        await self._cancellation.watch(asyncio.shield(self._settled))
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
         """A null is nothing to Azure's own clients; sent, it may be a value to ARM."""

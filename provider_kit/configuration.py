@@ -61,6 +61,11 @@ class Configuration:
             )
         return value or self._of_the_cli(name) or setting.default
 
+    def settle(self) -> None:
+        """Asks the Azure CLI for what it is asked for; it answers from memory then."""
+        for name in _OF_THE_CLI:
+            self.text(name)
+
     def required(self, name: str) -> str:
         if value := self.text(name):
             return value

@@ -28,6 +28,7 @@ from tests.aks_preview.odd.azure import Answer, OddAzure, refusal, serving
 from tests.aks_preview.odd.driver import UNKNOWN, Driver, Outcome, driving, secret
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_interrupts import SilentAzure, create
+from tests.waiting import until
 
 SECRET = "a client's secret"
 BEARER = "what is shown to the runner"
@@ -202,6 +203,32 @@ def test_nobody_is_signed_in_to_the_azure_cli() -> None:
     said = created(OddAzure(), clientSecret="").error
 
     assert "Azure CLI not found on path" in said
+
+
+def test_an_azure_cli_that_hangs_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was waited for within the event loop, for as long as a minute."""
+    asked, released = tmp_path / "asked", tmp_path / "released"
+    program = tmp_path / "az"
+    program.write_text(
+        f"#!/bin/sh\n: > {asked}\nwhile [ ! -e {released} ]; do /bin/sleep 0.05; done\n"
+    )
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    async def cancelled() -> Outcome:
+        azure = OddAzure()
+        async with serving(azure), driving(azure, clientSecret="") as provider:
+            working = asyncio.ensure_future(create(provider))
+            await asyncio.to_thread(until, asked.exists, "the CLI is asked")
+            await provider.provider.cancel()
+            try:
+                return await asyncio.wait_for(working, 25)
+            finally:
+                released.touch()
+
+    assert "The update was cancelled" in asyncio.run(cancelled()).error
 
 
 def test_one_metadata_endpoint_that_is_silent_is_asked_for_all() -> None:
