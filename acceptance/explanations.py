@@ -25,6 +25,12 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation("header connection", "keep-alive", UNSAID, _CONNECTION),
     Explanation("header content-length", ANYTHING, ANYTHING, _CONNECTION),
     Explanation("header x-ms-client-request-id", ANYTHING, ANYTHING, _CONNECTION),
+    Explanation(
+        "header if-none-match",
+        UNSAID,
+        "*",
+        "the program's request makes something, or fails: az would change what is there",
+    ),
     # -- the version of the API
     Explanation("query api-version", "2024-11-01", "2025-04-01", _VERSION),
     Explanation("query api-version", "2026-06-01", "2025-09-01", _VERSION),

@@ -23,3 +23,7 @@ def test_a_refresh_leaves_the_id_as_it_is(preview_bench: PreviewBench, aks: Aks)
     assert refreshed["id"] == created["id"]
     assert refreshed["outputs"]["id"] == created["outputs"]["id"]
     assert preview_bench.changes() == {}
+
+    # A program may write names otherwise than Azure: after a refresh that replaced the pool.
+    preview_bench.write(program.replace(aks.group, aks.group.upper()))
+    assert preview_bench.changes("--refresh") == {}
