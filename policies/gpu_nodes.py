@@ -102,7 +102,7 @@ class Clusters:
         return Certainty.CERTAIN if len(reach.clusters) == 1 else Certainty.POSSIBLE
 
     def _reach(self, connection: Member) -> "_Reach":
-        if theirs := connection.clusters("kubeconfig"):
+        if theirs := connection.clusters("kubeconfig", "context", "cluster"):
             return _Reach(theirs)
         # One that is made of something else is that of another cluster, or comes of it by detours.
         if others := connection.resource.property_dependencies.get("kubeconfig"):

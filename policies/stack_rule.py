@@ -48,13 +48,14 @@ class Member:
         return self.resource.name
 
     def clusters(self, *properties: str) -> set[str]:
-        """The clusters of this stack that these properties come of; if none do, any others."""
-        found: dict[str, set[str]] = {
-            name: {one.urn for one in those if is_cluster(one.resource_type)}
-            for name, those in self.resource.property_dependencies.items()
+        """The clusters of this stack that these properties come of."""
+        depends = self.resource.property_dependencies
+        return {
+            one.urn
+            for name in properties
+            for one in depends.get(name, ())
+            if is_cluster(one.resource_type)
         }
-        named = set().union(*(found.get(name, set()) for name in properties))
-        return named or set().union(*found.values())
 
 
 Members = Sequence[Member]

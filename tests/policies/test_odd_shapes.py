@@ -115,7 +115,22 @@ RESOURCES = [
     of("kubernetes:kaito.sh/v1beta1:Workspace", resource={"instanceType": "Standard_NC6"}),
     release("gpu-operator", **VALUES),
     release("nvidia-device-plugin", **VALUES),
+    release("platform", **{"gpu-operator": VALUES}),  # type: ignore[arg-type]
     of("kubernetes:nvidia.com/v1:ClusterPolicy", spec=VALUES),
+    of("kubernetes:apps/v1:DaemonSetList", items=[PLUGIN.properties]),
+    of("kubernetes:core/v1:PodTemplate", template=PODS),
+    of("kubernetes:ray.io/v1:RayCluster", spec={"workerGroupSpecs": [{"template": PODS}]}),
+    of(
+        "kubernetes:helm.toolkit.fluxcd.io/v2:HelmRelease",
+        spec={"chart": {"spec": {"chart": "gpu-operator"}}, "values": VALUES},
+    ),
+    of(
+        "kubernetes:argoproj.io/v1alpha1:Application",
+        spec={
+            "source": {"chart": "gpu-operator", "helm": {"valuesObject": VALUES}},
+            "sources": [{"chart": "gpu-operator"}],
+        },
+    ),
 ]
 # Another pool, which every rule on pools finds the same of, whatever stands beside it.
 BESIDE = pool("beside", osType="Windows", vmSize="Standard_NC6", enableNodePublicIP=True)
@@ -171,7 +186,7 @@ def replaced(whole: Any, place: tuple[Any, ...], value: Any) -> Any:
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.type)
 # To shrink what fails takes minutes, and makes it no clearer: one place of one resource is odd.
 @settings(
-    max_examples=12,
+    max_examples=8,
     deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

@@ -502,6 +502,11 @@ def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
     assert owner(*clusters("known", "b"), tagged, plugin) == []
     assert owner(*clusters("known", "a"), tagged, plugin) == [IMAGE_TOO]
+    # One of another stack's cluster, with a tag that comes of this one's.
+    *those, provider = named_clusters("known")
+    provider = replace(provider, made_of={"kubeconfig": ["b"]})
+    shared = replace(pool(**SPECIALISED, resourceName="shared"), made_of={"tags": ["b"]})
+    assert owner(*those, provider, shared, plugin) == []
 
 
 def test_the_stack_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
