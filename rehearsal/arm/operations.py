@@ -286,6 +286,12 @@ def show_result(request: Request) -> Answer:
     return Answer(202, body, {"Location": address} | retry_headers(request, row["id"]))
 
 
+def is_open(store: Store, operation: str) -> bool:
+    """Returns whether an operation is there and not over."""
+    found = store.rows("SELECT * FROM operations WHERE id = ?", operation)
+    return bool(found) and _is_under_way(found[0])
+
+
 def _is_under_way(row: sqlite3.Row) -> bool:
     return row["status"] in ("InProgress", HELD)
 

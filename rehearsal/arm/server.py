@@ -24,7 +24,6 @@ from rehearsal.arm.login import Login
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Backend
 from rehearsal.arm.request_log import RequestLog
-from rehearsal.arm.state import Store
 from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
@@ -57,8 +56,7 @@ def listen(preferred: int) -> socket.socket:
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
     principal, issuer = load_principal(home), tokens.load(home)
-    store, log = Store(home.database), RequestLog(home.request_log)
-    mending.mend(store)
+    store, log = mending.opened(home.database), RequestLog(home.request_log)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, offer_script.parse, offer_script.OfferScript())
     faults = FaultScript(home.faults, lambda: operations.release_held(store))

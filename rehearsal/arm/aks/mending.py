@@ -7,10 +7,12 @@ the server starts, as if it had never been sent, and what cannot be without it g
 import json
 import sqlite3
 import sys
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 from catalogue.aks_types import API_VERSION, aks_types
-from rehearsal.arm import bodies
+from rehearsal.arm import bodies, operations
 from rehearsal.arm.aks import clusters, defaults, pools
 from rehearsal.arm.bodies import Misfit, Reader, Types
 from rehearsal.arm.request import Json
@@ -24,8 +26,39 @@ _KINDS: dict[str, tuple[Types, str]] = {
 }
 
 
+def opened(path: Path) -> Store:
+    """Returns what is stored, mended. A file that is no database any more is set aside."""
+    if damage := _damage(path):
+        aside = path.with_name(f"{path.name}.damaged")
+        path.replace(aside)
+        for rest in ("-wal", "-shm"):
+            path.with_name(path.name + rest).unlink(missing_ok=True)
+        sys.stderr.write(f"{path} is damaged: {damage}. It is {aside} now, and a new one begins.\n")
+    store = Store(path)
+    mend(store)
+    return store
+
+
+def _damage(path: Path) -> str | None:
+    try:
+        with closing(Store(path)) as store:
+            found = [str(row[0]) for row in store.rows("PRAGMA quick_check")]
+    except sqlite3.OperationalError:
+        raise  # No fault of the file: a folder in its place, or no room on the disk.
+    except sqlite3.DatabaseError as error:
+        return str(error)
+    return None if found == ["ok"] else found[0]
+
+
 def mend(store: Store) -> None:
     """Mends each resource; server.log has a line about each that needed it."""
+    for row in store.rows("SELECT * FROM resources"):
+        if row["type"] not in _KINDS or row["id"].lower() != row["key"]:
+            _remove(store, row, "it is none of a resource")
+        elif row["operation"] and not operations.is_open(store, row["operation"]):
+            statement = "UPDATE resources SET operation = NULL, state = 'Failed' WHERE key = ?"
+            store.rows(statement, row["key"])
+            sys.stderr.write(f"{row['id']} is mended: what it waited for is gone\n")
     # In the order in which they were made: a cluster comes before its pools.
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
         body, mistakes = _read(row)
@@ -34,10 +67,18 @@ def mend(store: Store) -> None:
         sys.stderr.write(f"{row['id']} is mended: {'; '.join(mistakes)}\n")
         resource = _whole(store, row, body)
         if resource is None:
-            store.rows("DELETE FROM resources WHERE key = ?", row["key"])
-            sys.stderr.write(f"{row['id']} is gone: the rest of it says too little.\n")
+            _remove(store, row, "the rest of it says too little")
         else:
             store.keep(resource)
+    for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
+        is_inside = row["type"] != groups.TYPE
+        if is_inside and not store.rows("SELECT 1 FROM resources WHERE key = ?", row["parent"]):
+            _remove(store, row, "what it was in is gone")
+
+
+def _remove(store: Store, row: sqlite3.Row, reason: str) -> None:
+    store.rows("DELETE FROM resources WHERE key = ?", row["key"])
+    sys.stderr.write(f"{row['id']} is gone: {reason}.\n")
 
 
 def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:
@@ -52,7 +93,7 @@ def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:
 
     try:
         stored = json.loads(row["body"])
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}, ["it is no JSON"]
     body = Reader(types, misfit).read(kind, stored)
     if not isinstance(body, dict) or "properties" not in body:

@@ -30,8 +30,8 @@ CLUSTERS = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters"
 class Arm:
     """One cloud with a resource group, whose operations end before the next request."""
 
-    def __init__(self, era: Era = Era.TODAY) -> None:
-        store = Store(Path(":memory:"))
+    def __init__(self, era: Era = Era.TODAY, store: Store | None = None) -> None:
+        store = store or Store(Path(":memory:"))
         principal = Principal("t", SUBSCRIPTION, SUBSCRIPTION, "c", "o", "s")
         offers = Offers(era, OfferScript())
         control_planes = FleetControlPlanes(store, lambda: offers, None)

@@ -19,6 +19,9 @@ from rehearsal.arm.offers import Offers
 from rehearsal.arm.state import Store
 from rehearsal.cloud import Cloud
 from rehearsal.control_planes.desired_state import Era
+from tests.rehearsal.arm.aks.test_as_recorded import cluster as cluster_body
+from tests.rehearsal.arm.in_process import GROUP as GROUP_ID
+from tests.rehearsal.arm.in_process import Arm
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
 V = f"?api-version={API_VERSION}"
@@ -122,3 +125,81 @@ def test_the_server_starts_and_everything_can_be_taken_away(
     lines = home.server_log.read_text()
     assert "properties.gpuProfile.nvidia is no NvidiaGPUProfile" in lines
     assert "Traceback" not in lines
+
+
+def stored(path: Path) -> None:
+    """A group, a cluster and its pool, and an operation that is over."""
+    with closing(Store(path)) as store:
+        arm = Arm(store=store)
+        name = arm.name()
+        assert arm.call("PUT", name, cluster_body({}), "2026-08-01").status == 201
+        assert arm.call("GET", name, None, "2026-08-01").status == 200
+
+
+def changed(path: Path, statement: str) -> None:
+    with closing(sqlite3.connect(path)) as state, state:
+        state.execute(statement)
+
+
+# Which rows stay, by the names of their types.
+ODD_ROWS = {
+    "UPDATE resources SET type = 'Banana' WHERE type LIKE '%agentPools'": 2,
+    "UPDATE resources SET id = 'x' WHERE type LIKE '%managedClusters'": 1,
+    "UPDATE resources SET key = key || '/x' WHERE type LIKE '%agentPools'": 2,
+    "UPDATE resources SET body = replace(hex(zeroblob(5000)), '00', '[') "
+    "WHERE type LIKE '%agentPools'": 2,
+    "UPDATE resources SET body = x'ff00' WHERE type LIKE '%agentPools'": 2,
+    "UPDATE resources SET operation = 'none'": 3,
+    "DELETE FROM resources WHERE type LIKE '%managedClusters'": 1,
+    "UPDATE resources SET operation = (SELECT id FROM operations LIMIT 1), state = 'Updating'": 3,
+}
+
+
+@pytest.mark.parametrize("statement", ODD_ROWS, ids=lambda text: text[:50])
+def test_a_row_that_nothing_could_have_written_goes(tmp_path: Path, statement: str) -> None:
+    """The server did not start, or a resource was busy for ever."""
+    stored(tmp_path / "arm.sqlite")
+    changed(tmp_path / "arm.sqlite", statement)
+    with closing(mending.opened(tmp_path / "arm.sqlite")) as store:
+        left = store.rows("SELECT * FROM resources")
+        assert len(left) == ODD_ROWS[statement]
+        assert not [row["id"] for row in left if row["operation"]]
+        offers = Offers(Era.TODAY, OfferScript())
+        StoreSource(store, lambda: offers).clusters()
+        arm = Arm(store=store)
+        assert arm.call("DELETE", GROUP_ID, None, "2025-04-01").status == 202
+        assert arm.call("GET", GROUP_ID, None, "2025-04-01").status == 404
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda _: b"no database" * 1000,
+        lambda content: content[:5000],
+        lambda content: content[:4096] + bytes(8192),
+        lambda _: b"",
+    ],
+    ids=["another file", "a part", "zeros", "nothing"],
+)
+def test_a_file_that_is_no_database_is_set_aside(
+    tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    """The server did not start, and only a removal of the whole folder helped."""
+    path = tmp_path / "arm.sqlite"
+    stored(path)
+    found = damage(path.read_bytes())
+    path.write_bytes(found)
+    with closing(mending.opened(path)) as store:
+        assert store.rows("SELECT * FROM resources") == []
+        assert Arm(store=store).call("GET", GROUP_ID, None, "2025-04-01").status == 200
+    aside = path.with_name("arm.sqlite.damaged")
+    assert not found or aside.read_bytes() == found
+
+
+def test_a_file_that_somebody_else_has_open_is_not_set_aside(tmp_path: Path) -> None:
+    path = tmp_path / "arm.sqlite"
+    stored(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with closing(mending.opened(path)) as store:
+            assert len(store.rows("SELECT * FROM resources")) == 3
