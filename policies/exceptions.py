@@ -10,6 +10,8 @@ from typing import Any
 from catalogue.today import today
 
 SETTING = "exceptions"
+# The rule that tells of them, and of what else the configuration lets through.
+TELLS = "pack-configuration"
 _TEXT = {"type": "string", "pattern": r"\S"}
 SCHEMA: Mapping[str, Any] = MappingProxyType(
     {

@@ -16,10 +16,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from google.protobuf import json_format
-from pulumi_policy import Policy
+from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy import policy as sdk
 
-from policies.exceptions import CONFIGURED
+from policies.exceptions import CONFIGURED, TELLS
 
 # A resource and its provider.
 _OF_A_RESOURCE = 2
@@ -66,6 +66,12 @@ class Servicer(sdk._PolicyAnalyzerServicer):
             name: json_format.MessageToDict(policies[name].properties) for name in policies
         }
         return super().Configure(request, context)  # type: ignore[no-untyped-call]
+
+    def _get_enforcement_level(self, policy: Policy) -> EnforcementLevel:
+        """What tells of all that is switched off is not switched off with it."""
+        level: EnforcementLevel = super()._get_enforcement_level(policy)
+        is_off = level is EnforcementLevel.DISABLED
+        return EnforcementLevel.ADVISORY if is_off and policy.name == TELLS else level
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802
         """Each rule on the stack has all of its resources converted, one after the other."""

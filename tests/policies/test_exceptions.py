@@ -106,6 +106,14 @@ def test_what_is_lowered_and_switched_off_is_told() -> None:
     ]
 
 
+def test_what_tells_is_not_switched_off_with_the_rest() -> None:
+    """Everything was, in one word, and no report said so."""
+    told = said({}, OPEN, **{rule.name: "disabled" for rule in RULES})
+    assert [*told] == [TOLD]
+    assert f"{OWNER} is switched off." in told[TOLD]
+    assert len(told[TOLD]) == len(RULES)
+
+
 def test_a_rule_that_there_is_not_is_told() -> None:
     """Pulumi passes it over in silence."""
     told = said({}, **{"gpu-pool-taintet": "mandatory"})

@@ -186,6 +186,10 @@ def test_a_configuration_raises_and_lowers_levels_and_gives_settings(bench: Benc
     }
     assert "The stack can have 9 GPUs where 8 are allowed: gpu (9)." in said
 
+    said = bench.pulumi("preview", *configured(bench, {"all": "disabled"}))
+    assert {rule for _, rule, _ in found(said)} == {"pack-configuration"}
+    assert "gpu-pool-tainted is switched off." in said
+
     levels |= {"host-encryption": "mandatory", "gpu-pool-tainted": "disabled"}
     said = bench.pulumi("preview", *configured(bench, levels), fails=True)
     assert ("mandatory", "host-encryption", "gpu") in found(said)
