@@ -136,6 +136,7 @@ def test_a_pool_that_somebody_else_makes_just_then(
     made = run(create())
 
     assert bool(made.id) is is_ours
+    assert bool(made.error) is not is_ours
     assert ("exists already" in made.error) is not is_ours
     pool = azure.get(POOL)
     assert pool is not None
