@@ -257,7 +257,7 @@ def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
     if named.casefold() != resource_id.casefold():
         other = f"with {named}" if named else "without an id"
         raise AzureError(f"Azure answered {answer.status} {other}, asked for {resource_id}.")
-    if not isinstance(content.get("properties") or {}, dict):
+    if not isinstance(content.get("properties", {}), dict | None):
         raise AzureError(f"Azure answered {answer.status} with properties that are none.")
     return content
 
