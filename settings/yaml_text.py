@@ -252,6 +252,30 @@ class Values:
 class _Loader(yaml.SafeLoader):
     """Composes nodes alone: what they mean, Values tells."""
 
+    _is_in_text = _looks_ahead = False
+
+    def scan_plain(self) -> Any:
+        self._is_in_text, self._looks_ahead = True, False
+        try:
+            return super().scan_plain()
+        finally:
+            self._is_in_text = False
+
+    def peek(self, index: int = 0) -> str:
+        """In a text, the letter after a colon decides whether the text ends.
+
+        To PyYAML a bracket or a comma ends it in a list or map of one line, as in `[a:, b]`; to
+        Pulumi blanks alone do.
+        """
+        letter: str = super().peek(index)
+        if not self._is_in_text:
+            return letter
+        is_after_colon, self._looks_ahead = self._looks_ahead, False
+        if is_after_colon:
+            return "a" if letter in ",[]{}" and self.flow_level else letter
+        self._looks_ahead = letter == ":"
+        return letter
+
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):

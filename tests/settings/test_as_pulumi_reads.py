@@ -80,6 +80,8 @@ REFUSED = (
     "config:\n  a: b\n c: d",
     "config: a: b",
     "config: {a: @b}",
+    "config: {a: [b:{c: d}]}",
+    "config: {a: [b?c]}",
     "config: {a: \x07}",
     "a: &a [1,1,1,1,1,1,1,1]\n"
     + "".join(
@@ -104,6 +106,7 @@ TAKEN = (
     'config: {"a": "\\u00e9\\x41\\n"}',
     "encryptionsalt:\nnosuch: [a]",
     "environment: []",
+    "config: {k: [a:, b], l: {c:}, m: {a: b:}, n: [x: , 'y':, z]}",
     "config: {a: [1, ~, [], {}, {b: }]}",
 )
 
