@@ -8,7 +8,11 @@ from aksgpu.review.masking import clean
 
 # How the program begins when it refuses its stack file; each line after it is a mistake.
 _REFUSED = "This stack file cannot be used:"
-_MISTAKE = re.compile(r"(?P<key>(?:[\w.'-]|\[[^\]]*\])+): (?P<what>.+)")
+# It tells the place, where it knows it: (Pulumi.dev.yaml:3:5).
+_MISTAKE = re.compile(
+    r"(?P<key>(?:[\w.:'-]|\[\"(?:[^\"\\]|\\.)*\"\]|\[[^\]\"]*\])+?): (?P<what>.+?)"
+    r"(?: \([^()]*:(?P<line>\d+):(?P<column>\d+)\))?"
+)
 # What is said only since something else has gone wrong.
 _FOLLOWS = re.compile(r"update failed|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d")
 # A traceback is long, and its end says the most.
@@ -63,6 +67,8 @@ def _mistakes(text: str) -> Iterator[Finding]:
             key=mistake["key"] if mistake else "",
             what=mistake["what"] if mistake else line,
             advice="correct the stack file",
+            line=int(mistake["line"]) if mistake and mistake["line"] else None,
+            column=int(mistake["column"]) if mistake and mistake["column"] else None,
         )
 
 

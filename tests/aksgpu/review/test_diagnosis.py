@@ -69,3 +69,22 @@ def test_of_a_long_traceback_the_end_is_told() -> None:
     assert problem.what.startswith("...\n")
     assert problem.what.endswith("ValueError: too hot")
     assert len(problem.what.splitlines()) < 20
+
+
+@pytest.mark.parametrize(
+    ("line", "key", "what", "place"),
+    [
+        ("tags: is wrong", "tags", "is wrong", (None, None)),
+        ("tags: is wrong (Pulumi.dev.yaml:3:5)", "tags", "is wrong", (3, 5)),
+        ('tags["a/b: ]"]: no (x) (P.yaml:1:2)', 'tags["a/b: ]"]', "no (x)", (1, 2)),
+        ('["it\\"s"]: no', '["it\\"s"]', "no", (None, None)),
+        ("gpuPools[0].name: a: b", "gpuPools[0].name", "a: b", (None, None)),
+        ("azure-native:tenantId: no", "azure-native:tenantId", "no", (None, None)),
+    ],
+)
+def test_a_mistake_of_the_program_has_key_and_place(
+    line: str, key: str, what: str, place: tuple[int | None, int | None]
+) -> None:
+    """Keys with blanks, slashes and quotes were told without key and line."""
+    (found,) = problems_of([f"error: This stack file cannot be used:\n{line}"])
+    assert (found.key, found.what, (found.line, found.column)) == (key, what, place)
