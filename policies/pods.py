@@ -24,6 +24,8 @@ _SPEC: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
+# Groups of Kubernetes' own, and Pulumi's for Helm, whose values mean what the chart makes of them.
+_NOT_CUSTOM = (".k8s.io", "helm.sh")
 # kubernetes:apps/v1:DaemonSet, kubernetes:apps/v1:DaemonSetPatch for a part of one, and
 # kubernetes:apps/v1:DaemonSetList for several.
 _TYPE = re.compile(r"kubernetes:(?P<group>[\w.-]+)/\w+:(?P<kind>\w+?)(Patch|(?P<list>List))?")
@@ -38,7 +40,7 @@ def kind_of(resource_type: str) -> str:
 def is_custom(resource_type: str) -> bool:
     """Whether a Kubernetes resource is of a kind that somebody has added to the cluster."""
     match = _TYPE.fullmatch(resource_type)
-    return bool(match and "." in match["group"] and not match["group"].endswith(".k8s.io"))
+    return bool(match and "." in match["group"] and not match["group"].endswith(_NOT_CUSTOM))
 
 
 def pods_of(

@@ -206,6 +206,12 @@ def test_in_any_workload_with_a_template_of_pods(resource: Resource) -> None:
     assert "busybox" in found
 
 
+def test_what_a_charts_values_mean_the_chart_knows() -> None:
+    values = {"containers": [{"image": "busybox"}], "spec": UNKNOWN_STRING_VALUE}
+    release = templates("helm.sh/v3:Release", {"chart": "a", "values": values})
+    assert findings(container_image_pinned, release) == []
+
+
 def test_of_a_custom_resource_only_what_has_its_pods_has_to_be_known() -> None:
     known = templates("ray.io/v1:RayCluster", {"status": UNKNOWN_STRING_VALUE, "spec": PODS})
     assert len(findings(container_image_pinned, known)) == 1
