@@ -30,6 +30,7 @@ class AksPreview(HandlerProvider):
 
     name = PACKAGE
     hidden = HIDDEN
+    takes_secrets = True
     seconds = 3600.0
 
     def __init__(self) -> None:

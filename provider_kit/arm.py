@@ -13,7 +13,7 @@ from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpRes
 from provider_kit.azure_cloud import azure_cloud, azure_credential
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
-from provider_kit.errors import FailedError, because, explained, reasons
+from provider_kit.errors import FailedError, because, explained, official, reasons
 from provider_kit.exchange import Answer, Delivery, Exchange, Patience
 from provider_kit.serving import ProviderError
 from provider_kit.waiting import last_reason, wait_because_of
@@ -34,7 +34,7 @@ class NotFoundError(ProviderError):
 
     def __init__(self, reason: str, said: str) -> None:
         super().__init__(reason)
-        # In Azure's own words.
+        # The code and message, where it is Azure that answered.
         self.said = said
 
 
@@ -112,7 +112,7 @@ class Arm:
         except AzureError as error:
             reason = self._explain(error)
             if isinstance(error, HttpResponseError) and error.status_code == 404:
-                raise NotFoundError(reason, explained(error)) from error
+                raise NotFoundError(reason, official(error.response)) from error
             raise ProviderError(reason) from error
 
     async def send(

@@ -7,6 +7,8 @@ from typing import Any
 import grpc
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
+from provider_kit.secrecy import masked
+
 
 class EngineLog:
     """The engine's log, beside the resource that it is about; what cannot be told is left untold.
@@ -43,7 +45,7 @@ class EngineLog:
             channel = grpc.aio.insecure_channel(self._address)
             self._engine = engine_pb2_grpc.EngineStub(channel)
         request = engine_pb2.LogRequest(
-            severity=severity, urn=urn, message=message, ephemeral=ephemeral
+            severity=severity, urn=urn, message=masked(message), ephemeral=ephemeral
         )
         with contextlib.suppress(grpc.RpcError):
             await self._engine.Log(request)

@@ -15,6 +15,8 @@ from azure.core.exceptions import (
     ServiceResponseError,
 )
 
+from provider_kit.secrecy import legible, masked
+
 _QUOTA = (
     "Ask for more quota of this size's family in this region, or take a smaller count or another "
     "size: `az vm list-usage --location REGION --output table` shows what is left, "
@@ -75,12 +77,10 @@ _POLICY = (
     ("policy definition", ("policydefinitiondisplayname", "policydefinitionname")),
     ("policy set", ("policysetdefinitiondisplayname", "policysetdefinitionname")),
 )
-_LONGEST = 4000
 _MARKUP = re.compile(
     r"<!--.*?-->|<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE
 )
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.DOTALL | re.IGNORECASE)
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\S\n]*[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
 _KINDS: Mapping[type[Exception], str] = MappingProxyType(
     {
         ServiceRequestError: "Azure cannot be reached",
@@ -119,6 +119,19 @@ def words(error: HttpResponseError) -> str:
     return "\n".join(reasons(body_of(error.response)))
 
 
+def official(response: Any) -> str:
+    """The code and message of an error as ARM and AKS write them; else nothing."""
+    try:
+        said = json.loads(body_of(response))
+    except (ValueError, RecursionError):
+        return ""
+    error = said.get("error", said) if isinstance(said, Mapping) else None
+    if not isinstance(error, Mapping):
+        return ""
+    code, message = _text(error.get("code")), _text(error.get("message"))
+    return f"{code}: {message}" if code and message else ""
+
+
 def because(what: str, said: Any) -> str:
     """What happened, with the reason in what Azure has said."""
     lines = list(reasons(said))
@@ -134,12 +147,6 @@ def body_of(response: Any) -> str:
     # A body may be broken in as many ways as there are encodings of one.
     except Exception:
         return ""
-
-
-def legible(text: str) -> str:
-    """A text without what a terminal would take for a command, and not without end."""
-    text = _CONTROL.sub(" ", text.replace("\r\n", "\n")).strip()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def reasons(said: Any) -> Iterator[str]:
@@ -165,7 +172,7 @@ def reasons(said: Any) -> Iterator[str]:
 
 def _of_text(text: str) -> tuple[str, list[Any]]:
     """What a text says; some of them hold JSON, or are a page of a proxy."""
-    text = text.strip()
+    text = masked(text.strip())
     if text[:1] in ("{", "["):
         try:
             return "", [json.loads(text)]

@@ -22,7 +22,7 @@ from provider_kit.serving import (
     UpdateRequest,
     type_token,
 )
-from provider_kit.values import plain_map, property_map, with_secrets
+from provider_kit.values import plain_map, property_map, with_secrets, with_secrets_of
 from provider_kit.waiting import begin
 
 Values = Mapping[str, Any]
@@ -100,6 +100,9 @@ class HandlerProvider(sdk.Provider):
     name: str
     # What is a secret in all that the engine is told, by its name.
     hidden: Collection[str] = ()
+    # Whether the engine marks secrets for it, so that it can mask them; it marks those of what it
+    # is given in what it answers. For others the engine does so, by the names of properties.
+    takes_secrets = False
     # How long an operation may take where its resource does not say it; 0 is any time.
     seconds = 0.0
 
@@ -118,7 +121,7 @@ class HandlerProvider(sdk.Provider):
         return diff(plain_map(request.old_state), plain_map(request.new_inputs), replaces=())
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
-        return sdk.ConfigureResponse(supports_preview=True)
+        return sdk.ConfigureResponse(accept_secrets=self.takes_secrets, supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         handler, inputs = self.handler(request.type), plain_map(request.new_inputs)
@@ -135,24 +138,26 @@ class HandlerProvider(sdk.Provider):
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), self.plain(request.properties)
         if request.preview:
-            return sdk.CreateResponse(properties=self.answered(handler.preview(inputs, {})))
+            previewed = handler.preview(inputs, {})
+            return sdk.CreateResponse(properties=self.answered(previewed, request.properties))
         await self.ready()
         task = self._task(request, request.timeout)
-        with self._telling():
+        with self._telling(request.properties):
             resource_id, outputs = await handler.create(task, inputs)
-        return sdk.CreateResponse(resource_id, self.answered(outputs))
+        return sdk.CreateResponse(resource_id, self.answered(outputs, request.properties))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         handler, inputs = self.handler(request.type), self.plain(request.news)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
         if request.preview:
-            return sdk.UpdateResponse(self.answered(handler.preview(inputs, old.outputs)))
+            previewed = handler.preview(inputs, old.outputs)
+            return sdk.UpdateResponse(self.answered(previewed, request.news))
         await self.ready()
         task = self._task(request, request.timeout)
-        with self._telling():
+        with self._telling(request.news):
             outputs = await handler.update(task, request.resource_id, old, inputs)
-        return sdk.UpdateResponse(self.answered(outputs))
+        return sdk.UpdateResponse(self.answered(outputs, request.news))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         await self.ready()
@@ -161,7 +166,8 @@ class HandlerProvider(sdk.Provider):
         found = await self.handler(request.type).read(request.resource_id, old)
         if found is None:
             return sdk.ReadResponse()
-        outputs, inputs = self.answered(found.outputs), self.answered(found.inputs)
+        outputs = self.answered(found.outputs, request.properties)
+        inputs = self.answered(found.inputs, request.inputs)
         if found.reason:
             raise ResourceInitError(
                 found.reason, resource_id=found.resource_id, properties=outputs, inputs=inputs
@@ -195,17 +201,20 @@ class HandlerProvider(sdk.Provider):
         inputs = with_secrets(request.new_inputs, self.hidden)
         return sdk.CheckResponse(inputs=inputs, failures=failures)
 
-    def answered(self, values: Values) -> dict[str, PropertyValue]:
-        """Returns values as the engine gets them."""
-        return with_secrets(property_map(values), self.hidden)
+    def answered(
+        self, values: Values, given: Mapping[str, PropertyValue]
+    ) -> dict[str, PropertyValue]:
+        """Returns values as the engine gets them: what it has given as a secret is one."""
+        return with_secrets_of(with_secrets(property_map(values), self.hidden), given)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _telling(self, given: Mapping[str, PropertyValue]) -> Iterator[None]:
         """Hides in a resource that did not become ready what is hidden in one that did."""
         try:
             yield
         except ResourceInitError as error:
-            error.properties = with_secrets(error.properties, self.hidden)
+            hidden = with_secrets(error.properties, self.hidden)
+            error.properties = with_secrets_of(hidden, given)
             raise
 
     def _task(

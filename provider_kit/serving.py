@@ -1,8 +1,8 @@
 """Serves a provider to the engine.
 
 The SDK's servicer lacks three things that a provider for a cloud cannot do without: the old inputs
-in a diff and an update, failures without a Python traceback, and a way to say that a resource was
-accepted but did not finish. They are added here.
+in a diff and an update, failures without a Python traceback or a secret, and a way to say that a
+resource was accepted but did not finish. They are added here.
 
 That servicer is in `pulumi.provider.experimental`: it may change with any version of the SDK. This
 is the one module that subclasses it and reads what it keeps to itself (`_provider`), so a new
@@ -15,9 +15,12 @@ import logging
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Awaitable, Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import grpc
 from pulumi.provider.experimental import provider as sdk
@@ -25,6 +28,8 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import ProviderServicer
 from pulumi.runtime import proto
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
+
+from provider_kit.secrecy import Secrets, hide, legible, masked
 
 # Large stacks send large messages; the engine's own limit is the same.
 _CHANNEL_OPTIONS = [
@@ -131,6 +136,8 @@ async def _until_gone(engine_address: str, is_over: asyncio.Event) -> None:
 
 
 _Method = Callable[[Any, Any, Any], Awaitable[Any]]
+# Those of its configuration are a provider's in each request.
+_of_configuration: WeakKeyDictionary[Any, Secrets] = WeakKeyDictionary()
 
 
 def _tells_failures(method: _Method) -> _Method:
@@ -138,6 +145,10 @@ def _tells_failures(method: _Method) -> _Method:
 
     @wraps(method)
     async def call(self: ProviderServicer, request: Any, context: Any) -> Any:
+        secrets = Secrets(request, getattr(self._provider, "hidden", ()))
+        if method.__name__ == "Configure":
+            _of_configuration[self._provider] = secrets
+        hide(secrets, _of_configuration.get(self._provider, secrets))
         try:
             return await method(self, request, context)
         except Exception as raised:
@@ -145,12 +156,24 @@ def _tells_failures(method: _Method) -> _Method:
             error = raised if isinstance(raised, ProviderError) else raised.__context__
             if isinstance(error, ResourceInitError):
                 details = (("grpc-status-details-bin", _detail(error)),)
-                await context.abort(grpc.StatusCode.UNKNOWN, str(error), details)
+                await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)), details)
             if isinstance(error, ProviderError):
-                await context.abort(grpc.StatusCode.UNKNOWN, str(error))
-            raise
+                await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)))
+            if error is None or isinstance(raised, NotImplementedError):
+                raise
+            await context.abort(grpc.StatusCode.UNKNOWN, masked(_unforeseen(error)))
 
     return call
+
+
+def _unforeseen(error: BaseException) -> str:
+    """What nobody has thought of, and where, for those who mend it."""
+    where = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where else ""
+    return (
+        f"The provider has a fault{place}: {type(error).__name__}: {legible(str(error))}\n"
+        "Please report it."
+    )
 
 
 def _detail(error: ResourceInitError) -> bytes:
@@ -158,9 +181,9 @@ def _detail(error: ResourceInitError) -> bytes:
         id=error.resource_id,
         properties=PropertyValue.marshal_map(error.properties),
         inputs=PropertyValue.marshal_map(error.inputs) if error.inputs else None,
-        reasons=[str(error)],
+        reasons=[masked(str(error))],
     )
-    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(error))
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=masked(str(error)))
     status.details.add().Pack(failed)
     return status.SerializeToString()
 

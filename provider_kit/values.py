@@ -101,6 +101,24 @@ def with_secrets(
     return {name: _hidden(name, value, credentials) for name, value in values.items()}
 
 
+def with_secrets_of(
+    values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
+) -> dict[str, PropertyValue]:
+    """Returns the same, with whatever is a secret in the others marked as one."""
+    return {
+        name: _hidden_as(value, others[name]) if name in others else value
+        for name, value in values.items()
+    }
+
+
+def _hidden_as(value: PropertyValue, other: PropertyValue) -> PropertyValue:
+    match value.value, other.value:
+        case (Mapping() as members, Mapping() as others) if not other.is_secret:
+            inner: Any = with_secrets_of(members, others)
+            return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)
+    return value.with_secret(value.is_secret or other.contains_secret())
+
+
 def _hidden(name: str, value: PropertyValue, credentials: Collection[str]) -> PropertyValue:
     if name in credentials:
         return PropertyValue(value.value, is_secret=True)

@@ -11,6 +11,7 @@ from aks_preview import aks_resource
 from aks_preview.aks_resource import once_accepted
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from provider_kit.waiting import begin
+from tests.aks_preview.odd.clock import run
 
 PENDING = (
     "Operation is not allowed: Another agentpool operation (gpu - Creating) is in progress, please "
@@ -113,3 +114,40 @@ def test_a_feature_that_is_just_registered_may_not_be_known_yet(
     call = Answers(refusal(400, "FeatureNotRegistered", FEATURE), "done")
 
     assert asyncio.run(once_accepted(call, Cancellation(), lambda said: "Shiny" in said)) == "done"
+
+
+def test_those_who_wait_for_a_busy_cluster_ask_less_and_less() -> None:
+    """Without it they asked each two seconds, each of them: ten times as often."""
+    asked: list[float] = []
+
+    async def wait() -> None:
+        cluster = asyncio.Lock()
+
+        async def put() -> None:
+            asked.append(asyncio.get_running_loop().time())
+            if cluster.locked():
+                raise refusal(409, "OperationNotAllowed", PENDING)
+            await cluster.acquire()
+            asyncio.get_running_loop().call_later(4, cluster.release)
+
+        await asyncio.gather(*(once_accepted(put, Cancellation()) for _ in range(20)))
+
+    run(wait())
+
+    assert len(asked) < 20 * 15
+    assert asked[-1] - asked[0] < 20 * 4 * 3
+
+
+def test_a_conflict_that_says_how_long_it_lasts_is_waited_out() -> None:
+    asked: list[float] = []
+    busy = refusal(409, "OperationNotAllowed", PENDING)
+    busy.response.headers["Retry-After"] = "77"  # type: ignore[union-attr]
+
+    async def put() -> None:
+        asked.append(asyncio.get_running_loop().time())
+        if len(asked) == 1:
+            raise busy
+
+    run(once_accepted(put, Cancellation()))
+
+    assert 77 <= asked[1] - asked[0] < 78

@@ -1,7 +1,7 @@
 """What Azure accepted is in the state, whatever its answers look like; what it refused is not."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -81,6 +81,10 @@ _HEADERS = st.fixed_dictionaries(
 )
 
 
+_NO = {"error": {"code": "No", "message": "No."}}
+_REFUSALS = [400, 403, 404, 407, 409, 429, 401, 402, 405, 410, 412, 413, 422, 424, 431, 451, 499]
+
+
 def odd(statuses: st.SearchStrategy[int]) -> st.SearchStrategy[Answer]:
     bodies = st.sampled_from(_BODIES) | st.recursive(
         st.none() | st.text(max_size=5) | st.integers(),
@@ -91,6 +95,11 @@ def odd(statuses: st.SearchStrategy[int]) -> st.SearchStrategy[Answer]:
     )
     breaks: Any = st.sampled_from(["", "", "", "before", "within"])
     return st.builds(Answer, statuses, bodies, _HEADERS, st.just(True), breaks)
+
+
+def some_fast(values: Sequence[Any], fast: int) -> list[Any]:
+    """All values as parameters; those beyond the first ones belong to the long tests."""
+    return [*values[:fast], *(pytest.param(each, marks=pytest.mark.long) for each in values[fast:])]
 
 
 def exchanged(azure: OddAzure, work: Work) -> Outcome:
@@ -144,9 +153,9 @@ ANY_STATUS = odd(
     | st.sampled_from([408, 429, 500, 501, 503, 599, 600, 799])
 )
 A_FEW = settings(
-    max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-MANY = settings(A_FEW, max_examples=120, derandomize=False)
+MANY = settings(A_FEW, max_examples=60, derandomize=False)
 
 
 @A_FEW
@@ -183,10 +192,10 @@ def test_after_any_answers_later(phase: str, answer: Answer, for_ever: bool) -> 
     kept(phase, answer, for_ever=for_ever)
 
 
+@pytest.mark.parametrize("status", some_fast(_REFUSALS, 6))
 @pytest.mark.parametrize(
-    "status", [400, 401, 402, 403, 404, 405, 407, 409, 410, 412, 413, 422, 424, 429, 431, 451, 499]
+    "body", some_fast([{"error": {"code": "No", "message": "No."}}, "<html>", b""], 1)
 )
-@pytest.mark.parametrize("body", [{"error": {"code": "No", "message": "No."}}, "<html>", b""])
 def test_what_was_refused_is_not_kept(status: int, body: Any) -> None:
     azure = OddAzure()
     azure.bend("put", for_ever=Answer(status, body, is_done=False))

@@ -1,0 +1,185 @@
+"""Gone means gone: no other 404 drops a resource from the state, or calls it deleted."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.aks_preview.odd.azure import (
+    CLUSTER,
+    GROUP,
+    OPERATION,
+    PLACE,
+    POOL,
+    Answer,
+    OddAzure,
+    refusal,
+)
+from tests.aks_preview.odd.driver import CLUSTER_TYPE, POOL_TYPE, Driver, Outcome
+from tests.aks_preview.odd.test_accepted import A_FEW, exchanged, some_fast
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+
+CLUSTER_INPUTS = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
+KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    POOL: (POOL_TYPE, POOL_INPUTS),
+    CLUSTER: (CLUSTER_TYPE, CLUSTER_INPUTS),
+}
+OTHER_CODES = [
+    "SubscriptionNotFound",
+    "InvalidResourceType",
+    "InvalidResourceNamespace",
+    "NoRegisteredProviderFound",
+    "MissingSubscriptionRegistration",
+    "InvalidApiVersionParameter",
+    "TenantNotFound",
+    "DeploymentNotFound",
+    "Not Found",
+    "",
+]
+OTHERS = [
+    *(
+        Answer(404, {"error": {"code": code, "message": "gpu cluster group"}})
+        for code in OTHER_CODES
+    ),
+    refusal(404, "ResourceNotFound", "The Resource 'Microsoft.Web/sites/x' was not found."),
+    Answer(404, b""),
+    Answer(404, "<html><title>404 Not Found</title></html>", {"Content-Type": "text/html"}),
+    Answer(404, "null"),
+    Answer(404, "[]"),
+    Answer(404, {"message": "Resource not found"}),
+    Answer(404, {"error": "NotFound"}),
+    Answer(404, b"NotFound: gpu"),
+    Answer(410, {"error": {"code": "ResourceNotFound", "message": "gpu"}}),
+]
+
+
+def there(subject: str) -> OddAzure:
+    azure = OddAzure(subject)
+    azure.put(subject, {"properties": {"provisioningState": "Succeeded", "count": 1}})
+    return azure
+
+
+def read(azure: OddAzure, subject: str = POOL) -> Outcome:
+    kind, inputs = KINDS[subject]
+    return exchanged(azure, lambda provider: provider.read(subject, inputs, inputs, kind=kind))
+
+
+def delete(azure: OddAzure, subject: str = POOL) -> Outcome:
+    kind, inputs = KINDS[subject]
+    return exchanged(azure, lambda odd: odd.delete(subject, inputs, kind=kind, seconds=100))
+
+
+@pytest.mark.parametrize("answer", some_fast(OTHERS, 5))
+def test_another_404_is_an_error(answer: Answer) -> None:
+    """Signed in to another tenant, a refresh dropped running pools, and destroy left them."""
+    for phase, ask in (("look", read), ("delete", delete), ("gone", delete)):
+        azure = there(POOL)
+        azure.bend(phase, for_ever=replace(answer, is_done=False))
+        if phase != "look":
+            azure.bend("look", for_ever=answer)
+        outcome = ask(azure)
+        assert (outcome.id, bool(outcome.error)) == (POOL, True), phase
+
+    azure = OddAzure()
+    azure.bend("look", for_ever=answer)
+
+    async def create(provider: Driver) -> Outcome:
+        return await provider.create(POOL_INPUTS, seconds=50)
+
+    assert exchanged(azure, create).error
+    assert "put" not in azure.phases()
+
+
+@A_FEW
+@given(
+    st.dictionaries(
+        st.sampled_from(["code", "message", "error", "details"]),
+        st.recursive(st.none() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=2)),
+    )
+    | st.text(max_size=20)
+)
+def test_a_404_of_any_body_is_an_error(body: Any) -> None:
+    azure = there(POOL)
+    azure.bend("look", for_ever=Answer(404, body))
+
+    assert read(azure).id == POOL
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("parent", ["cluster", "group", "subscription"])
+@pytest.mark.parametrize(
+    "answer", [OTHERS[0], Answer(404, b""), Answer(503, b""), Answer(200, "x")]
+)
+def test_a_parent_that_nobody_can_tell_of(parent: str, answer: Answer) -> None:
+    azure = OddAzure()
+    azure.take_away({"cluster": POOL, "group": CLUSTER, "subscription": GROUP}[parent])
+    azure.bend(parent, for_ever=answer)
+
+    assert read(azure).id == POOL
+    assert delete(azure).id == POOL
+
+
+@pytest.mark.parametrize("subject", [POOL, CLUSTER])
+@pytest.mark.parametrize("gone", [POOL, CLUSTER, GROUP])
+def test_what_is_gone_goes(subject: str, gone: str) -> None:
+    """Also with its cluster, and with `az group delete`."""
+    azure = there(subject)
+    azure.take_away(gone)
+    lives = subject == CLUSTER and gone == POOL
+
+    seen = read(azure, subject)
+
+    assert (seen.id, seen.error) == (subject if lives else "", "")
+    assert (delete(azure, subject).id, azure.get(subject)) == ("", None)
+
+
+def test_a_subscription_that_is_gone_proves_nothing() -> None:
+    azure = there(POOL)
+    azure.take_away(PLACE)
+
+    assert "SubscriptionNotFound" in read(azure).error
+    assert delete(azure).id == POOL
+
+
+@pytest.mark.parametrize("status", some_fast([202, 204, 200, 205, 299], 2))
+def test_a_deletion_is_done_once_the_resource_is_gone(status: int) -> None:
+    """Without headers it was told as done at once; 200 was a failure."""
+    azure = there(POOL)
+    azure.bend("delete", Answer(status))
+    assert (delete(azure).id, azure.get(POOL)) == ("", None)
+
+    azure = there(POOL)
+    azure.bend("delete", Answer(status, is_done=False))
+    outcome = delete(azure)
+    assert (outcome.id, "still there" in outcome.error) == (POOL, True)
+
+
+@pytest.mark.parametrize("status", ["Failed", "Canceled"])
+def test_a_deletion_that_fails_says_why(status: str) -> None:
+    azure = there(POOL)
+    why = {"code": "PodDrainFailure", "message": "A budget forbids it."}
+    azure.bend(
+        "delete", Answer(202, b"", {OPERATION: "{url}/operations/delete-poll"}, is_done=False)
+    )
+    azure.bend("delete poll", Answer(200, {"status": status, "error": why}))
+
+    outcome = delete(azure)
+
+    assert outcome.id == POOL
+    assert "PodDrainFailure: A budget forbids it." in outcome.error
+
+
+def test_a_pool_waits_for_one_of_its_name_that_is_being_deleted() -> None:
+    """It said that it exists already, and how to import it."""
+    azure = OddAzure()
+    deleting = {"id": POOL, "properties": {"provisioningState": "Deleting"}}
+    azure.bend("look", *[Answer(200, deleting)] * 3)
+
+    async def create(provider: Driver) -> Outcome:
+        outcome = await provider.create(POOL_INPUTS)
+        assert any("is being deleted" in told for told in provider.log)
+        return outcome
+
+    assert (exchanged(azure, create).id, azure.phases().count("look")) == (POOL, 4)

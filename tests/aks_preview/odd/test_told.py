@@ -1,0 +1,176 @@
+"""Errors say why, wherever Azure has put the reason; nothing told or sent has a secret in it."""
+
+import html
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.aks_preview.odd.azure import OPERATION, POOL, Answer, OddAzure, refusal, texts
+from tests.aks_preview.odd.driver import Driver, Outcome, secret
+from tests.aks_preview.odd.test_accepted import A_FEW, create, exchanged, some_fast
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
+
+WHY = "A budget forbids it."
+INNER = {"code": "Inner", "message": WHY}
+POLICY = {
+    "type": "PolicyViolation",
+    "info": {
+        "policyDefinitionDisplayName": "No GPUs",
+        "policyAssignmentDisplayName": WHY,
+        "policyAssignmentName": "a1",
+    },
+}
+BODIES: list[Any] = [
+    {"error": INNER},
+    INNER,
+    {"error": {"code": "Outer", "message": "o", "details": [INNER]}},
+    {"error": {"code": "Outer", "details": [{"details": [{"details": [INNER]}]}]}},
+    {"error": {"code": "Outer", "message": "o", "innererror": {"innererror": INNER}}},
+    {"error": {"code": "RequestDisallowedByPolicy", "message": "No.", "additionalInfo": [POLICY]}},
+    {"error": {"code": "Outer", "message": json.dumps({"error": INNER})}},
+    {"properties": {"error": INNER}},
+    {"properties": {"status": {"provisioningError": INNER}}},
+    {"properties": {"statusMessage": json.dumps({"status": "Failed", "error": INNER})}},
+    {"Message": WHY},
+    {"error": "unauthorized_client", "error_description": WHY},
+    {"errors": [INNER]},
+    [INNER],
+    json.dumps(json.dumps(INNER)),
+    WHY,
+    f"<html><head><title>{WHY}</title><style>x</style></head><body>y</body></html>",
+    f"<html><body><h1>502</h1><p>{html.escape(WHY)}</p></body></html>",
+]
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_refusal_says_why(body: Any) -> None:
+    azure = OddAzure()
+    azure.bend("put", for_ever=Answer(400, body, is_done=False))
+
+    outcome = exchanged(azure, create)
+
+    assert (outcome.id, WHY in outcome.error) == ("", True), outcome.error
+    assert "<" not in outcome.error
+
+
+@pytest.mark.parametrize("body", [body for body in BODIES if isinstance(body, dict)])
+def test_a_failed_operation_says_why(body: dict[str, Any]) -> None:
+    azure = OddAzure()
+    azure.bend("poll", Answer(200, {"status": "Failed", **body}))
+
+    outcome = exchanged(azure, create)
+
+    assert (outcome.id, WHY in outcome.error) == (POOL, True), outcome.error
+
+
+@pytest.mark.parametrize("failed", ["Failed", "Canceled"])
+def test_an_operation_that_does_not_say_why_the_resource_does(failed: str) -> None:
+    azure = OddAzure()
+    status = {"provisioningError": {"error": INNER}}
+    azure.bend("poll", Answer(200, {"status": failed}))
+    azure.bend("get", Answer(200, {"id": POOL, "properties": {"status": status}}))
+
+    assert WHY in exchanged(azure, create).error
+
+
+@pytest.mark.parametrize("status", some_fast([429, 503, 408, 500, 502, 504], 2))
+def test_what_may_pass_is_told_while_it_lasts_and_when_time_is_up(status: int) -> None:
+    azure = OddAzure()
+    azure.bend("look", for_ever=Answer(status, {"error": INNER}))
+
+    async def impatient(provider: Driver) -> Outcome:
+        outcome = await create(provider)
+        assert any(WHY in told for told in provider.log)
+        return outcome
+
+    assert WHY in exchanged(azure, impatient).error
+    assert 3 < azure.phases().count("look") < 12
+
+
+@A_FEW
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.integers(400, 407))
+def test_any_text_is_told_without_commands_to_a_terminal(text: str, status: int) -> None:
+    azure = OddAzure()
+    long = {"error": {"code": text, "message": text * 300, "details": [text, {"message": text}]}}
+    azure.bend("put", for_ever=Answer(status, long, is_done=False))
+
+    assert exchanged(azure, create).error
+
+
+SECRET = 'hunter2 & "friends"/ä'
+SECRETS = POOL_INPUTS | {
+    "customHeaders": {"X-Key": secret("swordfish")},
+    "tags": secret({"owner": SECRET}),
+}
+
+
+@pytest.mark.parametrize("phase", ["look", "put", "poll", "get"])
+@pytest.mark.parametrize("status", [200, 400, 429])
+@pytest.mark.parametrize("is_page", [True, False])
+def test_a_secret_that_azure_repeats_is_masked(phase: str, status: int, is_page: bool) -> None:
+    azure = OddAzure()
+    words = f"swordfish, {SECRET}, {json.dumps(SECRET)}, {html.escape(SECRET)}, {quote(SECRET)}"
+    error = {"code": "No", "message": f"Not {words}.", "details": [{"message": words}]}
+    said = f"<p>{words}</p>" if is_page else {"status": "Failed", "error": error}
+    azure.bend(phase, for_ever=Answer(status, said))
+
+    async def impatient(provider: Driver) -> Outcome:
+        outcome = await provider.create(SECRETS, seconds=50)
+        told = "\n".join([*provider.log, outcome.error, *outcome.reasons])
+        for hidden in ("swordfish", "hunter2"):
+            assert hidden not in told
+        return outcome
+
+    outcome = exchanged(azure, impatient)
+
+    if outcome.id:
+        kept = outcome.raw["properties"]
+        assert kept["tags"] == SECRETS["tags"]
+        assert kept["customHeaders"] == SECRETS["customHeaders"]
+
+
+@pytest.mark.parametrize("status", some_fast([307, 302, 301, 303, 308], 1))
+@pytest.mark.parametrize("phase", ["look", "put", "poll", "get", "delete"])
+@pytest.mark.parametrize(
+    "to", ["{other}/elsewhere", "http://127.0.0.1:1/x", "https://u@127.0.0.1/"]
+)
+def test_nothing_follows_to_another_host(status: int, phase: str, to: str) -> None:
+    azure = OddAzure()
+    azure.bend(phase, for_ever=Answer(status, b"", {"Location": to}))
+
+    async def live(provider: Driver) -> Outcome:
+        await provider.create(SECRETS, seconds=50)
+        return await provider.delete(POOL, POOL_INPUTS, seconds=50)
+
+    exchanged(azure, live)
+
+    assert {made.host.partition(":")[0] for made in azure.requests} == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("header", [OPERATION, "Location"])
+@pytest.mark.parametrize("to", ["{other}/operations/poll", "http://127.0.0.1:1/x", "//localhost/"])
+def test_an_operation_at_another_host_is_not_asked_for(header: str, to: str) -> None:
+    azure = OddAzure()
+    azure.bend("put", Answer(202, b"", {header: to}))
+
+    outcome = exchanged(azure, create)
+
+    assert outcome.id == POOL
+    assert {made.host.partition(":")[0] for made in azure.requests} == {"127.0.0.1"}
+
+
+def test_headers_go_with_the_put_alone() -> None:
+    azure = OddAzure()
+    azure.bend("put", refusal(429, "Slow"))
+
+    async def live(provider: Driver) -> Outcome:
+        return await provider.create(SECRETS)
+
+    assert exchanged(azure, live).id == POOL
+    puts = [made for made in azure.requests if made.phase == "put"]
+    assert [made.headers["X-Key"] for made in puts] == ["swordfish"] * 2
+    assert "swordfish" not in texts(made for made in azure.requests if made not in puts)
