@@ -31,6 +31,7 @@ _OF_THE_CLI: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType
         "environment": lambda account: _CLOUDS.get(account["environmentName"], "public"),
     }
 )
+_SHORT = 6
 _OR_SIGN_IN = ", or sign in with `az login`"
 _SWITCHES: Mapping[str, bool] = MappingProxyType(
     {"": False, "0": False, "1": True, "false": False, "true": True}
@@ -80,7 +81,9 @@ class Configuration:
         """Returns words of a server's, without the secrets that it may repeat."""
         secrets = [self.text(name) for name, setting in self.settings.items() if setting.is_secret]
         for secret in sorted(filter(None, secrets), key=len, reverse=True):
-            words = words.replace(secret, "[secret]")
+            # A short one may be a part of ordinary words.
+            edge = r"\b" if len(secret) < _SHORT else ""
+            words = re.sub(f"{edge}{re.escape(secret)}{edge}", "[secret]", words)
         return words
 
     def is_on(self, name: str) -> bool:

@@ -72,12 +72,16 @@ async def port_of(process: Process) -> int:
 def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
     """After a SIGTERM the pool was in Azure, and not in the state.
 
-    SSL_CERT_FILE is enough for all that it speaks to; for an OIDC token it was not.
+    SSL_CERT_FILE is enough for all that it speaks to; for an OIDC token it was not. What servers
+    answer is told to the engine alone.
     """
+    refused = Answer(
+        401, {"error": "invalid_client", "error_description": "No, a client's secret."}
+    )
 
     async def told_to_end() -> None:
         azure = SilentAzure("poll")
-        azure.bend("GET /runner", Answer(body={"value": "of the runner"}))
+        azure.bend("GET /runner", for_ever=Answer(body={"value": "of the runner"}))
         async with (
             serving(azure),
             Engine().listening() as address,
@@ -89,6 +93,8 @@ def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
             oidc = {"oidcRequestUrl": f"{azure.url}/runner", "oidcRequestToken": "t"}
             args = {**configuration_for(azure), **oidc, "useOidc": "true"}
             await driver.ask("Configure", args=args)
+            azure.bend("token", refused)
+            assert "invalid_client" in (await driver.create(POOL_INPUTS)).error
             working = asyncio.ensure_future(driver.create(POOL_INPUTS))
             await asyncio.wait_for(azure.is_asked.wait(), _PATIENCE)
             process.terminate()
@@ -96,6 +102,8 @@ def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
             assert "The update was cancelled" in outcome.error
             assert (outcome.id, bool(outcome.reasons)) == (POOL, True)
             assert await asyncio.wait_for(process.wait(), _PATIENCE) == 0
+            assert process.stderr is not None
+            assert await process.stderr.read() == b""
             azure.is_over.set()
 
     asyncio.run(told_to_end())

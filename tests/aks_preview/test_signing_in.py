@@ -23,6 +23,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from aks_preview.configuration import SETTINGS
+from provider_kit.configuration import Configuration
 from tests.aks_preview.odd import clock
 from tests.aks_preview.odd.azure import Answer, OddAzure, refusal, serving
 from tests.aks_preview.odd.driver import UNKNOWN, Driver, Outcome, driving, secret
@@ -142,6 +143,12 @@ def test_a_token_endpoint_of_whatever_kind_is_one_sentence(answer: Answer) -> No
     assert not outcome.id
     assert "Traceback" not in outcome.error
     assert SECRET not in outcome.error
+
+
+def test_a_short_secret_is_no_part_of_a_word() -> None:
+    said = Configuration({"clientSecret": "t", "oidcToken": "a+b"}).masked("It said t, and a+b.")
+
+    assert said == "It said [secret], and [secret]."
 
 
 def test_a_managed_identity(monkeypatch: pytest.MonkeyPatch) -> None:
