@@ -16,6 +16,7 @@ from typing import Any
 
 from catalogue.azure_settings import SETTINGS, Setting
 from catalogue.mistakes import Mistake
+from provider_kit.secrecy import MASK, masking
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
 
@@ -31,7 +32,6 @@ _OF_THE_CLI: Mapping[str, Callable[[Mapping[str, Any]], str]] = MappingProxyType
         "environment": lambda account: _CLOUDS.get(account["environmentName"], "public"),
     }
 )
-_SHORT = 6
 _OR_SIGN_IN = ", or sign in with `az login`"
 _SWITCHES: Mapping[str, bool] = MappingProxyType(
     {"": False, "0": False, "1": True, "false": False, "true": True}
@@ -80,11 +80,7 @@ class Configuration:
     def masked(self, words: str) -> str:
         """Returns words of a server's, without the secrets that it may repeat."""
         secrets = [self.text(name) for name, setting in self.settings.items() if setting.is_secret]
-        for secret in sorted(filter(None, secrets), key=len, reverse=True):
-            # A short one may be a part of ordinary words.
-            edge = r"\b" if len(secret) < _SHORT else ""
-            words = re.sub(f"{edge}{re.escape(secret)}{edge}", "[secret]", words)
-        return words
+        return masking(set(filter(None, secrets))).sub(MASK, words)
 
     def is_on(self, name: str) -> bool:
         return _SWITCHES.get(self.text(name).lower(), False)

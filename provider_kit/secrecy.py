@@ -10,7 +10,7 @@ from urllib.parse import quote, quote_plus
 
 from pulumi.provider.experimental.property_value import PropertyValue
 
-_MASK = "[secret]"
+MASK = "[secret]"
 _LONGEST = 4000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\S\n]*[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
 # Shorter ones are parts of ordinary words.
@@ -29,8 +29,8 @@ class Secrets:
     def masked(self, text: str) -> str:
         if self._pattern is None:
             # They are looked for when it matters.
-            self._pattern = _pattern(set(self._all()))
-        return self._pattern.sub(_MASK, text)
+            self._pattern = masking(set(self._all()))
+        return self._pattern.sub(MASK, text)
 
     def _all(self) -> Iterator[str]:
         for field, value in self._request.ListFields() if self._request is not None else ():
@@ -76,7 +76,7 @@ def legible(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
-def _pattern(secrets: set[str]) -> re.Pattern[str]:
+def masking(secrets: set[str]) -> re.Pattern[str]:
     """Finds secrets as they are, and as JSON, HTML and addresses write them; long ones first."""
     forms = {
         form
