@@ -15,6 +15,7 @@ from acceptance.steps import Way
 from engine import ensure_kubernetes
 from rehearsal import cloud
 from tests.faults import Faults
+from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -92,6 +93,9 @@ PRINTS: dict[str, Any] = {
         "Ephemeral",
     ],
     f"az aks get-credentials {NAMES} -f -": "current-context: c\n",
+    f"az aks wait {NAMES} --created": "",
+    "az group wait -n gpus --exists": "",
+    "az vm list-skus -l eastus --size Standard_NC4as --query [].name": ["Standard_NC4as_T4_v3"],
 }
 
 
@@ -161,6 +165,35 @@ def test_the_life_of_a_gpu_pool(way: Way) -> None:
     assert (gone.code, "Could not find the agentpool" in gone.err) == (3, True)
 
 
+def test_a_group_from_its_making_to_its_end(way: Way) -> None:
+    run(way, "az group create -n while -l westus")
+    tagged = run(way, "az group update -n while --set tags.team=ml --query tags")
+    assert tagged == {"team": "ml"}
+    run(way, "az group delete -n while --yes --no-wait")
+    run(way, "az group wait -n while --deleted")
+    assert run(way, "az group exists -n while") is False
+
+
+def test_a_feature_is_registered(way: Way) -> None:
+    feature = "--namespace Microsoft.ContainerService -n ManagedGPUExperiencePreview"
+    begun = run(way, f"az feature register {feature} --query properties.state")
+    assert begun in {"Registering", "Registered"}
+    shown = f"az feature show {feature} --query properties.state"
+    until(lambda: run(way, shown) == "Registered", "the feature is registered")
+
+
+def test_slices_of_an_a100_and_a_deletion_that_is_not_waited_for(way: Way) -> None:
+    pool = "-g gpus --cluster-name c -n mig"
+    made = run(
+        way,
+        f"az aks nodepool add {pool} --node-vm-size Standard_NC24ads_A100_v4 --node-count 1 "
+        "--gpu-instance-profile MIG1g",
+    )
+    assert made["gpuInstanceProfile"] == "MIG1g"
+    run(way, f"az aks nodepool delete {pool} --no-wait")
+    run(way, f"az aks nodepool wait {pool} --deleted")
+
+
 def test_two_taints_of_one_key_and_effect_end_an_operation(way: Way) -> None:
     """The command waited without end, and nothing but the group could be deleted."""
     pool = "-g gpus --cluster-name c -n taints"
@@ -179,6 +212,17 @@ def test_the_cluster_changes(way: Way) -> None:
     assert run(way, f"az aks update {NAMES} --tier free")["sku"]["tier"] == "Free"
     again = run(way, "az resource list --tag team=ml --query [].name")
     assert again == ["c"]
+
+
+def test_a_kubeconfig_takes_the_place_of_an_older_one(way: Way) -> None:
+    file = way.runner.folder / "twice"
+    for _ in range(2):
+        run(
+            way, f"az aks get-credentials {NAMES} --file {file} --context mine --overwrite-existing"
+        )
+    config = yaml.safe_load(Path(file).read_text())
+    assert [context["name"] for context in config["contexts"]] == ["mine"]
+    assert config["current-context"] == "mine"
 
 
 def test_the_names_of_an_administrators_kubeconfig(way: Way) -> None:
@@ -202,6 +246,15 @@ def test_machines_and_newer_images(way: Way) -> None:
     run(way, f"az aks upgrade {NAMES} --node-image-only --yes")
     run(way, f"az aks nodepool upgrade {POOL} --node-image-only")
     assert run(way, f"az aks show {NAMES} --query provisioningState") == "Succeeded"
+
+
+def test_a_cluster_goes_to_a_newer_version(way: Way) -> None:
+    run(way, "az aks create -g others -n older --node-count 1 --no-ssh-key -k 1.34")
+    upgraded = run(way, "az aks upgrade -g others -n older -k 1.35.2 --yes")
+    [pool] = upgraded["agentPoolProfiles"]
+    versions = [upgraded["currentKubernetesVersion"], pool["currentOrchestratorVersion"]]
+    assert versions == ["1.35.2", "1.35.2"]
+    run(way, "az aks delete -g others -n older --yes")
 
 
 def test_stop_and_start(way: Way) -> None:
