@@ -1,9 +1,15 @@
-"""Whether many pools with custom headers take longer than one; in Azure each takes five seconds."""
+"""Whether many pools with custom headers take longer than one; in Azure each takes five seconds.
+
+And how much memory aks-preview takes for them at most.
+"""
 
 import statistics
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 
 from rich.console import Console
 
@@ -11,8 +17,8 @@ from benchmarks.project import MeasuredProject
 from engine import Engine
 from rehearsal.cloud import Cloud
 
-COUNTS = (1, 20)
-RUNS = 3
+# How many pools at once, and how often that is measured.
+RUNS = {1: 3, 20: 3, 200: 1}
 _PARALLEL = "64"
 
 _BASE = """
@@ -20,18 +26,23 @@ from components import GpuNodePool, GpuNodePoolArgs
 from pulumi_azure_native import containerservice as aks, resources
 
 group = resources.ResourceGroup("group", resource_group_name="parallel", location="eastus")
-cluster = aks.ManagedCluster(
-    "cluster", resource_group_name=group.name, resource_name_="c", location="eastus",
-    dns_prefix="c", identity={{"type": "SystemAssigned"}},
-    agent_pool_profiles=[
-        {{"name": "system", "mode": "System", "count": 1, "vm_size": "Standard_D4ds_v5"}}
-    ],
-)
+# AKS allows a cluster 100 pools.
+clusters = [
+    aks.ManagedCluster(
+        name, resource_group_name=group.name, resource_name_=name, location="eastus",
+        dns_prefix=name, identity={{"type": "SystemAssigned"}},
+        agent_pool_profiles=[
+            {{"name": "system", "mode": "System", "count": 1, "vm_size": "Standard_D4ds_v5"}}
+        ],
+    )
+    for name in ("a", "b", "c")
+]
 for index in range({pools}):
     GpuNodePool(
         f"pool{{index}}",
         GpuNodePoolArgs(
-            resource_group_name=group.name, cluster_name=cluster.name, pool_name=f"pool{{index}}",
+            resource_group_name=group.name, cluster_name=clusters[index % 3].name,
+            pool_name=f"pool{{index}}",
             vm_size="Standard_NC8as_T4_v3", custom_headers={{"EnableACRTeleport": "false"}},
         ),
     )
@@ -40,32 +51,65 @@ for index in range({pools}):
 
 @dataclass(frozen=True)
 class Update:
-    """The median of several updates that make so many pools."""
+    """The medians of the updates that make so many pools."""
 
     pools: int
     seconds: float
+    peak_mb: float
 
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Update]:
     """Makes one pool and many, in turn, and takes them away again."""
-    seconds: dict[int, list[float]] = {count: [] for count in COUNTS}
+    measured: dict[int, list[tuple[float, float]]] = {count: [] for count in RUNS}
     with tempfile.TemporaryDirectory() as folder:
         project = MeasuredProject(engine, cloud, Path(folder))
         _up(project, 0)
-        for run in range(RUNS):
-            for count, took in seconds.items():
-                console.print(f"making {count} pools at once, run {run + 1} of {RUNS}")
-                took.append(_up(project, count))
-                _up(project, 0)
-    return [Update(count, round(statistics.median(took), 2)) for count, took in seconds.items()]
+        for run in range(max(RUNS.values())):
+            for count, runs in RUNS.items():
+                if run < runs:
+                    console.print(f"making {count} pools at once, run {run + 1} of {runs}")
+                    with _memory() as peaks:
+                        took = _up(project, count)
+                    measured[count].append((took, max(peaks) / 1024))
+                    _up(project, 0)
+    updates = []
+    for count, figures in measured.items():
+        seconds, memory = map(statistics.median, zip(*figures, strict=True))
+        updates.append(Update(count, round(seconds, 2), round(memory, 1)))
+    return updates
 
 
 def told(updates: list[Update]) -> str:
-    one, many = updates
-    return (
-        f"An update that makes {many.pools} pools took {many.seconds:.1f} s, one that makes "
-        f"{one.pools} took {one.seconds:.1f} s: {many.seconds / one.seconds:.2f} times as long."
+    one = updates[0]
+    return "\n".join(
+        f"An update that makes {many.pools} pools took {many.seconds:.1f} s, "
+        f"{many.seconds / one.seconds:.2f} times as long as one that makes {one.pools}; "
+        f"aks-preview took {many.peak_mb:.0f} MB."
+        for many in updates
     )
+
+
+@contextmanager
+def _memory() -> Iterator[list[int]]:
+    """The kilobytes that the plug-ins of aks-preview take at most, while the context lasts."""
+    peaks, is_over = [0], Event()
+
+    def look() -> None:
+        while not is_over.wait(0.1):
+            for process in Path("/proc").glob("[0-9]*"):
+                # It may have ended.
+                with suppress(OSError, IndexError):
+                    if b"/aks_preview\0" in (process / "cmdline").read_bytes():
+                        said = (process / "status").read_text().partition("VmHWM:")[2]
+                        peaks.append(int(said.split()[0]))
+
+    looking = Thread(target=look)
+    looking.start()
+    try:
+        yield peaks
+    finally:
+        is_over.set()
+        looking.join()
 
 
 def _up(project: MeasuredProject, pools: int) -> float:
