@@ -14,7 +14,7 @@ FORM = f"{'|'.join(OF_POOLS)}:STACK/POOL, or {JUDGING}:STACK"
 _FORM = re.compile(rf"(?P<kind>{'|'.join(OF_POOLS)}):(?P<stack>[^/@]+)/(?P<pool>.+)")
 _FORM_OF_JUDGING = re.compile(rf"(?P<kind>{JUDGING}):(?P<stack>[^/@]+)")
 # A label is for one commit: a later one may do something else.
-_LABEL = re.compile(r"(?P<allowance>.+)@(?P<commit>[0-9a-f]{7,40})")
+_LABEL = re.compile(r"(?P<allowance>.+)@(?P<commit>[0-9a-fA-F]{7,40})")
 
 
 class Allowance(NamedTuple):
@@ -46,13 +46,13 @@ def of_label(label: str, commit: str) -> Allowance | None:
 
     Raises ValueError where it allows nothing here: it was given for another commit, or for none.
     """
-    if not label.startswith(tuple(f"{kind}:" for kind in (*OF_POOLS, JUDGING))):
+    if not label.lower().startswith(tuple(f"{kind}:" for kind in (*OF_POOLS, JUDGING))):
         return None
     found = _LABEL.fullmatch(label)
     allowance = Allowance.read(found["allowance"] if found else label)
     if found is None:
         raise ValueError(f"the label {label!r} names no commit: make it {allowance}@{commit[:7]}")
-    if not commit.startswith(found["commit"]):
+    if not commit.startswith(found["commit"].lower()):
         raise ValueError(
             f"the label {label!r} was given for another commit: if it still holds, make it "
             f"{allowance}@{commit[:7]}"

@@ -43,6 +43,8 @@ class Ended:
     code: int
     out: str
     err: str
+    # What it printed, before it was read as UTF-8.
+    printed: bytes = field(default=b"", repr=False)
 
     def succeeded(self) -> str:
         """What it printed. Raises ProgramError where its exit code is not 0."""
@@ -81,7 +83,7 @@ class Program:
                 out, err = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 raise self._late(arguments, seconds) from None
-            return Ended(self.name(*arguments), process.returncode, _text(out), _text(err))
+            return Ended(self.name(*arguments), process.returncode, _text(out), _text(err), out)
 
     def attempt_until(
         self, is_done: Callable[[str], bool], *arguments: str, seconds: float

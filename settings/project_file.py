@@ -63,8 +63,16 @@ class ProjectFile:
 def read_project(folder: Path) -> ProjectFile:
     """The project file of a folder."""
     try:
-        root = composed(decoded((folder / "Pulumi.yaml").read_bytes()))
-    except (OSError, NoYamlError):
+        return project_in((folder / "Pulumi.yaml").read_bytes())
+    except OSError:
+        return ProjectFile()
+
+
+def project_in(written: bytes) -> ProjectFile:
+    """What a project file says."""
+    try:
+        root = composed(decoded(written))
+    except NoYamlError:
         return ProjectFile()
     content = Values().of(root) if root is not None else {}
     return ProjectFile(content if isinstance(content, dict) else {})

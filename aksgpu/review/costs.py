@@ -5,10 +5,14 @@ with it: a list that cannot be read is told, and no more.
 """
 
 import asyncio
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import chain
+from typing import Any
+
+from pulumi.runtime.rpc import UNKNOWN
 
 from aksgpu.preflight.access import price_client
 from aksgpu.preflight.facts import Unanswered
@@ -20,10 +24,12 @@ from aksgpu.review.seen import Step, inputs_of
 
 # A review does not wait longer for what it can do without.
 _SECONDS = 30
-_NAMES_OF_CLUSTER = ("resourceGroupName", "resourceName")
+_ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>[^/]+)", re.I)
 
 # A pool's machines, and the region they are in; empty: not known.
 _Placed = tuple[GpuPool, str]
+# The names of its group and of itself.
+_Cluster = tuple[str, str]
 _Lists = Mapping[str, PriceList | Unanswered]
 
 
@@ -92,21 +98,35 @@ def _placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
     for step in steps:
         state = step.old if was else step.new
         said = inputs_of(state)
-        cluster = tuple(str(said.get(name)) for name in _NAMES_OF_CLUSTER)
-        region = _plain(said.get("location")) or regions.get(cluster, only)
+        cluster = _cluster_of(said)
+        # Of a cluster that is named and not the stack's, nobody knows the region here.
+        region = _plain(said.get("location")) or (regions.get(cluster, "") if cluster else only)
         yield from ((pool, region) for pool in all_pools(step.resource, state))
 
 
-def _regions(steps: Collection[Step], *, was: bool) -> dict[tuple[str, ...], str]:
+def _regions(steps: Collection[Step], *, was: bool) -> dict[_Cluster, str]:
     """The regions of the clusters, by the names that their pools have of them."""
     found = {}
     for step in steps:
         said = inputs_of(step.old if was else step.new)
-        if step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster")):
-            cluster = tuple(str(said.get(name)) for name in _NAMES_OF_CLUSTER)
-            if region := _plain(said.get("location")):
-                found[cluster] = region
+        is_cluster = step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster"))
+        if is_cluster and (region := _plain(said.get("location"))):
+            found[_cluster_of(said) or (step.resource.urn, "")] = region
     return found
+
+
+def _cluster_of(said: Mapping[str, Any]) -> _Cluster | None:
+    """The cluster that inputs name, be they its own or its pool's; None where it is not known."""
+    group = said.get("resourceGroupName")
+    name = said.get("resourceName") or said.get("name")
+    if found := _ID.search(str(said.get("kubernetesClusterId"))):
+        group, name = found["group"], found["name"]
+    elif "kubernetesClusterId" in said:
+        return None
+    if isinstance(group, str) and isinstance(name, str) and UNKNOWN not in (group, name):
+        # Azure's names have no case.
+        return group.lower(), name.lower()
+    return None
 
 
 def _plain(region: object) -> str:

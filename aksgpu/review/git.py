@@ -1,9 +1,14 @@
 """What git knows of a stack file."""
 
+import posixpath
 from contextlib import suppress
 from pathlib import Path
 
 from aksgpu.running import READ_SECONDS, Program, ProgramError
+
+# How git lists a symbolic link.
+_LINK = "120000 "
+_MOST_LINKS = 5
 
 
 def is_commit(folder: Path, ref: str) -> bool:
@@ -11,9 +16,18 @@ def is_commit(folder: Path, ref: str) -> bool:
     return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit) is not None
 
 
-def text_at(folder: Path, ref: str, name: str) -> str | None:
-    """A file of that folder as it was; None where it was not there."""
-    return _git(folder, "show", "--end-of-options", f"{ref}:./{name}")
+def content_at(folder: Path, ref: str, name: str) -> bytes | None:
+    """A file of that folder as it was; None where it was not there. Links are followed."""
+    for _ in range(_MOST_LINKS):
+        path = posixpath.normpath(name)
+        kind = _git(folder, "ls-tree", "--end-of-options", ref, "--", path) or ""
+        shown = Program(("git",), folder).attempt(
+            "show", "--end-of-options", f"{ref}:./{path}", seconds=READ_SECONDS
+        )
+        if shown.code or not kind.startswith(_LINK):
+            return None if shown.code else shown.printed
+        name = posixpath.join(posixpath.dirname(path), shown.out)
+    return None
 
 
 def path_in_repository(file: Path) -> str:

@@ -72,7 +72,7 @@ def _rules(text: str | None) -> Mapping[str, Any]:
     """What is configured, by rule. What cannot be read is one thing."""
     try:
         read = json.loads(text or "{}")
-    except ValueError:
+    except (RecursionError, ValueError):
         read = text
     return read if isinstance(read, Mapping) else {_WHOLE: read}
 

@@ -89,7 +89,11 @@ def _holder(pool: Step, holders: Iterable[Step]) -> tuple[LossKind, str] | None:
     for suffix, called, names in _HOLDERS:
         for holder in holders:
             kind, own = _goes(holder), inputs_of(holder.old)
-            same = all(name in own and own[name] == inputs.get(name) for name in names)
+            # Azure's names have no case.
+            same = all(
+                name in own and str(own[name]).lower() == str(inputs.get(name)).lower()
+                for name in names
+            )
             if kind and same and holder.resource.type.endswith(suffix):
                 return kind, f", since its {called} {holder.resource.name} is {LOSSES[kind][0]}"
     return None

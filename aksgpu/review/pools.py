@@ -27,6 +27,9 @@ NOT_KNOWN_YET = "a size not known yet"
 _NAMES = ("agentPoolName", "name")
 _INLINE = "agentPoolProfiles"
 _CLASSIC_INLINE = "defaultNodePool"
+_SINGLE, _AUTOSCALED = "virtualMachinesProfile", "enableAutoScaling"
+# AKS has no pool with as many.
+_MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,8 +140,8 @@ def nodes_in_words(nodes: Span | None) -> str:
 
 
 def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Inputs in whose place of inline pools that are not known yet stand pools of no known size."""
-    known = dict(inputs)
+    """Inputs in whose place of pools that are not known yet stand pools of no known size."""
+    known = dict(_readable_pool(inputs))
     if (profiles := inputs.get(_INLINE)) is not None:
         there = profiles if isinstance(profiles, list) else [profiles]
         known[_INLINE] = [_readable_pool(profile) for profile in there]
@@ -148,7 +151,15 @@ def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _readable_pool(profile: Any) -> Mapping[str, Any]:
-    return profile if isinstance(profile, Mapping) else {"vmSize": UNKNOWN}
+    if not isinstance(profile, Mapping):
+        return {"vmSize": UNKNOWN}
+    known = dict(profile)
+    if known.get(_SINGLE) == UNKNOWN and not known.get("vmSize"):
+        known["vmSize"] = UNKNOWN
+    # As the pack reads it, and the providers.
+    if str(known.get(_AUTOSCALED)).lower() == "false":
+        known[_AUTOSCALED] = False
+    return known
 
 
 def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
@@ -169,9 +180,10 @@ def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
 def _nodes(machines: Machines) -> Span | None:
     try:
         least, most = machines.least, machines.most
-    except ValueError:
+    except (OverflowError, TypeError, ValueError):
         return None
-    return None if least is None or most is None else Span(Fraction(least), Fraction(most))
+    known = least is not None and most is not None and max(abs(least), abs(most)) < _MOST_NODES
+    return Span(Fraction(least or 0), Fraction(most or 0)) if known else None
 
 
 def _is_known(value: Any) -> bool:

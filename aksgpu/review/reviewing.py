@@ -15,7 +15,7 @@ from aksgpu.rehearsal_stage import PROGRAM, pulumi_in
 from aksgpu.report import findings_of, findings_of_mistakes
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.costs import costs
-from aksgpu.review.git import path_in_repository, text_at
+from aksgpu.review.git import content_at, path_in_repository
 from aksgpu.review.judging import Criteria, Judging, judging
 from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.masking import clean
@@ -31,7 +31,7 @@ from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
 from policies.configuration import mistakes_in
-from settings.project_file import read_project
+from settings.project_file import project_in, read_project
 from settings.stack_file import (
     ElsewhereError,
     NoStackFileError,
@@ -40,6 +40,7 @@ from settings.stack_file import (
     parse,
 )
 from settings.stack_file import read as read_stack_file
+from settings.yaml_text import NoYamlError, decoded
 
 _PACK = PROGRAM / "policies"
 # What happens where a change takes a stack file away.
@@ -188,10 +189,15 @@ def _judging(review: StackReview, options: ReviewOptions, files: _Files) -> Judg
         # What is wrong with it is told when it is brought up.
         with suppress(StackFileError):
             retired = parse(files.base or "", own.name).allows_retired
-        there = Criteria(_at_base(options, own), retired)
-    text = own.read_text(encoding="utf-8") if own.exists() else None
-    if text is not None and not files.goes:
-        review.problems += [mistake_in(own.name, mistake) for mistake in mistakes_in(text)]
+        there = Criteria(_at_base(options, own.name), retired)
+    text = None
+    if own.exists() and not files.goes:
+        try:
+            text = own.read_text(encoding="utf-8")
+            mistakes = mistakes_in(text)
+        except (OSError, UnicodeDecodeError) as error:
+            mistakes = [f"It cannot be read: {error}"]
+        review.problems += [mistake_in(own.name, mistake) for mistake in mistakes]
     now = there if files.goes and there else Criteria(text, files.now.allows_retired)
     return judging(short_name(stack), now, there, options.allowed)
 
@@ -242,13 +248,24 @@ def _place(
         yield place
 
 
-def _at_base(options: ReviewOptions, file: Path) -> str | None:
-    return text_at(options.stack_files, options.base, file.name) if options.base else None
+def _at_base(options: ReviewOptions, name: str) -> str | None:
+    """A stack's file as it was, where the project had its stack files then."""
+    if not options.base:
+        return None
+    project = project_in(content_at(options.project, options.base, "Pulumi.yaml") or b"")
+    content = content_at(options.project, options.base, f"{project.folder_of_stacks}/{name}")
+    if content is None:
+        return None
+    try:
+        return decoded(content)
+    except NoYamlError:
+        # Who reads it tells what is wrong.
+        return content.decode(errors="replace")
 
 
 def _files(options: ReviewOptions, stack: str) -> _Files:
     file = stack_file(options.stack_files, stack)
-    base = _at_base(options, file)
+    base = _at_base(options, file.name)
     try:
         return _Files(read_stack_file(file), base, goes=False)
     except NoStackFileError:

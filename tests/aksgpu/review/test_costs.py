@@ -7,6 +7,7 @@ import pytest
 
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.review import wording
+from aksgpu.review.costs import _placed as placed
 from aksgpu.review.costs import costs
 from aksgpu.review.model import Costs, Span
 from tests.aksgpu.review.price_list import price_list
@@ -66,6 +67,36 @@ def test_a_pool_is_where_its_cluster_is(monkeypatch: pytest.MonkeyPatch) -> None
     )
     assert isinstance(found, Costs)
     assert found.unpriced == ["gpu"]
+
+
+CLASSIC = "azure:containerservice/kubernetesCluster:KubernetesCluster"
+CLASSIC_POOL = "azure:containerservice/kubernetesClusterNodePool:KubernetesClusterNodePool"
+
+
+def test_classic_clusters_of_one_group_have_their_own_regions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One of the two was priced as the other's region."""
+    clusters = [
+        step("same", name, here, here, kind=CLASSIC)
+        for name, region in (("a", "eastus"), ("b", "westeurope"))
+        for here in [{"resourceGroupName": "G", "name": name, "location": region}]
+    ]
+    place = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters"
+    regions: list[str] = []
+    for name in ("a", "B", "c"):
+        pool = {"kubernetesClusterId": f"{place}/{name}", "name": "p", "vmSize": T4, "nodeCount": 1}
+        events = seen(*clusters, step("create", "p", None, pool, kind=CLASSIC_POOL))
+        regions += [region for _, region in placed(list(events.steps.values()), was=False)]
+    assert regions == ["eastus", "westeurope", ""]
+
+
+def test_a_switch_that_is_a_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    off = POOL | {"enableAutoScaling": "false"}
+    cluster = step("same", "cluster", HOME, HOME, kind=CLUSTER)
+    found = cost(monkeypatch, cluster, step("create", "gpu", None, off))
+    assert isinstance(found, Costs)
+    assert found.unpriced == []
 
 
 def test_without_a_region_or_a_list_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:

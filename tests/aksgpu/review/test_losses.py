@@ -8,7 +8,17 @@ from pulumi.runtime.rpc import UNKNOWN
 from aksgpu.allowances import Allowance
 from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.model import LostPool
-from tests.aksgpu.review.reviews import A100, CLASSIC_CLUSTER, CLUSTER, CPU, GROUP, T4, seen, step
+from tests.aksgpu.review.reviews import (
+    A100,
+    AGENT_POOL,
+    CLASSIC_CLUSTER,
+    CLUSTER,
+    CPU,
+    GROUP,
+    T4,
+    seen,
+    step,
+)
 
 IN = {"resourceGroupName": "g", "resourceName": "c"}
 POOL = {**IN, "agentPoolName": "gpu", "vmSize": T4, "count": 2}
@@ -212,6 +222,45 @@ def test_of_a_pool_that_is_to_have_another_size_both_ends_are_told() -> None:
         "or these nodes go, with all that runs on them, and whether as many GPUs can be had again "
         "is not certain."
     )
+
+
+SECRET = {
+    "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+    "ciphertext": "[secret]",
+}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "kind"),
+    [
+        (POOL | {"vmSize": SECRET}, AGENT_POOL),
+        (POOL | {"agentPoolName": SECRET, "count": SECRET}, AGENT_POOL),
+        ({**IN, "virtualMachinesProfile": SECRET}, AGENT_POOL),
+        (
+            {**IN, "virtualMachinesProfile": {"scale": {"manual": [SECRET]}}, "vmSize": T4},
+            AGENT_POOL,
+        ),
+        ({**IN, "agentPoolProfiles": SECRET}, CLUSTER),
+        ({**IN, "agentPoolProfiles": [SECRET]}, CLUSTER),
+        ({"defaultNodePool": SECRET}, CLASSIC_CLUSTER),
+    ],
+)
+def test_a_pool_of_secrets_is_lost_as_any_other(inputs: dict[str, Any], kind: str) -> None:
+    """It was not seen: the engine tells a secret as a map of its own."""
+    (loss,) = losses(step("delete", "r", inputs, kind=kind))
+    assert loss.kind == "delete"
+    assert "4dabf" not in loss.message
+
+
+@pytest.mark.parametrize("count", ["x", "inf", "1e308", [1], {}, None, 10**9])
+def test_a_number_of_nodes_that_is_none_is_not_known(count: Any) -> None:
+    (loss,) = losses(step("delete", "r", POOL | {"count": count}))
+    assert loss.message.startswith("The GPU pool gpu")
+
+
+def test_a_group_goes_whatever_the_case_of_its_name() -> None:
+    group = step("delete", "group", {"resourceGroupName": "G"}, kind=GROUP)
+    assert [kind for kind, _, _ in told(group, step("same", "gpu", POOL, POOL))] == ["delete"]
 
 
 def test_pools_go_with_their_cluster() -> None:
