@@ -1,6 +1,10 @@
 """Which properties of AKS's API are secrets, by their names, whether or not a program says so."""
 
+from datetime import date
 from typing import Final
+
+# When the facts here were true.
+AS_OF = date(2026, 11, 22)
 
 # What AKS takes, and never gives back.
 CREDENTIALS: Final = frozenset(
