@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from policies.exceptions import SETTING, exceptions_in, meant
+from policies.exceptions import SETTING, day_unknown, exceptions_in, meant
 from policies.rules import RULES
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
@@ -22,22 +22,32 @@ class _TwiceError(ValueError):
 def mistakes_in(text: str) -> list[str]:
     """The mistakes of a configuration's text, each with its place."""
     try:
-        read = json.loads(text, object_pairs_hook=_object)
+        read = json.loads(text, object_pairs_hook=_object, parse_float=_number)
+        if not isinstance(read, Mapping):
+            return ["This is no object with rules in it."]
+        return [mistake for rule, said in read.items() for mistake in _of_rule(rule, said)]
+    except _TwiceError as error:
+        return [str(error)]
     except ValueError as error:
-        return [f"This is no JSON: {error}" if not isinstance(error, _TwiceError) else str(error)]
-    if not isinstance(read, Mapping):
-        return ["This is no object with rules in it."]
-    return [mistake for rule, said in read.items() for mistake in _of_rule(rule, said)]
+        return [f"This is no JSON: {error}"]
+    except RecursionError:
+        return ["This nests too deeply."]
 
 
 def expired_in(text: str) -> list[str]:
     """The exceptions that no longer count, of a configuration without mistakes."""
-    return [
-        f"{rule}.{SETTING}: that of {one.resource} has expired on {one.until}."
+    excepted = [
+        one
         for rule, said in json.loads(text).items()
         if isinstance(said, Mapping)
         for one in exceptions_in(rule, said)
-        if not one.counts
+    ]
+    if excepted and (why := day_unknown()):
+        return [why]
+    return [
+        f"{one.rule}.{SETTING}: that of {one.resource} has expired on {one.until}."
+        for one in excepted
+        if one.has_expired
     ]
 
 
@@ -48,6 +58,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise _TwiceError(f"{name} stands twice in one object: the first counts for nothing.")
         made[name] = value
     return made
+
+
+def _number(text: str) -> float:
+    """JSON Schema takes 1.0 for a whole number."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
 
 
 def _of_rule(rule: str, said: Any) -> Iterator[str]:
@@ -108,7 +124,8 @@ def _unlike(schema: Mapping[str, Any], value: Any, place: str) -> Iterator[str]:
 def _unlike_text(schema: Mapping[str, Any], value: str, place: str) -> Iterator[str]:
     if value not in schema.get("enum", [value]):
         yield f"{place}: {_shown(value)} is not to be had{meant(value, schema['enum'])}"
-    if not re.search(schema.get("pattern", ""), value):
+    # As the engine reads a pattern: `$` is the very end, and a digit one of ASCII.
+    if not re.search(schema.get("pattern", "").replace("$", r"\Z"), value, re.ASCII):
         yield f"{place}: {_shown(value)} is not: {schema['description']}"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from glob import escape
 from types import MappingProxyType
 from typing import Any
 
@@ -29,7 +30,7 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
                 "reason": {**_TEXT, "description": "Why it is passed."},
                 "until": {
                     "type": "string",
-                    "pattern": r"^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$",
+                    "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
                     "description": "The last day on which it is, as 2026-12-31.",
                 },
             },
@@ -50,15 +51,32 @@ class RuleException:
     def covers(self, urn: str) -> bool:
         # A name may have the separator in it; nothing before it may.
         name = urn.split("::", 3)[-1]
-        return any(fnmatchcase(one, self.resource) for one in (name, urn))
+        pattern = "*".join(map(escape, self.resource.split("*")))
+        return any(fnmatchcase(one, pattern) for one in (name, urn))
 
     @property
     def counts(self) -> bool:
         # A day that there is not, as 2026-02-30, comes after the month's last one.
-        return f"{today():%Y-%m-%d}" <= self.until
+        return not day_unknown() and f"{today():%Y-%m-%d}" <= self.until
+
+    @property
+    def has_expired(self) -> bool:
+        return not day_unknown() and not self.counts
+
+
+def day_unknown() -> str:
+    """Why nobody knows what day it is, and so which exceptions count; else empty."""
+    try:
+        today()
+    except ValueError as error:
+        return f"{error}. Without it no exception counts."
+    return ""
 
 
 def exceptions_in(rule: str, settings: Mapping[str, Any]) -> list[RuleException]:
+    """A rule's exceptions; what tells of them has none, or they would hide themselves."""
+    if rule == TELLS:
+        return []
     return [
         RuleException(rule, one["resource"], one["reason"], one["until"])
         for one in settings.get(SETTING, ())

@@ -62,7 +62,6 @@ class PolicyInfo:
     def arguments(self, function: str) -> dict[str, Any]:
         """The arguments that policies of every kind take; a rule has the name of its function."""
         name = function.replace("_", "-")
-        settings = {**self.settings, **_OF_ALL}
         return {
             "name": name,
             "display_name": self.title,
@@ -73,18 +72,28 @@ class PolicyInfo:
             "tags": list(self.tags),
             "url": f"{PAGE}#{name}",
             "config_schema": PolicyConfigSchema(
-                {setting: dict(schema) for setting, schema in settings.items()}
+                {setting: dict(schema) for setting, schema in self.schemas(name).items()}
             ),
         }
 
-    def judge_settings(self, args: ResourceValidationArgs, report: ReportViolation) -> None:
+    def schemas(self, name: str) -> dict[str, Mapping[str, Any]]:
+        """What it takes; an exception from the rule that tells of exceptions would go untold."""
+        return {
+            setting: schema
+            for setting, schema in {**self.settings, **_OF_ALL}.items()
+            if setting != exceptions.SETTING or name != exceptions.TELLS
+        }
+
+    def judge_settings(
+        self, name: str, args: ResourceValidationArgs, report: ReportViolation
+    ) -> None:
         """Reports, once a run, settings that the rule does not have: the engine accepts them."""
         if args.resource_type != STACK:
             return
-        known = [*self.settings, *_OF_ALL]
-        for name in args.get_config():
-            if name not in known:
-                report(f"The rule has no setting {name}: it has {', '.join(known)}.", None)
+        known = self.schemas(name)
+        for setting in args.get_config():
+            if setting not in known:
+                report(f"The rule has no setting {setting}: it has {', '.join(known)}.", None)
 
     def settings_in(self, config: Mapping[str, Any]) -> Settings:
         """The rule's settings: what the pack's configuration says, and else the defaults."""
@@ -102,7 +111,7 @@ class ResourceRule(PolicyInfo):
 
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-            self.judge_settings(args, report)
+            self.judge_settings(named["name"], args, report)
             unknowns, args.props = Unknowns(), _read(args.props)
             settings = self.settings_in(args.get_config())
 

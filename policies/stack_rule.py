@@ -89,7 +89,7 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
         self, args: ResourceValidationArgs | StackValidationArgs, report_violation: ReportViolation
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
-            self._info.judge_settings(args, report_violation)
+            self._info.judge_settings(self.name, args, report_violation)
             self._said[args.urn] = args.props
             return
         unknowns = Unknowns()

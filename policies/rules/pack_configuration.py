@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from policies.exceptions import CONFIGURED, exceptions_in, meant
+from policies.exceptions import CONFIGURED, day_unknown, exceptions_in, meant
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -23,13 +23,17 @@ def _mistakes() -> Iterator[str]:
     for name in CONFIGURED.levels:
         if name not in rules:
             yield f"The pack has no rule {name}{meant(name, rules)}"
-    for rule in rules:
-        for one in exceptions_in(rule, CONFIGURED.settings.get(rule, {})):
-            if not one.counts:
-                yield (
-                    f"The exception of {one.resource} from {rule} has expired on {one.until}, and "
-                    f"no longer counts: {one.reason}"
-                )
+    excepted = [
+        one for rule in rules for one in exceptions_in(rule, CONFIGURED.settings.get(rule, {}))
+    ]
+    if excepted and (why := day_unknown()):
+        yield why
+    for one in excepted:
+        if one.has_expired:
+            yield (
+                f"The exception of {one.resource} from {one.rule} has expired on {one.until}, and "
+                f"no longer counts: {one.reason}"
+            )
 
 
 def _let_through() -> Iterator[str]:

@@ -56,6 +56,15 @@ def _today(monkeypatch: pytest.MonkeyPatch) -> None:
             {"gpu-pool-tainted": {"exceptions": [{"resource": "a", "reason": "b"}]}},
             ["gpu-pool-tainted.exceptions[0]: until is missing."],
         ),
+        (
+            {"pack-configuration": {"exceptions": [EXCEPTION]}},
+            [
+                "pack-configuration.exceptions: the rule has no such setting: there are "
+                "enforcementLevel, reason."
+            ],
+        ),
+        ({"gpu-count-cap": {"gpus": 1.0}}, []),
+        ({"gpu-count-cap": {"gpus": 1.5}}, ["gpu-count-cap.gpus: 1.5 is not a whole number."]),
         ([], ["This is no object with rules in it."]),
     ],
 )
@@ -73,7 +82,8 @@ def test_what_stands_twice_is_told() -> None:
 
 VALUES = st.recursive(
     st.one_of(
-        st.none(), st.booleans(), st.integers(-2, 2),
+        st.none(), st.booleans(), st.integers(-2, 2), st.floats(),
+        st.integers(-2, 2).map(float),
         st.sampled_from(["", "a", "1.31", "2026-12-31", "2026-13-01", "Standard_NC6"]),
     ),
     lambda inner: st.one_of(
@@ -97,6 +107,32 @@ def test_it_refuses_what_the_engine_refuses_by_the_schemas(row: Any, value: Any)
     found = mistakes_in(json.dumps({rule: {name: value}}))
     refused = not Draft7Validator(dict(schema)).is_valid(value)
     assert bool(found) == refused
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 200_000, *('{"all":' * deep + "1" + "}" * deep for deep in (400, 3000))],
+)
+def test_what_nests_too_deeply_is_a_mistake(text: str) -> None:
+    """It ended the command with a stack of calls."""
+    assert len(mistakes_in(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "until", ["٢٠٢٦-12-31", "2026-12-31\n", "2026-12-3१", "\n2026-12-31"]
+)  # fmt: skip
+def test_a_day_has_ten_letters_and_digits_of_ascii(until: str) -> None:
+    """Compared as a text, others count for ever, or end a day early."""
+    excepted = {"exceptions": [{**EXCEPTION, "until": until}]}
+    (said,) = mistakes_in(json.dumps({"gpu-pool-tainted": excepted}))
+    assert said.startswith("gpu-pool-tainted.exceptions[0].until: ")
+
+
+def test_a_day_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, "tomorrow")
+    (said,) = expired_in(json.dumps({"gpu-pool-tainted": {"exceptions": [EXCEPTION]}}))
+    assert TODAY_VARIABLE in said
+    assert expired_in("{}") == []
 
 
 def test_the_command_checks_files_and_those_of_the_folder(

@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from catalogue.today import TODAY_VARIABLE
+from policies.exceptions import RuleException
 from policies.rules import RULES
 from tests.policies.gpu_stacks import SPECIALISED, TOLERATION, daemon_set, pool, together
 from tests.policies.policy_harness import CANNOT_RUN, Resource, pack_says
@@ -43,6 +46,21 @@ def test_a_resource_is_excepted_by_name_pattern_or_urn(resource: str) -> None:
     told = said({TAINTED: excepting(resource)}, OPEN, pool("other", nodeTaints=[]))
     assert told[TAINTED] == ["other"]
     assert told[TOLD] == [EXCEPTED]
+
+
+LETTERS = st.text(st.sampled_from("ab[]?!-.\\^$(){}|+\n:"), max_size=5)
+
+
+@settings(max_examples=200, deadline=None)
+@given(parts=st.lists(LETTERS, min_size=1, max_size=4), fill=LETTERS, other=LETTERS)
+def test_a_star_stands_for_any_letters_and_every_other_sign_for_itself(
+    parts: list[str], fill: str, other: str
+) -> None:
+    """`pool[1]` did not cover pool[1], and `a?` covered ab."""
+    one = RuleException(TAINTED, "*".join(parts), "being moved", "2026-11-30")
+    assert one.covers(f"urn:pulumi:dev::aks-gpu::t::{fill.join(parts)}")
+    if len(parts) == 1:
+        assert one.covers(f"urn:pulumi:dev::aks-gpu::t::{other}") == (other == parts[0])
 
 
 def test_an_exception_that_has_expired_is_told_and_does_not_count() -> None:
@@ -112,6 +130,33 @@ def test_what_tells_is_not_switched_off_with_the_rest() -> None:
     assert [*told] == [TOLD]
     assert f"{OWNER} is switched off." in told[TOLD]
     assert len(told[TOLD]) == len(RULES)
+
+
+def test_what_tells_of_exceptions_has_none() -> None:
+    """With one of its own the pack told of nothing at all that its configuration let through."""
+    told = said({TAINTED: excepting("*"), TOLD: excepting("*")}, OPEN, kubeconfig_secret="disabled")
+    assert TAINTED not in told
+    assert sorted(told[TOLD]) == [
+        "The rule has no setting exceptions: it has reason.",
+        f"{TAINTED} passes open until 2026-11-30: being moved",
+        "kubeconfig-secret is switched off.",
+    ]
+
+
+@pytest.mark.parametrize("day", ["tomorrow", "2026-02-30", "٢٠٢٦-11-30", "30.11.2026"])
+def test_no_exception_counts_on_a_day_that_nobody_knows(
+    monkeypatch: pytest.MonkeyPatch, day: str
+) -> None:
+    """A mistake in the variable ended the pack, where there was an exception."""
+    monkeypatch.setenv(TODAY_VARIABLE, day)
+    stack = together(pool(**SPECIALISED), daemon_set(TOLERATION))
+    told = said({TAINTED: excepting("*", "9999-12-31"), OWNER: excepting("*")}, OPEN, *stack)
+    assert "open" in told[TAINTED]
+    assert told[OWNER] == ["gpu"]
+    assert [text for text in told[TOLD] if "exception" in text] == [
+        f"{TODAY_VARIABLE} is {day!r}: set a day, such as 2026-11-30. "
+        "Without it no exception counts."
+    ]
 
 
 def test_a_rule_that_there_is_not_is_told() -> None:
