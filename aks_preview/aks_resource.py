@@ -43,6 +43,9 @@ _SECONDS_OF_A_LOOK = 30.0
 
 # Where Azure's answers say how a resource is doing.
 STATE, SUCCEEDED = "provisioningState", "Succeeded"
+# Where a state says that what the program asked for was done, though somebody else was at work
+# when the resource was seen last. Pulumi does not show names that begin so.
+_FINISHED = "__finished"
 # The status of a request that shall make something new, where there is something.
 _IS_THERE = 412
 # How many nodes a pool has, and who says so.
@@ -135,7 +138,7 @@ class AksResource(Handler):
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
         wanted = emptied(self._type.empty, old.inputs, inputs)
-        is_finished = old.outputs.get(STATE) == SUCCEEDED
+        is_finished = _was_finished(old.outputs)
 
         async def now() -> Values:
             """What to send, by the nodes that there are: AKS scales while this waits."""
@@ -167,6 +170,8 @@ class AksResource(Handler):
                 if not self._type.is_filled_in(name, value)
             }
         reason = _why_unfinished(resource_id, old.outputs, outputs)
+        if _was_finished(old.outputs):
+            outputs = _finished(outputs)
         return Found(resource_id, outputs | of_inputs_alone(old.outputs), now, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
@@ -257,7 +262,7 @@ class AksResource(Handler):
     async def _finished(self, task: Task, accepted: Accepted, inputs: Values) -> dict[str, Any]:
         """The outputs of a resource, once what Azure accepted is done."""
         answer = await self._arm.finish(accepted, task.until)
-        return self._type.outputs_of(answer, self._api_version) | _unseen(inputs)
+        return _finished(self._type.outputs_of(answer, self._api_version)) | _unseen(inputs)
 
     async def _may_be(self, resource_id: str) -> bool:
         """Whether a PUT that may have arrived has left something; also if nobody can say.
@@ -411,6 +416,15 @@ def _pools(cluster: Values) -> dict[str, Values]:
     return {pool["name"]: pool for pool in cluster.get("agentPoolProfiles") or ()}
 
 
+def _finished(outputs: dict[str, Any]) -> dict[str, Any]:
+    """The outputs of a resource of which all is done that the program asked for."""
+    return outputs if outputs.get(STATE) == SUCCEEDED else outputs | {_FINISHED: True}
+
+
+def _was_finished(outputs: Values) -> bool:
+    return outputs.get(STATE) == SUCCEEDED or outputs.get(_FINISHED) is True
+
+
 def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:
     """Why the next `pulumi up` has to go on with a resource; '' if it has not.
 
@@ -418,7 +432,7 @@ def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:
     the next time.
     """
     state = str(now.get(STATE) or SUCCEEDED)
-    has_begun_since = state not in _BROKEN and before.get(STATE) == SUCCEEDED
+    has_begun_since = state not in _BROKEN and _was_finished(before)
     if state == SUCCEEDED or has_begun_since:
         return ""
     error = mapping(mapping(now.get("status")).get("provisioningError"))

@@ -1,6 +1,7 @@
 """Azure Resource Manager: resources by their ids, and operations until they end."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _OPERATION = "Azure-AsyncOperation"
 _FAILED = frozenset({"failed", "canceled", "cancelled"})
 _ENDED = _FAILED | {"succeeded"}
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_LOOKS_AFTER_THE_END = 5
 
 
 class NotFoundError(ProviderError):
@@ -181,15 +183,18 @@ class Arm:
         has_ended = await self._has_ended(accepted)
         if accepted.method == "DELETE":
             return {}
+        # Where no operation has ended, the resource's own state tells; a resource may show the end
+        # of one late, or already what somebody else has begun.
+        looks = _LOOKS_AFTER_THE_END if has_ended else math.inf
         resource = None if has_ended else _resource_in(accepted)
         pause = accepted.answer.pause
         waits = _pauses()
-        # Where no operation has ended, the resource's own state tells.
-        while resource is None or not (has_ended or _state(resource).lower() in _ENDED):
+        while resource is None or (looks > 0 and _state(resource).lower() not in _ENDED):
             if resource is not None:
                 await asyncio.sleep(pause or next(waits))
             answer = await self.send("GET", accepted.resource_id, accepted.api_version)
             resource, pause = _resource(answer, accepted.resource_id), answer.pause
+            looks -= 1
         if _state(resource).lower() in _FAILED:
             raise FailedError(because(f"It ended {_state(resource)}", resource))
         return resource

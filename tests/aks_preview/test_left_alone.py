@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aks_preview.aks_resource import as_others_left
-from tests.aks_preview.odd.azure import POOL, OddAzure, serving
+from tests.aks_preview.odd.azure import POOL, Answer, OddAzure, serving
 from tests.aks_preview.odd.clock import run
-from tests.aks_preview.odd.driver import driving
+from tests.aks_preview.odd.driver import Driver, Outcome, driving
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 _COUNT = st.integers(1, 9)
@@ -82,3 +82,91 @@ def test_an_edit_of_a_label() -> None:
 
     put = next(request for request in azure.requests if request.phase == "put")
     assert json.loads(put.body)["properties"].items() >= (scaled | labelled("a")).items()
+
+
+def at_work(state: str, count: int = 1) -> dict[str, Any]:
+    """The pool, while somebody else works on it."""
+    made = {"vmSize": POOL_INPUTS["vmSize"], "count": count, "provisioningState": state}
+    return {"id": POOL, "properties": made}
+
+
+async def refreshed(azure: OddAzure, provider: Driver, state: str) -> Outcome:
+    azure.put(POOL, at_work(state))
+    first = await provider.read(POOL, POOL_INPUTS | {"provisioningState": "Succeeded"}, POOL_INPUTS)
+    # What is seen twice is no other.
+    return await provider.read(POOL, first.outputs, first.inputs)
+
+
+async def made(azure: OddAzure, provider: Driver, state: str) -> Outcome:
+    azure.bend("get", for_ever=Answer(body=at_work(state)))
+    outcome = await provider.create(POOL_INPUTS)
+    azure.bend("get")
+    return outcome
+
+
+async def updated(azure: OddAzure, provider: Driver, state: str) -> Outcome:
+    azure.put(POOL, at_work("Succeeded"))
+    azure.bend("get", for_ever=Answer(body=at_work(state)))
+    outcome = await provider.update(POOL, POOL_INPUTS, POOL_INPUTS, POOL_INPUTS | labelled("b"))
+    azure.bend("get")
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("seen", "state"),
+    [
+        (refreshed, "Upgrading"),
+        (refreshed, "Scaling"),
+        (refreshed, "Failed"),
+        (made, "Updating"),
+        (updated, "Updating"),
+    ],
+)
+def test_a_pool_at_which_somebody_else_was_seen_at_work(seen: Any, state: str) -> None:
+    """A refresh during somebody's upgrade: the next edit of a label took their nodes back."""
+    azure = OddAzure()
+
+    async def edit() -> Outcome:
+        async with serving(azure), driving(azure) as provider:
+            known = await seen(azure, provider, state)
+            assert known.outputs["provisioningState"] == state
+            azure.put(POOL, at_work("Succeeded", count=7))
+            return await provider.update(
+                POOL, known.outputs, POOL_INPUTS, POOL_INPUTS | labelled("a")
+            )
+
+    done = run(edit())
+
+    put = [request for request in azure.requests if request.phase == "put"][-1]
+    assert json.loads(put.body)["properties"]["count"] == 7
+    assert not done.error
+    # It is done, and says no more than that.
+    assert "__finished" not in done.outputs
+
+
+def test_an_operation_that_ends_before_its_pool_says_so() -> None:
+    azure = OddAzure()
+    azure.bend("get", *[Answer(body=at_work("Updating"))] * 2)
+
+    async def create() -> Outcome:
+        async with serving(azure), driving(azure) as provider:
+            return await provider.create(POOL_INPUTS)
+
+    assert run(create()).outputs["provisioningState"] == "Succeeded"
+    assert azure.phases().count("get") == 3
+
+
+@pytest.mark.parametrize("state", ["Creating", "Updating", "Failed"])
+def test_what_was_never_finished_is_made_as_the_program_says(state: str) -> None:
+    azure = OddAzure()
+
+    async def go_on() -> None:
+        async with serving(azure), driving(azure) as provider:
+            azure.put(POOL, at_work(state, count=7))
+            known = await provider.read(POOL, POOL_INPUTS, POOL_INPUTS)
+            await provider.update(POOL, known.outputs, POOL_INPUTS, POOL_INPUTS | labelled("a"))
+
+    run(go_on())
+
+    put = [request for request in azure.requests if request.phase == "put"][-1]
+    assert json.loads(put.body)["properties"]["count"] == POOL_INPUTS["count"]
