@@ -27,7 +27,7 @@ from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
 from provider_kit.values import holds_unknown, property_map
-from provider_kit.waiting import wait_because_of, waited
+from provider_kit.waiting import in_time, wait_because_of, waited
 
 Result = TypeVar("Result")
 
@@ -328,7 +328,7 @@ async def once_accepted(
             if not is_busy and not names_new_feature(said):
                 raise
             await wait_because_of(explained(error))
-            pause = pause_of(error.response) or next(waits)
+            pause = in_time(pause_of(error.response) or next(waits))
         else:
             waited()
             return result

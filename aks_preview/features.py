@@ -21,6 +21,7 @@ from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import BOOLEAN, STRING, ObjectOf, mistakes
 from provider_kit.values import property_map
+from provider_kit.waiting import due
 
 NAMESPACE: Final = "providerNamespace"
 FEATURE: Final = "featureName"
@@ -161,14 +162,15 @@ class FeatureRegistration(Handler):
         state, pause = "", _SHORTEST_PAUSE
         try:
             async with asyncio.timeout_at(task.until):
-                while state != _REGISTERED:
-                    if state:
-                        await self._cancellation.watch(asyncio.sleep(pause))
-                        pause = min(pause * 1.5, _LONGEST_PAUSE)
-                    look = self._arm.look(path, api_version)
-                    before, state = state, _state(await self._cancellation.watch(look))
-                    if state != before:
-                        await self._log.info(task.urn, f"{what} is {state}.")
+                with due(task.until):
+                    while state != _REGISTERED:
+                        if state:
+                            await self._cancellation.watch(asyncio.sleep(pause))
+                            pause = min(pause * 1.5, _LONGEST_PAUSE)
+                        look = self._arm.look(path, api_version)
+                        before, state = state, _state(await self._cancellation.watch(look))
+                        if state != before:
+                            await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:
             raise ProviderError(
                 f"{what} is still {state or 'not answered for'}, and customTimeouts allow no more "

@@ -5,25 +5,27 @@ proxy. So its code has to be of a resource that is not there, and the parent has
 gone itself.
 """
 
+import re
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.serving import ProviderError
 
-# The codes of ARM and AKS for a resource that is not there, and for a parent of it.
-_NOT_THERE = frozenset(
+# The codes of ARM and AKS for a type that is not there; where they are not of one type, the message
+# names what is not there.
+_OF_A_TYPE: Mapping[str, str] = MappingProxyType(
     {
-        "agentpoolnotfound",
-        "featurenotfound",
-        "managedclusternotfound",
-        "notfound",
-        "parentresourcenotfound",
-        "resourcegroupnotfound",
-        "resourcenotfound",
+        "agentpoolnotfound": "agentpools",
+        "featurenotfound": "features",
+        "managedclusternotfound": "managedclusters",
+        "resourcegroupnotfound": "resourcegroups",
     }
 )
+_OF_A_PARENT, _OF_WHAT_IT_NAMES = "parentresourcenotfound", "resourcenotfound"
 # AKS's own for any of its resources; its message need not say which.
-_OF_ANYTHING = "notfound"
+_OF_AKS, _AKS = "notfound", "/providers/microsoft.containerservice/"
 _PLACES_VERSION = "2022-12-01"
 # Whoever may not look at a parent is told so by the subscription, which so is there.
 _MAY_NOT_LOOK = "AuthorizationFailed"
@@ -44,10 +46,8 @@ async def require_gone(
     arm: Arm, resource_id: str, api_version: str, until: float | None, error: NotFoundError
 ) -> None:
     """Raises ProviderError unless a resource that ARM answers 404 for is gone for certain."""
-    if not says_not_there(error, resource_id):
-        raise _doubt(resource_id, error)
-    parent = _parent(resource_id)
-    if parent is None:
+    missing, parent = _missing(error, resource_id), _parent(resource_id)
+    if missing is None or parent is None:
         raise _doubt(resource_id, error)
     version = api_version if "/providers/" in parent.lower() else _PLACES_VERSION
     try:
@@ -57,14 +57,49 @@ async def require_gone(
     except ProviderError as inner:
         if not str(inner).startswith(_MAY_NOT_LOOK):
             raise _doubt(resource_id, inner) from inner
+    else:
+        if missing != resource_id:
+            # What is said to be missing is there, or holds what is there.
+            raise _doubt(resource_id, error)
 
 
 def says_not_there(error: NotFoundError, resource_id: str) -> bool:
     """Whether a 404 says of a resource, or a parent of it, that it is not there."""
+    return _missing(error, resource_id) is not None
+
+
+def _missing(error: NotFoundError, resource_id: str) -> str | None:
+    """Which of a resource and its parents a 404 says is not there; None if it says it of none."""
     said = error.said.casefold()
     code = said.partition(":")[0].strip()
-    names = resource_id.casefold().split("/")[4::2]
-    return code == _OF_ANYTHING or (code in _NOT_THERE and any(name in said for name in names))
+    if code == _OF_AKS:
+        return resource_id if _AKS in resource_id.casefold() else None
+    line = [*_line(resource_id)]
+    if not any(name in said for name in resource_id.casefold().split("/")[4::2]):
+        return None
+    if code == _OF_A_PARENT:
+        return _parent(resource_id)
+    if code in _OF_A_TYPE:
+        return next((each for each in line if _type(each) == _OF_A_TYPE[code]), None)
+    if code != _OF_WHAT_IT_NAMES:
+        return None
+    # Paths are surer than names: a pool may have the name of its group.
+    paths = [each for each in line if each.casefold().rpartition("/providers/")[2] in said]
+    words = set(re.findall(r"[\w.-]*[\w-]", said))
+    named = [each for each in line if each.casefold().rpartition("/")[2] in words]
+    return next(iter([*paths, *named]), None)
+
+
+def _line(resource_id: str) -> Iterator[str]:
+    """A resource and its parents, up to the group."""
+    each: str | None = resource_id
+    while each is not None and (parent := _parent(each)) is not None:
+        yield each
+        each = parent
+
+
+def _type(resource_id: str) -> str:
+    return resource_id.casefold().split("/")[-2]
 
 
 def _parent(resource_id: str) -> str | None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
@@ -17,7 +17,7 @@ from provider_kit.configuration import Configuration
 from provider_kit.errors import FailedError, because, explained, official, reasons
 from provider_kit.exchange import Answer, Delivery, Exchange, Patience
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import last_reason, wait_because_of
+from provider_kit.waiting import due, last_reason, wait_because_of
 
 Result = TypeVar("Result")
 Method = Literal["PUT", "PATCH", "DELETE"]
@@ -29,6 +29,7 @@ _FAILED = frozenset({"failed", "canceled", "cancelled"})
 _ENDED = _FAILED | {"succeeded"}
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
 _LOOKS_AFTER_THE_END = 5
+_LONGEST_PAUSE_OF_AZURE = 60.0
 
 
 class NotFoundError(ProviderError):
@@ -106,7 +107,8 @@ class Arm:
         """Raises ProviderError where Azure fails, or where it is not done in time."""
         try:
             async with asyncio.timeout_at(until):
-                yield
+                with due(until):
+                    yield
         except TimeoutError as error:
             reason = last_reason()
             last = f"\nWhat it waited for last: {reason}" if reason else ""
@@ -191,7 +193,7 @@ class Arm:
         waits = _pauses()
         while resource is None or (looks > 0 and _state(resource).lower() not in _ENDED):
             if resource is not None:
-                await asyncio.sleep(pause or next(waits))
+                await asyncio.sleep(_pause(pause, waits))
             answer = await self.send("GET", accepted.resource_id, accepted.api_version)
             resource, pause = _resource(answer, accepted.resource_id), answer.pause
             looks -= 1
@@ -208,12 +210,12 @@ class Arm:
         )
         while url:
             if not exchange.is_own(url):
-                host = urlsplit(url).netloc
+                address = url.partition("?")[0]
                 await wait_because_of(
-                    f"{host} is not of this cloud, and not asked for the operation."
+                    f"{address} is not of this cloud, and not asked for the operation."
                 )
                 return False
-            await asyncio.sleep(answer.pause or next(waits))
+            await asyncio.sleep(_pause(answer.pause, waits))
             try:
                 answer = await exchange.ask("GET", url)
             except ClientAuthenticationError:
@@ -251,6 +253,11 @@ def _pauses() -> Iterator[float]:
     while True:
         yield pause
         pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+
+def _pause(said: float | None, waits: Iterator[float]) -> float:
+    """Seconds before the next question: Azure may say long ones of what is soon done."""
+    return min(said, _LONGEST_PAUSE_OF_AZURE) if said else next(waits)
 
 
 def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:

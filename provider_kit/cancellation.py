@@ -43,6 +43,11 @@ class Cancellation:
             self._until = asyncio.get_running_loop().time() + _SECONDS_OF_GRACE
             self._asked.set()
 
+    def require_none(self) -> None:
+        """Raises CancelledUpdateError once the cancellation is asked for."""
+        if self._asked.is_set():
+            raise CancelledUpdateError
+
     async def watch(self, work: Awaitable[Result]) -> Result:
         """The work's result; CancelledUpdateError as soon as the cancellation is asked for."""
         return await self._watch(work, CancelledUpdateError)

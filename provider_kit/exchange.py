@@ -35,7 +35,7 @@ from azure.mgmt.core.policies import (
 
 from provider_kit.cancellation import Cancellation
 from provider_kit.errors import body_of, explained
-from provider_kit.waiting import wait_because_of, waited
+from provider_kit.waiting import in_time, wait_because_of, waited
 
 # With `*`, the header of a request that shall make something, and change nothing.
 ONLY_NEW = "If-None-Match"
@@ -99,10 +99,19 @@ class _Request(HttpRequest):
 
 
 class _Wire(AsyncHTTPPolicy[Any, Any]):
-    """Notes what becomes of a request, and reads as much of the answer as comes."""
+    """Notes what becomes of a request, and reads as much of the answer as comes.
+
+    After a cancellation it only lets through who asks what there is.
+    """
+
+    def __init__(self, cancellation: Cancellation) -> None:
+        super().__init__()
+        self._cancellation = cancellation
 
     async def send(self, request: PipelineRequest[Any]) -> PipelineResponse[Any, Any]:
         delivery = getattr(request.http_request, "delivery", None) or Delivery()
+        if request.http_request.method != "GET":
+            self._cancellation.require_none()
         before, delivery.is_unclear = delivery.is_unclear, True
         request.context.options["stream"] = True
         try:
@@ -112,7 +121,7 @@ class _Wire(AsyncHTTPPolicy[Any, Any]):
                 delivery.is_unclear = before
             raise
         status = answer.http_response.status_code
-        if 400 <= status < 500 and status != 408:
+        if 300 <= status < 500 and status != 408:
             delivery.is_unclear = before
         elif 200 <= status < 300:
             delivery.is_accepted = True
@@ -152,7 +161,7 @@ class Exchange:
             UserAgentPolicy("aks-gpu"),
             AsyncARMAutoResourceProviderRegistrationPolicy(),
             AsyncARMChallengeAuthenticationPolicy(credential, scope),
-            _Wire(),
+            _Wire(cancellation),
         ]
         self._pipeline: AsyncPipeline[Any, Any] = AsyncPipeline(_Transport(), policies)
         self._credential = credential
@@ -208,7 +217,7 @@ class Exchange:
             if not passes or tried > self._patience[0 if has_connection else 1]:
                 raise error
             await wait_because_of(explained(error))
-            pause = self._patience.pause(tried) if pause is None else pause
+            pause = self._patience.pause(tried) if pause is None else in_time(pause)
             await self._cancellation.watch(asyncio.sleep(pause))
             if request.delivery.is_unclear:
                 # What is there now may be what an earlier try has made.
@@ -224,11 +233,11 @@ class Exchange:
             answer = _answer(passed.http_response)
             if (broken := passed.context.get("broken")) and request.method == "GET":
                 raise ServiceResponseError(broken, error=broken)
-            onwards = urljoin(request.url, answer.headers.get("Location", ""))
             follows = answer.status in _KEEPING_THE_METHOD or (
                 answer.status in _REDIRECTIONS and request.method == "GET"
             )
-            if not follows or not self.is_own(onwards):
+            onwards = _joined(request.url, answer.headers.get("Location")) if follows else ""
+            if not self.is_own(onwards):
                 break
             request.url = onwards
         return answer
@@ -241,6 +250,14 @@ def _answer(response: Any) -> Answer:
         content = None
     content = content if _fits(content) else None
     return Answer(response.status_code, response.headers, content, response)
+
+
+def _joined(url: str, address: str | None) -> str:
+    """The URL of an address at a URL; nothing where it is none."""
+    try:
+        return urljoin(url, address) if address else ""
+    except ValueError:
+        return ""
 
 
 def _fits(value: Any, depth: int = 0) -> bool:

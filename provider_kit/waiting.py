@@ -1,6 +1,8 @@
 """What the work on a resource waits for: told to the user, and kept for when its time is up."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 Tell = Callable[[str], Awaitable[None]]
@@ -39,6 +41,29 @@ def waited() -> None:
     """Ends the waiting: what it was for is there."""
     if (waiting := _CURRENT.get()) is not None:
         waiting.reason = ""
+
+
+# When the work has to be done, by the clock of the event loop.
+_DUE: ContextVar[float | None] = ContextVar("due", default=None)
+_SECONDS_OF_A_LAST_TRY = 10.0
+
+
+@contextmanager
+def due(until: float | None) -> Iterator[None]:
+    """Bounds what is waited for within; None leaves it as it is."""
+    token = _DUE.set(_DUE.get() if until is None else until)
+    try:
+        yield
+    finally:
+        _DUE.reset(token)
+
+
+def in_time(seconds: float) -> float:
+    """A pause that leaves the time for a last try."""
+    if (until := _DUE.get()) is None:
+        return seconds
+    left = until - asyncio.get_running_loop().time() - _SECONDS_OF_A_LAST_TRY
+    return min(seconds, left) if left > 1 else seconds
 
 
 def last_reason() -> str:

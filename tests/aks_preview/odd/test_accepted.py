@@ -1,5 +1,6 @@
 """What Azure accepted is in the state, whatever its answers look like; what it refused is not."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -247,3 +248,129 @@ def test_the_time_that_a_resource_may_take_ends_a_wait_of_years() -> None:
 
     assert outcome.id == POOL
     assert "It took longer than it may" in outcome.error
+
+
+@pytest.mark.parametrize("status", [307, 308])
+@pytest.mark.parametrize("hops", [1, 3])
+def test_what_a_redirection_led_to_and_somebody_else_made_is_not_kept(
+    status: int, hops: int
+) -> None:
+    """A redirection refuses too: the pool that was met at its end came into the state."""
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 5}})
+    azure.bend("look", refusal(404, "NotFound"))
+    there = refusal(412, "PreconditionFailed", "It is there.")
+    onwards = Answer(status, b"", {"Location": f"{{url}}{POOL}?api-version=2"}, is_done=False)
+    azure.bend("put", *[onwards] * hops, there)
+
+    outcome = exchanged(azure, create)
+
+    assert (outcome.id, "exists already" in outcome.error) == ("", True), outcome.error
+
+
+@pytest.mark.parametrize("status", some_fast([307, 300, 304, 301, 302, 303, 305, 308, 399], 3))
+def test_a_redirection_to_nowhere_makes_nothing(status: int) -> None:
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 5}})
+    azure.bend("look", refusal(404, "NotFound"))
+    azure.bend("put", for_ever=Answer(status, b"", is_done=False))
+
+    assert exchanged(azure, create).id == ""
+
+
+@pytest.mark.parametrize(
+    "url", some_fast(["https://[bad", "https://[::1", "https://h:port/", "//[", "\\"], 1)
+)
+@pytest.mark.parametrize("header", ["Location", OPERATION])
+@pytest.mark.parametrize("phase", ["look", "put", "poll", "get", "delete", "delete poll", "gone"])
+def test_an_address_that_is_none_is_no_fault(phase: str, header: str, url: str) -> None:
+    """What stands in a header was read as a URL before anybody wanted one."""
+    azure = OddAzure()
+    accepted = {"delete": 202, "put": 201, "poll": 202, "delete poll": 202}
+    status = accepted.get(phase, 200)
+    body = {"id": POOL, "properties": {"count": 1}} if status in (200, 201) else b""
+    azure.bend(phase, Answer(404 if phase == "look" else status, body, {header: url}))
+    if phase == "look":
+        azure.bend(phase, Answer(404, refusal(404, "NotFound").body, {header: url}))
+
+    async def live(provider: Driver) -> Outcome:
+        made = await create(provider)
+        ended = await provider.delete(POOL, POOL_INPUTS, seconds=50)
+        for outcome in (made, ended):
+            assert "fault" not in outcome.error
+        assert not any("fault" in told for told in provider.log)
+        return made
+
+    assert exchanged(azure, live).id == POOL
+
+
+@pytest.mark.parametrize("phase", ["put", "poll", "get", "delete", "delete poll", "gone"])
+@pytest.mark.parametrize("status", some_fast([200, 429, 202, 503], 2))
+def test_a_wait_that_is_longer_than_there_is_time_ends_with_a_look(phase: str, status: int) -> None:
+    """It slept the whole hour in silence, and failed; what it waited for had long been there."""
+    azure, day = OddAzure(), {"Retry-After": "86400"}
+    is_delete = phase in ("delete", "delete poll", "gone")
+    if is_delete:
+        azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
+    waiting: dict[str, Answer] = {
+        "put": Answer(201, {"id": POOL}, day | {OPERATION: "{url}/operations/poll"}),
+        "delete": Answer(202, b"", day | {OPERATION: "{url}/operations/delete-poll"}),
+        "get": Answer(200, {"id": POOL, "properties": {"provisioningState": "Updating"}}, day),
+        "gone": Answer(200, {"id": POOL, "properties": {"provisioningState": "Deleting"}}, day),
+    }
+    running = Answer(status, {"status": "InProgress"}, day)
+    answer = waiting.get(phase, running) if status < 300 else refusal(status, "Slow", **day)
+    azure.bend(phase, answer)
+
+    async def live(provider: Driver) -> Outcome:
+        if is_delete:
+            return await provider.delete(POOL, POOL_INPUTS, seconds=1800)
+        return await provider.create(POOL_INPUTS, seconds=1800)
+
+    outcome = exchanged(azure, live)
+
+    assert (outcome.id, outcome.error) == ("" if is_delete else POOL, "")
+
+
+@pytest.mark.parametrize("method", ["delete", "put", "register", "unregister"])
+def test_nothing_is_begun_after_a_cancellation(method: str) -> None:
+    """A deletion was still sent, in the seconds that are for the answers to come."""
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 1}})
+    feature = FEATURE_INPUTS | {"unregisterOnDelete": True}
+
+    async def live(provider: Driver) -> Outcome:
+        # Signed in, it could send at once.
+        await provider.read(POOL, POOL_INPUTS, POOL_INPUTS)
+        await provider.provider.cancel()
+        match method:
+            case "delete":
+                return await provider.delete(POOL, POOL_INPUTS)
+            case "put":
+                return await update(provider)
+            case "register":
+                return await register(provider)
+        return await provider.delete(FEATURE, feature, kind=FEATURE_TYPE)
+
+    outcome = exchanged(azure, live)
+
+    assert "cancelled" in outcome.error
+    assert method not in azure.phases()
+
+
+def test_a_cancellation_between_two_tries_is_the_end() -> None:
+    """The second try comes at once; it was sent all the same."""
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 1}})
+    azure.bend("delete", for_ever=refusal(503, "Busy"))
+
+    async def live(provider: Driver) -> Outcome:
+        deleting = asyncio.create_task(provider.delete(POOL, POOL_INPUTS))
+        while "delete" not in azure.phases():  # noqa: ASYNC110 (Azure says nothing of itself)
+            await asyncio.sleep(0)
+        await provider.provider.cancel()
+        return await deleting
+
+    outcome = exchanged(azure, live)
+
+    assert (outcome.id, azure.phases().count("delete")) == (POOL, 1)

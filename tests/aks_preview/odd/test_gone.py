@@ -183,3 +183,43 @@ def test_a_pool_waits_for_one_of_its_name_that_is_being_deleted() -> None:
         return outcome
 
     assert (exchanged(azure, create).id, azure.phases().count("look")) == (POOL, 4)
+
+
+_NESTED = "Microsoft.ContainerService/managedClusters/cluster/agentPools/gpu"
+_ABOVE = _NESTED.rpartition("/agentPools/")[0]
+OF_THE_POOL = [
+    ("AgentPoolNotFound", "Could not find agent pool gpu of cluster."),
+    ("NotFound", "Could not find it."),
+    ("ResourceNotFound", f"The Resource '{_NESTED}' under resource group 'group' was not found."),
+    ("ResourceNotFound", f"The resource {POOL} was not found."),
+]
+OF_A_PARENT = [
+    ("ResourceGroupNotFound", "Resource group 'group' could not be found."),
+    ("ManagedClusterNotFound", "Could not find the cluster of gpu."),
+    ("ResourceNotFound", f"The Resource '{_ABOVE}' under resource group 'group' was not found."),
+    ("ResourceNotFound", f"The Resource '{CLUSTER}' was not found."),
+    ("ParentResourceNotFound", f"The parent resource '{CLUSTER}' of agentPools/gpu is not there."),
+]
+
+
+@pytest.mark.parametrize("gone", ["", CLUSTER, GROUP])
+@pytest.mark.parametrize(("code", "message"), [*OF_THE_POOL, *OF_A_PARENT])
+def test_a_parent_that_is_there_is_not_gone(code: str, message: str, gone: str) -> None:
+    """A refresh dropped a pool for want of its cluster, though the cluster answered."""
+    is_gone = bool(gone) or (code, message) in OF_THE_POOL
+    for phase, ask in (("look", read), ("gone", delete)):
+        azure = there(POOL)
+        if gone:
+            azure.take_away(gone)
+        azure.bend(phase, for_ever=refusal(404, code, message))
+        outcome = ask(azure)
+        assert (outcome.id, bool(outcome.error)) == (("", False) if is_gone else (POOL, True))
+
+
+def test_a_proxy_that_knows_nothing_proves_nothing() -> None:
+    """The word of AKS for what it does not have is no word of ARM for a group."""
+    azure = there(POOL)
+    for phase in ("look", "cluster", "group"):
+        azure.bend(phase, for_ever=refusal(404, "NotFound", "gpu in cluster in group: nothing."))
+
+    assert read(azure).id == POOL
