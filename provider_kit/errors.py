@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -56,27 +56,44 @@ _ADVICE: Mapping[str, str] = MappingProxyType(
         "ZonalAllocationFailed": _CAPACITY,
     }
 )
-# Where a reason stands: the names that Azure's services, its directory and gateways have for them.
+# Where a reason stands: the names that Azure's services, its directory and gateways have for them,
+# as `_name` writes them.
 _CODES = ("code", "errorcode", "error")
-_MESSAGES = ("message", "error_description", "errormessage", "detail", "title")
-# What may hold one further in, and which parts of it do.
-_INNER = (
-    "error",
+_MESSAGES = (
+    "message",
+    "errordescription",
+    "errormessage",
+    "exceptionmessage",
+    "detail",
+    "title",
+    "description",
+    "faultstring",
+    "reason",
+    "value",
+)
+# What is in these is about the reason, all of it.
+_REASONS = (
+    *_CODES,
+    *_MESSAGES,
     "errors",
     "details",
     "innererror",
     "additionalinfo",
+    "info",
     "statusmessage",
     "provisioningerror",
-    "properties",
-    "status",
-    "response",
+    "fault",
 )
+# These may hold one, among other things.
+_AROUND = ("properties", "status", "response")
 _POLICY = (
     ("policy assignment", ("policyassignmentdisplayname", "policyassignmentname")),
     ("policy definition", ("policydefinitiondisplayname", "policydefinitionname")),
     ("policy set", ("policysetdefinitiondisplayname", "policysetdefinitionname")),
 )
+_EVALUATED = "evaluationdetails"
+_NAMESPACE = re.compile(r".*[.:](?=.)", re.DOTALL)
+_NO_LETTER = re.compile(r"[\W_]")
 _MARKUP = re.compile(
     r"<!--.*?-->|<(script|style|head)\b.*?</\1\s*>|<[^>]*>", re.DOTALL | re.IGNORECASE
 )
@@ -116,7 +133,7 @@ def explained(error: BaseException) -> str:
 
 def words(error: HttpResponseError) -> str:
     """Azure's codes and messages, for those who look for one of them."""
-    return "\n".join(reasons(body_of(error.response)))
+    return "\n".join(reasons(body_of(error.response), is_refusal=True))
 
 
 def official(response: Any) -> str:
@@ -149,33 +166,40 @@ def body_of(response: Any) -> str:
         return ""
 
 
-def reasons(said: Any) -> Iterator[str]:
-    """Lines with each code and message in an answer, those further in indented."""
+def reasons(said: Any, *, is_refusal: bool = False) -> Iterator[str]:
+    """Lines with each code and message in an answer, those further in indented.
+
+    All of a refusal is about the reason; an operation or a resource has it somewhere.
+    """
     told = set()
-    left = [(0, said)]
+    left = [(0, said, is_refusal)]
     while left:
-        indent, value = left.pop()
+        indent, value, is_reason = left.pop()
         match value:
             case str():
-                line, inner = _of_text(value)
+                line, inner = _of_text(value, is_reason=is_reason)
             case Mapping():
-                line, inner = _of_object({str(name).lower(): held for name, held in value.items()})
+                line, inner = _of_object(value, is_reason=is_reason)
             case list():
-                line, inner = "", value
+                line, inner = "", [(item, is_reason) for item in value]
             case _:
                 continue
         if line and line not in told:
             told.add(line)
             yield f"{'  ' * min(indent, 10)}{line}"
-        left += [(indent + bool(line), part) for part in reversed(inner)]
+        left += [(indent + bool(line), *part) for part in reversed(inner)]
 
 
-def _of_text(text: str) -> tuple[str, list[Any]]:
+# A part of an answer, and whether all of it is about the reason.
+_Part = tuple[Any, bool]
+
+
+def _of_text(text: str, *, is_reason: bool) -> tuple[str, list[_Part]]:
     """What a text says; some of them hold JSON, or are a page of a proxy."""
     text = masked(text.strip())
-    if text[:1] in ("{", "["):
+    if text[:1] in ("{", "[", '"'):
         try:
-            return "", [json.loads(text)]
+            return "", [(json.loads(text), is_reason)]
         except (ValueError, RecursionError):
             pass
     if text.startswith("<"):
@@ -186,33 +210,57 @@ def _of_text(text: str) -> tuple[str, list[Any]]:
     return text, []
 
 
-def _of_object(held: Mapping[str, Any]) -> tuple[str, list[Any]]:
-    if (policy := _policy(held)) is not None:
-        return policy, []
-    message = next((text for name in _MESSAGES if (text := _text(held.get(name)))), "")
-    code = next((text for name in _CODES if (text := _text(held.get(name)))), "")
-    inner = [held[name] for name in _INNER if isinstance(held.get(name), Mapping | list)]
-    if status := _text(held.get("statusmessage")):
-        inner.append(status)
-    if message[:1] in ("{", "["):
-        inner, message = [message, *inner], ""
-    target = _text(held.get("target"))
-    line = ": ".join(filter(None, [code, message]))
-    return f"{line} (target: {target})" if line and target else line, inner
+def _of_object(value: Mapping[str, Any], *, is_reason: bool) -> tuple[str, list[_Part]]:
+    """What an object says in one line, and its other parts that may say more."""
+    info = next((held for name, held in value.items() if _name(name) == "info"), None)
+    if isinstance(info, Mapping) and (policy := _policy(info)):
+        return policy, [(held, True) for name, held in info.items() if _name(name) == _EVALUATED]
+    left = {name: held for name, held in value.items() if held}
+    code = _first(left, _CODES)
+    message = _first(left, _MESSAGES)
+    says = [_text(left.get(name)) for name in (code, message)]
+    is_json = says[1][:1] in ("{", "[")
+    line = ": ".join(filter(None, says[: 1 if is_json else 2]))
+    if line and (target := _first(left, ("target",))):
+        line = f"{line} (target: {_text(left.pop(target))})"
+    for name in (code, *([] if is_json else [message])):
+        left.pop(name, None)
+    inner = []
+    for original, held in sorted(left.items(), key=lambda part: _order(_name(part[0]))):
+        name = _name(original)
+        if not isinstance(held, str):
+            if is_reason or name in _REASONS or name in _AROUND:
+                inner.append((held, is_reason or name in _REASONS))
+        # A word of these is a state.
+        elif name in _REASONS or (name in _AROUND and " " in held.strip()):
+            inner.append((held, True))
+        elif is_reason and not message and name not in _AROUND:
+            inner.append((f"{original}: {held}", True))
+    return line, inner
 
 
-def _policy(held: Mapping[str, Any]) -> str | None:
-    """Which policy forbids it; None where none is named."""
-    info = held.get("info")
-    if not isinstance(info, Mapping):
-        return None
-    lower = {str(name).lower(): value for name, value in info.items()}
+def _name(name: str) -> str:
+    """The name of a part as they are compared: `odata.error` and `Error` are one."""
+    return _NO_LETTER.sub("", _NAMESPACE.sub("", str(name))).lower()
+
+
+def _order(name: str) -> int:
+    known = (*_REASONS, *_AROUND)
+    return known.index(name) if name in known else len(known)
+
+
+def _first(held: Mapping[str, Any], names: Iterable[str]) -> str:
+    """The part with a text that has the first of these names; nothing if there is none."""
+    texts = [part for part, text in held.items() if _text(text)]
+    return next((part for name in names for part in texts if _name(part) == name), "")
+
+
+def _policy(info: Mapping[str, Any]) -> str:
+    """Which policy forbids it, if one is named."""
     named = [
-        f"{kind} {text}"
-        for kind, names in _POLICY
-        if (text := next((text for name in names if (text := _text(lower.get(name)))), ""))
+        f"{kind} {_text(info[part])}" for kind, names in _POLICY if (part := _first(info, names))
     ]
-    return f"Forbidden by {', '.join(named)}." if named else None
+    return f"Forbidden by {', '.join(named)}." if named else ""
 
 
 def _text(value: Any) -> str:
@@ -224,7 +272,7 @@ def _answer(error: HttpResponseError) -> str:
         # azure-identity's own words; of its exchange with the authority it repeats no secret.
         return f"Azure does not let us in: {error.message}"
     said = body_of(error.response)
-    lines = list(reasons(said))
+    lines = list(reasons(said, is_refusal=True))
     if error.response is None:
         return "\n".join([str(error.message), *_advice(lines)])
     reason = f" ({error.reason})" if error.reason else ""

@@ -152,14 +152,15 @@ def _tells_failures(method: _Method) -> _Method:
         try:
             return await method(self, request, context)
         except Exception as raised:
-            # The SDK's servicer wraps what a provider raises; the provider's own error is behind.
-            error = raised if isinstance(raised, ProviderError) else raised.__context__
+            # The SDK's servicer wraps what a provider raises, not so ours of Diff and Update.
+            behind = raised.__context__ if type(raised) is Exception else None
+            error = behind or raised
             if isinstance(error, ResourceInitError):
                 details = (("grpc-status-details-bin", _detail(error)),)
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)), details)
             if isinstance(error, ProviderError):
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)))
-            if error is None or isinstance(raised, NotImplementedError):
+            if isinstance(raised, NotImplementedError):
                 raise
             await context.abort(grpc.StatusCode.UNKNOWN, masked(_unforeseen(error)))
 

@@ -3,14 +3,16 @@
 import html
 import json
 from typing import Any
+from unittest import mock
 from urllib.parse import quote
 
 import pytest
+from grpc.aio import AioRpcError
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.aks_preview.odd.azure import OPERATION, POOL, Answer, OddAzure, refusal, texts
-from tests.aks_preview.odd.driver import Driver, Outcome, secret
+from tests.aks_preview.odd.driver import POOL_TYPE, Driver, Outcome, secret
 from tests.aks_preview.odd.test_accepted import A_FEW, create, exchanged, some_fast
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
@@ -24,6 +26,7 @@ POLICY = {
         "policyAssignmentName": "a1",
     },
 }
+EVALUATED = {"policyAssignmentDisplayName": "a", "evaluationDetails": {"reason": WHY}}
 BODIES: list[Any] = [
     {"error": INNER},
     INNER,
@@ -43,6 +46,15 @@ BODIES: list[Any] = [
     WHY,
     f"<html><head><title>{WHY}</title><style>x</style></head><body>y</body></html>",
     f"<html><body><h1>502</h1><p>{html.escape(WHY)}</p></body></html>",
+    {"odata.error": {"code": "Outer", "message": {"lang": "en", "value": WHY}}},
+    {"title": "Some are invalid.", "errors": {"count": [WHY]}},
+    {"Message": "An error has occurred.", "ExceptionMessage": WHY},
+    {"error": {"code": "Outer", "message": "o", "details": {"count": {"message": WHY}}}},
+    {"error": {"code": "Outer", "message": "o", "innererror": WHY}},
+    {"code": "Outer", "reason": WHY},
+    {"error": {"code": "Outer", "message": "o", "additionalInfo": [{"info": {"message": WHY}}]}},
+    {"fault": {"faultstring": WHY}},
+    {"error": {"additionalInfo": [{"info": EVALUATED}]}},
 ]
 
 
@@ -99,6 +111,24 @@ def test_any_text_is_told_without_commands_to_a_terminal(text: str, status: int)
     azure.bend("put", for_ever=Answer(status, long, is_done=False))
 
     assert exchanged(azure, create).error
+
+
+@pytest.mark.parametrize("method", ["diff", "update"])
+def test_what_nobody_has_thought_of_is_told_as_a_fault_without_secrets(method: str) -> None:
+    """What Diff and Update did not foresee was told raw, and with the secrets in it."""
+
+    async def live(provider: Driver) -> Outcome:
+        broken = mock.Mock(side_effect=KeyError("not swordfish"))
+        handler = provider.provider.handler(POOL_TYPE)
+        known = {"olds": POOL_INPUTS, "old_inputs": POOL_INPUTS, "news": SECRETS}
+        urn = f"urn:pulumi:test::odd::{POOL_TYPE}::subject"
+        with mock.patch.object(handler, method, broken), pytest.raises(AioRpcError) as told:
+            await provider.ask(method.title(), urn=urn, id=POOL, **known)
+        return Outcome(error=told.value.details() or "")
+
+    words = exchanged(OddAzure(), live).error
+    assert words.startswith("The provider has a fault (mock.py:")
+    assert "swordfish" not in words
 
 
 SECRET = 'hunter2 & "friends"/ä'
