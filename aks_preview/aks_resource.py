@@ -21,6 +21,7 @@ from provider_kit.absence import find, says_not_there
 from provider_kit.arm import Accepted, Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
+from provider_kit.engine_log import EngineLog
 from provider_kit.errors import because, explained, words
 from provider_kit.exchange import ONLY_NEW, Delivery, pause_of
 from provider_kit.provider import Found, Handler, Recorded, Task, Values
@@ -70,14 +71,18 @@ class AksResource(Handler):
         aks_type: AksType,
         arm: Arm,
         cancellation: Cancellation,
+        log: EngineLog,
         names_new_feature: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._type = aks_type
         self._arm = arm
         self._cancellation = cancellation
+        self._log = log
         self._names_new_feature = names_new_feature
         # The resources of the program, by what they name in Azure.
         self._named: dict[str, str] = {}
+        # What each of them has in Azure in this run: what it keeps, takes over, or has made.
+        self._held: dict[str, str] = {}
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
         yield from mistakes(self._type.inputs, inputs)
@@ -113,18 +118,32 @@ class AksResource(Handler):
             f"{_WAYS_OUT[self._type.name]}"
         )
 
+    def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:
+        # Under an alias, what is replaced is deleted by its old URN: it is the new one's no more.
+        self._held.pop(urn, None)
+        if stays:
+            self._hold(urn, resource_id)
+
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
         if (there := await self._in_the_way(task, resource_id)) is not None:
             taken_over = self._arm.configuration.text("takeOver").lower().split(",")
             if resource_id.lower() not in map(str.strip, taken_over):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
-            return resource_id, await self.update(task, resource_id, Recorded({}, there), inputs)
+            try:
+                taken = await self.update(task, resource_id, Recorded({}, there), inputs)
+            except ResourceInitError:
+                raise
+            except Exception:
+                self._held.pop(task.urn, None)
+                raise
+            return resource_id, taken
         delivery = Delivery()
         try:
             accepted = await self._begin(
                 task, "PUT", resource_id, lambda: _known(inputs), delivery, is_new=True
             )
+            self._hold(task.urn, resource_id)
             return resource_id, await self._finished(task, accepted, inputs)
         except Exception as error:
             # After what Azure accepted, a 404 is no proof that there is nothing.
@@ -137,6 +156,7 @@ class AksResource(Handler):
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
+        self._hold(task.urn, place)
         wanted = emptied(self._type.empty, old.inputs, inputs)
         is_finished = _was_finished(old.outputs)
 
@@ -176,6 +196,13 @@ class AksResource(Handler):
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place = self._place(resource_id)
+        if self._held.get(task.urn) == place.lower():
+            del self._held[task.urn]
+        for other, held in self._held.items():
+            if held == place.lower() and other != task.urn:
+                told = f"{place} is not deleted in Azure: {other} has it now."
+                await self._log.warning(task.urn, told)
+                return
         try:
             deleting = await self._begin(task, "DELETE", place)
             await self._arm.finish(deleting, task.until)
@@ -183,6 +210,9 @@ class AksResource(Handler):
             # Whether that is so is looked at.
             pass
         await self._require_gone(task, place)
+
+    def _hold(self, urn: str, resource_id: str) -> None:
+        self._held[urn] = resource_id.lower()
 
     async def _in_the_way(self, task: Task, resource_id: str) -> dict[str, Any] | None:
         """The outputs of another resource of the name; one that is being deleted is waited for."""
@@ -282,8 +312,9 @@ def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
     # A URN names the types of the parents, and not who they are.
     parent = " --parent parent=URN" if "$" in task.urn else ""
     return (
-        f"{resource_id} exists already, but is not in this stack's state. If an update of this "
-        f"stack that was killed has begun it, go on with `AKS_PREVIEW_TAKE_OVER={resource_id} "
+        f"{resource_id} exists already, but this stack's state does not have it as {task.urn}. If "
+        "the program has renamed it, say its old name with the option `aliases`. If an update of "
+        f"this stack that was killed has begun it, go on with `AKS_PREVIEW_TAKE_OVER={resource_id} "
         "pulumi up`. If somebody else has made it, delete it, or see what taking it over would "
         f"change: `pulumi import {aks_type.token} {task.name} {resource_id}{parent}`, then "
         f"`pulumi preview --diff`."

@@ -73,6 +73,9 @@ class Handler(ABC):
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
         """Returns what a change of the inputs does."""
 
+    def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:  # noqa: B027
+        """Learns whether a resource of the program stays what it is in Azure."""
+
     def preview(self, inputs: Values, outputs: Values) -> Values:
         """Returns what is known of the outputs of a resource before it is made as inputs say."""
         return {**outputs, **inputs}
@@ -133,7 +136,9 @@ class HandlerProvider(sdk.Provider):
         handler = self.handler(request.type)
         handler.require(request.resource_id)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.old_state))
-        return handler.diff(old, self.plain(request.new_inputs))
+        compared = handler.diff(old, self.plain(request.new_inputs))
+        handler.compared(request.urn, request.resource_id, stays=not compared.replaces)
+        return compared
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), self.plain(request.properties)

@@ -13,6 +13,7 @@ from catalogue import kept
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.configuration import Configuration
+from provider_kit.engine_log import EngineLog
 from provider_kit.provider import Recorded, Task
 from provider_kit.serving import ProviderError, ResourceInitError
 from tests.aks_preview.test_conflicts import PENDING, refusal
@@ -53,7 +54,7 @@ class BrokenArm(Arm):
 
 def test_an_update_that_broke_keeps_the_id_of_the_state() -> None:
     arm = BrokenArm()
-    pools = AksResource(AGENT_POOL, arm, Cancellation())
+    pools = AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None))
     recorded = ID.replace("/resourceGroups/", "/resourcegroups/")
 
     with pytest.raises(ResourceInitError, match="It broke") as broken:
@@ -67,7 +68,7 @@ def test_an_update_that_broke_keeps_the_id_of_the_state() -> None:
 def test_what_is_taken_out_is_sent_as_nothing(name: str) -> None:
     """AKS keeps what a PUT leaves out: the tags stayed."""
     arm, value = BrokenArm(), {"tags": {"a": "b"}, "nodeLabels": {"a": "b"}}.get(name, True)
-    pools = AksResource(AGENT_POOL, arm, Cancellation())
+    pools = AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None))
 
     old = Recorded({**INPUTS, name: value}, {})
 
@@ -86,7 +87,10 @@ def test_a_pool_that_had_to_wait_goes_with_the_nodes_that_it_has_then(
     arm = BrokenArm()
     arm.refusals = [refusal(409, "OperationNotAllowed", PENDING)]
     arm.live = [{**scaled, "count": count} for count in (2, 9)]
-    pools, inputs = AksResource(AGENT_POOL, arm, Cancellation()), {**INPUTS, **scaled, "count": 1}
+    pools, inputs = (
+        AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None)),
+        {**INPUTS, **scaled, "count": 1},
+    )
 
     with pytest.raises(ResourceInitError):
         asyncio.run(pools.update(Task("", "p", None), ID, Recorded(inputs, {}), inputs))
@@ -99,7 +103,10 @@ def test_nodes_of_a_pool_that_aks_scales_are_not_lost(count: int) -> None:
     """To take minCount and maxCount out sent the program's count, whatever AKS had made of it."""
     arm = BrokenArm()
     arm.live = [{"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": 9}]
-    pools, inputs = AksResource(AGENT_POOL, arm, Cancellation()), {**INPUTS, "count": count}
+    pools, inputs = (
+        AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None)),
+        {**INPUTS, "count": count},
+    )
     old = Recorded({**inputs, "enableAutoScaling": True, "minCount": 1, "maxCount": 9}, {})
 
     with pytest.raises(ProviderError) as stopped:
@@ -137,7 +144,7 @@ def test_a_pool_in_its_cluster_is_scaled_by_aks_no_more() -> None:
 )
 def test_an_id_of_something_else_is_refused(resource_id: str, reason: str) -> None:
     arm = BrokenArm()
-    pools = AksResource(AGENT_POOL, arm, Cancellation())
+    pools = AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None))
 
     with pytest.raises(ProviderError, match=reason):
         asyncio.run(pools.delete(Task("", "p", None), resource_id, {}))

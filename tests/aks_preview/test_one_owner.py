@@ -141,3 +141,125 @@ def test_a_pool_that_somebody_else_makes_just_then(
     pool = azure.get(POOL)
     assert pool is not None
     assert (pool["properties"]["vmSize"] == "another") is not is_ours
+
+
+MADE = POOL_INPUTS | {"customHeaders": {}, "provisioningState": "Succeeded"}
+
+
+class Program:
+    """A program's resources under one provider, asked for as the engine does."""
+
+    def __init__(self, provider: Driver) -> None:
+        self._provider = provider
+
+    async def compare(self, name: str, pool: str, new: str) -> Any:
+        old = {"olds": of(pool, MADE), "old_inputs": of(pool, POOL_INPUTS)}
+        said: dict[str, Any] = {"urn": urn(name), "id": path(pool), **old}
+        return await self._provider.ask("Diff", news=of(new, POOL_INPUTS), **said)
+
+    async def create(self, name: str, pool: str) -> Any:
+        inputs = of(pool, POOL_INPUTS)
+        return await self._provider.ask("Create", urn=urn(name), properties=inputs)
+
+    async def update(self, name: str, pool: str) -> Any:
+        inputs = of(pool, POOL_INPUTS)
+        said: dict[str, Any] = {"olds": of(pool, MADE), "old_inputs": inputs, "news": inputs}
+        return await self._provider.ask("Update", urn=urn(name), id=path(pool), **said)
+
+    async def delete(self, name: str, pool: str) -> Any:
+        about = {"urn": urn(name), "id": path(pool).upper()}
+        return await self._provider.ask("Delete", properties=of(pool, MADE), **about)
+
+
+def urn(name: str) -> str:
+    return f"urn:pulumi:test::odd::{POOL_TYPE}::{name}"
+
+
+def path(pool: str) -> str:
+    return f"{POOL.rpartition('/')[0]}/{pool}"
+
+
+def of(pool: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {**values, "agentPoolName": pool}
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_left"),
+    [
+        # Renamed without an alias, and taken over.
+        (["create b gpu", "delete a gpu"], True),
+        # Two of the state, of which one is taken out of the program.
+        (["compare b gpu gpu", "delete a gpu"], True),
+        (["update b gpu", "delete a gpu"], True),
+        # A destruction; a replacement, before and after the new one is made.
+        (["delete a gpu"], False),
+        (["delete a gpu", "delete b gpu"], False),
+        (["compare a gpu other", "delete a gpu", "create a other"], False),
+        (["compare a gpu gpu", "create a other", "delete a gpu"], False),
+        # Renamed with an alias and replaced: the engine deletes it by its old name.
+        (["compare b gpu other", "delete a gpu"], False),
+        (["compare b gpu gpu", "create b other", "delete a gpu"], False),
+        # A destruction after a refresh, which compares too.
+        (["compare a gpu gpu", "compare b gpu gpu", "delete a gpu", "delete b gpu"], False),
+        # Both are to be something else.
+        (["compare a gpu x", "compare b gpu y", "delete a gpu", "delete b gpu"], False),
+        # Two exchange their names: what the other has taken over stays.
+        (
+            ["compare a gpu x", "compare b x gpu", "create b gpu", "create a x", "delete a gpu"],
+            True,
+        ),
+        (["compare a x gpu", "compare b gpu x", "create a gpu", "delete b gpu"], True),
+        (["compare a gpu x", "compare b x gpu", "delete a gpu", "create b gpu"], False),
+    ],
+)
+def test_what_another_has_now_is_not_deleted(steps: list[str], is_left: bool) -> None:
+    """Renamed and taken over, the running pool was deleted at the end of the same run."""
+    azure = OddAzure()
+    for pool in ("gpu", "other", "x"):
+        azure.put(path(pool), {"properties": {"provisioningState": "Succeeded"}})
+
+    async def live() -> list[str]:
+        ids = ",".join(path(pool) for pool in ("gpu", "other", "x"))
+        async with serving(azure), driving(azure, takeOver=ids) as provider:
+            program = Program(provider)
+            for step in steps:
+                method, *names = step.split()
+                await getattr(program, method)(*names)
+            return provider.log
+
+    told = [message for message in run(live()) if "is not deleted" in message]
+
+    assert ("delete" in azure.phases()) is not is_left
+    if is_left:
+        other = {"a": "b", "b": "a"}[steps[-1].split()[1]]
+        assert [message.lower() for message in told] == [
+            f"{POOL} is not deleted in Azure: {urn(other)} has it now.".lower()
+        ]
+
+
+def test_a_take_over_that_was_refused_holds_nothing() -> None:
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
+    azure.bend("put", refusal(400, "No"))
+
+    async def live() -> None:
+        async with serving(azure), driving(azure, takeOver=POOL) as provider:
+            program = Program(provider)
+            with pytest.raises(grpc.aio.AioRpcError, match="No"):
+                await program.create("b", "gpu")
+            await program.delete("a", "gpu")
+
+    run(live())
+
+    assert azure.get(POOL) is None
+
+
+def test_what_exists_already_may_have_been_renamed() -> None:
+    azure = OddAzure()
+    azure.put(POOL, {"properties": {}})
+
+    async def create() -> Outcome:
+        async with serving(azure), driving(azure) as provider:
+            return await provider.create(POOL_INPUTS)
+
+    assert "`aliases`" in run(create()).error
