@@ -111,12 +111,65 @@ NO_CREDENTIALS = [
     "!!str ${TOKEN}", "\n      ${TOKEN}", "\n    username: u", "|\n      {{ .Values.token }}",
     "${TOKEN:-abc}", "...", "…", "todo", "none", "placeholder", "example", "token", "my-token",
     "(token)", "{token}", "`cat token`", "'#{TOKEN}#'", "insert token here", "Enter_your_token",
+    # As programs fill it in.
+    "%s", '"%s"', "%[1]s", "'%(token)s'", "prefix-${TOKEN}", "$TOKEN_${X}", "prefix-$(TOKEN)",
+    "kubeconfig-u-{{ .User }}:x", "*anchor",
+    # Cut off, or blackened.
+    "eyJhbGciOi...", "LS0tLS1CRUd...", "LS0tLS1CRUd...LS0tCg==", "...snip...", "abcdef…",
+    "•••••", "-----", "**REDACTED**", "XXX-XXX",
+    # Encrypted, or kept elsewhere.
+    "ENC[AES256_GCM,data:abc,iv:x]", "!vault |\n      $ANSIBLE_VAULT;1.1;AES256\n      3638",
+    "vault:secret/data/k8s#token", "ref+vault://x", "op://vault/x", "env:TOKEN",
+    # Words.
+    "TOKEN-HERE", "TOKEN HERE", "replaceme", "changeit", "example-token", "base64-encoded-key",
+    "yourTokenHere", "CHANGE_ME!", "dummy", "fake_token", "TBD", "n/a", "my_secret.key",
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("key", ["token", "client-key-data", "password"])
 @pytest.mark.parametrize("words", NO_CREDENTIALS)
-def test_words_are_no_credentials(words: str) -> None:
-    _passes(WITH_TOKEN.replace("TOKEN", words))
+def test_words_are_no_credentials(words: str, key: str) -> None:
+    """Charts, documents and encrypted files were refused, by a rule of the highest severity."""
+    _passes(WITH_TOKEN.replace("token: TOKEN", f"{key}: {words}"))
+
+
+WORDS = st.lists(st.from_regex(r"[A-Za-z]{1,12}", fullmatch=True), min_size=2, max_size=5)
+
+
+@given(words=WORDS, key=st.sampled_from(["token", "id-token", "client-key-data"]))
+def test_a_sentence_is_no_token(words: list[str], key: str) -> None:
+    """Neither a token nor a key has a blank in it; a password has."""
+    said = " ".join(words)
+    _passes(WITH_TOKEN.replace("token: TOKEN", f"{key}: {said}"))
+    _is_refused_and_sealed(WITH_TOKEN.replace("token: TOKEN", f"password: zb {said}"))
+
+
+NO_TEMPLATE = st.one_of(
+    # Service accounts' and clouds' tokens, keys in base 64, bootstrap tokens.
+    st.binary(min_size=12, max_size=60).map(lambda it: base64.urlsafe_b64encode(it).decode()),
+    st.binary(min_size=12, max_size=60).map(lambda it: base64.b64encode(it).decode()),
+    st.binary(min_size=12, max_size=60).map(bytes.hex),
+    st.from_regex(r"eyJ[A-Za-z0-9_-]{20,40}\.[A-Za-z0-9_-]{20,40}\.[\w-]{20}", fullmatch=True),
+    st.from_regex(r"[a-z0-9]{6}\.[a-z0-9]{16}", fullmatch=True),
+    st.from_regex(r"(my|example|your|the|token|secret)[0-9][A-Za-z0-9]{8,30}", fullmatch=True),
+).filter(lambda it: len(set(it)) > 6 and it[0] not in "-_xX" and it.upper() != it)
+
+
+@given(said=NO_TEMPLATE, quote=st.sampled_from(["", '"', "'"]))
+def test_what_a_cluster_gives_out_is_a_credential(said: str, quote: str) -> None:
+    """What words and signs pass is never what a cluster takes."""
+    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", f"{quote}{said}{quote}"))
+
+
+@pytest.mark.parametrize(
+    "said", ["&t abc123", '"*hunter2"', "*t\nx: &t abc123", "&t >-\n      abc1"]
+)
+def test_an_anchor_hides_no_credential(said: str) -> None:
+    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", said))
+
+
+def test_an_anchor_of_a_template_has_none() -> None:
+    _passes(WITH_TOKEN.replace("TOKEN", "*t\nx: &t ${TOKEN}"))
 
 
 @pytest.mark.parametrize(
@@ -124,6 +177,8 @@ def test_words_are_no_credentials(words: str) -> None:
     [
         "kubeconfig-u-2xqhd7k5jb:8nsw4xq7", "P@ssw0rd!", "hunter2$", "correct-horse-battery-staple",
         "!!str abc123", "\n      abc123", "|\n      abc123", ">-\n      abc", "x1} # it",
+        "hunter-2-here", "my-s3cret", "keyboard", "in-between", "wait...what7", "Password1!",
+        "abc123 }]} > /etc/kubeconfig",
     ],
 )  # fmt: skip
 def test_whatever_is_no_template_is_a_credential(said: str) -> None:
@@ -168,6 +223,8 @@ PASSWORDS = st.one_of(
             not text.startswith(
                 ("your", "change", "x", "redacted", "insert", "enter", "put", "paste", "replace")
             )
+            and "://" not in text
+            and len(set(text)) > 2
         )
     ),
     key=st.sampled_from(["token", "password", "client-key-data"]),
