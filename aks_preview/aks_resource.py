@@ -16,7 +16,7 @@ from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anoth
 from aks_preview.sameness import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake, property_path
-from catalogue.shapes import mapping
+from catalogue.shapes import mapping, mappings
 from provider_kit.absence import find, says_not_there
 from provider_kit.arm import Accepted, Arm, Method, NotFoundError
 from provider_kit.cancellation import Cancellation
@@ -421,8 +421,8 @@ def as_others_left(
     elif is_autoscaled(wanted) and "count" in live:
         result["count"] = live["count"]
     if "tags" in wanted:
-        ours = {name.casefold() for name in (*(before.get("tags") or ()), *wanted["tags"])}
-        theirs = live.get("tags") or {}
+        ours = {name.casefold() for name in (*mapping(before.get("tags")), *wanted["tags"])}
+        theirs = mapping(live.get("tags"))
         result["tags"] = {
             **{name: value for name, value in theirs.items() if name.casefold() not in ours},
             **wanted["tags"],
@@ -444,7 +444,8 @@ def _is_about_nodes(wanted: Values, before: Values) -> bool:
 
 
 def _pools(cluster: Values) -> dict[str, Values]:
-    return {pool["name"]: pool for pool in cluster.get("agentPoolProfiles") or ()}
+    pools = mappings(cluster.get("agentPoolProfiles"))
+    return {pool["name"]: pool for pool in pools if isinstance(pool.get("name"), str)}
 
 
 def _finished(outputs: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from azure.mgmt.containerservice import types as wire
 
 from aks_preview.configuration import PACKAGE
 from catalogue import fixed, kept
+from catalogue.shapes import mapping
 from provider_kit.arm_types import ArmType, flat
 from provider_kit.shapes import (
     BOOLEAN,
@@ -114,8 +115,10 @@ class AksType(ArmType):
         if "type" in (answer.get("properties") or {}):
             outputs[_TYPE_OUTPUT] = answer["properties"]["type"]
         for owner, name in self.id_lists:
-            if name in (outputs.get(owner) or {}):
-                outputs[owner] = {**outputs[owner], name: list(outputs[owner][name])}
+            held = dict(mapping(outputs.get(owner)))
+            if name in held:
+                ids = held.pop(name)
+                outputs[owner] = held | ({name: list(ids)} if isinstance(ids, Mapping) else {})
         return outputs
 
     def inputs_of(self, outputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -113,9 +113,10 @@ def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | No
 def lost_nodes(name: str, sent: Mapping[str, Any], live: Mapping[str, Any]) -> str | None:
     """Why a request may not take a pool from the autoscaler with another number of nodes."""
     is_scaled = live.get("enableAutoScaling") and not sent.get("enableAutoScaling")
-    if not is_scaled or sent.get("count") in (None, live.get("count")):
+    nodes = live.get("count")
+    if not is_scaled or not isinstance(nodes, int | float) or sent.get("count") in (None, nodes):
         return None
-    nodes = int(live["count"])
+    nodes = int(nodes)
     return (
         f"AKS has scaled pool {name!r} to {nodes} nodes, and this would make them "
         f"{int(sent['count'])}: set its count to {nodes} in the update that takes minCount and "

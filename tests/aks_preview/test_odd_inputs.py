@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 from unittest import mock
 
@@ -12,14 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pulumi.provider.experimental.property_value import PropertyValue
 
-from aks_preview.aks_types import AKS_TYPES
+from aks_preview.aks_diff import aks_diff
+from aks_preview.aks_resource import as_others_left, emptied, require_nodes
+from aks_preview.aks_types import AKS_TYPES, AksType
 from aks_preview.features import FEATURE_INPUTS, FEATURE_TYPE
 from aks_preview.provider import AksPreview
+from aks_preview.sameness import projected
 from provider_kit.provider import Recorded
+from provider_kit.serving import ProviderError
 from provider_kit.values import holds_unknown, plain_map
-from tests.aks_preview.odd.azure import POOL, OddAzure, serving
+from tests.aks_preview.odd.azure import CLUSTER, POOL, Answer, OddAzure, serving
 from tests.aks_preview.odd.clock import run
-from tests.aks_preview.odd.driver import driving
+from tests.aks_preview.odd.driver import CLUSTER_TYPE, Outcome, driving
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.shaped import holding
 
@@ -106,6 +111,82 @@ def test_any_state_can_be_compared_with_any_inputs(data: st.DataObject) -> None:
     inputs, outputs, new = (provider.plain(sent(data.draw(some))) for _ in range(3))
 
     provider.handler(token).diff(Recorded(inputs, outputs | ours), new)
+
+
+def followed(aks_type: AksType, live: dict[str, Any], said: Mapping[str, Any]) -> None:
+    """All that is done with what Azure answers."""
+    path = dict.fromkeys(aks_type.path_names, "a")
+    beside = {name: live.pop(name) for name in aks_type.envelope if name in live}
+    answer = {**beside, "id": aks_type.resource_id("s", path), "properties": live}
+    outputs = aks_type.outputs_of(answer, "2026")
+    actual, inputs = aks_type.inputs_of(outputs), {**said, **path}
+    for before in ({}, inputs, actual):
+        wanted = emptied(aks_type.empty, before, inputs)
+        for is_finished in (True, False):
+            sent = as_others_left(wanted, before, outputs, is_finished=is_finished)
+            aks_type.body(sent)
+        with suppress(ProviderError):
+            require_nodes(inputs, outputs)
+        aks_diff(aks_type, projected(aks_type.inputs, before, actual), outputs, inputs)
+    for name, value in actual.items():
+        aks_type.is_filled_in(name, value)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [None, [None], {"a": None}, "text", True, [{"name": 7}, {"name": "a"}]],
+)
+@pytest.mark.parametrize("token", AKS_TYPES)
+def test_what_is_odd_in_azure_is_read_as_nothing(token: str, odd: Any) -> None:
+    """An identity's null, and pools without names, failed each refresh and update of a cluster."""
+    aks_type = AKS_TYPES[token]
+    full = {"tags": {"a": "b"}, "agentPoolProfiles": [{"name": "a", "count": 1}], "count": 1}
+    said = {name: value for name, value in full.items() if name in aks_type.inputs.fields}
+    for live in inputs_with(token, odd):
+        followed(aks_type, {**live, "count": 1}, said)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.data())
+def test_any_answer_can_be_followed(data: st.DataObject) -> None:
+    aks_type = AKS_TYPES[data.draw(st.sampled_from(sorted(AKS_TYPES)))]
+    names = st.sampled_from(["tags", "agentPoolProfiles", "count", "identity", "enableAutoScaling"])
+    live = data.draw(st.dictionaries(names, JSON, max_size=4))
+
+    followed(aks_type, live, {"tags": {"a": "b"}, "count": 1})
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"identity": {"type": "UserAssigned", "userAssignedIdentities": None}},
+        {"identity": None},
+        {"properties": {"agentPoolProfiles": [{"name": None}, {"name": "a", "count": 7}]}},
+        {"properties": {"agentPoolProfiles": "none"}},
+        {"tags": ["a"]},
+    ],
+)
+def test_a_cluster_with_odd_values_lives(odd: dict[str, Any]) -> None:
+    azure = OddAzure(CLUSTER)
+    names = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
+    said = names | {"agentPoolProfiles": [{"name": "a", "count": 1}], "tags": {"a": "b"}}
+    azure.put(CLUSTER, {"location": "eastus", "properties": {}, **odd})
+    made = said | {"provisioningState": "Succeeded"}
+
+    async def live() -> list[Outcome]:
+        async with serving(azure), driving(azure) as provider:
+            read = await provider.read(CLUSTER, made, said, kind=CLUSTER_TYPE)
+            odd_look = Answer(body={"id": CLUSTER, "location": "eastus", "properties": {}, **odd})
+            azure.bend("get", odd_look)
+            more = said | {"tags": {"a": "c"}}
+            done = await provider.update(CLUSTER, made, said, more, kind=CLUSTER_TYPE)
+            return [read, done]
+
+    for outcome in run(live()):
+        assert (outcome.id, outcome.error) == (CLUSTER, "")
+    put = next(made for made in azure.requests if made.phase == "put")
+    (pool,) = json.loads(put.body)["properties"]["agentPoolProfiles"]
+    assert pool["count"] == (7 if "count" in json.dumps(odd) else 1)
 
 
 def test_over_the_protocol() -> None:
