@@ -12,7 +12,9 @@ _SUSPECTS = re.compile(r"[^\n\t\x20-\x7e]")
 # What colours text in a terminal, names its window, or links to somewhere: it has no letters.
 _SEQUENCES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|(?:\x1b[\]P^_X]|[\x9d\x90\x9e\x9f\x98])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)",
+    # One begins where another is to end: that one has no end, and none is looked for.
+    r"|(?:\x1b[\]P^_X]|[\x9d\x90\x9e\x9f\x98])[^\x07\x1b\x9c\x9d\x90\x9e\x9f\x98]*"
+    r"(?:\x07|\x1b\\|\x9c)",
 )
 
 

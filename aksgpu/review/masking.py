@@ -12,8 +12,21 @@ from aksgpu.visible import without_ruling
 
 MASK = "[secret]"
 
-_SECRET_NAME = r"(?:pass(?:word|phrase)?|secret|token|credentials?|api[-_]?key|access[-_]?key)"  # noqa: S105 (a pattern)
-_SECRET_VARIABLE = re.compile(r"(pass(word|phrase)|secret|token|_key|_pat)(_|$)", re.IGNORECASE)
+# A pull secret, and one that exists, are names of Secrets; the folder of a shell is a path.
+_TELLING_NAME = (
+    r"(?:pass(?:word|phrase|wd)?|(?<!pull)(?<!pull[-_])(?<!existing)(?<!existing[-_])secret|token"
+    r"|credentials?|api[-_]?key|access[-_]?key|pwd(?!\s*[=:]\s*[/~$.]))"
+)
+# It begins where a name begins: from each of its letters on, long ones would take for ever.
+_NAMED = rf"(?<![\w-])[\w-]*{_TELLING_NAME}"
+# What tells a secret from a word of the sentence.
+_NO_WORD = r"(?=[^\s,;\"']{0,200}[\d/+_=-])"
+# Some variables tell of a secret where it is, or what it may do.
+_SECRET_VARIABLE = re.compile(
+    r"(pass(word|phrase)|secret|token|_key|_pat)"
+    r"(?!.*_(file|path|dir|directory|folder|name|permissions|type|ttl)$)(_|$)",
+    re.IGNORECASE,
+)
 # Shorter values would mask ordinary words.
 _SHORTEST = 6
 
@@ -32,7 +45,7 @@ _KUBECONFIGS_IN_BASE_64 = (
 )
 
 # Names are in small letters, tokens of most makers in letters of every kind.
-_MIXED = r"(?=[\w-]*[A-Z])(?=[\w-]*[a-z])(?=[\w-]*\d)"
+_MIXED = r"(?=[\w-]{0,90}[A-Z])(?=[\w-]{0,90}[a-z])(?=[\w-]{0,90}\d)"
 # Tokens by their makers, each with the letters of its own.
 _TOKENS = (
     r"gh[oprsu]_\w{16,}",
@@ -43,7 +56,7 @@ _TOKENS = (
     r"(?:hf|api_org)_[A-Za-z0-9]{16,}",
     rf"sk-{_MIXED}[\w-]{{16,}}",
     r"(?:nvapi|pypi|tskey|xapp|PMAK|NRAK)-[\w-]{16,}",
-    r"(?:npm|gsk|r8|lin_api|figd|sntrys|pscale_\w+|xai|dckr_[a-z]+|shp[a-z]{2})_[\w=-]{20,}",
+    r"(?:npm|gsk|r8|lin_api|figd|sntrys|pscale_\w{1,20}|xai|dckr_[a-z]+|shp[a-z]{2})_[\w=-]{20,}",
     r"rubygems_[0-9a-f]{20,}",
     r"ATATT3[\w=-]{20,}",
     r"AKCp[A-Za-z0-9]{20,}",
@@ -57,14 +70,14 @@ _TOKENS = (
     r"do[a-z]_v1_[0-9a-f]{32,}",
     r"dapi[0-9a-f]{32}",
     r"hv[sbr]\.[\w-]{16,}",
-    r"\w{10,}\.atlasv1\.[\w-]{20,}",
+    r"[A-Za-z0-9]{10,}\.atlasv1\.[\w-]{20,}",
     r"SG\.[\w-]{16,}\.[\w-]{16,}",
     r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
     # Client secrets of Microsoft Entra; keys of Azure's services, which have their names in them.
     r"[\w~.-]{3}\dQ~[\w~.-]{31,34}",
-    r"\w{40,}JQQJ9\w{8,}",
-    r"\w{70,}AZDO\w{4}",
-    r"[A-Za-z0-9+/]{32,}(?:AzSe|AzCa|AzFu|AIoT|ASbA|AEhA|\+ACR|\+ASt|ACDb|APIM)"
+    r"[A-Za-z0-9]{40,}JQQJ9[A-Za-z0-9]{8,}",
+    r"[A-Za-z0-9]{70,}AZDO[A-Za-z0-9]{4}",
+    r"(?<![+/])[A-Za-z0-9+/]{32,}(?:AzSe|AzCa|AzFu|AIoT|ASbA|AEhA|\+ACR|\+ASt|ACDb|APIM)"
     r"[A-Za-z0-9+/]{5,}={0,2}",
     # The 64 bytes of a storage account, and of others.
     r"[A-Za-z0-9+/]{86}==",
@@ -76,7 +89,12 @@ _TOKENS = (
 
 # What looks like a secret, with what is shown in its place.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*-----|\Z)", re.S), MASK),
+    (
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(-----END [A-Z ]*-----|\Z)", re.S
+        ),
+        MASK,
+    ),
     # The parts of a kubeconfig, and base64 of whole ones.
     (re.compile(r"((?:client-key|client-certificate)-data[\"']?\s*:\s*)\S+"), rf"\1{MASK}"),
     (re.compile(rf"\b(?:{'|'.join(_KUBECONFIGS_IN_BASE_64)})[A-Za-z0-9+/=]+"), MASK),
@@ -84,17 +102,37 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     # `"auth": "..."` of a registry, also in JSON within JSON.
     (re.compile(r"(\bauth\\*[\"']?\s*:\s*\\*[\"']?)[A-Za-z0-9+/]{8,}={0,2}"), rf"\1{MASK}"),
     # JSON web tokens.
-    (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), MASK),
+    (
+        re.compile(r"(?<![\w-])(?=[\w-]++\.[\w-]++\.)([\w-]*?\b)eyJ[\w-]+\.[\w-]+\.[\w-]*"),
+        rf"\1{MASK}",
+    ),
     (re.compile(r"\b((?:Bearer|Basic)\s+)[\w.~+/=-]{8,}", re.I), rf"\1{MASK}"),
+    (
+        re.compile(
+            r"(\bAuthorization\\*[\"']?\s*[:=]\s*\\*[\"']?(?:[\w-]+\s+)?)"
+            r"(?=[^\s,;\"'\\]{0,200}\d)[^\s,;\"'\\]{8,}",
+            re.I,
+        ),
+        rf"\1{MASK}",
+    ),
     (re.compile(r"\b((?:AccountKey|SharedAccessKey|sig)=)[^;&\s\"']+", re.I), rf"\1{MASK}"),
     # `password: x`, `"token": "x"`, `client_secret=x`, but not `the password: it is required`.
     (
-        re.compile(rf"(\b[\w-]*{_SECRET_NAME}[\"']?\s*[=:]\s*)([\"'])(?:\\.|(?!\2).)+\2", re.I),
+        # The same in JSON within JSON, at any depth.
+        re.compile(
+            rf"({_NAMED}\\*[\"']?\s*[=:]\s*)(\\*[\"'])(?:(?!(?<!\\)\2)(?:\\.|.))+\2", re.I
+        ),
         rf"\1{MASK}",
     ),
-    (re.compile(rf"(\b[\w-]*{_SECRET_NAME}\s*[=:]\s*)(?=\S*[\d/+_=-])[^\s,;\"']{{6,}}", re.I),
-     rf"\1{MASK}"),
-    (re.compile(r"(://[^/\s:@]+:)[^/\s@]+(?=@)"), rf"\1{MASK}"),
+    (re.compile(rf"({_NAMED}\s*[=:]\s*){_NO_WORD}[^\s,;\"']{{6,}}", re.I), rf"\1{MASK}"),
+    # `--password x`, of a command.
+    (
+        re.compile(
+            rf"((?<![\w-])--[\w-]*{_TELLING_NAME}\s+){_NO_WORD}[^\s,;\"'-][^\s,;\"']{{5,}}", re.I
+        ),
+        rf"\1{MASK}",
+    ),
+    (re.compile(r"(://[^/\s:@]*:)[^/\s@]+(?=@)"), rf"\1{MASK}"),
 )  # fmt: skip
 
 
@@ -102,8 +140,11 @@ def clean(text: str, environment: Mapping[str, str] = os.environ) -> str:
     """Foreign text as it may be shown."""
     text = without_ruling(text)
     for name, value in environment.items():
-        if len(value) >= _SHORTEST and _SECRET_VARIABLE.search(name):
-            text = text.replace(value, MASK)
+        if _SECRET_VARIABLE.search(name):
+            # A program repeats a line of them, too.
+            for part in (value, *map(str.strip, value.splitlines())):
+                if len(part) >= _SHORTEST:
+                    text = text.replace(part, MASK)
     for pattern, shown in _PATTERNS:
         text = pattern.sub(shown, text)
     return text.strip()

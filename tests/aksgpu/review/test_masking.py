@@ -1,6 +1,9 @@
 """What looks like a secret is masked; what does not is left."""
 
 import base64
+import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -39,12 +42,36 @@ TOKEN = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhZG1pbiJ9.c2lnbmF0dXJl"
         ("client_secret=a1B2~c3D4", "a1B2~c3D4"),
         ("AccountKey=abc123==;EndpointSuffix", "abc123=="),
         ("https://someone:hunter2@example.com/x", "hunter2"),
+        ("redis://:pass123@cache.example.com", "pass123"),
+        ("refused: --password hunter22x!", "hunter22x"),
+        ("--docker-password hunter22x! --force", "hunter22x"),
+        ("Server=x;Uid=a;Pwd=Hunter2!!x;", "Hunter2"),
+        ("passwd: hunter22/", "hunter22"),
+        ("Authorization: token abcdef123456", "abcdef123456"),
+        ('{"Authorization": "ApiKey abcdef123456"}', "abcdef123456"),
+        ("-----BEGIN PGP PRIVATE KEY BLOCK-----\nabc", "abc"),
+        (f"token-{TOKEN}", TOKEN),
     ],
 )
 def test_a_secret_is_masked(text: str, secret: str) -> None:
     assert secret in text
     shown = clean(text, {})
     assert secret not in shown
+    assert MASK in shown
+
+
+@given(
+    secret=st.text(st.characters(codec="ascii", categories=["Lu", "Nd", "P"]), min_size=1),
+    depth=st.integers(1, 4),
+)
+@settings(max_examples=50)
+def test_a_secret_in_json_within_json_is_masked(secret: str, depth: int) -> None:
+    """In an error that repeats a body the quotes are escaped."""
+    text = json.dumps({"password": "hunter" + secret + "x"})
+    for _ in range(depth):
+        text = json.dumps({"body": text})
+    shown = clean(text, {})
+    assert "hunter" not in shown
     assert MASK in shown
 
 
@@ -145,6 +172,12 @@ def test_ordinary_ids_are_left(text: str, around: str) -> None:
         "nvcr.io/nvidia/k8s-device-plugin:v0.17.1",
         "AKSUbuntu-2204gen2containerd-202511.07.0",
         "the auth: it is required",
+        "imagePullSecret: my-registry-cred-1",
+        "existingSecret: grafana-admin-1",
+        "PWD=/home/runner/work-1",
+        "--password is required, --password-stdin is not",
+        "--token-file /var/run/token-1",
+        "Authorization: it is required",
         "UseGPUDedicatedVHD=true, AKSHTTPCustomFeatures",
         "task-force-of-the-platform-team-for-gpus-and-friends",
     ],
@@ -163,6 +196,40 @@ def test_what_the_environment_holds_in_secret_is_masked() -> None:
     assert clean("xyzzy-42 rehearsal /usr/bin short", environment) == (
         f"{MASK} {MASK} /usr/bin short"
     )
+
+
+def test_each_line_of_a_secret_is_masked() -> None:
+    """A program that refused a key repeated one line of it."""
+    environment = {"DEPLOY_KEY": "first-line\nsecond-line\n"}
+    assert clean("it says: second-line, first-line", environment) == f"it says: {MASK}, {MASK}"
+
+
+@pytest.mark.parametrize(
+    "name", ["PULUMI_CONFIG_PASSPHRASE_FILE", "SSH_KEY_PATH", "GITHUB_TOKEN_PERMISSIONS"]
+)
+def test_a_variable_that_says_where_a_secret_is_has_none(name: str) -> None:
+    """The path was masked in the error that says that there is no such file."""
+    assert clean("no /home/user/key here", {name: "/home/user/key"}) == "no /home/user/key here"
+
+
+# Parts that the patterns begin with, or go on with for ever.
+PARTS = (
+    *"_-~./+=a1A \\\"':\x9d\x90\x9b", "a_", "a-", "a/", "sk-", "Aa1_", "aB3-", "eyJ", "eyJ-",
+    "eyJa.", "pscale_", "token:", "password='", "--password ", "://", "://a", "Authorization: ",
+    "-----BEGIN PRIVATE KEY", "YXBp", "\x1b]",
+)  # fmt: skip
+LONG = """
+import sys
+from aksgpu.review.masking import clean
+for part in sys.stdin.read().split(chr(0)):
+    clean(part * (40_000 // len(part)) + "!", {})
+"""
+
+
+def test_a_long_text_takes_no_square_of_its_length() -> None:
+    """8000 underscores took seconds, and a page of them minutes: the review stood still."""
+    parts = "\0".join(PARTS)
+    subprocess.run([sys.executable, "-c", LONG], input=parts, text=True, check=True, timeout=60)
 
 
 @pytest.mark.parametrize(
