@@ -8,6 +8,7 @@ import asyncio
 import email.utils
 import json
 import math
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,13 +29,10 @@ from azure.core.pipeline import AsyncPipeline, PipelineRequest, PipelineResponse
 from azure.core.pipeline.policies import AsyncHTTPPolicy, RequestIdPolicy, UserAgentPolicy
 from azure.core.pipeline.transport import AioHttpTransport
 from azure.core.rest import HttpRequest
-from azure.mgmt.core.policies import (
-    AsyncARMAutoResourceProviderRegistrationPolicy,
-    AsyncARMChallengeAuthenticationPolicy,
-)
+from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
 
 from provider_kit.cancellation import Cancellation
-from provider_kit.errors import body_of, explained
+from provider_kit.errors import body_of, explained, official
 from provider_kit.waiting import in_time, wait_because_of, waited
 
 # With `*`, the header of a request that shall make something, and change nothing.
@@ -46,6 +44,12 @@ _DEEPEST = 60
 _KEEPING_THE_METHOD, _REDIRECTIONS = (307, 308), (301, 302, 303, 307, 308)
 # What a server answers that may answer otherwise soon.
 _PASSING = frozenset({408, 429, *range(500, 600)} - {501, 505})
+_ACCEPTS = MappingProxyType({"Accept": "application/json"})
+_REQUEST_ID = "x-ms-client-request-id"
+_PROVIDERS = MappingProxyType({"api-version": "2025-04-01"})
+_SUBSCRIPTION = re.compile(r"/subscriptions/[^/]+", re.IGNORECASE)
+_NAMESPACE = re.compile(r"namespace '([\w.]+)'")
+_SECONDS_OF_A_REGISTRATION = 10.0
 _IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
@@ -159,7 +163,6 @@ class Exchange:
         policies: list[Any] = [
             RequestIdPolicy(),
             UserAgentPolicy("aks-gpu"),
-            AsyncARMAutoResourceProviderRegistrationPolicy(),
             AsyncARMChallengeAuthenticationPolicy(credential, scope),
             _Wire(cancellation),
         ]
@@ -191,15 +194,30 @@ class Exchange:
         headers: Mapping[str, str] = MappingProxyType({}),
         delivery: Delivery | None = None,
     ) -> Answer:
-        """Returns an answer of success. Raises Azure's errors, where trying again does not help."""
+        """Returns an answer of success. Raises Azure's errors, where trying again does not help.
+
+        A resource provider that the subscription has not registered is registered.
+        """
         request = _Request(
             method,
             urljoin(self._base, address),
             params=dict(parameters),
-            headers={"Accept": "application/json", **headers},
+            headers={**_ACCEPTS, **headers},
             json=body,
         )
         request.delivery = delivery or Delivery()
+        try:
+            return await self._accepted(request)
+        except HttpResponseError as error:
+            if not (namespace := _unregistered(error)):
+                raise
+            await self._register(request.url, namespace, error)
+        # To the same request ARM gives the same answer.
+        request.headers.pop(_REQUEST_ID, None)
+        return await self._accepted(request)
+
+    async def _accepted(self, request: _Request) -> Answer:
+        """Returns an answer of success, once what passes has passed."""
         tried = 0
         while True:
             tried += 1
@@ -226,6 +244,33 @@ class Exchange:
             waited()
         return answer
 
+    async def _register(self, url: str, namespace: str, error: AzureError) -> None:
+        """Registers a resource provider with the subscription of a URL, and waits until it is."""
+        subscription = _SUBSCRIPTION.match(urlsplit(url).path)
+        if subscription is None:
+            raise error
+        provider = f"{subscription[0]}/providers/{namespace}"
+
+        async def asked(method: str, path: str) -> Any:
+            url = urljoin(self._base, path)
+            request = _Request(method, url, params=dict(_PROVIDERS), headers=dict(_ACCEPTS))
+            request.delivery = Delivery()
+            return (await self._accepted(request)).content
+
+        try:
+            await asked("POST", f"{provider}/register")
+        except HttpResponseError as refused:
+            raise error from refused
+        while True:
+            said = await asked("GET", provider)
+            state = said.get("registrationState") if isinstance(said, dict) else None
+            if not isinstance(state, str):
+                raise AzureError(f"Azure does not say the state of {provider}.")
+            if state == "Registered":
+                return
+            await wait_because_of(f"The resource provider {namespace} is {state}.")
+            await self._cancellation.watch(asyncio.sleep(_SECONDS_OF_A_REGISTRATION))
+
     async def _answer(self, request: _Request) -> Answer:
         """Returns the next answer, of any status; redirections within the cloud are followed."""
         for _ in range(_HOPS):
@@ -250,6 +295,13 @@ def _answer(response: Any) -> Answer:
         content = None
     content = content if _fits(content) else None
     return Answer(response.status_code, response.headers, content, response)
+
+
+def _unregistered(error: HttpResponseError) -> str:
+    """The resource provider that the subscription has not registered; nothing if it is not that."""
+    said = official(error.response) if error.status_code == 409 else ""
+    named = _NAMESPACE.search(said) if said.startswith("MissingSubscriptionRegistration") else None
+    return named[1] if named else ""
 
 
 def _joined(url: str, address: str | None) -> str:

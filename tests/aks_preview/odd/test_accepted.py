@@ -9,7 +9,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.aks_preview.odd.azure import FEATURE, OPERATION, POOL, Answer, OddAzure, refusal, serving
+from tests.aks_preview.odd.azure import (
+    FEATURE,
+    OPERATION,
+    POOL,
+    PROVIDER,
+    Answer,
+    OddAzure,
+    refusal,
+    serving,
+)
 from tests.aks_preview.odd.clock import run
 from tests.aks_preview.odd.driver import FEATURE_TYPE, Driver, Outcome, driving
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
@@ -374,3 +383,89 @@ def test_a_cancellation_between_two_tries_is_the_end() -> None:
     outcome = exchanged(azure, live)
 
     assert (outcome.id, azure.phases().count("delete")) == (POOL, 1)
+
+
+UNREGISTERED = refusal(
+    409,
+    "MissingSubscriptionRegistration",
+    "The subscription is not registered to use namespace 'Microsoft.ContainerService'. See x's.",
+)
+REGISTERING = Answer(200, {"id": PROVIDER, "registrationState": "Registering"})
+
+
+@pytest.mark.parametrize("phase", ["put", "look"])
+@pytest.mark.parametrize("work", [create, update])
+def test_a_provider_that_is_not_registered_is_registered_and_waited_for(
+    work: Work, phase: str
+) -> None:
+    azure = OddAzure()
+    if work is update:
+        azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 1}})
+    azure.bend(phase, UNREGISTERED)
+    azure.bend("provider", *[REGISTERING] * 3)
+
+    async def told(provider: Driver) -> Outcome:
+        outcome = await work(provider)
+        assert any("Microsoft.ContainerService is Registering" in line for line in provider.log)
+        return outcome
+
+    outcome = exchanged(azure, told)
+
+    assert (outcome.id, outcome.error) == (POOL, "")
+    assert azure.phases().count("register provider") == 1
+    if (work, phase) == (create, "put"):
+        puts = [made.headers for made in azure.requests if made.phase == "put"]
+        assert [headers["If-None-Match"] for headers in puts] == ["*", "*"]
+        assert len({headers["x-ms-client-request-id"] for headers in puts}) == 2
+
+
+@A_FEW
+@given(st.sampled_from(["provider", "register provider"]), ANY_STATUS)
+@example("provider", Answer(200, "<html>"))
+@example("provider", Answer(200, {"registrationState": ["Registered"]}))
+@example("provider", Answer(200, "[]"))
+@example("provider", REGISTERING)
+@example("provider", UNREGISTERED)
+@example("register provider", UNREGISTERED)
+@example("register provider", Answer(403, {"error": {"code": "AuthorizationFailed"}}))
+def test_an_odd_answer_about_its_provider_is_no_fault(phase: str, answer: Answer) -> None:
+    """The SDK's own registration of providers knew no odd answer, and asked in silence."""
+    azure = OddAzure()
+    azure.bend("put", UNREGISTERED)
+    azure.bend(phase, for_ever=answer)
+
+    outcome = exchanged(azure, create)
+
+    assert "fault" not in outcome.error
+    assert outcome.id == ("" if outcome.error else POOL)
+
+
+def test_a_provider_that_stays_unregistered_is_registered_once() -> None:
+    azure = OddAzure()
+    azure.bend("put", for_ever=UNREGISTERED)
+
+    outcome = exchanged(azure, create)
+
+    assert (outcome.id, "az provider register" in outcome.error) == ("", True)
+    assert azure.phases().count("register provider") == 1
+
+
+def test_a_cancellation_ends_the_wait_for_a_provider_at_once() -> None:
+    """It took the five seconds that are for answers."""
+    azure = OddAzure()
+    azure.bend("put", UNREGISTERED)
+    azure.bend("provider", for_ever=REGISTERING)
+
+    async def live(provider: Driver) -> Outcome:
+        making = asyncio.create_task(provider.create(POOL_INPUTS))
+        while "provider" not in azure.phases():  # noqa: ASYNC110 (Azure says nothing of itself)
+            await asyncio.sleep(0)
+        cancelled = asyncio.get_running_loop().time()
+        await provider.provider.cancel()
+        outcome = await making
+        assert asyncio.get_running_loop().time() - cancelled < 3
+        return outcome
+
+    outcome = exchanged(azure, live)
+
+    assert (outcome.id, "cancelled" in outcome.error) == ("", True)
