@@ -49,6 +49,8 @@ STATE, SUCCEEDED = "provisioningState", "Succeeded"
 _FINISHED = "__finished"
 # The status of a request that shall make something new, where there is something.
 _IS_THERE = 412
+# What may stand around an id that was pasted.
+_AROUND_IDS = "/\"' \t\r\n"
 # How many nodes a pool has, and who says so.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
@@ -128,7 +130,7 @@ class AksResource(Handler):
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
         if (there := await self._in_the_way(task, resource_id)) is not None:
             taken_over = self._arm.configuration.text("takeOver").lower().split(",")
-            if resource_id.lower() not in map(str.strip, taken_over):
+            if resource_id.lower() not in ("/" + each.strip(_AROUND_IDS) for each in taken_over):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
             try:
                 taken = await self.update(task, resource_id, Recorded({}, there), inputs)

@@ -19,6 +19,7 @@ _IN_ANY_CASE = frozenset(
         "dnsPrefix",
         "featureName",
         "fqdnSubdomain",
+        "ipTagType",
         "kind",
         "location",
         "name",
@@ -28,9 +29,12 @@ _IN_ANY_CASE = frozenset(
         "resourceGroupName",
         "resourceName",
         "size",
+        "tag",
         "vmSize",
     }
 )
+# Texts that say yes or no: of the autoscaler's settings, and in the configuration of add-ons.
+_SWITCHES = frozenset({"false", "true"})
 _ID_ENDINGS = ("ID", "Id", "IDs", "Ids")
 _ID_START = "/subscriptions/"
 _ADDRESSES = frozenset(
@@ -135,7 +139,7 @@ def _settled_map(
     after = {before.written(key): held for key, held in new.items()}
     off = {key: held for key, held in old.items() if key not in after and _is_off(held)}
     return off | {
-        key: settled(value, old.get(key), held, name)
+        key: settled(value, old[key], held, name) if key in old else held
         for key, held in after.items()
         if key in old or not _is_off(held)
     }
@@ -220,18 +224,20 @@ def _scaling(inputs: Mapping[str, Any], actual: Mapping[str, Any]) -> dict[str, 
 
 def _is_same(shape: Scalar, name: str, old: Any, new: Any) -> bool:
     if old is None or new is None:
-        return old is new
+        return _is_nothing(old) and _is_nothing(new)
     if type(old) is not type(new):
         return bool(_word(old) == _word(new))
     if not isinstance(old, str) or name in _VERBATIM:
         return bool(old == new)
     if name in _ADDRESSES:
         return bool(_network(old) == _network(new))
+    old, new = " ".join(old.split()), " ".join(new.split())
     in_any_case = (
         shape.is_choice
         or name in _IN_ANY_CASE
         or name.endswith(_ID_ENDINGS)
         or old.lower().startswith(_ID_START)
+        or old.lower() in _SWITCHES
     )
     if in_any_case:
         old, new = old.casefold(), new.casefold()

@@ -3,6 +3,7 @@
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
@@ -68,6 +69,54 @@ def test_a_change_beside_other_words_is_seen(token: str, random: Random) -> None
         actual = respelled(random, shape, inputs)
         now = read(aks_type, inputs, actual)
         assert aks_diff(aks_type, now, actual, other).diffs == [path[0]]
+
+
+POOL, CLUSTER = "AgentPool", "ManagedCluster"
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "actual"),
+    [
+        (CLUSTER, {"autoScalerProfile": {"scan-interval": "1s ", "skip-nodes-with-local-storage":
+         "False"}}, {"autoScalerProfile": {"scan-interval": "1s",
+         "skip-nodes-with-local-storage": "false"}}),
+        (CLUSTER, {"linuxProfile": {"ssh": {"publicKeys": [{"keyData": "ssh-rsa A x\n"}]}}},
+         {"linuxProfile": {"ssh": {"publicKeys": [{"keyData": "ssh-rsa A x"}]}}}),
+        (POOL, {"linuxOSConfig": {"sysctls": {"netIpv4IpLocalPortRange": "1024 65535"}}},
+         {"linuxOSConfig": {"sysctls": {"netIpv4IpLocalPortRange": "1024\t65535"}}}),
+        (POOL, {"networkProfile": {"nodePublicIPTags": [{"ipTagType": "RoutingPreference",
+         "tag": "Internet"}]}}, {"networkProfile": {"nodePublicIPTags": [
+         {"ipTagType": "routingPreference", "tag": "internet"}]}}),
+        (POOL, {"tags": {"a": "", "b": "c"}}, {"tags": {"A": None, "b": "c"}}),
+    ],
+)  # fmt: skip
+def test_more_that_is_no_change(kind: str, inputs: Any, actual: Any) -> None:
+    """A key that ends in a new line, and a tab for a blank, were drift, or replaced the pool."""
+    aks_type = AKS_TYPES[f"aks-preview:containerservice:{kind}"]
+
+    now = read(aks_type, inputs, actual)
+
+    assert now == inputs
+    assert aks_diff(aks_type, now, actual, inputs).diffs == []
+    assert aks_diff(aks_type, inputs, actual, inputs).diffs == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"tags": {}}, {"tags": {"a": ""}}),
+        ({"tags": {"a": "b"}}, {"tags": {"a": "b", "c": ""}}),
+        ({"tags": {"a": ""}}, {"tags": {}}),
+        ({"tags": {"a": "True"}}, {"tags": {"a": "true"}}),
+        ({"tags": {"a": "b"}}, {"tags": {"a": "b "}}),
+        ({"nodeLabels": {"a": "True"}}, {"nodeLabels": {"a": "true"}}),
+        ({"tags": {"a": "0"}}, {"tags": {"a": ""}}),
+    ],
+)
+def test_more_that_is_one(old: Any, new: Any) -> None:
+    aks_type = AKS_TYPES["aks-preview:containerservice:AgentPool"]
+
+    assert aks_diff(aks_type, old, old, new).diffs == [*old]
 
 
 def test_the_case_of_a_tags_value_is_a_change() -> None:

@@ -19,6 +19,12 @@ async def created(azure: OddAzure, **configuration: Any) -> Any:
         return await provider.create({**POOL_INPUTS, **SCALED, "customHeaders": {"A": "b"}})
 
 
+@pytest.mark.parametrize("written", [f"{POOL}/", f'"{POOL}"', f"' {POOL} ' ,", f"\n{POOL}\n"])
+def test_an_id_as_it_is_pasted(written: str) -> None:
+    """A slash at the end, or quotes, and nothing was taken over, without a word of why."""
+    assert asyncio.run(created(OddAzure(), takeOver=written)).id == POOL
+
+
 def test_a_pool_that_its_autoscaler_has_scaled_keeps_its_nodes() -> None:
     azure = OddAzure()
 
