@@ -142,7 +142,9 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
 def policies(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(help="Left out, each Pulumi.*.policies.json of this folder"),
+        typer.Argument(
+            help="Left out, all that lie beside the stack files of this folder's project"
+        ),
     ] = None,
 ) -> None:
     """Check configurations of the policy pack: rules, levels, settings and exceptions."""

@@ -1,11 +1,13 @@
 """Checks configurations of the policy pack, by the pack's own rules and settings alone."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
-from aksgpu.outcome import Cause, Finding, stopped, verdict
+from aksgpu.outcome import Cause, Finding, verdict
+from aksgpu.project import stack_files
 from aksgpu.report import finding_text, print_result
 from policies.configuration import expired_in, mistakes_in
 
@@ -13,24 +15,32 @@ _ADVICE = "correct it: docs/policies.md has the rules and their settings"
 
 
 def check(files: Iterable[Path], console: Console) -> int:
-    """Prints the mistakes of the files, of those in this folder where none is named."""
-    named = [*files] or sorted(Path.cwd().glob("Pulumi.*.policies.json"))
-    findings = [finding for file in named for finding in _findings_in(file)]
+    """Prints the mistakes of the files, of those beside the stack files where none is named."""
+    named = [*files] or sorted(stack_files(Path.cwd()).glob("Pulumi.*.policies.json"))
+    findings, checked = [], []
+    for file in named:
+        try:
+            text = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            findings.append(_unreadable(file, error))
+            continue
+        checked.append(file.name)
+        mistakes = mistakes_in(text) or expired_in(text)
+        findings += [mistake_in(file.name, mistake) for mistake in mistakes]
     for finding in findings:
         console.print(finding_text(finding), soft_wrap=True)
+    said = ", ".join([f"Configurations checked: {len(checked)}", *checked])
+    console.print(Text(f"{said}."), soft_wrap=True)
     cause = verdict(finding.cause for finding in findings)
     print_result(cause, console)
     return cause.exit_code
 
 
-def _findings_in(file: Path) -> Iterator[Finding]:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        what = f"{file} cannot be read: {error}"
-        raise stopped(Cause.STACK_MISSING, what, "name a file that there is") from None
-    for mistake in mistakes_in(text) or expired_in(text):
-        yield mistake_in(file.name, mistake)
+def _unreadable(file: Path, error: Exception) -> Finding:
+    is_missing = isinstance(error, FileNotFoundError)
+    cause = Cause.STACK_MISSING if is_missing else Cause.POLICIES_INVALID
+    what = f"it cannot be read: {error}"
+    return Finding(cause, what, "name a file that there is, in UTF-8", key=file.name)
 
 
 def mistake_in(name: str, mistake: str) -> Finding:

@@ -147,11 +147,38 @@ def test_the_command_checks_files_and_those_of_the_folder(
         ended = CliRunner().invoke(app, ["policies", *map(str, files)])
         return ended.exit_code, ended.output
 
-    assert run(good) == (0, "Result: fine - nothing stands against it (exit code 0).\n")
+    fine = "Result: fine - nothing stands against it (exit code 0).\n"
+    assert run(good) == (0, f"Configurations checked: 1, Pulumi.a.policies.json.\n{fine}")
     for code, said in (run(wrong), run()):
         assert code == 1
         assert "policies-invalid: Pulumi.b.policies.json: gpu-pool-taintet: the pack" in said
     assert run(tmp_path / "none.json")[0] == 2
+
+    # One file that nobody can read hid the mistakes of the others.
+    (tmp_path / "u16.json").write_bytes("{}".encode("utf-16"))
+    for unreadable in (tmp_path / "none.json", tmp_path / "u16.json", tmp_path):
+        code, said = run(unreadable, wrong, good)
+        assert code == 1
+        assert f"{unreadable.name}: it cannot be read: " in said
+        assert "gpu-pool-taintet: the pack" in said
+        assert "Configurations checked: 2, Pulumi.b.policies.json, Pulumi.a.policies.json." in said
+    assert "stack-missing" not in run(tmp_path / "u16.json")[1]
+
+
+def test_the_command_looks_where_the_stack_files_are_and_says_what_it_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It said fine of a folder without configurations, and of one whose are elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    ended = CliRunner().invoke(app, ["policies"])
+    assert ended.output.startswith("Configurations checked: 0.\n")
+    folder = tmp_path / "stacks"
+    folder.mkdir()
+    (tmp_path / "Pulumi.yaml").write_text("name: a\nruntime: python\nstackConfigDir: stacks\n")
+    (folder / "Pulumi.dev.policies.json").write_text('{"typo": "advisory"}')
+    ended = CliRunner().invoke(app, ["policies"])
+    assert ended.exit_code == 1
+    assert "Configurations checked: 1, Pulumi.dev.policies.json." in ended.output
 
 
 def test_the_configurations_of_this_project_have_no_mistakes() -> None:
