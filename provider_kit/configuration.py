@@ -16,7 +16,7 @@ from typing import Any
 
 from catalogue.azure_settings import SETTINGS, Setting
 from catalogue.mistakes import Mistake
-from provider_kit.secrecy import MASK, masking
+from provider_kit.secrecy import Masking
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
 
@@ -80,7 +80,7 @@ class Configuration:
     def masked(self, words: str) -> str:
         """Returns words of a server's, without the secrets that it may repeat."""
         secrets = [self.text(name) for name, setting in self.settings.items() if setting.is_secret]
-        return masking(set(filter(None, secrets))).sub(MASK, words)
+        return Masking(secrets).masked(words)
 
     def is_on(self, name: str) -> bool:
         return _SWITCHES.get(self.text(name).lower(), False)
