@@ -22,7 +22,13 @@ from provider_kit.serving import (
     UpdateRequest,
     type_token,
 )
-from provider_kit.values import plain_map, property_map, with_secrets, with_secrets_of
+from provider_kit.values import (
+    laid_over,
+    plain_map,
+    property_map,
+    with_secrets,
+    with_secrets_of,
+)
 from provider_kit.waiting import begin
 
 Values = Mapping[str, Any]
@@ -155,14 +161,16 @@ class HandlerProvider(sdk.Provider):
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         handler, inputs = self.handler(request.type), self.plain(request.news)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
+        # What the program no longer says, Azure may still have.
+        given = laid_over(request.news, laid_over(request.old_inputs, request.olds))
         if request.preview:
             previewed = handler.preview(inputs, old.outputs)
-            return sdk.UpdateResponse(self.answered(previewed, request.news))
+            return sdk.UpdateResponse(self.answered(previewed, given))
         await self.ready()
         task = self._task(request, request.timeout)
-        with self._telling(request.news):
+        with self._telling(given):
             outputs = await handler.update(task, request.resource_id, old, inputs)
-        return sdk.UpdateResponse(self.answered(outputs, request.news))
+        return sdk.UpdateResponse(self.answered(outputs, given))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         await self.ready()
@@ -171,8 +179,9 @@ class HandlerProvider(sdk.Provider):
         found = await self.handler(request.type).read(request.resource_id, old)
         if found is None:
             return sdk.ReadResponse()
-        outputs = self.answered(found.outputs, request.properties)
-        inputs = self.answered(found.inputs, request.inputs)
+        stated, said = request.properties, request.inputs
+        outputs = self.answered(found.outputs, laid_over(stated, said))
+        inputs = self.answered(found.inputs, laid_over(said, stated))
         if found.reason:
             raise ResourceInitError(
                 found.reason, resource_id=found.resource_id, properties=outputs, inputs=inputs

@@ -111,6 +111,31 @@ def with_secrets_of(
     }
 
 
+def laid_over(
+    values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
+) -> dict[str, PropertyValue]:
+    """Returns values, with those of the others that have no value in their place."""
+    return {
+        **others,
+        **{
+            name: _over(value, others[name]) if name in others else value
+            for name, value in values.items()
+        },
+    }
+
+
+def _over(value: PropertyValue, other: PropertyValue) -> PropertyValue:
+    match value.value, other.value:
+        case (Mapping() as members, Mapping() as others) if not value.is_secret:
+            below = {
+                name: held.with_secret(held.is_secret or other.is_secret)
+                for name, held in others.items()
+            }
+            inner: Any = laid_over(members, below)
+            return PropertyValue(inner, dependencies=value.dependencies)
+    return value
+
+
 def _hidden_as(value: PropertyValue, other: PropertyValue) -> PropertyValue:
     match value.value, other.value:
         case (Mapping() as members, Mapping() as others) if not other.is_secret:

@@ -12,8 +12,16 @@ from aks_preview.aks_types import AGENT_POOL, AKS_TYPES, MANAGED_CLUSTER
 from aks_preview.configuration import HIDDEN
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from tests.aks_preview.odd import clock
-from tests.aks_preview.odd.azure import CLUSTER, Answer, OddAzure, serving
-from tests.aks_preview.odd.driver import _SECRET, _SIGNATURE, CLUSTER_TYPE, Outcome, driving
+from tests.aks_preview.odd.azure import CLUSTER, POOL, Answer, OddAzure, serving
+from tests.aks_preview.odd.driver import (
+    _SECRET,
+    _SIGNATURE,
+    CLUSTER_TYPE,
+    Outcome,
+    driving,
+    secret,
+)
+from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 
 CLUSTER_INPUTS = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
 FAILED = Answer(body={"status": "Failed", "error": {"code": "Broken", "message": "It broke."}})
@@ -108,5 +116,28 @@ def test_it_is_in_clear_nowhere(path: str) -> None:
             answers: list[Outcome] = [preview, made, updated, read, failed]
             assert VALUE in json.dumps(updated.outputs)
             return [*(answer.raw for answer in answers), json_format.MessageToDict(checked)]
+
+    assert not [answer for answer in clock.run(told()) if in_clear(answer)]
+
+
+HELD = {"hostGroupID": VALUE, "kubeletConfig": {"allowedUnsafeSysctls": [VALUE]}}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_secret_that_the_program_no_longer_says_stays_one(preview: bool) -> None:
+    """What Azure kept of it came into the state, and the next preview, in clear."""
+    before = POOL_INPUTS | {name: secret(value) for name, value in HELD.items()}
+    there = {"properties": POOL_INPUTS | HELD | {"provisioningState": "Succeeded"}}
+
+    async def told() -> list[Any]:
+        azure = OddAzure()
+        azure.put(POOL, there)
+        azure.bend("get", for_ever=Answer(200, {"id": POOL, **there}))
+        async with serving(azure), driving(azure) as provider:
+            news = {**POOL_INPUTS, "count": 2, "kubeletConfig": {"cpuManagerPolicy": "static"}}
+            updated = await provider.update(POOL, before, before, news, preview=preview)
+            read = await provider.read(POOL, before, POOL_INPUTS)
+            assert VALUE in json.dumps([updated.outputs, read.outputs])
+            return [updated.raw, read.raw]
 
     assert not [answer for answer in clock.run(told()) if in_clear(answer)]
