@@ -27,6 +27,7 @@ from provider_kit.values import (
     plain_map,
     property_map,
     with_secrets,
+    with_secrets_anywhere,
     with_secrets_of,
 )
 from provider_kit.waiting import begin
@@ -219,7 +220,7 @@ class HandlerProvider(sdk.Provider):
         self, values: Values, given: Mapping[str, PropertyValue]
     ) -> dict[str, PropertyValue]:
         """Returns values as the engine gets them: what it has given as a secret is one."""
-        return with_secrets_of(with_secrets(property_map(values), self.hidden), given)
+        return self._hidden_in(property_map(values), given)
 
     @contextmanager
     def _telling(self, given: Mapping[str, PropertyValue]) -> Iterator[None]:
@@ -227,9 +228,14 @@ class HandlerProvider(sdk.Provider):
         try:
             yield
         except ResourceInitError as error:
-            hidden = with_secrets(error.properties, self.hidden)
-            error.properties = with_secrets_of(hidden, given)
+            error.properties = self._hidden_in(error.properties, given)
             raise
+
+    def _hidden_in(
+        self, values: Mapping[str, PropertyValue], given: Mapping[str, PropertyValue]
+    ) -> dict[str, PropertyValue]:
+        marked = with_secrets_of(with_secrets(values, self.hidden), given)
+        return with_secrets_anywhere(marked, given)
 
     def _task(
         self, request: sdk.CreateRequest | sdk.UpdateRequest | sdk.DeleteRequest, timeout: float

@@ -1,6 +1,6 @@
 """Property values, between the engine's form and plain JSON."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from pulumi.provider.experimental.property_value import PropertyValue
@@ -13,6 +13,9 @@ class _Unknown:
     def __repr__(self) -> str:
         return "(not known yet)"
 
+
+# Shorter texts are parts of ordinary words.
+_SHORTEST: Final = 6
 
 # A value that only exists once the resource it comes from does; seen in previews.
 UNKNOWN: Final = _Unknown()
@@ -109,6 +112,55 @@ def with_secrets_of(
         name: _hidden_as(value, others[name]) if name in others else value
         for name, value in values.items()
     }
+
+
+def with_secrets_anywhere(
+    values: Mapping[str, PropertyValue], given: Mapping[str, PropertyValue]
+) -> dict[str, PropertyValue]:
+    """Returns the same, with each text marked that has a text in it that was given as a secret.
+
+    Azure tells some under names of its own. What was given in clear too is none.
+    """
+    texts = [found for value in given.values() for found in _texts(value, is_secret=False)]
+    clear = {text for text, is_secret in texts if not is_secret}
+    secrets = {
+        text.casefold()
+        for text, is_secret in texts
+        if is_secret and len(text) >= _SHORTEST and text not in _MARKS
+    }
+    return {name: _hidden_texts(value, secrets, clear) for name, value in values.items()}
+
+
+def _texts(value: PropertyValue, *, is_secret: bool) -> Iterator[tuple[str, bool]]:
+    """The texts in a value, each with whether it is a secret."""
+    is_secret = is_secret or value.is_secret
+    match value.value:
+        case str() as text:
+            yield text, is_secret
+        case Mapping() as members:
+            for member in members.values():
+                yield from _texts(member, is_secret=is_secret)
+        case list() | tuple() as items:
+            for item in items:
+                yield from _texts(item, is_secret=is_secret)
+
+
+def _hidden_texts(
+    value: PropertyValue, secrets: Collection[str], clear: Collection[str]
+) -> PropertyValue:
+    match value.value:
+        case str() as text:
+            holds = text not in clear and any(secret in text.casefold() for secret in secrets)
+            return value.with_secret(value.is_secret or holds)
+        case Mapping() as members:
+            inner: Any = {
+                name: _hidden_texts(member, secrets, clear) for name, member in members.items()
+            }
+        case list() | tuple() as items:
+            inner = [_hidden_texts(item, secrets, clear) for item in items]
+        case _:
+            return value
+    return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)
 
 
 def laid_over(

@@ -141,3 +141,22 @@ def test_a_secret_that_the_program_no_longer_says_stays_one(preview: bool) -> No
             return [updated.raw, read.raw]
 
     assert not [answer for answer in clock.run(told()) if in_clear(answer)]
+
+
+def test_a_secret_that_azure_tells_under_another_name_stays_one() -> None:
+    """A tag came back in another case, a name as a part of an address: both in clear."""
+    inputs = POOL_INPUTS | {"tags": {"Owner": secret(VALUE), "team": "ml"}}
+    said = {"tags": {"owner": VALUE, "team": "ml"}, "eTag": f"1-{VALUE.upper()}"}
+    there = {"properties": POOL_INPUTS | said | {"provisioningState": "Succeeded"}}
+
+    async def told() -> list[Outcome]:
+        azure = OddAzure()
+        async with serving(azure), driving(azure) as provider:
+            azure.put(POOL, there)
+            return [await provider.read(POOL, inputs, inputs)]
+
+    (read,) = clock.run(told())
+    assert read.outputs["tags"] == {"owner": VALUE, "team": "ml"}
+    assert not in_clear(read.raw)
+    assert VALUE.upper() not in re.sub(rf'"value": "[^"]*{VALUE.upper()}', "", json.dumps(read.raw))
+    assert '"team": "ml"' in json.dumps(read.raw)

@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 # So long, in true seconds, nothing has to happen before a leap: little where somebody only sleeps;
 # enough for what is under way between two sockets, where a leap would end the patience with it.
-_ASLEEP, _PATIENT = 0.01, 0.15
+_ASLEEP, _PATIENT = 0.01, 0.5
 _sleep = asyncio.sleep
 
 
