@@ -149,9 +149,11 @@ def _hidden_texts(
     value: PropertyValue, secrets: Collection[str], clear: Collection[str]
 ) -> PropertyValue:
     match value.value:
+        case _ if value.is_secret:
+            return value
         case str() as text:
             holds = text not in clear and any(secret in text.casefold() for secret in secrets)
-            return value.with_secret(value.is_secret or holds)
+            return value.with_secret(holds)
         case Mapping() as members:
             inner: Any = {
                 name: _hidden_texts(member, secrets, clear) for name, member in members.items()
@@ -160,7 +162,7 @@ def _hidden_texts(
             inner = [_hidden_texts(item, secrets, clear) for item in items]
         case _:
             return value
-    return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)
+    return PropertyValue(inner, dependencies=value.dependencies)
 
 
 def laid_over(
