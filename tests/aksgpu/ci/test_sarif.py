@@ -101,7 +101,7 @@ anything = st.recursive(
 
 
 @given(anything, anything, st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_whatever_a_stranger_writes_is_valid_afterwards(
     some: Any, more: Any, is_fork: bool
 ) -> None:
