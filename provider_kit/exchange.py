@@ -54,9 +54,9 @@ _IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
 class Patience(NamedTuple):
-    """How often something is tried again, and how long the pauses are."""
+    """How often something is tried again, and how long the pauses are: as Azure's SDKs do."""
 
-    tries: int = 10
+    tries: int = 3
     # Where no connection comes about.
     connections: int = 3
     factor: float = 0.8
