@@ -21,6 +21,11 @@ class Region:
     zones: tuple[str, ...]
 
 
+def plain(name: str) -> str:
+    """A name as Azure compares names, those of regions above all: without case and white space."""
+    return "".join(name.split()).lower()
+
+
 @cache
 def regions() -> Mapping[str, Region]:
     """The regions of the table, by name."""

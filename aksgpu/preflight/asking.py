@@ -17,6 +17,7 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight import facts, wanted
 from aksgpu.preflight.access import Clients, UnreachableError
 from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
+from catalogue.regions import plain
 from engine.cache import Say
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
@@ -142,7 +143,7 @@ async def _features(clients: Clients, needed: Mapping[str, bool]) -> dict[str, s
     namespaces = sorted({name.partition("/")[0] for name in needed if "/" in name})
     lists = [await _all(clients.features.features.list(namespace)) for namespace in namespaces]
     return {
-        facts.plain(str(feature.name)): str(feature.properties.state if feature.properties else "")
+        plain(str(feature.name)): str(feature.properties.state if feature.properties else "")
         for listed in lists
         for feature in listed
     }

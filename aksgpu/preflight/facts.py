@@ -12,6 +12,7 @@ from azure.mgmt.containerservice.models import (
 )
 
 from aksgpu.outcome import Cause
+from catalogue.regions import plain
 
 _OFFICIAL = "KubernetesOfficial"
 
@@ -25,11 +26,6 @@ class Unanswered:
 
 
 Fact = TypeVar("Fact")
-
-
-def plain(name: str) -> str:
-    """A name as Azure compares names: without case and white space."""
-    return "".join(name.split()).lower()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight.facts import ExistingCluster, Facts, OfferedSize, Quota, Unanswered, plain
+from aksgpu.preflight.facts import ExistingCluster, Facts, OfferedSize, Quota, Unanswered
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
+from catalogue.regions import plain
 
 _REGION, _SPOT = "cores", "lowPriorityCores"
 _WHERE = "https://aka.ms/prodquotaincrease"

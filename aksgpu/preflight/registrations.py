@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from aksgpu.outcome import Cause
 from aksgpu.preflight import wanted
-from aksgpu.preflight.facts import Facts, Unanswered, plain
+from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
+from catalogue.regions import plain
 from settings import Settings
 
 _REGISTERED = "Registered"

@@ -10,11 +10,12 @@ from datetime import date
 from typing import Any
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered, plain
+from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
 from catalogue import retirement
 from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.regions import plain
 from catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
 
 # What Azure's reasons for a restriction mean, and what can be done about it.

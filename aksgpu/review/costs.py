@@ -21,6 +21,7 @@ from aksgpu.review.masking import clean
 from aksgpu.review.model import Costs, Span
 from aksgpu.review.pools import GpuPool, all_pools
 from aksgpu.review.seen import Step, inputs_of
+from catalogue.regions import plain
 
 # A review does not wait longer for what it can do without.
 _SECONDS = 30
@@ -100,7 +101,7 @@ def _placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
         said = inputs_of(state)
         cluster = _cluster_of(said)
         # Of a cluster that is named and not the stack's, nobody knows the region here.
-        region = _plain(said.get("location")) or (regions.get(cluster, "") if cluster else only)
+        region = _region(said.get("location")) or (regions.get(cluster, "") if cluster else only)
         yield from ((pool, region) for pool in all_pools(step.resource, state))
 
 
@@ -110,7 +111,7 @@ def _regions(steps: Collection[Step], *, was: bool) -> dict[_Cluster, str]:
     for step in steps:
         said = inputs_of(step.old if was else step.new)
         is_cluster = step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster"))
-        if is_cluster and (region := _plain(said.get("location"))):
+        if is_cluster and (region := _region(said.get("location"))):
             found[_cluster_of(said) or (step.resource.urn, "")] = region
     return found
 
@@ -129,7 +130,7 @@ def _cluster_of(said: Mapping[str, Any]) -> _Cluster | None:
     return None
 
 
-def _plain(region: object) -> str:
+def _region(region: object) -> str:
     """A region as the price list writes it: `East US` is eastus. Empty: not known."""
-    text = "".join(region.split()).lower() if isinstance(region, str) else ""
+    text = plain(region) if isinstance(region, str) else ""
     return text if text.isalnum() else ""

@@ -2,6 +2,7 @@
 
 from pulumi_policy import ResourceValidationArgs
 
+from catalogue.regions import plain
 from policies.pools import is_cluster
 from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
@@ -19,10 +20,5 @@ def allowed_regions(args: ResourceValidationArgs, settings: Settings, _: Unknown
     if not regions or not is_cluster(args.resource_type):
         return
     location = str(args.props.get("location") or "")
-    if location and _plain(location) not in map(_plain, regions):
+    if location and plain(location) not in map(plain, regions):
         yield f"This cluster is in {location}. Allowed are {', '.join(regions)}."
-
-
-def _plain(region: str) -> str:
-    """A region as Azure writes it in requests: westeurope, not West Europe."""
-    return region.replace(" ", "").lower()

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 
+from catalogue.regions import plain
 from rehearsal.arm import errors
-from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Json, Request
 
 _CONDITION = re.compile(r"\s*(\w+)\s+eq\s+'((?:[^']|'')*)'\s*(and\s|$)", re.IGNORECASE)

@@ -30,6 +30,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, TypeVar
 
+from catalogue.regions import plain
+
 PAGE_SIZE = 50
 _REFUSES = {"scale": False, "refuse": True}
 
@@ -121,8 +123,3 @@ def at(lines: Iterable[AnyLine], location: str) -> list[AnyLine]:
 
 def meets(pattern: str, name: str) -> bool:
     return fnmatch.fnmatchcase(plain(name), plain(pattern))
-
-
-def plain(name: str) -> str:
-    """Returns a name as Azure compares names: without case and white space."""
-    return "".join(name.split()).lower()

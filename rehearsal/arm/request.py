@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from catalogue import regions
+from catalogue.regions import plain
 from rehearsal.arm import errors
 from rehearsal.arm.home import Principal
-from rehearsal.arm.offer_script import plain
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.state import Resource, Store
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 
 from catalogue import regions
+from catalogue.regions import plain
 from catalogue.sizes import Size, architecture
 from rehearsal.arm import filters
-from rehearsal.arm.offer_script import plain
 from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route
 

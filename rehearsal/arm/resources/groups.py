@@ -3,8 +3,8 @@
 import re
 
 from catalogue import regions
+from catalogue.regions import plain
 from rehearsal.arm import bodies, errors, filters, operations
-from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.resources import tags
 from rehearsal.arm.state import Resource

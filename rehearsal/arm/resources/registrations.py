@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from functools import partial
 
 from catalogue import regions
+from catalogue.regions import plain
 from rehearsal.arm import api_versions, errors
-from rehearsal.arm.offer_script import plain
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.arm.state import Registration, Store
 
