@@ -47,12 +47,11 @@ class Step:
 
 
 def inputs_of(state: StepEventStateMetadata | None) -> Mapping[str, Any]:
-    """The inputs in a state. A secret is known to nobody here, as what comes with the update."""
-    inputs: Mapping[str, Any] = _without_secrets((state and state.inputs) or {})
-    return inputs
+    return (state and state.inputs) or {}
 
 
 def _without_secrets(value: Any) -> Any:
+    """A value in which a secret is not known, as what comes with the update."""
     if isinstance(value, Mapping):
         if _SIGNATURE in value:
             return UNKNOWN
@@ -93,6 +92,8 @@ class Seen:
 
     def _step(self, told: StepEventMetadata) -> None:
         if told.op in _TOLD and not _is_the_engines_own(told):
+            for state in filter(None, (told.old, told.new)):
+                state.inputs = _without_secrets(state.inputs)
             self.steps[told.urn] = Step(
                 resource=Resource(told.urn),
                 kind=_KINDS.get(told.op),
