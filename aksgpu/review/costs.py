@@ -50,14 +50,14 @@ def costs(steps: Collection[Step]) -> Costs | Unanswered | None:
     known = [prices for prices in lists.values() if isinstance(prices, PriceList)]
     if not known:
         return next(prices for prices in lists.values() if isinstance(prices, Unanswered))
-    unpriced: set[str] = set()
+    priced = {placed: _cost(*placed, lists) for placed in chain(before, after)}
     return Costs(
-        before=_sum(before, lists, unpriced),
-        after=_sum(after, lists, unpriced),
+        before=_sum(priced[placed] for placed in before),
+        after=_sum(priced[placed] for placed in after),
         currency=known[0].currency,
         source=known[0].name,
         asked_on=known[0].asked_on,
-        unpriced=sorted(unpriced),
+        unpriced=sorted({clean(pool.name) for (pool, _), cost in priced.items() if cost is None}),
     )
 
 
@@ -75,22 +75,24 @@ async def _ask(wanted: Mapping[str, Iterable[str]]) -> _Lists:
     return lists
 
 
-def _sum(pools: Iterable[_Placed], lists: _Lists, unpriced: set[str]) -> Span:
-    """What all of them cost; the names of those that have no price are added to `unpriced`."""
-    least, most = Fraction(0), Fraction(0)
-    for pool, region in pools:
-        prices = lists.get(region)
-        price = (
-            prices.price(pool.vm_size, region, spot=pool.spot)
-            if isinstance(prices, PriceList)
-            else None
-        )
-        if pool.nodes is None or price is None or isinstance(price, Unanswered):
-            unpriced.add(clean(pool.name))
-            continue
-        least += pool.nodes.least * Fraction(price.hourly)
-        most += pool.nodes.most * Fraction(price.hourly)
-    return Span(least, most)
+def _cost(pool: GpuPool, region: str, lists: _Lists) -> Span | None:
+    """What a pool costs an hour; None where its nodes or its price are not known."""
+    prices = lists.get(region)
+    if pool.nodes is None or not isinstance(prices, PriceList):
+        return None
+    price = prices.price(pool.vm_size, region, spot=pool.spot)
+    if price is None or isinstance(price, Unanswered):
+        return None
+    hourly = Fraction(price.hourly)
+    return Span(pool.nodes.least * hourly, pool.nodes.most * hourly)
+
+
+def _sum(costs: Iterable[Span | None]) -> Span:
+    known = [cost for cost in costs if cost]
+    return Span(
+        sum((cost.least for cost in known), Fraction(0)),
+        sum((cost.most for cost in known), Fraction(0)),
+    )
 
 
 def _placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
