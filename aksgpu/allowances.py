@@ -36,11 +36,6 @@ class Allowance(NamedTuple):
         return f"{self.kind}:{self.stack}/{self.pool}" if self.pool else f"{self.kind}:{self.stack}"
 
 
-def short_name(stack: str) -> str:
-    """A stack's name without those of its organisation and project."""
-    return stack.rpartition("/")[2]
-
-
 def of_label(label: str, commit: str) -> Allowance | None:
     """What a label such as `replace:dev/train@1a2b3c4` allows; None for a label of another kind.
 

@@ -9,9 +9,13 @@ from pathlib import Path
 _OF_ONE_STACK = re.compile(r"(?s)Pulumi\.(?P<stack>.+?)\.(yaml|policies\.json)")
 
 
+def short_name(stack: str) -> str:
+    """A stack's own name: one of an organisation is written `organisation/project/stack`."""
+    return stack.rpartition("/")[2]
+
+
 def stack_file(folder: Path, stack: str) -> Path:
-    """One of an organisation is written `organisation/project/stack`, and its file as the rest."""
-    return folder / f"Pulumi.{stack.rpartition('/')[2]}.yaml"
+    return folder / f"Pulumi.{short_name(stack)}.yaml"
 
 
 def policies_file(folder: Path, stack: str) -> Path:

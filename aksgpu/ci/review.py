@@ -14,9 +14,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from aksgpu.allowances import of_label, short_name
+from aksgpu.allowances import of_label
 from aksgpu.outcome import NOT_KNOWN, STOPPED, WRONG_USAGE
 from aksgpu.running import Program, ProgramError, terminated_as_interrupted
+from aksgpu.stack_names import short_name
 
 _FORMATS = {"--markdown": "review.md", "--sarif": "review.sarif", "--json": "review.json"}
 

@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 import typer
 
-from aksgpu.allowances import short_name
 from aksgpu.report import ReportConsole
 from aksgpu.review.document import as_json
 from aksgpu.review.git import is_commit
@@ -16,6 +15,7 @@ from aksgpu.review.model import Review
 from aksgpu.review.reviewing import ReviewOptions, review_stacks
 from aksgpu.review.sarif import as_sarif
 from aksgpu.review.terminal import print_report
+from aksgpu.stack_names import short_name
 from engine.progress import to_stderr
 
 # In place of a file: what is printed, instead of the report for terminals.

@@ -4,7 +4,7 @@ import posixpath
 from contextlib import suppress
 from pathlib import Path
 
-from aksgpu.running import READ_SECONDS, Program, ProgramError
+from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
 
 # How git lists a symbolic link.
 _LINK = "120000 "
@@ -13,17 +13,15 @@ _MOST_LINKS = 5
 
 def is_commit(folder: Path, ref: str) -> bool:
     commit = f"{ref}^{{commit}}"
-    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit) is not None
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", commit).code == 0
 
 
 def content_at(folder: Path, ref: str, name: str) -> bytes | None:
     """A file of that folder as it was; None where it was not there. Links are followed."""
     for _ in range(_MOST_LINKS):
         path = posixpath.normpath(name)
-        kind = _git(folder, "ls-tree", "--end-of-options", ref, "--", path) or ""
-        shown = Program(("git",), folder).attempt(
-            "show", "--end-of-options", f"{ref}:./{path}", seconds=READ_SECONDS
-        )
+        kind = _git(folder, "ls-tree", "--end-of-options", ref, "--", path).out
+        shown = _git(folder, "show", "--end-of-options", f"{ref}:./{path}")
         if shown.code or not kind.startswith(_LINK):
             return None if shown.code else shown.printed
         name = posixpath.join(posixpath.dirname(path), shown.out)
@@ -32,13 +30,12 @@ def content_at(folder: Path, ref: str, name: str) -> bytes | None:
 
 def path_in_repository(file: Path) -> str:
     """A file's path from the root of its repository, or its name where there is none."""
-    prefix = None
+    prefix = ""
     with suppress(ProgramError):
-        prefix = _git(file.parent, "rev-parse", "--show-prefix")
-    return (prefix or "").strip() + file.name
+        prefix = _git(file.parent, "rev-parse", "--show-prefix").out.strip()
+    return prefix + file.name
 
 
-def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None where git says no. Raises ProgramError where it does not answer."""
-    answer = Program(("git",), folder).attempt(*arguments, seconds=READ_SECONDS)
-    return None if answer.code else answer.out
+def _git(folder: Path, *arguments: str) -> Ended:
+    """What git prints. Raises ProgramError where it does not answer."""
+    return Program(("git",), folder).attempt(*arguments, seconds=READ_SECONDS)

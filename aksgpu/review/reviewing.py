@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from aksgpu.allowances import Allowance, short_name
+from aksgpu.allowances import Allowance
 from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.policy_configuration import mistake_in
 from aksgpu.preflight.stack_file import configuration_of
@@ -26,7 +27,7 @@ from aksgpu.review.retirements import refuse_new
 from aksgpu.review.seen import Seen, Step, inputs_of
 from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
-from aksgpu.stack_names import policies_file, stack_file
+from aksgpu.stack_names import policies_file, short_name, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
@@ -76,11 +77,17 @@ class ReviewOptions:
     def stack_files(self) -> Path:
         return stack_files(self.project)
 
+    @cached_property
+    def stack_files_at_base(self) -> str:
+        """Where the project had its stack files then, from its own folder."""
+        project = content_at(self.project, self.base, "Pulumi.yaml") or b""
+        return project_in(project).folder_of_stacks
+
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
     review = Review(offline=options.offline, base=options.base)
     # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
-    named = [name.rpartition("/")[2] if options.offline else name for name in options.stacks]
+    named = [short_name(name) if options.offline else name for name in options.stacks]
     review.stacks = [
         StackReview(stack=stack, file=path_in_repository(stack_file(options.stack_files, stack)))
         for stack in dict.fromkeys(named)
@@ -249,11 +256,10 @@ def _place(
 
 
 def _at_base(options: ReviewOptions, name: str) -> str | None:
-    """A stack's file as it was, where the project had its stack files then."""
+    """A stack's file as it was; None where there was none."""
     if not options.base:
         return None
-    project = project_in(content_at(options.project, options.base, "Pulumi.yaml") or b"")
-    content = content_at(options.project, options.base, f"{project.folder_of_stacks}/{name}")
+    content = content_at(options.project, options.base, f"{options.stack_files_at_base}/{name}")
     if content is None:
         return None
     try:
