@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import random
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from types import MappingProxyType
@@ -18,7 +17,7 @@ from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake, property_path
 from catalogue.shapes import mapping, mappings
 from provider_kit.absence import find, says_not_there
-from provider_kit.arm import Accepted, Arm, Method, NotFoundError
+from provider_kit.arm import Accepted, Arm, Method, NotFoundError, state_of
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
@@ -28,14 +27,14 @@ from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
 from provider_kit.values import holds_unknown, property_map
-from provider_kit.waiting import in_time, wait_because_of, waited
+from provider_kit.waiting import in_time, loop_time, pauses, wait_because_of, waited
 
 Result = TypeVar("Result")
 
 # How AKS and ARM say that something else is done to the resource. Their codes do not tell: those
 # of a quota that is used up and of a cluster that is stopped are the same.
 _BUSY = re.compile("in ?progress|concurrent|aks-pending-operation", re.IGNORECASE)
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+_PAUSES = 0.5, 30.0
 # Azure may show what it has deleted a while longer.
 _LOOKS_AT_WHAT_IS_GONE = 5
 _SECONDS_OF_A_READ = 600.0
@@ -106,8 +105,7 @@ class AksResource(Handler):
                 )
 
     def require(self, resource_id: str) -> None:
-        if self._arm.configuration.text("subscriptionId"):
-            self._arm.require(resource_id)
+        self._arm.require(resource_id)
 
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
         if not is_anothers(self._type, old.outputs):
@@ -179,7 +177,7 @@ class AksResource(Handler):
             raise
 
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
-        outputs = await self._get(self._place(resource_id), _time() + _SECONDS_OF_A_READ)
+        outputs = await self._get(self._place(resource_id), loop_time() + _SECONDS_OF_A_READ)
         if outputs is None:
             return None
         actual = self._type.inputs_of(outputs)
@@ -218,7 +216,7 @@ class AksResource(Handler):
 
     async def _in_the_way(self, task: Task, resource_id: str) -> dict[str, Any] | None:
         """The outputs of another resource of the name; one that is being deleted is waited for."""
-        waits = _pauses()
+        waits = pauses(*_PAUSES)
         while True:
             try:
                 look = self._arm.look(resource_id, self._api_version, task.until)
@@ -228,19 +226,19 @@ class AksResource(Handler):
                     raise
                 waited()
                 return None
-            if _state(there) != "deleting":
+            if state_of(there).lower() != "deleting":
                 return self._type.outputs_of(there, self._api_version)
             await self._wait(task, next(waits), f"another {resource_id} is being deleted.")
 
     async def _require_gone(self, task: Task, resource_id: str) -> None:
         """Returns once a resource is gone for certain."""
-        waits = _pauses()
+        waits = pauses(*_PAUSES)
         for looked in itertools.count(1):
             there = await find(self._arm, resource_id, self._api_version, task.until)
             if there is None:
                 waited()
                 return
-            if _state(there) != "deleting" and looked > _LOOKS_AT_WHAT_IS_GONE:
+            if state_of(there).lower() != "deleting" and looked > _LOOKS_AT_WHAT_IS_GONE:
                 told = f"Azure has ended the deletion of {resource_id}, and it is still there"
                 raise ProviderError(because(told, there))
             await self._wait(task, next(waits), f"{resource_id} is being deleted.")
@@ -302,7 +300,7 @@ class AksResource(Handler):
         An update that is being cancelled still looks: what Azure has, the state must not forget.
         """
         try:
-            await self._arm.look(resource_id, self._api_version, _time() + _SECONDS_OF_A_LOOK)
+            await self._arm.look(resource_id, self._api_version, loop_time() + _SECONDS_OF_A_LOOK)
         except NotFoundError as error:
             return not says_not_there(error, resource_id)
         except ProviderError:
@@ -351,7 +349,7 @@ async def once_accepted(
     What passes is another operation, and that AKS does not know a feature yet which is registered.
     A cancellation ends the waiting at once, and a call under way after some seconds.
     """
-    waits = _pauses()
+    waits = pauses(*_PAUSES)
     while True:
         try:
             result = await cancellation.answered(call())
@@ -366,18 +364,6 @@ async def once_accepted(
             waited()
             return result
         await cancellation.watch(asyncio.sleep(pause))
-
-
-def _pauses() -> Iterator[float]:
-    """Growing pauses, different for each: those who wait for the same do not ask all at once."""
-    pause = _SHORTEST_PAUSE
-    while True:
-        yield pause * random.uniform(0.8, 1.2)  # noqa: S311 (nobody gains by guessing it)
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
-
-
-def _state(answer: Mapping[str, Any]) -> str:
-    return str((answer.get("properties") or {}).get("provisioningState") or "").lower()
 
 
 async def _known(inputs: Values) -> Values:
@@ -475,10 +461,6 @@ def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:
         f"Azure says that {resource_id} is {state}{f', {said}' if said else ''}. "
         "The next `pulumi up` goes on with it."
     )
-
-
-def _time() -> float:
-    return asyncio.get_running_loop().time()
 
 
 def _unseen(inputs: Values) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from provider_kit.provider import Found, Handler, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import BOOLEAN, STRING, ObjectOf, mistakes
 from provider_kit.values import property_map
-from provider_kit.waiting import due
+from provider_kit.waiting import due, loop_time, pauses
 
 NAMESPACE: Final = "providerNamespace"
 FEATURE: Final = "featureName"
@@ -48,7 +48,7 @@ _ARM_TYPE = ArmType(
     envelope=(),
 )
 _SECONDS_OF_NEWS = 600.0
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.25, 10.0
+_PAUSES = (0.25, 10.0)
 _READ = 600.0
 _FEATURES_VERSION, _PROVIDERS_VERSION = "2021-07-01", "2025-04-01"
 
@@ -67,9 +67,8 @@ class FeatureRegistration(Handler):
 
         That its provider is registered again does not show when AKS knows of it.
         """
-        now = asyncio.get_running_loop().time()
         return any(
-            feature.lower() in words.lower() and now - then < _SECONDS_OF_NEWS
+            feature.lower() in words.lower() and loop_time() - then < _SECONDS_OF_NEWS
             for feature, then in self._registered.items()
         )
 
@@ -77,8 +76,7 @@ class FeatureRegistration(Handler):
         return mistakes(FEATURE_INPUTS, inputs)
 
     def require(self, resource_id: str) -> None:
-        if self._arm.configuration.text("subscriptionId"):
-            self._arm.require(resource_id)
+        self._arm.require(resource_id)
 
     def diff(self, old: Recorded, inputs: Values) -> DiffResponse:
         return diff(
@@ -104,7 +102,7 @@ class FeatureRegistration(Handler):
                 resource_id=resource_id,
                 properties=property_map(inputs),
             ) from error
-        self._registered[feature] = asyncio.get_running_loop().time()
+        self._registered[feature] = loop_time()
         return resource_id, {**inputs, STATE: _REGISTERED}
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
@@ -116,22 +114,22 @@ class FeatureRegistration(Handler):
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
         names = _ARM_TYPE.names_in(resource_id)
         self._arm.require(resource_id)
-        place, until = _ARM_TYPE.resource_id(self._arm.subscription, names), _time() + _READ
-        answer = await find(self._arm, place, _FEATURES_VERSION, until)
-        now = _state(answer) if answer is not None else "NotRegistered"
-        if now in _NOT_REGISTERED:
+        place = _ARM_TYPE.resource_id(self._arm.subscription, names)
+        answer = await find(self._arm, place, _FEATURES_VERSION, loop_time() + _READ)
+        state = _state(answer) if answer is not None else "NotRegistered"
+        if state in _NOT_REGISTERED:
             return None
         inputs = settled(FEATURE_INPUTS, old.inputs, {**old.inputs, **names})
-        if now == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
+        if state == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
             # Who has not seen the end of the registration has not told the provider either.
-            now = _REGISTERING
+            state = _REGISTERING
         reason = (
             ""
-            if now == _REGISTERED
-            else f"{resource_id} is {now}, as Azure says, or its provider has yet to take it over. "
-            "The next `pulumi up` goes on with it."
+            if state == _REGISTERED
+            else f"{resource_id} is {state}, as Azure says, or its provider has yet to take it "
+            "over. The next `pulumi up` goes on with it."
         )
-        return Found(resource_id, {**inputs, STATE: now}, inputs, reason)
+        return Found(resource_id, {**inputs, STATE: state}, inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
         """Warns that the feature stays registered, unless it is to be unregistered."""
@@ -159,18 +157,16 @@ class FeatureRegistration(Handler):
 
     async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
         """Returns once what is looked at is Registered; tells every state on the way."""
-        state, pause = "", _SHORTEST_PAUSE
+        state, waits = "", pauses(*_PAUSES)
         try:
-            async with asyncio.timeout_at(task.until):
-                with due(task.until):
-                    while state != _REGISTERED:
-                        if state:
-                            await self._cancellation.watch(asyncio.sleep(pause))
-                            pause = min(pause * 1.5, _LONGEST_PAUSE)
-                        look = self._arm.look(path, api_version)
-                        before, state = state, _state(await self._cancellation.watch(look))
-                        if state != before:
-                            await self._log.info(task.urn, f"{what} is {state}.")
+            async with due(task.until):
+                while state != _REGISTERED:
+                    if state:
+                        await self._cancellation.watch(asyncio.sleep(next(waits)))
+                    look = self._arm.look(path, api_version)
+                    before, state = state, _state(await self._cancellation.watch(look))
+                    if state != before:
+                        await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:
             raise ProviderError(
                 f"{what} is still {state or 'not answered for'}, and customTimeouts allow no more "
@@ -185,7 +181,3 @@ def _state(answer: Mapping[str, Any]) -> str:
     if not isinstance(said, str):
         raise ProviderError(f"Azure does not say the state of {answer.get('id')}.")
     return said
-
-
-def _time() -> float:
-    return asyncio.get_running_loop().time()

@@ -17,7 +17,7 @@ from provider_kit.configuration import Configuration
 from provider_kit.errors import FailedError, because, explained, official, reasons
 from provider_kit.exchange import Answer, Delivery, Exchange, Patience
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import due, last_reason, wait_because_of
+from provider_kit.waiting import due, last_reason, pauses, wait_because_of
 
 Result = TypeVar("Result")
 Method = Literal["PUT", "PATCH", "DELETE"]
@@ -27,7 +27,7 @@ _IN_PATHS = "/~()!*'@:$&+,;=-._"
 _OPERATION = "Azure-AsyncOperation"
 _FAILED = frozenset({"failed", "canceled", "cancelled"})
 _ENDED = _FAILED | {"succeeded"}
-_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0
+_PAUSES = 1.0, 30.0
 _LOOKS_AFTER_THE_END = 5
 _LONGEST_PAUSE_OF_AZURE = 60.0
 
@@ -74,11 +74,15 @@ class Arm:
         return self.configuration.required("subscriptionId")
 
     def require(self, resource_id: str) -> None:
-        """Refuses a resource of another subscription, which would seem to be gone from here."""
-        if not resource_id.lower().startswith(f"/subscriptions/{self.subscription}/".lower()):
+        """Refuses a resource of another subscription, which would seem to be gone from here.
+
+        A preview may not know yet which one is configured.
+        """
+        own = self.configuration.text("subscriptionId")
+        if own and not resource_id.lower().startswith(f"/subscriptions/{own}/".lower()):
             raise ProviderError(
                 f"{resource_id} lies in another subscription than the one that is configured, "
-                f"{self.subscription}. Set subscriptionId, or ARM_SUBSCRIPTION_ID, to its own."
+                f"{own}. Set subscriptionId, or ARM_SUBSCRIPTION_ID, to its own."
             )
 
     async def exchange(self) -> Exchange:
@@ -106,9 +110,8 @@ class Arm:
     async def failing(self, until: float | None) -> AsyncIterator[None]:
         """Raises ProviderError where Azure fails, or where it is not done in time."""
         try:
-            async with asyncio.timeout_at(until):
-                with due(until):
-                    yield
+            async with due(until):
+                yield
         except TimeoutError as error:
             reason = last_reason()
             last = f"\nWhat it waited for last: {reason}" if reason else ""
@@ -190,20 +193,20 @@ class Arm:
         looks = _LOOKS_AFTER_THE_END if has_ended else math.inf
         resource = None if has_ended else _resource_in(accepted)
         pause = accepted.answer.pause
-        waits = _pauses()
-        while resource is None or (looks > 0 and _state(resource).lower() not in _ENDED):
+        waits = pauses(*_PAUSES)
+        while resource is None or (looks > 0 and state_of(resource).lower() not in _ENDED):
             if resource is not None:
                 await asyncio.sleep(_pause(pause, waits))
             answer = await self.send("GET", accepted.resource_id, accepted.api_version)
             resource, pause = _resource(answer, accepted.resource_id), answer.pause
             looks -= 1
-        if _state(resource).lower() in _FAILED:
-            raise FailedError(because(f"It ended {_state(resource)}", resource))
+        if state_of(resource).lower() in _FAILED:
+            raise FailedError(because(f"It ended {state_of(resource)}", resource))
         return resource
 
     async def _has_ended(self, accepted: Accepted) -> bool:
         """Waits for the operation that ARM has named; False if there is none that tells its end."""
-        answer, exchange, waits = accepted.answer, await self.exchange(), _pauses()
+        answer, exchange, waits = accepted.answer, await self.exchange(), pauses(*_PAUSES)
         is_known = _OPERATION in answer.headers
         url = answer.headers.get(_OPERATION) or (
             answer.headers.get("Location") if answer.status == 202 else None
@@ -247,14 +250,6 @@ class Arm:
         return FailedError(because(f"It ended {status}", said), answer.response)
 
 
-def _pauses() -> Iterator[float]:
-    """Seconds between two questions, where Azure does not say them."""
-    pause = _SHORTEST_PAUSE
-    while True:
-        yield pause
-        pause = min(pause * 1.5, _LONGEST_PAUSE)
-
-
 def _pause(said: float | None, waits: Iterator[float]) -> float:
     """Seconds before the next question: Azure may say long ones of what is soon done."""
     return min(said, _LONGEST_PAUSE_OF_AZURE) if said else next(waits)
@@ -280,6 +275,6 @@ def _resource_in(accepted: Accepted) -> dict[str, Any] | None:
     return None
 
 
-def _state(resource: Mapping[str, Any]) -> str:
+def state_of(resource: Mapping[str, Any]) -> str:
     """How far a resource is; one that says nothing is done."""
     return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")

@@ -16,7 +16,7 @@ MASK = "[secret]"
 _LONGEST = 4000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\S\n]*[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
 # Shorter ones are parts of ordinary words.
-_SHORT = 6
+SHORTEST = 6
 # Ways to write characters: escapes of JSON and its like, of addresses and of HTML, and any blanks.
 _WRITTEN = re.compile(
     r"\\\\|(?:\\u[0-9a-f]{4})+|\\x[0-9a-f]{2}|\\[\"'/bfnrt]|(?:%[0-9a-f]{2})+"
@@ -34,15 +34,15 @@ class Masking:
 
     def __init__(self, secrets: Collection[str]) -> None:
         read = {layer.strip() for text in secrets for layer in _layers(text)}
-        self._long = {_folded(text) for text in read if len(text) >= _SHORT}
+        self._long = {_folded(text) for text in read if len(text) >= SHORTEST}
         self._encoded = {
             layer
             for text in secrets
-            if len(text) >= _SHORT
+            if len(text) >= SHORTEST
             for form in _in_base64(text)
             for layer in _layers(form)
         }
-        short = sorted((text for text in read if 0 < len(text) < _SHORT), key=len, reverse=True)
+        short = sorted((text for text in read if 0 < len(text) < SHORTEST), key=len, reverse=True)
         self._short = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, short)) or '(?!)'})(?!\w)")
 
     def masked(self, text: str) -> str:

@@ -1,10 +1,12 @@
 """Property values, between the engine's form and plain JSON."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
+
+from provider_kit.secrecy import SHORTEST
 
 
 class _Unknown:
@@ -13,9 +15,6 @@ class _Unknown:
     def __repr__(self) -> str:
         return "(not known yet)"
 
-
-# Shorter texts are parts of ordinary words.
-_SHORTEST: Final = 6
 
 # A value that only exists once the resource it comes from does; seen in previews.
 UNKNOWN: Final = _Unknown()
@@ -108,10 +107,7 @@ def with_secrets_of(
     values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
 ) -> dict[str, PropertyValue]:
     """Returns the same, with whatever is a secret in the others marked as one."""
-    return {
-        name: _hidden_as(value, others[name]) if name in others else value
-        for name, value in values.items()
-    }
+    return {name: _hidden_as(value, others.get(name)) for name, value in values.items()}
 
 
 def with_secrets_anywhere(
@@ -126,7 +122,7 @@ def with_secrets_anywhere(
     secrets = {
         text.casefold()
         for text, is_secret in texts
-        if is_secret and len(text) >= _SHORTEST and text not in _MARKS
+        if is_secret and len(text) >= SHORTEST and text not in _MARKS
     }
     return {name: _hidden_texts(value, secrets, clear) for name, value in values.items()}
 
@@ -148,37 +144,24 @@ def _texts(value: PropertyValue, *, is_secret: bool) -> Iterator[tuple[str, bool
 def _hidden_texts(
     value: PropertyValue, secrets: Collection[str], clear: Collection[str]
 ) -> PropertyValue:
-    match value.value:
-        case _ if value.is_secret:
-            return value
-        case str() as text:
-            holds = text not in clear and any(secret in text.casefold() for secret in secrets)
-            return value.with_secret(holds)
-        case Mapping() as members:
-            inner: Any = {
-                name: _hidden_texts(member, secrets, clear) for name, member in members.items()
-            }
-        case list() | tuple() as items:
-            inner = [_hidden_texts(item, secrets, clear) for item in items]
-        case _:
-            return value
-    return PropertyValue(inner, dependencies=value.dependencies)
+    if value.is_secret:
+        return value
+    if isinstance(text := value.value, str):
+        holds = text not in clear and any(secret in text.casefold() for secret in secrets)
+        return value.with_secret(holds)
+    return _made_of(value, lambda _, member: _hidden_texts(member, secrets, clear))
 
 
 def laid_over(
     values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
 ) -> dict[str, PropertyValue]:
     """Returns values, with those of the others that have no value in their place."""
-    return {
-        **others,
-        **{
-            name: _over(value, others[name]) if name in others else value
-            for name, value in values.items()
-        },
-    }
+    return {**others, **{name: _over(value, others.get(name)) for name, value in values.items()}}
 
 
-def _over(value: PropertyValue, other: PropertyValue) -> PropertyValue:
+def _over(value: PropertyValue, other: PropertyValue | None) -> PropertyValue:
+    if other is None:
+        return value
     match value.value, other.value:
         case (Mapping() as members, Mapping() as others) if not value.is_secret:
             below = {
@@ -190,22 +173,30 @@ def _over(value: PropertyValue, other: PropertyValue) -> PropertyValue:
     return value
 
 
-def _hidden_as(value: PropertyValue, other: PropertyValue) -> PropertyValue:
+def _hidden_as(value: PropertyValue, other: PropertyValue | None) -> PropertyValue:
+    if other is None:
+        return value
     match value.value, other.value:
-        case (Mapping() as members, Mapping() as others) if not other.is_secret:
-            inner: Any = with_secrets_of(members, others)
-            return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)
+        case (Mapping(), Mapping() as others) if not other.is_secret:
+            return _made_of(value, lambda name, member: _hidden_as(member, others.get(name)))
     return value.with_secret(value.is_secret or other.contains_secret())
 
 
 def _hidden(name: str, value: PropertyValue, credentials: Collection[str]) -> PropertyValue:
     if name in credentials:
         return PropertyValue(value.value, is_secret=True)
+    return _made_of(value, lambda inner, member: _hidden(inner, member, credentials))
+
+
+def _made_of(
+    value: PropertyValue, made: Callable[[str, PropertyValue], PropertyValue]
+) -> PropertyValue:
+    """The same, with each member of an object, and each item of a list, made anew."""
     match value.value:
         case Mapping() as members:
-            inner: Any = with_secrets(members, credentials)
+            inner: Any = {name: made(name, member) for name, member in members.items()}
         case list() | tuple() as items:
-            inner = [_hidden("", item, credentials) for item in items]
+            inner = [made("", item) for item in items]
         case _:
             return value
     return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)

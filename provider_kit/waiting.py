@@ -1,8 +1,9 @@
-"""What the work on a resource waits for: told to the user, and kept for when its time is up."""
+"""Waiting: how long, until when, and what for. The user is told, also when the time is up."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
 Tell = Callable[[str], Awaitable[None]]
@@ -48,21 +49,35 @@ _DUE: ContextVar[float | None] = ContextVar("due", default=None)
 _SECONDS_OF_A_LAST_TRY = 10.0
 
 
-@contextmanager
-def due(until: float | None) -> Iterator[None]:
-    """Bounds what is waited for within; None leaves it as it is."""
+def loop_time() -> float:
+    """The time by the clock of the event loop."""
+    return asyncio.get_running_loop().time()
+
+
+@asynccontextmanager
+async def due(until: float | None) -> AsyncIterator[None]:
+    """Bounds what is waited for within, by a TimeoutError; None leaves it as it is."""
     token = _DUE.set(_DUE.get() if until is None else until)
     try:
-        yield
+        async with asyncio.timeout_at(until):
+            yield
     finally:
         _DUE.reset(token)
+
+
+def pauses(shortest: float, longest: float) -> Iterator[float]:
+    """Growing pauses, different for each: those who wait for the same do not ask all at once."""
+    pause = shortest
+    while True:
+        yield pause * random.uniform(0.8, 1.2)  # noqa: S311 (nobody gains by guessing it)
+        pause = min(pause * 1.5, longest)
 
 
 def in_time(seconds: float) -> float:
     """A pause that leaves the time for a last try."""
     if (until := _DUE.get()) is None:
         return seconds
-    left = until - asyncio.get_running_loop().time() - _SECONDS_OF_A_LAST_TRY
+    left = until - loop_time() - _SECONDS_OF_A_LAST_TRY
     return min(seconds, left) if left > 1 else seconds
 
 

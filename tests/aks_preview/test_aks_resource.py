@@ -82,7 +82,7 @@ def test_a_pool_that_had_to_wait_goes_with_the_nodes_that_it_has_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two nodes before another operation, nine after it: the PUT made them two."""
-    monkeypatch.setattr(aks_resource, "_SHORTEST_PAUSE", 0.001)
+    monkeypatch.setattr(aks_resource, "_PAUSES", (0.001, 0.001))
     scaled = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9}
     arm = BrokenArm()
     arm.refusals = [refusal(409, "OperationNotAllowed", PENDING)]

@@ -54,7 +54,7 @@ class Answers:
 
 
 def test_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aks_resource, "_SHORTEST_PAUSE", 0.001)
+    monkeypatch.setattr(aks_resource, "_PAUSES", (0.001, 0.001))
     told: list[str] = []
 
     async def tell(message: str) -> None:
@@ -110,7 +110,7 @@ def test_a_feature_that_is_just_registered_may_not_be_known_yet(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Azure's provider is Registered before and after its second registration."""
-    monkeypatch.setattr(aks_resource, "_SHORTEST_PAUSE", 0.001)
+    monkeypatch.setattr(aks_resource, "_PAUSES", (0.001, 0.001))
     call = Answers(refusal(400, "FeatureNotRegistered", FEATURE), "done")
 
     assert asyncio.run(once_accepted(call, Cancellation(), lambda said: "Shiny" in said)) == "done"
