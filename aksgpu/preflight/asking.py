@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from azure.core.exceptions import (
     AzureError,
@@ -55,30 +56,28 @@ async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
     tally = _Tally(say)
     group, cluster = settings.resource_group.name, settings.cluster.name
     location = settings.location
-    found = asyncio.ensure_future(tally.ask("cluster", _cluster(clients, group, cluster)))
+    found = asyncio.ensure_future(tally.ask("cluster", _cluster, clients, group, cluster))
     if settings.cluster.existing and isinstance(existing := await found, ExistingCluster):
         # Its pools are where it is, whatever the stack file calls its location.
         location = existing.location
-    providers = asyncio.gather(
-        *(tally.ask(name, _provider(clients, name)) for name in wanted.PROVIDERS)
-    )
     features = wanted.features(settings)
+    # Waited for together: what is interrupted must not go on asking with clients that are closed.
     answers = await asyncio.gather(
-        tally.ask("sizes", _sizes(clients, location)),
-        tally.ask("quota", _quotas(clients, location)),
-        tally.ask("versions", _versions(clients, location)),
-        tally.ask("features", _features(clients, features)),
-        tally.ask("resource group", _group(clients, group)),
-        found,
+        tally.ask("sizes", _sizes, clients, location),
+        tally.ask("quota", _quotas, clients, location),
+        tally.ask("versions", _versions, clients, location),
+        tally.ask("features", _features, clients, features),
+        asyncio.gather(tally.ask("resource group", _group, clients, group), found),
+        asyncio.gather(*(tally.ask(name, _provider, clients, name) for name in wanted.PROVIDERS)),
     )
-    sizes, quotas, versions, known, there, own = answers
+    sizes, quotas, versions, known, (there, own), providers = answers
     return Facts(
         location=location,
         subscription=clients.subscription,
         sizes=sizes,
         quotas=quotas,
         versions=versions,
-        providers=dict(zip(wanted.PROVIDERS, await providers, strict=True)),
+        providers=dict(zip(wanted.PROVIDERS, providers, strict=True)),
         features=known,
         group=there,
         cluster=own,
@@ -106,11 +105,13 @@ class _Tally:
         self._open: list[str] = []
         self._answered = 0
 
-    async def ask(self, what: str, question: Awaitable[Fact]) -> Fact | Unanswered:
+    async def ask(
+        self, what: str, question: Callable[..., Awaitable[Fact]], *about: Any
+    ) -> Fact | Unanswered:
         self._open.append(what)
         try:
             async with asyncio.timeout(SECONDS):
-                return await question
+                return await question(*about)
         except (AzureError, ProviderError, TimeoutError, *MALFORMED) as error:
             return why(error)
         finally:
