@@ -55,6 +55,13 @@ class Ended:
             raise ProgramError(f"`{self.command}` ended with exit code {self.code}: {tail}")
         return self.out
 
+    def json(self) -> Any:
+        """The JSON that it printed. Raises ProgramError where it is none."""
+        try:
+            return json.loads(self.succeeded())
+        except ValueError as error:
+            raise ProgramError(f"`{self.command}` did not print JSON: {error}") from None
+
 
 @dataclass(frozen=True)
 class Program:
@@ -105,7 +112,7 @@ class Program:
         return self.attempt(*arguments, seconds=seconds).succeeded()
 
     def read_json(self, *arguments: str) -> Any:
-        return json.loads(self.read(*arguments))
+        return self.attempt(*arguments).json()
 
     @contextmanager
     def _running(

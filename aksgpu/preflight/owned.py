@@ -1,6 +1,5 @@
 """What a stack has made already, by its own state."""
 
-import json
 from pathlib import Path
 
 from aksgpu.running import READ_SECONDS, Program, ProgramError
@@ -15,17 +14,19 @@ def by_state(pulumi: Program, stack: str) -> frozenset[str] | None:
     command = ("stack", "export", "--stack", stack, "--non-interactive")
     try:
         ended = pulumi.attempt(*command, seconds=READ_SECONDS)
-    except ProgramError:
+        if ended.code and _NO_STACK in ended.err:
+            return frozenset()
+        deployment = ended.json().get("deployment") or {}
+        return frozenset(
+            str(resource["id"]).lower()
+            for resource in deployment.get("resources") or ()
+            # What is external was only read; what is not of Azure has other ids.
+            if str(resource.get("id")).startswith("/subscriptions/")
+            and not resource.get("external")
+        )
+    # Such as where an engine warns of something in the middle of it.
+    except (ProgramError, AttributeError, TypeError):
         return None
-    if ended.code:
-        return frozenset() if _NO_STACK in ended.err else None
-    deployment = json.loads(ended.out).get("deployment") or {}
-    return frozenset(
-        str(resource["id"]).lower()
-        for resource in deployment.get("resources") or ()
-        # What is external was only read; what is not of Azure has other ids.
-        if str(resource.get("id")).startswith("/subscriptions/") and not resource.get("external")
-    )
 
 
 def by_state_here(folder: Path, stack: str) -> frozenset[str] | None:

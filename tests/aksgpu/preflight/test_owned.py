@@ -43,3 +43,16 @@ def test_a_state_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert by_state(broken, "test") is None
     monkeypatch.setenv("PATH", str(tmp_path))
     assert by_state_here(tmp_path, "test") is None
+
+
+@pytest.mark.parametrize(
+    "printed",
+    ["", "warning: odd", "[1]", "null", '{"deployment": 1}', '{"deployment": {"resources": [1]}}'],
+)
+def test_an_engine_that_prints_something_else(tmp_path: Path, printed: str) -> None:
+    assert by_state(Program(("printf", "%s", printed), tmp_path), "test") is None
+
+
+def test_a_state_without_anything_in_it(tmp_path: Path) -> None:
+    nothing = Program(("sh", "-c", """echo '{"deployment": null}'"""), tmp_path)
+    assert by_state(nothing, "test") == frozenset()
