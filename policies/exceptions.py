@@ -90,6 +90,8 @@ class Configured:
     # The levels of rules: by the pack, and by who uses it, also of rules that there are not.
     rules: Mapping[str, str] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
+    # What rules go by where nobody says otherwise, and what is said.
+    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     excepted: dict[RuleException, dict[str, None]] = field(default_factory=dict)
 

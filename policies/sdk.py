@@ -54,6 +54,15 @@ class Servicer(sdk._PolicyAnalyzerServicer):
         super().__init__(name, version, policies, *more)
         levels = {one.name: one.enforcement_level for one in policies}
         CONFIGURED.rules = {name: level.value for name, level in levels.items() if level}
+        CONFIGURED.defaults = {
+            one.name: {
+                name: setting["default"]
+                for name, setting in one.config_schema.properties.items()
+                if "default" in setting
+            }
+            for one in policies
+            if one.config_schema
+        }
         CONFIGURED.levels, CONFIGURED.settings, CONFIGURED.excepted = {}, {}, {}
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802 (the protocol's name)

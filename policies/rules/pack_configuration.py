@@ -1,3 +1,4 @@
+import json
 from collections.abc import Iterator
 
 from policies.exceptions import CONFIGURED, day_unknown, exceptions_in, meant
@@ -43,5 +44,20 @@ def _let_through() -> Iterator[str]:
         otherwise = CONFIGURED.rules.get(rule, level)
         if _ORDER.index(level) < _ORDER.index(otherwise):
             how = "switched off" if level == "disabled" else f"{level}, and otherwise {otherwise}"
-            reason = CONFIGURED.settings.get(rule, {}).get("reason")
-            yield f"{rule} is {how}" + (f": {reason}" if reason else ".")
+            yield f"{rule} is {how}{_why(rule)}"
+    for rule, settings in CONFIGURED.settings.items():
+        defaults = CONFIGURED.defaults.get(rule, {})
+        own = {
+            name: value
+            for name, value in sorted(settings.items())
+            if name in defaults and value != defaults[name]
+        }
+        if own:
+            has = " and ".join(f"{name} {json.dumps(value)}" for name, value in own.items())
+            otherwise = " and ".join(json.dumps(defaults[name]) for name in own)
+            yield f"{rule} has {has}, and otherwise {otherwise}{_why(rule)}"
+
+
+def _why(rule: str) -> str:
+    reason = CONFIGURED.settings.get(rule, {}).get("reason")
+    return f": {reason}" if reason else "."

@@ -124,6 +124,20 @@ def test_what_is_lowered_and_switched_off_is_told() -> None:
     ]
 
 
+def test_settings_of_its_own_are_told() -> None:
+    """A size that is accepted passes a mandatory rule, and no report said so."""
+    sizes = {"acceptedSizes": ["Standard_NC4as_T4_v3"], "floor": "Standard_NC12"}
+    config: dict[str, Any] = {
+        "gpu-pool-minimum-size": sizes | {"reason": "a trial"},
+        "gpu-size-unknown": {"acceptedSizes": []},
+        "gpu-count-cap": {"gpus": 8},
+    }
+    assert said(config, pool())[TOLD] == [
+        'gpu-pool-minimum-size has acceptedSizes ["Standard_NC4as_T4_v3"] and floor '
+        '"Standard_NC12", and otherwise [] and "Standard_NC6": a trial'
+    ]
+
+
 def test_what_tells_is_not_switched_off_with_the_rest() -> None:
     """Everything was, in one word, and no report said so."""
     told = said({}, OPEN, **{rule.name: "disabled" for rule in RULES})
