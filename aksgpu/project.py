@@ -113,9 +113,10 @@ class Project:
             own["config"], keys = self._with_stand_ins(own["config"], keys)
         _write(own_file, own | keys)
 
-    def stand_ins(self, stack: str, text: str | None = None) -> list[str]:
-        """The paths of the encrypted values that stand-ins take the places of."""
-        return [path for path in self._stack_file(stack, text).secrets if not _is_of_azure(path)]
+    def encrypted(self, stack: str, text: str | None = None) -> dict[str, str]:
+        """The values that stand-ins take the places of, by their paths."""
+        secrets = self._stack_file(stack, text).secrets
+        return {path: value for path, value in secrets.items() if not _is_of_azure(path)}
 
     def _with_stand_ins(
         self, config: Mapping[str, Any], keys: Mapping[str, str]

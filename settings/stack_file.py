@@ -85,9 +85,9 @@ class StackFile:
         return self.config.get(f"{PROJECT}:allowRetired") in (True, "true")
 
     @property
-    def secrets(self) -> list[str]:
-        """The paths of all encrypted values, such as aks-gpu:gpuPools[0].vmSize."""
-        return [path for key, value in self.config.items() for path in _secrets(value, key)]
+    def secrets(self) -> dict[str, str]:
+        """All encrypted values as they stand there, by paths such as aks-gpu:gpuPools[0].vmSize."""
+        return dict(found for key, value in self.config.items() for found in _secrets(value, key))
 
     def mistakes(self, project: ProjectFile) -> list[Written]:
         """What Pulumi itself refuses, before the program runs."""
@@ -255,10 +255,10 @@ def _in_clear(value: Any, path: str, make: Callable[[str, str | None], Any]) -> 
     return value
 
 
-def _secrets(value: Any, path: str) -> Iterator[str]:
-    """Where below a value there is something encrypted."""
+def _secrets(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """What is encrypted in a value, each with its path."""
     if _is_secure(value):
-        yield path
+        yield path, value["secure"]
     elif isinstance(value, Mapping):
         for key, member in value.items():
             yield from _secrets(member, f"{path}.{key}")

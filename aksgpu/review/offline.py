@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ _INVALID_BASE = (
     "shown as created."
 )
 _STAND_INS = "Encrypted values are not known here, and stand-ins take their places"
+_ENCRYPTED_ANEW = "What the change makes of these encrypted values does not show here"
 
 
 @contextmanager
@@ -75,8 +76,7 @@ def rehearsed(
         notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
         project.write_stack(stack, now)
         create(place, stack)
-        if stand_ins := project.stand_ins(stack, now):
-            review.notes.append(f"{_STAND_INS}: {', '.join(stand_ins)}.")
+        review.notes += _of_secrets(project, stack, base, now)
         review.preflight = _preflight(project, stack, cloud, place, say)
         review.notes += notes
         yield place
@@ -85,6 +85,18 @@ def rehearsed(
         raise stopped(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
     finally:
         _take_away(home)
+
+
+def _of_secrets(project: Project, stack: str, base: str | None, now: str | None) -> Iterator[str]:
+    """What the reader should know of encrypted values: a review does not see what they do."""
+    there, before = project.encrypted(stack, now), {}
+    if there:
+        yield f"{_STAND_INS}: {', '.join(there)}."
+    # Of a base that cannot be read there is a note already.
+    with suppress(StackFileError):
+        before = project.encrypted(stack, base) if base is not None else there
+    if other := [path for path in {**before, **there} if before.get(path) != there.get(path)]:
+        yield f"{_ENCRYPTED_ANEW}: {', '.join(other)}."
 
 
 def _begin_from(

@@ -113,7 +113,7 @@ def test_stand_ins_take_the_places_of_what_only_the_real_key_can_read(
         "aks-gpu:systemPool": ('{"customHeaders":{}}', False),
         "aks-gpu:deep": ('[{"c":"secret"}]', True),
     }
-    assert project.stand_ins("dev")[:2] == ["aks-gpu:dbPassword", "aks-gpu:declared"]
+    assert [*project.encrypted("dev")][:2] == ["aks-gpu:dbPassword", "aks-gpu:declared"]
 
     own = project.folder / "Pulumi.dev.yaml"
     before = own.read_text()

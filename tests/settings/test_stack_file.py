@@ -92,7 +92,7 @@ def test_a_file_that_says_nothing_has_no_lines() -> None:
     for file in (parse("", "Pulumi.dev.yaml"), StackFile({})):
         assert file.place_of_key("location") is None
         assert file.line_of_name("gpu") is None
-        assert (file.config, file.secrets) == ({}, [])
+        assert (file.config, file.secrets) == ({}, {})
 
 
 def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_key_without_a_namespace_is_one_of_the_project() -> None:
 def test_secrets_are_found_wherever_they_are() -> None:
     text = "config: {a: {secure: x}, b: [{c: {secure: y}, d: z}], azure:e: {f: {secure: x}}}"
     file = parse(text, "x")
-    assert file.secrets == ["aks-gpu:a", "aks-gpu:b[0].c", "azure:e.f"]
+    assert file.secrets == {"aks-gpu:a": "x", "aks-gpu:b[0].c": "y", "azure:e.f": "x"}
     assert as_the_engine_hands_it_over(file.config) == {
         "aks-gpu:b": '[{"d": "z"}]',
         "azure:e": "{}",

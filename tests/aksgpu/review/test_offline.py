@@ -116,8 +116,8 @@ def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path:
     old = {"name": "old", "vmSize": "Standard_NC6s_v3", "minCount": 0, "maxCount": 4}
     own = {"name": "own", "vmSize": "Standard_ND7_v9", "minCount": 0, "maxCount": 4}
 
-    def write(*pools: dict[str, Any]) -> None:
-        secret = {"secure": "v1:abc"}
+    def write(*pools: dict[str, Any], encrypted: str = "v1:abc") -> None:
+        secret = {"secure": encrypted}
         said: dict[str, Any] = {
             "config": {"aks-gpu:gpuPools": [*pools], "aks-gpu:tags": {"team": secret}}
         }
@@ -138,8 +138,9 @@ def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path:
     assert [pool["name"] for pool in stack["changes"]["update"]] == ["old", "own"]
     assert {finding["rule"] for finding in stack["findings"]} >= {"gpu-size-retired"}
 
-    write(old | {"vmSize": "Standard_NC12s_v3"}, own)
+    write(old | {"vmSize": "Standard_NC12s_v3"}, own, encrypted="v1:def")
     (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
+    assert stack["notes"][1].endswith("values does not show here: aks-gpu:tags.team.")
     assert [lost["pool"] for lost in stack["lostGpuPools"]] == ["old"]
     (refused,) = [finding for finding in stack["findings"] if finding["mandatory"]]
     assert (refused["rule"], refused["resource"]["name"]) == ("gpu-size-retired", "old")
