@@ -4,7 +4,7 @@ BIN := .venv/bin
 # file comes to hold the others up.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 
-.PHONY: rehearse rehearse-down article test test-long contract lint bench policy-pack lock
+.PHONY: rehearse rehearse-down article test test-long contract lint bench policy-pack lock pins
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -56,3 +56,8 @@ lock: .venv/ready
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --universal --quiet pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --universal --quiet --extra dev pyproject.toml -o requirements-dev.txt
+
+# Writes engine/pins.csv anew: after a change of engine/versions.py. It needs the internet, not
+# registries alone, and 2 GB at a time.
+pins: .venv/ready
+	$(BIN)/python -m engine.pins

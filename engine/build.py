@@ -1,5 +1,6 @@
 """Building executables from Go modules, and keeping nothing of it but the executables."""
 
+import errno
 import hashlib
 import json
 import os
@@ -13,12 +14,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.cache import Say, make_whole, sole_use
-from engine.errors import WayClosedError
+from engine.cache import Say, make_whole, no_room, prune, sole_use, used
+from engine.errors import EngineUnavailableError, WayClosedError
 from engine.progress import Progress
 
 # Enough of what Go said last to see why a build failed.
 _LINES_KEPT = 30
+# How the system words it, and Go repeats it.
+_NO_ROOM = os.strerror(errno.ENOSPC).lower()
 
 
 @dataclass(frozen=True)
@@ -48,22 +51,28 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
     """The folders of the targets' executables, which are built if they are not there already.
 
     `source` is a folder with a go.mod and a complete go.sum; `store` is where the results are
-    kept. An interrupted build is taken up again where it stood; a failed one raises
-    WayClosedError.
+    kept. An interrupted build is taken up again where it stood; of a failed one, which raises
+    WayClosedError, nothing is kept.
     """
     store = store.absolute()  # Go runs in another folder
     places = [store / f"{target.name}-{target.key}" for target in targets]
     # A place gets its name only once it is complete, so one that exists is done.
     if all(place.exists() for place in places):
-        return places
+        return list(map(used, places))
     with sole_use(store, say):
         missing = [pair for pair in zip(targets, places, strict=True) if not pair[1].exists()]
         if missing:
             work = store / "work"
             go = _Go(source, work)
-            for target, place in missing:
-                _install(go, target, place, work, say)
+            try:
+                for target, place in missing:
+                    _install(go, target, place, work, say)
+            except (WayClosedError, EngineUnavailableError, OSError):
+                # It is gigabytes, and what failed would most likely fail again.
+                shutil.rmtree(work, ignore_errors=True)
+                raise
             shutil.rmtree(work)
+            prune(store)
     return places
 
 
@@ -148,6 +157,8 @@ class _Go:
         ):
             said = _watch(process, progress)
         if process.returncode != 0:
+            if _NO_ROOM in said.lower():
+                raise no_room(output)
             raise WayClosedError(f"`go build` of {target.package} failed:\n{said}")
 
     def module_folder(self, module: str) -> Path:

@@ -9,8 +9,9 @@ from typing import Literal
 from engine.cache import Say, engine_cache
 from engine.errors import EngineUnavailableError, WayClosedError
 from engine.on_path import find_on_path
+from engine.pins import SITES
 from engine.progress import to_stderr
-from engine.release import RELEASES_VARIABLE, fetch_release, released_engine
+from engine.release import fetch_release, released_engine
 from engine.source_build import build_engine, built_engine
 from engine.versions import LOWEST_PULUMI, PULUMI
 
@@ -75,6 +76,6 @@ def _unavailable(*closed: WayClosedError) -> EngineUnavailableError:
         f"3. a build from Go modules: {build}\n"
         "Do one of these and try again:\n"
         f"- install Pulumi {LOWEST_PULUMI} or newer (https://www.pulumi.com/docs/iac/download-install/)\n"
-        f"- make the releases reachable, or name a mirror of them in {RELEASES_VARIABLE}\n"
+        f"- make the releases reachable, or name a mirror of them in {SITES['pulumi'][1]}\n"
         "- install Go 1.25.11 or newer (https://go.dev/dl/), with a module proxy it can reach"
     )

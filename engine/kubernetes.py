@@ -6,13 +6,8 @@ from pathlib import Path
 from engine.cache import Say, machine, user_cache
 from engine.errors import EngineUnavailableError, WayClosedError
 from engine.kubernetes_build import build_folder, built_folder
-from engine.kubernetes_release import (
-    ETCD_VARIABLE,
-    KUBERNETES_VARIABLE,
-    KWOK_VARIABLE,
-    fetch_folder,
-    fetched_folder,
-)
+from engine.kubernetes_release import fetch_folder, fetched_folder
+from engine.pins import SITES
 from engine.progress import to_stderr
 from engine.versions import KUBERNETES
 
@@ -58,12 +53,13 @@ def _folder(say: Say) -> Path:
 
 
 def _unavailable(release: WayClosedError, build: WayClosedError) -> EngineUnavailableError:
+    etcd, kubernetes, kwok = (SITES[name][1] for name in ("etcd", "kubernetes", "kwok"))
     return EngineUnavailableError(
         "No Kubernetes could be had in either of the two ways.\n"
         f"1. the official binaries: {release}\n"
         f"2. a build from Go modules: {build}\n"
         "Do one of these and try again:\n"
         "- make the official sites reachable, or name mirrors of them in "
-        f"{KUBERNETES_VARIABLE}, {ETCD_VARIABLE} and {KWOK_VARIABLE}\n"
+        f"{kubernetes}, {etcd} and {kwok}\n"
         "- install Go 1.26 or newer (https://go.dev/dl/), with a module proxy it can reach"
     )

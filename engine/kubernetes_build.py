@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.build import Target, build_together, hash_of
-from engine.cache import Say
+from engine.cache import Say, used
 from engine.versions import KUBERNETES, KWOK
 
 SOURCE = Path(__file__).parent / "kubernetes_source"
@@ -31,7 +31,7 @@ _LDFLAGS = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in _STAMPS.
 def built_folder(cache: Path) -> Path | None:
     """The folder of an earlier build from the same modules."""
     place = _place(cache)
-    return place if place.exists() else None
+    return used(place) if place.exists() else None
 
 
 def build_folder(cache: Path, say: Say) -> Path:

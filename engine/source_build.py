@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from engine.build import ModuleFile, Target, build_together, hash_of
-from engine.cache import Say
+from engine.cache import Say, used
 from engine.versions import PULUMI
 
 SOURCE = Path(__file__).parent / "source"
@@ -14,8 +14,8 @@ _LDFLAGS = f"-s -w -X {_SDK}/go/common/version.Version=v{PULUMI}"
 
 def built_engine(cache: Path) -> Path | None:
     """The `pulumi` of an earlier build from the same source."""
-    pulumi = _place(cache) / "pulumi"
-    return pulumi if pulumi.exists() else None
+    place = _place(cache)
+    return used(place) / "pulumi" if (place / "pulumi").exists() else None
 
 
 def build_engine(cache: Path, say: Say) -> Path:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.build import ModuleFile, Target, build
-from engine.errors import WayClosedError
+from engine.errors import EngineUnavailableError, WayClosedError
 from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
@@ -39,6 +39,7 @@ build(source, [Target("hello", ".", "1")], store, lambda line: print(line, flush
 """
 
 HELLO = Target("hello", ".", "1")
+PATH = os.environ["PATH"]
 
 
 class Bench:
@@ -139,6 +140,29 @@ def test_failed_build_shows_what_go_said(bench: Bench, said: list[str]) -> None:
         build(bench.source, [HELLO], bench.store, said.append)
 
     assert not (bench.store / "hello-1").exists()
+
+
+@pytest.mark.parametrize(
+    ("says", "error"),
+    [
+        ("undefined: x", WayClosedError),
+        ("write b001: no space left on device", EngineUnavailableError),
+    ],
+)
+def test_a_failed_build_leaves_nothing_and_tells_a_full_disk(
+    bench: Bench, said: list[str], says: str, error: type[Exception]
+) -> None:
+    """Gigabytes stayed behind, where no later build took them up."""
+    go = bench.folder / "bin" / "go"
+    go.write_text(
+        f'#!/bin/sh\n[ "$1" = env ] && exec {shutil.which("go", path=PATH)} "$@"\n'
+        f'echo "{says}"; exit 1\n'
+    )
+
+    with pytest.raises(error):
+        build(bench.source, [HELLO], bench.store, said.append)
+
+    assert [thing.name for thing in bench.store.iterdir()] == ["lock"]
 
 
 def test_only_what_is_missing_is_built(bench: Bench, said: list[str]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import engine_cache
-from engine.release import RELEASES_VARIABLE
+from engine.pins import SITES
 from engine.versions import LOWEST_PULUMI, PULUMI
 
 
@@ -20,7 +20,7 @@ def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     # Port 9 is for discarding, and hardly anywhere is there a server on it.
-    monkeypatch.setenv(RELEASES_VARIABLE, "http://127.0.0.1:9")
+    monkeypatch.setenv(SITES["pulumi"][1], "http://127.0.0.1:9")
     return folder
 
 
@@ -69,7 +69,7 @@ def test_no_way_at_all_is_one_error_that_names_all_three(
     assert "2. the official release: http://127.0.0.1:9/" in message
     assert "3. a build from Go modules: there is no `go` on PATH" in message
     assert "install Go" in message
-    assert RELEASES_VARIABLE in message
+    assert SITES["pulumi"][1] in message
 
 
 def test_windows_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:

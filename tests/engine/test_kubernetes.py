@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import http.server
-import io
-import json
 import re
 import subprocess
-import tarfile
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -20,18 +12,13 @@ import pytest
 from engine import EngineUnavailableError, ensure_kubernetes, kubernetes, kubernetes_release
 from engine.errors import WayClosedError
 from engine.kubernetes_build import SOURCE
-from engine.kubernetes_release import (
-    ETCD_VARIABLE,
-    KUBERNETES_VARIABLE,
-    KWOK_VARIABLE,
-    fetch_folder,
-    fetched_folder,
-)
+from engine.kubernetes_release import fetch_folder, fetched_folder
+from engine.pins import SITES
 from engine.versions import ETCD, KUBERNETES, KWOK
+from tests.engine.releases import SCRIPT, Site, archive, served
 
 OF_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 ALL = {*OF_KUBERNETES, "etcd", "kwok"}
-SCRIPT = b"#!/bin/sh\n"
 
 
 @pytest.fixture
@@ -50,63 +37,26 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # -- the official binaries
 
-
-@dataclass
-class Site:
-    """All the sites in one folder that is served, and the addresses that were asked for."""
-
-    folder: Path
-    asked: list[str] = field(default_factory=list)
-
-    def publish(self) -> None:
-        kubernetes = self.folder / f"v{KUBERNETES}/bin/linux/amd64"
-        kubernetes.mkdir(parents=True)
-        for name in OF_KUBERNETES:
-            (kubernetes / name).write_bytes(SCRIPT)
-            (kubernetes / f"{name}.sha256").write_text(_checksum(kubernetes / name))
-        top = f"etcd-v{ETCD}-linux-amd64"
-        etcd = self.folder / f"v{ETCD}"
-        etcd.mkdir()
-        with tarfile.open(etcd / f"{top}.tar.gz", "w:gz") as tar:
-            for member in ("README.md", "etcd", "../../../escaped"):
-                info = tarfile.TarInfo(f"{top}/{member}")
-                info.size = len(SCRIPT)
-                tar.addfile(info, io.BytesIO(SCRIPT))
-        checksum = _checksum(etcd / f"{top}.tar.gz")
-        (etcd / "SHA256SUMS").write_text(f"{checksum}  {top}.tar.gz\n")
-        kwok = self.folder / f"v{KWOK}"
-        kwok.mkdir()
-        (kwok / "kwok-linux-amd64").write_bytes(SCRIPT)
-        digest = f"sha256:{_checksum(kwok / 'kwok-linux-amd64')}"
-        assets = [{"name": "kwok.yaml"}, {"name": "kwok-linux-amd64", "digest": digest}]
-        (kwok / "digests.json").write_text(json.dumps({"assets": assets}))
+PATHS = {name: f"{name}.tar.gz" for name in ("kubernetes", "etcd", "kwok")}
 
 
-def _checksum(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def publish(site: Site) -> None:
+    server = {f"kubernetes/server/bin/{name}": SCRIPT for name in (*OF_KUBERNETES, "kubelet")}
+    of_etcd = dict.fromkeys(("etcd/README.md", "etcd/etcd", "../../../escaped"), SCRIPT)
+    contents = {"kubernetes": archive(server), "etcd": archive(of_etcd), "kwok": SCRIPT}
+    for name, content in contents.items():
+        site.publish(name, "linux-x64", PATHS[name], content)
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    site = Site(tmp_path / "site")
-    site.folder.mkdir()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            site.asked.append(self.path)
-
-    handler = functools.partial(Handler, directory=str(site.folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        for variable in (KUBERNETES_VARIABLE, ETCD_VARIABLE, KWOK_VARIABLE):
-            monkeypatch.setenv(variable, f"http://127.0.0.1:{server.server_port}")
-        monkeypatch.setattr(kubernetes_release, "machine", lambda: "linux-x64")
+    monkeypatch.setattr(kubernetes_release, "machine", lambda: "linux-x64")
+    with served(tmp_path, monkeypatch) as site:
+        publish(site)
         yield site
-        server.shutdown()
 
 
 def test_the_official_ones_are_fetched_once(site: Site, cache: Path, said: list[str]) -> None:
-    site.publish()
     assert fetched_folder(cache) is None
     place = fetch_folder(cache, said.append)
     assert fetched_folder(cache) == place
@@ -114,32 +64,45 @@ def test_the_official_ones_are_fetched_once(site: Site, cache: Path, said: list[
     for file in place.iterdir():
         assert (file.read_bytes(), file.stat().st_mode & 0o111) == (SCRIPT, 0o111)
     assert not list(cache.parent.rglob("escaped"))
-    asked = len(site.asked)
     assert fetch_folder(cache, said.append) == place
-    assert len(site.asked) == asked
-    assert {path.name for path in place.parent.iterdir()} == {place.name, "lock"}
+    assert site.paths() == list(PATHS.values())
+    assert {path.name for path in place.parent.iterdir()} == {place.name, "downloads", "lock"}
+    assert list((place.parent / "downloads").iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    "path", [f"v{KUBERNETES}/bin/linux/amd64/kubectl", f"v{KWOK}/kwok-linux-amd64"]
-)
-def test_what_is_not_what_was_published_is_refused(
-    site: Site, cache: Path, said: list[str], path: str
+@pytest.mark.parametrize("name", PATHS)
+def test_one_that_fails_does_not_throw_the_others_away(
+    site: Site, cache: Path, said: list[str], name: str
 ) -> None:
-    site.publish()
-    (site.folder / path).write_bytes(b"something else")
-    with pytest.raises(EngineUnavailableError, match="is not what its publisher says it is"):
+    """kwok came last: its failure threw away what had been fetched and checked before it."""
+    content = site.files.pop(PATHS[name])
+    with pytest.raises(WayClosedError, match="404"):
+        fetch_folder(cache, said.append)
+    site.files[PATHS[name]] = content
+    fetch_folder(cache, said.append)
+    asked = site.paths()
+    assert {path: asked.count(path) for path in asked} == {
+        path: 1 + (path == PATHS[name]) for path in PATHS.values()
+    }
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_what_is_not_what_was_pinned_is_refused(
+    site: Site, cache: Path, said: list[str], name: str
+) -> None:
+    site.files[PATHS[name]] += b" "
+    with pytest.raises(EngineUnavailableError, match=r"is not what engine/pins\.csv says"):
         fetch_folder(cache, said.append)
     assert fetched_folder(cache) is None
-    assert [path.name for path in (cache / "release").iterdir()] == ["lock"]
 
 
-def test_a_checksum_that_cannot_be_read_closes_the_way(
+def test_an_archive_that_lacks_one_of_them_is_of_no_use(
     site: Site, cache: Path, said: list[str]
 ) -> None:
-    site.publish()
-    (site.folder / f"v{KWOK}/digests.json").write_text('{"message": "rate limit"}')
-    with pytest.raises(WayClosedError, match="no checksum of kwok-linux-amd64 can be read"):
+    lacking = [pin for pin in site.pins() if pin.name != "etcd"]
+    site.write(lacking)
+    site.publish("etcd", "linux-x64", PATHS["etcd"], archive({"etcd/other": SCRIPT}))
+    with pytest.raises(WayClosedError, match="holds no etcd/etcd"):
         fetch_folder(cache, said.append)
 
 
@@ -147,7 +110,7 @@ def test_a_machine_that_nothing_is_published_for(
     cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kubernetes_release, "machine", lambda: "darwin-arm64")
-    with pytest.raises(WayClosedError, match="no control plane for darwin-arm64"):
+    with pytest.raises(WayClosedError, match=r"kubernetes .* for darwin-arm64 has a pin"):
         fetch_folder(cache, said.append)
 
 
@@ -158,14 +121,14 @@ def test_where_no_way_leads_anywhere_all_of_them_are_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
-    for variable in (KUBERNETES_VARIABLE, ETCD_VARIABLE, KWOK_VARIABLE):
+    for _, variable in SITES.values():
         monkeypatch.setenv(variable, "http://127.0.0.1:1")
     with pytest.raises(EngineUnavailableError) as refused:
         ensure_kubernetes(said.append)
     for word in (
         "1. the official binaries: http://127.0.0.1:1/",
         "2. a build from Go modules: there is no `go` on PATH",
-        KUBERNETES_VARIABLE,
+        SITES["kubernetes"][1],
     ):
         assert word in str(refused.value)
 

@@ -2,64 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import http.server
-import io
-import tarfile
-import threading
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from engine.cache import machine
 from engine.errors import EngineUnavailableError, WayClosedError
-from engine.release import RELEASES_VARIABLE, fetch_release, released_engine
+from engine.release import fetch_release, released_engine
 from engine.versions import PULUMI
+from tests.engine.releases import SCRIPT, Site, archive, served
 
 EXECUTABLES = ("pulumi/pulumi", "pulumi/pulumi-language-python")
-
-
-@dataclass
-class Site:
-    """A site of releases: a folder that is served, and the addresses that were asked for."""
-
-    folder: Path
-    asked: list[str] = field(default_factory=list)
-
-    def publish(self, members: tuple[str, ...] = EXECUTABLES, checksum: str = "") -> None:
-        """Publish an archive of shell scripts, with its own checksum or a given one."""
-        archive = self.folder / f"pulumi-v{PULUMI}-{machine()}.tar.gz"
-        script = b"#!/bin/sh\n"
-        with tarfile.open(archive, "w:gz") as tar:
-            for name in members:
-                member = tarfile.TarInfo(name)
-                member.size, member.mode = len(script), 0o755
-                tar.addfile(member, io.BytesIO(script))
-        checksum = checksum or hashlib.sha256(archive.read_bytes()).hexdigest()
-        (self.folder / f"pulumi-{PULUMI}-checksums.txt").write_text(
-            f"{'0' * 64}  pulumi-v{PULUMI}-other.tar.gz\n{checksum}  {archive.name}\n"
-        )
+PATH = f"v{PULUMI}/pulumi.tar.gz"
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
-    root = tmp_path / "site"
-    site = Site(root / f"v{PULUMI}")
-    site.folder.mkdir(parents=True)
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            site.asked.append(self.path)
-
-    handler = functools.partial(Handler, directory=str(root))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
-        monkeypatch.setenv(RELEASES_VARIABLE, f"http://127.0.0.1:{server.server_port}")
+    with served(tmp_path, monkeypatch) as site:
         yield site
-        server.shutdown()
 
 
 @pytest.fixture
@@ -67,14 +29,20 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "cache"
 
 
+def publish(site: Site, members: tuple[str, ...] = EXECUTABLES) -> None:
+    content = archive(dict.fromkeys(members, SCRIPT))
+    site.publish("pulumi", machine(), PATH, content)
+
+
 def leftovers(cache: Path) -> list[str]:
-    return [file.name for file in cache.rglob("*") if file.name not in ("release", "lock")]
+    names = ("release", "downloads", "lock")
+    return [file.name for file in cache.rglob("*") if file.name not in names]
 
 
 def test_good_release_is_installed_and_not_fetched_again(
     site: Site, cache: Path, said: list[str]
 ) -> None:
-    site.publish()
+    publish(site)
     assert released_engine(cache) is None
 
     pulumi = fetch_release(cache, said.append)
@@ -82,28 +50,17 @@ def test_good_release_is_installed_and_not_fetched_again(
     assert released_engine(cache) == pulumi
     assert (pulumi.parent / "pulumi-language-python").stat().st_mode & 0o100
     assert sorted(leftovers(cache)) == ["pulumi", f"pulumi-{PULUMI}", "pulumi-language-python"]
-    asked = len(site.asked)
     assert fetch_release(cache, said.append) == pulumi
-    assert len(site.asked) == asked == 2
+    assert site.paths() == [PATH]
 
 
-@pytest.mark.parametrize("checksum", ["1" * 64, "sha256-unknown"])
-def test_wrong_checksum_is_refused_and_leaves_nothing(
-    site: Site, cache: Path, said: list[str], checksum: str
+def test_what_is_not_what_was_pinned_is_refused_and_leaves_nothing(
+    site: Site, cache: Path, said: list[str]
 ) -> None:
-    site.publish(checksum=checksum)
+    publish(site)
+    site.files[PATH] += b" "
 
-    with pytest.raises(EngineUnavailableError, match=checksum):
-        fetch_release(cache, said.append)
-
-    assert leftovers(cache) == []
-
-
-def test_unlisted_archive_is_refused(site: Site, cache: Path, said: list[str]) -> None:
-    site.publish()
-    (site.folder / f"pulumi-{PULUMI}-checksums.txt").write_text("")
-
-    with pytest.raises(EngineUnavailableError, match="none is published"):
+    with pytest.raises(EngineUnavailableError, match=r"is not what engine/pins\.csv says"):
         fetch_release(cache, said.append)
 
     assert leftovers(cache) == []
@@ -112,28 +69,73 @@ def test_unlisted_archive_is_refused(site: Site, cache: Path, said: list[str]) -
 def test_member_outside_of_the_archive_is_refused(
     site: Site, cache: Path, said: list[str], tmp_path: Path
 ) -> None:
-    site.publish((*EXECUTABLES, "../../../escaped"))
+    publish(site, (*EXECUTABLES, "../../../escaped"))
 
     with pytest.raises(WayClosedError, match="cannot be unpacked"):
         fetch_release(cache, said.append)
 
-    assert leftovers(cache) == []
+    assert released_engine(cache) is None
     assert not list(tmp_path.rglob("escaped"))
 
 
 def test_archive_without_language_host_is_of_no_use(
     site: Site, cache: Path, said: list[str]
 ) -> None:
-    site.publish(("pulumi/pulumi",))
+    publish(site, ("pulumi/pulumi",))
 
     with pytest.raises(WayClosedError, match="holds no pulumi/pulumi-language-python"):
         fetch_release(cache, said.append)
 
-    assert leftovers(cache) == []
+    assert released_engine(cache) is None
 
 
 def test_missing_release_closes_the_way(site: Site, cache: Path, said: list[str]) -> None:
+    publish(site)
+    site.files.clear()
+
     with pytest.raises(WayClosedError, match="404"):
         fetch_release(cache, said.append)
 
     assert leftovers(cache) == []
+
+
+def test_a_full_disk_says_so_instead_of_starting_a_build(
+    site: Site, cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(site)
+    downloads = cache / "release" / "downloads"
+    downloads.mkdir(parents=True)
+    [pin] = site.pins()
+    (downloads / f"{pin.digest[-16:]}-{pin.file}.part").symlink_to("/dev/full")
+
+    with pytest.raises(EngineUnavailableError, match="is full"):
+        fetch_release(cache, said.append)
+
+
+def test_what_nobody_has_used_for_long_goes_when_something_new_comes(
+    site: Site, cache: Path, said: list[str]
+) -> None:
+    """The cache only grew. Another checkout may be at another version, and use counts."""
+    publish(site)
+    release = cache / "release"
+    for name, days in (("pulumi-1.0", 31), ("pulumi-2.0", 29), ("kubernetes-1.0", 31)):
+        place = release / name
+        place.mkdir(parents=True)
+        (place / "pulumi").touch()
+        then = place.stat().st_mtime - days * 24 * 60 * 60
+        os.utime(place, (then, then))
+
+    fetch_release(cache, said.append)
+
+    kept = {path.name for path in release.iterdir()}
+    assert kept == {f"pulumi-{PULUMI}", "pulumi-2.0", "kubernetes-1.0", "downloads", "lock"}
+
+
+def test_use_keeps_a_release_young(site: Site, cache: Path, said: list[str]) -> None:
+    publish(site)
+    place = fetch_release(cache, said.append).parent
+    os.utime(place, (0, 0))
+
+    released_engine(cache)
+
+    assert place.stat().st_mtime > 1e9

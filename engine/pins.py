@@ -1,0 +1,168 @@
+"""What may be downloaded: the archives in pins.csv, each by its digest, and by no one's word.
+
+    python -m engine.pins
+
+writes the table anew for the versions of `versions.py`: it downloads each archive from its
+publisher, and compares it with the publisher's file of checksums where there is one.
+"""
+
+import csv
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+
+from engine.cache import Say, prune
+from engine.download import download
+from engine.errors import EngineUnavailableError, WayClosedError
+from engine.progress import Progress, to_stderr
+from engine.versions import ETCD, KUBERNETES, KWOK, PULUMI
+
+TABLE = Path(__file__).with_name("pins.csv")
+
+_PULUMI_SITE = "https://github.com/pulumi/pulumi/releases/download"
+_KUBERNETES_SITE = "https://dl.k8s.io"
+_ETCD_SITE = "https://github.com/etcd-io/etcd/releases/download"
+_KWOK_SITE = "https://github.com/kubernetes-sigs/kwok/releases/download"
+# Each with the variable that names a mirror of it: the same files under the same paths.
+SITES: Mapping[str, tuple[str, str]] = {
+    "pulumi": (_PULUMI_SITE, "AKS_GPU_PULUMI_RELEASES"),
+    "kubernetes": (_KUBERNETES_SITE, "AKS_GPU_KUBERNETES_RELEASES"),
+    "etcd": (_ETCD_SITE, "AKS_GPU_ETCD_RELEASES"),
+    "kwok": (_KWOK_SITE, "AKS_GPU_KWOK_RELEASES"),
+}
+VERSIONS: Mapping[str, str] = {
+    "pulumi": PULUMI,
+    "kubernetes": KUBERNETES,
+    "etcd": ETCD,
+    "kwok": KWOK,
+}
+
+
+@dataclass(frozen=True)
+class Pin:
+    """An archive of a release for a platform; `checksums` is where its publisher has the digest."""
+
+    name: str
+    version: str
+    platform: str
+    path: str
+    digest: str
+    checksums: str
+
+    @property
+    def file(self) -> str:
+        return self.path.rpartition("/")[2]
+
+    @property
+    def address(self) -> str:
+        return self._at(self.path)
+
+    @property
+    def checksums_address(self) -> str:
+        return self._at(self.checksums)
+
+    def _at(self, path: str) -> str:
+        site, variable = SITES[self.name]
+        return f"{os.environ.get(variable) or site}/{path}"
+
+
+def pins(table: Path) -> list[Pin]:
+    with table.open(newline="", encoding="utf-8") as rows:
+        return [Pin(**row) for row in csv.DictReader(rows)]
+
+
+def pin_of(name: str, platform: str) -> Pin:
+    """Raises WayClosedError where nothing is pinned for a platform."""
+    for pin in pins(TABLE):
+        if (pin.name, pin.version, pin.platform) == (name, VERSIONS[name], platform):
+            return pin
+    raise WayClosedError(f"no download of {name} {VERSIONS[name]} for {platform} has a pin")
+
+
+def fetch(pin: Pin, folder: Path, say: Say) -> Path:
+    """The archive of a pin in a folder that is locked, downloaded if need be.
+
+    What has its name there was checked; what a failed download leaves is gone on with.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    file = kept(pin, folder)
+    if file.exists():
+        return file
+    unchecked = file.with_name(f"{file.name}.part")
+    with Progress(f"Fetching {pin.name} {pin.version}", say) as progress:
+        download(pin.address, unchecked, progress)
+    found = _digest(unchecked, pin.digest.partition(":")[0])
+    if found != pin.digest:
+        unchecked.unlink()
+        raise EngineUnavailableError(
+            f"{pin.address} is not what engine/pins.csv says: it is {found}, and should be "
+            f"{pin.digest}. Nothing of it was kept. Try again later; if it stays so, tell "
+            "whoever runs that site."
+        )
+    prune(folder)
+    return unchecked.replace(file)
+
+
+def kept(pin: Pin, folder: Path) -> Path:
+    """Where an archive has its place, which no other with the same name takes."""
+    return folder / f"{pin.digest[-16:]}-{pin.file}"
+
+
+def renew(table: Path, say: Say) -> None:
+    """Writes a table anew, for the versions of today."""
+    renewed = [_renewed(pin, say) for pin in pins(table)]
+    draft = table.with_name(f"{table.name}.draft")
+    with draft.open("w", newline="", encoding="utf-8") as output:
+        writer = csv.writer(output, lineterminator="\n")
+        writer.writerow(field.name for field in fields(Pin))
+        writer.writerows(map(astuple, renewed))
+    draft.replace(table)
+
+
+def _renewed(pin: Pin, say: Say) -> Pin:
+    old, new = pin.version, VERSIONS[pin.name]
+    paths = (path.replace(old, new) for path in (pin.path, pin.checksums))
+    pin = replace(pin, **dict(zip(("path", "checksums"), paths, strict=True)), version=new)
+    with tempfile.TemporaryDirectory() as folder:
+        archive, published = Path(folder, "archive"), Path(folder, "published")
+        with Progress(f"Fetching {pin.file}", say) as progress:
+            download(pin.address, archive, progress)
+            if pin.checksums:
+                download(pin.checksums_address, published, progress)
+        if pin.checksums:
+            expected = _published(pin.file, published.read_text(errors="replace"))
+            algorithm = "sha512" if expected and len(expected) == 128 else "sha256"
+            if (found := _digest(archive, algorithm)) != f"{algorithm}:{expected}":
+                raise EngineUnavailableError(
+                    f"{pin.address} is {found}, and {pin.checksums_address} says {expected}."
+                )
+        else:
+            say(f"{pin.name} publishes no checksums: compare {pin.file} with its release page.")
+        return replace(pin, digest=_digest(archive, "sha256"))
+
+
+def _published(name: str, checksums: str) -> str | None:
+    """The checksum of a file, by its name or alone."""
+    for line in checksums.splitlines():
+        match line.split():
+            case [checksum]:
+                return checksum.lower()
+            case [checksum, listed] if listed.removeprefix("*") == name:
+                return checksum.lower()
+    return None
+
+
+def _digest(file: Path, algorithm: str) -> str:
+    with file.open("rb") as content:
+        return f"{algorithm}:{hashlib.file_digest(content, algorithm).hexdigest()}"
+
+
+if __name__ == "__main__":
+    try:
+        renew(TABLE, to_stderr)
+    except (WayClosedError, EngineUnavailableError) as error:
+        sys.exit(f"The table stays as it was: {error}")

@@ -1,0 +1,197 @@
+"""The table of pins, what is fetched by it, and how it is written anew."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine import pins
+from engine.cache import machine
+from engine.errors import EngineUnavailableError, WayClosedError
+from engine.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
+from engine.progress import Progress, to_stderr
+from tests.engine.releases import Site, served
+
+CONTENT = bytes(range(256)) * 20
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    with served(tmp_path, monkeypatch) as site:
+        yield site
+
+
+@pytest.fixture
+def downloads(tmp_path: Path) -> Path:
+    return tmp_path / "downloads"
+
+
+@pytest.fixture
+def pin(site: Site) -> Pin:
+    return site.publish("kwok", "linux-x64", "v1/kwok", CONTENT)
+
+
+def test_every_archive_of_every_platform_has_a_digest() -> None:
+    """A digest that came along with the archive said only that both had one author."""
+    platforms = defaultdict(set)
+    for pin in pins.pins(TABLE):
+        assert pin.version == VERSIONS[pin.name], "make pins"
+        assert re.fullmatch(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}", pin.digest)
+        assert pin.version in pin.path
+        platforms[pin.name].add(pin.platform)
+
+    linux = {"linux-x64", "linux-arm64"}
+    assert platforms == {
+        "pulumi": linux | {"darwin-x64", "darwin-arm64"},
+        "kubernetes": linux,
+        "etcd": linux,
+        "kwok": linux,
+    }
+    assert set(SITES) == set(VERSIONS) == set(platforms)
+
+
+def test_nothing_is_fetched_without_a_pin() -> None:
+    with pytest.raises(WayClosedError, match=r"kwok .* for plan9-mips has a pin"):
+        pin_of("kwok", "plan9-mips")
+
+
+def test_what_is_there_is_not_fetched_again(
+    site: Site, pin: Pin, downloads: Path, said: list[str]
+) -> None:
+    file = fetch(pin, downloads, said.append)
+
+    assert file.read_bytes() == CONTENT
+    assert fetch(pin, downloads, said.append) == file
+    assert site.paths() == [pin.path]
+    assert said[0].startswith("Fetching kwok"), "from the first second on"
+
+
+def test_a_mirror_does_not_bring_its_own_checksum(
+    site: Site, pin: Pin, downloads: Path, said: list[str]
+) -> None:
+    """What a mirror had replaced was taken, as long as it replaced the checksum too."""
+    other = b"something else"
+    site.files |= {
+        pin.path: other,
+        f"{pin.path}.sha256": hashlib.sha256(other).hexdigest().encode(),
+    }
+
+    with pytest.raises(EngineUnavailableError, match=r"is not what engine/pins\.csv says"):
+        fetch(pin, downloads, said.append)
+
+    assert list(downloads.iterdir()) == []
+    assert site.paths() == [pin.path]
+
+
+@settings(max_examples=30, deadline=None)
+@given(troubles=st.lists(st.sampled_from([408, 429, 500, 502, 503, 504, 0, 1, 399]), max_size=4))
+def test_a_download_is_tried_again_and_goes_on_where_it_broke_off(
+    tmp_path_factory: pytest.TempPathFactory, troubles: list[int]
+) -> None:
+    """One answer of 503 sent a new machine to build Kubernetes for minutes."""
+    folder = tmp_path_factory.mktemp("trouble")
+    with pytest.MonkeyPatch.context() as patch, served(folder, patch) as site:
+        pin = site.publish("kwok", "linux-x64", "v1/kwok", CONTENT)
+        site.troubles = list(troubles)
+
+        assert fetch(pin, folder / "downloads", to_stderr).read_bytes() == CONTENT
+
+        assert len(site.asked) == len(troubles) + 1
+        got = sum(trouble for trouble in troubles if trouble < 400)
+        assert site.asked[-1][1] == (f"bytes={got}-" if got else None)
+
+
+def test_a_beginning_that_is_too_long_is_thrown_away(
+    pin: Pin, downloads: Path, said: list[str]
+) -> None:
+    downloads.mkdir()
+    part = pins.kept(pin, downloads)
+    part.with_name(f"{part.name}.part").write_bytes(CONTENT * 2)
+
+    assert fetch(pin, downloads, said.append).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(("status", "tries"), [(503, 5), (404, 1), (403, 1)])
+def test_after_some_tries_the_way_is_closed(
+    site: Site, pin: Pin, downloads: Path, said: list[str], status: int, tries: int
+) -> None:
+    site.troubles = [status] * 20
+
+    with pytest.raises(WayClosedError, match=str(status)):
+        fetch(pin, downloads, said.append)
+
+    assert len(site.asked) == tries
+
+
+def test_a_full_disk_is_not_a_matter_of_the_site(
+    pin: Pin, downloads: Path, said: list[str]
+) -> None:
+    """It was taken for a download that failed, and a build began, which needs more room."""
+    downloads.mkdir()
+    part = pins.kept(pin, downloads)
+    part.with_name(f"{part.name}.part").symlink_to("/dev/full")
+
+    with pytest.raises(OSError, match="No space left on device"):
+        fetch(pin, downloads, said.append)
+
+
+def test_the_table_is_written_anew_for_new_versions(
+    site: Site, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
+    def sha(content: bytes) -> str:
+        return hashlib.sha256(content).hexdigest()
+
+    site.write(
+        [
+            Pin("etcd", "1.0", "linux-x64", "v1.0/etcd-1.0.tgz", "sha256:old", "v1.0/SUMS"),
+            Pin("kubernetes", "2.0", machine(), "v2.0/all", "sha512:old", "v2.0/all.sha512"),
+            Pin("kwok", "3.0", "linux-x64", "v3.0/kwok", "sha256:old", ""),
+        ]
+    )
+    monkeypatch.setattr(pins, "VERSIONS", {"etcd": "1.1", "kubernetes": "2.1", "kwok": "3.0"})
+    site.files = {
+        "v1.1/etcd-1.1.tgz": b"etcd",
+        "v1.1/SUMS": f"{sha(b'x')}  other.tgz\n{sha(b'etcd')} *etcd-1.1.tgz\n".encode(),
+        "v2.1/all": b"kubernetes",
+        "v2.1/all.sha512": hashlib.sha512(b"kubernetes").hexdigest().encode(),
+        "v3.0/kwok": b"kwok",
+    }
+
+    renew(site.table, said.append)
+
+    assert site.pins() == [
+        Pin("etcd", "1.1", "linux-x64", "v1.1/etcd-1.1.tgz", f"sha256:{sha(b'etcd')}", "v1.1/SUMS"),
+        Pin(
+            "kubernetes", "2.1", machine(), "v2.1/all",
+            f"sha256:{sha(b'kubernetes')}", "v2.1/all.sha512",
+        ),
+        Pin("kwok", "3.0", "linux-x64", "v3.0/kwok", f"sha256:{sha(b'kwok')}", ""),
+    ]  # fmt: skip
+    assert "kwok publishes no checksums: compare kwok with its release page." in said
+
+
+@pytest.mark.parametrize("sums", [b"", b"0" * 64, b"0" * 64 + b"  etcd.tgz", b"<html>"])
+def test_a_publisher_who_says_otherwise_leaves_the_table_as_it_was(
+    site: Site, monkeypatch: pytest.MonkeyPatch, said: list[str], sums: bytes
+) -> None:
+    site.write([Pin("etcd", "1", "linux-x64", "v1/etcd.tgz", "sha256:old", "v1/SUMS")])
+    before = site.table.read_bytes()
+    monkeypatch.setattr(pins, "VERSIONS", {"etcd": "1"})
+    site.files = {"v1/etcd.tgz": b"etcd", "v1/SUMS": sums}
+
+    with pytest.raises(EngineUnavailableError, match="SUMS says"):
+        renew(site.table, said.append)
+
+    assert site.table.read_bytes() == before
+
+
+def test_progress_begins_at_once(said: list[str]) -> None:
+    with Progress("Fetching", said.append):
+        assert said == ["Fetching ..."]
