@@ -1,8 +1,7 @@
 """`python -m acceptance`: the article both ways, each on its own cloud, and what came of them."""
 
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -25,9 +24,8 @@ from aksgpu.report import ReportConsole, exit_code_of, print_json
 from engine import ensure_engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import to_stderr
-from rehearsal.cloud import Cloud
+from rehearsal.cloud import Cloud, remove, removed_afterwards
 from rehearsal.cloud import start as start_cloud
-from rehearsal.cloud import stop as stop_cloud
 
 _NEVER = Finding("not ok", "none of the steps shows it")
 
@@ -77,18 +75,9 @@ def _by_program(home: Path, say: Say, *, keep: bool) -> Happened:
 @contextmanager
 def _cloud(home: Path, kubernetes: Path, *, keep: bool) -> Iterator[Cloud]:
     """A cloud without a past, that is taken away in the end."""
-    _take_away(home)
-    try:
+    with nullcontext() if keep else removed_afterwards(home):
+        remove(home)
         yield start_cloud(home, TIME_SCALE, era="article", kubernetes=kubernetes)
-    finally:
-        if not keep:
-            _take_away(home)
-
-
-def _take_away(home: Path) -> None:
-    if home.exists():
-        stop_cloud(home)
-        shutil.rmtree(home)
 
 
 def _report(hand: Happened, program: Happened) -> Report:

@@ -72,7 +72,7 @@ def set_stage(say: Say, era: Era) -> Stage:
     home = rehearsal_home(era)
     engine = ensure_engine(say)
     kubernetes = ensure_kubernetes(say)
-    cloud = start_cloud(home, era=era, kubernetes=kubernetes.folder)
+    cloud = start_cloud(home, era=era, kubernetes=kubernetes.folder, say=say)
     project = Project(PROGRAM, home)
     project.write()
     return Stage(engine, cloud, project)

@@ -6,18 +6,22 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from pydantic import TypeAdapter
+
 Content = TypeVar("Content")
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Returns the object in a file; None when there is no such file."""
+    """Returns the object in a file; None when there is none: a damaged record is no record."""
+    return read_record(path, dict[str, Any])
+
+
+def read_record(path: Path, kind: type[Content]) -> Content | None:
+    """Returns what a file holds, if it is of that kind."""
     try:
-        content = json.loads(path.read_text())
-    except FileNotFoundError:
+        return TypeAdapter(kind).validate_json(path.read_bytes())
+    except (OSError, ValueError):
         return None
-    if not isinstance(content, dict):
-        raise TypeError(f"{path} does not hold a JSON object.")
-    return content
 
 
 def write_json(path: Path, content: dict[str, Any], mode: int = 0o644) -> None:
@@ -25,12 +29,31 @@ def write_json(path: Path, content: dict[str, Any], mode: int = 0o644) -> None:
 
 
 def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Writes a file so that a reader sees all of it or none, under its final mode."""
+    """Writes a file so that a reader sees all of it or none, under its final mode.
+
+    So it is after a loss of power, too.
+    """
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-        file.write(content)
-    draft.replace(path)
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Sees to it that the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class WatchedFile(Generic[Content]):

@@ -1,6 +1,5 @@
 """Rehearses a stack: the unchanged program, on the rehearsal cloud, under the policy pack."""
 
-import shutil
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,7 +18,7 @@ from aksgpu.rehearse.recovery import recover
 from aksgpu.report import FAILURES, findings_of, print_result, table
 from aksgpu.running import Program
 from engine.progress import to_stderr
-from rehearsal.cloud import stop as stop_cloud
+from rehearsal.cloud import remove
 
 
 def rehearse(stack: str, era: Era | None, console: Console) -> int:
@@ -81,8 +80,7 @@ def _take_away(era: Era, console: Console) -> int:
         if failed := _watch(pulumi, console, left, *destroy):
             return failed
         pulumi.read("stack", "rm", "--yes", "--stack", name)
-    stop_cloud(stage.cloud.home)
-    shutil.rmtree(stage.cloud.home)
+    remove(stage.cloud.home)
     console.print("The rehearsal is gone: its stacks, its cloud, its files.")
     return 0
 

@@ -1,7 +1,6 @@
 """A place for a review without Azure: a rehearsal cloud of its own, for one stack, for a while."""
 
 import contextlib
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -21,9 +20,8 @@ from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import Progress
-from rehearsal.cloud import Cloud, CloudError
+from rehearsal.cloud import Cloud, CloudError, removed_afterwards
 from rehearsal.cloud import start as start_cloud
-from rehearsal.cloud import stop as stop_cloud
 from settings.stack_file import ElsewhereError, StackFileError
 
 # The rehearsal's Azure is quick here: nobody watches it.
@@ -61,30 +59,28 @@ def rehearsed(
     of that, and the preflight.
     """
     home, stack = project.home, review.stack
-    # An earlier review that was killed may have left it.
-    _take_away(home)
     try:
-        era = _era(project, stack, base, now)
-        # Without anything in it, a cloud needs no control planes.
-        kubernetes = ensure_kubernetes(say).folder if base is not None else None
-        cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
-        environment = {**project.environment(), **cloud.environment()}
-        # The reader of a review lives today, whatever era the stack is rehearsed in.
-        environment.pop(TODAY_VARIABLE, None)
-        place = Place(engine, pulumi_in(engine, project.folder, environment))
-        project.write()
-        notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
-        project.write_stack(stack, now)
-        create(place, stack)
-        review.notes += _of_secrets(project, stack, base, now)
-        review.preflight = _preflight(project, stack, cloud, place, say)
-        review.notes += notes
-        yield place
+        # An earlier review that was killed may have left it.
+        with removed_afterwards(home):
+            era = _era(project, stack, base, now)
+            # Without anything in it, a cloud needs no control planes.
+            kubernetes = ensure_kubernetes(say).folder if base is not None else None
+            cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
+            environment = {**project.environment(), **cloud.environment()}
+            # The reader of a review lives today, whatever era the stack is rehearsed in.
+            environment.pop(TODAY_VARIABLE, None)
+            place = Place(engine, pulumi_in(engine, project.folder, environment))
+            project.write()
+            notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
+            project.write_stack(stack, now)
+            create(place, stack)
+            review.notes += _of_secrets(project, stack, base, now)
+            review.preflight = _preflight(project, stack, cloud, place, say)
+            review.notes += notes
+            yield place
     except CloudError as error:
         advice = "run it again: the rehearsal cloud is a process of this machine"
         raise stopped(Cause.CLOUD_UNREACHABLE, str(error), advice) from None
-    finally:
-        _take_away(home)
 
 
 def _of_secrets(project: Project, stack: str, base: str | None, now: str | None) -> Iterator[str]:
@@ -150,9 +146,3 @@ def _era(project: Project, stack: str, base: str | None, now: str | None) -> Era
         if base is not None and project.asks_for_retired(stack, base):
             return "article"
     return "article" if project.asks_for_retired(stack, now) else "today"
-
-
-def _take_away(home: Path) -> None:
-    if home.exists():
-        stop_cloud(home)
-        shutil.rmtree(home)

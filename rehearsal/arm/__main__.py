@@ -2,20 +2,27 @@
 
 import argparse
 import asyncio
+import contextlib
 import datetime
 import os
 import signal
+import sqlite3
 import sys
 import uuid
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from rehearsal.arm import server, tls
-from rehearsal.arm.home import Home, OtherEraError, settle_era
+from rehearsal.arm.home import Home, OtherEraError, ServerRecord, settle_era
 from rehearsal.certificates import HOSTNAME
+from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import read_json, write_json
+from rehearsal.files import read_json, read_record
+from rehearsal.server_lock import ServerLock
+
+# How often it is looked at whether all is still as it was left.
+UPKEEP_SECONDS = 2.0
+# For a look at the lock by somebody else.
+LOCK_SECONDS = 1.0
 
 
 def main() -> str | None:
@@ -30,43 +37,66 @@ def main() -> str | None:
     parser.add_argument(
         "--kubernetes", type=Path, metavar="DIR", help="the binaries of Kubernetes, etcd and kwok"
     )
+    parser.add_argument("--lock", type=int, metavar="FD", help="the lock, where it is held already")
     arguments = parser.parse_args()
     home = Home(arguments.home.resolve())
-    home.path.mkdir(parents=True, exist_ok=True)
+    home.make()
+    lock = (
+        ServerLock.take(home.server_lock, LOCK_SECONDS)
+        if arguments.lock is None
+        else ServerLock.inherited(home.server_lock, arguments.lock)
+    )
+    if lock is None:
+        return f"Another server is running on {home.path}."
+    # The system gives it back, when the process has ended.
+    lock.tell(os.getpid())
     try:
-        with FileLock(home.server_lock, timeout=0):
-            era = settle_era(home, arguments.era)
-            options = server.Options(arguments.time_scale, era, arguments.kubernetes)
-            asyncio.run(run(home, arguments.port, options))
+        era = settle_era(home, arguments.era)
+        options = server.Options(arguments.time_scale, era, arguments.kubernetes)
+        asyncio.run(run(home, lock, arguments.port, options))
     except OtherEraError as error:
         return str(error)
-    except Timeout:
-        return f"Another server is running on {home.path}."
+    except (OSError, sqlite3.OperationalError) as error:
+        return f"{home.path} cannot be used: {error}"
     return None
 
 
-async def run(home: Home, port: int | None, options: server.Options) -> None:
+async def run(home: Home, lock: ServerLock, port: int | None, options: server.Options) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     context = tls.prepare(home)
-    last = read_json(home.server) or {}
-    listener = server.listen(last.get("port", 0) if port is None else port)
+    last = (read_json(home.server) or {}).get("port")
+    listener = server.listen(port if port is not None else last)
     port = listener.getsockname()[1]
-    instance = str(uuid.uuid4())
-    app = server.application(home, port, instance, options)
-    runner = await server.serve(app, listener, context)
-    record = {
-        "pid": os.getpid(),
-        "port": port,
-        "url": f"https://{HOSTNAME}:{port}",
-        "started": datetime.datetime.now(datetime.UTC).isoformat(),
-        "instance": instance,
-        "era": options.era,
-        "timeScale": options.time_scale,
-    }
-    write_json(home.server, record)
-    await ended.wait()
+    record = ServerRecord(
+        pid=os.getpid(),
+        port=port,
+        url=f"https://{HOSTNAME}:{port}",
+        started=datetime.datetime.now(datetime.UTC).isoformat(),
+        instance=str(uuid.uuid4()),
+        era=options.era,
+        time_scale=options.time_scale,
+        code=fingerprint(),
+        kubernetes=None if options.kubernetes is None else str(options.kubernetes),
+    )
+    app = server.application(home, port, record.instance, options)
+    end = asyncio.create_task(ended.wait())
+    # Clusters that come back may take their time; the end does not wait for them.
+    start = asyncio.create_task(server.serve(app, listener, context))
+    await asyncio.wait((start, end), return_when=asyncio.FIRST_COMPLETED)
+    if not start.done():
+        start.cancel()
+        await asyncio.wait((start,))
+        return
+    runner = start.result()
+    # Without its folder nobody finds this server, to use it or to end it.
+    while not ended.is_set() and lock.is_in_place():
+        # What is wrong with the disk is told where it keeps a request from being served.
+        with contextlib.suppress(OSError):
+            if read_record(home.server, ServerRecord) != record:
+                record.write(home)
+        await asyncio.wait((end,), timeout=UPKEEP_SECONDS)
     await runner.cleanup()
 
 

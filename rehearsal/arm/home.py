@@ -5,6 +5,9 @@ import uuid
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import read_json, write_json, write_whole
 
@@ -36,7 +39,31 @@ class Home:
         self.server_log = path / "server.log"
         self.server = path / "server.json"
         self.server_lock = path / "server.lock"
-        self.start_lock = path / "start.lock"
+
+    def make(self) -> None:
+        """Makes the folder; what is in it is nobody else's business."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o700)
+
+
+class ServerRecord(BaseModel):
+    """What a server says of itself once it serves."""
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    pid: int
+    port: int
+    url: str
+    started: str
+    instance: str
+    era: Era = Era.TODAY
+    time_scale: float = 1.0
+    # Of servers before there was this, nobody knows.
+    code: str = ""
+    kubernetes: str | None = None
+
+    def write(self, home: Home) -> None:
+        write_json(home.server, self.model_dump(by_alias=True, mode="json"))
 
 
 @dataclass(frozen=True)
@@ -74,7 +101,8 @@ class OtherEraError(Exception):
 
 def settle_era(home: Home, requested: Era | None) -> Era:
     """Returns the era of a home: chosen at the first start, and kept from then on."""
-    kept = Era(home.era.read_text().strip()) if home.era.exists() else None
+    said = home.era.read_text(errors="replace").strip() if home.era.exists() else ""
+    kept = Era(said) if said in list(Era) else None
     era = requested or kept or Era.TODAY
     if kept is not None and kept is not era:
         raise OtherEraError(

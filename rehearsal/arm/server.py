@@ -45,11 +45,12 @@ class Options:
     kubernetes: Path | None = None
 
 
-def listen(preferred: int) -> socket.socket:
-    """Returns a loopback socket, at the preferred port or, if that is taken, at a free one."""
+def listen(preferred: object) -> socket.socket:
+    """Returns a loopback socket, at the preferred port or, if that cannot be, at a free one."""
     try:
-        return socket.create_server((ADDRESS, preferred), backlog=128)
-    except OSError:
+        port = preferred if isinstance(preferred, int) else 0
+        return socket.create_server((ADDRESS, port), backlog=128)
+    except (OSError, OverflowError):
         return socket.create_server((ADDRESS, 0), backlog=128)
 
 
@@ -107,11 +108,13 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         return web.Response()
 
     async def live(_: web.Application) -> AsyncIterator[None]:
-        await control_planes.start()
-        yield
-        await control_planes.stop()
-        store.close()
-        log.close()
+        try:
+            await control_planes.start()
+            yield
+        finally:
+            await control_planes.stop()
+            store.close()
+            log.close()
 
     app = web.Application(client_max_size=bodies.MOST_BYTES, middlewares=[web.middleware(guarded)])
     # No request of a user's, and there is a token in it: it is not logged.

@@ -16,6 +16,8 @@ import pytest
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud, CloudError
+from tests.processes import is_running
+from tests.waiting import until
 
 Start = Callable[..., Cloud]
 
@@ -116,13 +118,14 @@ def test_a_process_that_has_the_number_of_a_dead_server_is_left_alone(
 def test_a_running_server_does_not_speak_for_another_process(
     start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
-    record_file = start_cloud().home / "server.json"
-    right = record_file.read_text()
-    record_file.write_text(json.dumps({**json.loads(right), "pid": bystander.pid}))
-    assert cloud.find(record_file.parent) is None
-    assert not cloud.stop(record_file.parent)
+    """The process that its record names is left alone; the server itself is ended."""
+    running = start_cloud()
+    record_file = running.home / "server.json"
+    record = {**json.loads(record_file.read_text()), "pid": bystander.pid}
+    record_file.write_text(json.dumps(record))
+    assert cloud.stop(running.home)
     assert bystander.poll() is None
-    record_file.write_text(right)
+    until(lambda: not is_running(running.pid), "the server has ended")
 
 
 def test_the_server_of_another_home_is_not_taken_for_ours(
@@ -140,9 +143,13 @@ def test_the_server_of_another_home_is_not_taken_for_ours(
 
 
 def test_a_server_that_dies_at_its_start_says_why(tmp_path: Path) -> None:
-    (tmp_path / "principal.json").write_text('{"unexpected": "content"}')
-    with pytest.raises(CloudError, match=r"(?s)died at its start.*unexpected"):
+    (tmp_path / "server.log").write_text("of an earlier server\n")
+    (tmp_path / "arm.sqlite").mkdir()
+    with pytest.raises(
+        CloudError, match=r"(?s)died at its start.\n.*cannot be used: unable to open"
+    ) as raised:
         cloud.start(tmp_path)
+    assert "earlier" not in str(raised.value)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

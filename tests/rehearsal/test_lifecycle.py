@@ -1,0 +1,259 @@
+"""A server's life, whatever ends it or those who use it, and at whatever moment."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from rehearsal import cloud
+from rehearsal.cloud import Cloud, CloudError
+from rehearsal.server_lock import ServerLock, holder, is_held
+from tests.bench import ROOT
+from tests.processes import command_lines, is_running
+from tests.waiting import until
+
+Start = Callable[..., Cloud]
+
+# A server that holds the lock, and does not come to serve.
+SILENT = """
+import pathlib, sys, time
+from rehearsal.server_lock import ServerLock
+lock = ServerLock.take(pathlib.Path(sys.argv[1]))
+if sys.argv[2] == "tells":
+    lock.tell(__import__("os").getpid())
+print("ready", flush=True)
+time.sleep(600)
+"""
+# Ends itself at a line of the rehearsal's own code, as if the machine had gone down there.
+KILLED = """
+import os, runpy, signal, sys
+left = int(sys.argv[1])
+def at(frame, event, _):
+    global left
+    if "/rehearsal/" not in frame.f_code.co_filename:
+        return None
+    if event == "line":
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return at
+sys.settrace(at)
+exec(sys.argv[2])
+"""
+STARTS = "from rehearsal import cloud; import pathlib; cloud.start(pathlib.Path({home!r}))"
+STOPS = "from rehearsal import cloud; import pathlib; cloud.stop(pathlib.Path({home!r}))"
+REMOVES = "from rehearsal import cloud; import pathlib; cloud.remove(pathlib.Path({home!r}))"
+SERVES = (
+    "sys.argv = ['', '--home', {home!r}]; runpy.run_module('rehearsal.arm', run_name='__main__')"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home, and at the end nothing at work in it."""
+    yield tmp_path / "cloud"
+    cloud.remove(tmp_path / "cloud")
+    until(lambda: not command_lines(str(tmp_path / "cloud")), "all has ended")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def silent(home: Path) -> Iterator[Callable[[str], int]]:
+    started = []
+
+    def start(how: str) -> int:
+        home.mkdir()
+        command = [sys.executable, "-c", SILENT, str(home / "server.lock"), how]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+        started.append(process)
+        assert process.stdout is not None
+        process.stdout.readline()
+        return process.pid
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("state", ["stopped", "without a record", "with a damaged record"])
+def test_a_server_that_does_not_answer_runs(start_cloud: Start, state: str) -> None:
+    """It was "not running": its home was deleted under it, and its clusters stayed."""
+    running = start_cloud()
+    if state == "stopped":
+        os.kill(running.pid, signal.SIGSTOP)
+    elif state == "without a record":
+        (running.home / "server.json").unlink()
+    else:
+        (running.home / "server.json").write_text("{")
+    assert is_held(running.home / "server.lock")
+    assert cloud.stop(running.home)
+    until(lambda: not is_running(running.pid), "it has ended")
+    assert not is_held(running.home / "server.lock")
+
+
+def test_a_busy_server_is_not_started_a_second_time(
+    start_cloud: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running = start_cloud()
+    monkeypatch.setattr(cloud, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(cloud, "ANSWER_SECONDS", 0.1)
+    os.kill(running.pid, signal.SIGSTOP)
+    with pytest.raises(CloudError, match=rf"process {running.pid}, does not answer.*aksgpu stop"):
+        start_cloud()
+    os.kill(running.pid, signal.SIGCONT)
+    assert start_cloud() == running
+
+
+@pytest.mark.parametrize("how", ["tells", "of an older version"])
+def test_a_server_that_starts_is_ended_before_its_home_goes(
+    home: Path, silent: Callable[[str], int], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """A server takes a while until it answers; one of an older version does not say who it is."""
+    pid = silent(how)
+    (home / "server.json").write_text(f'{{"pid": {pid}}}')
+    assert holder(home / "server.lock", pid) == pid
+    monkeypatch.setattr(cloud, "START_SECONDS", 0.2)
+    with pytest.raises(CloudError, match=f"process {pid}, does not answer"):
+        cloud.start(home)
+    cloud.remove(home)
+    until(lambda: not is_running(pid), "it is gone")
+    assert not home.exists()
+
+
+def test_a_start_waits_for_one_that_is_under_way(home: Path) -> None:
+    home.mkdir()
+    lock = ServerLock.take(home / "server.lock")
+    assert lock is not None
+    script = STARTS.format(home=str(home))
+    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(1)
+    assert not (home / "server.log").exists()
+    lock.release()
+    assert process.wait(60) == 0
+    assert cloud.find(home) is not None
+
+
+def test_a_home_that_somebody_deletes_ends_its_server(start_cloud: Start) -> None:
+    """By hand, with `rm -rf`: nobody could find the server any more, nor end it."""
+    running = start_cloud()
+    shutil.rmtree(running.home)
+    until(lambda: not is_running(running.pid), "the server has seen it")
+    assert not running.home.exists()
+
+
+def test_a_server_of_other_code_is_started_again(
+    start_cloud: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a `git pull` the old code went on answering the new one."""
+    before = start_cloud()
+    monkeypatch.setattr(cloud, "fingerprint", lambda: "newer")
+    said: list[str] = []
+    after = cloud.start(before.home, era="article", say=said.append)
+    assert after.pid != before.pid
+    assert (after.url, after.time_scale) == (before.url, before.time_scale)
+    assert said == [
+        "The rehearsal's server runs with another version of the code: it is started again, with "
+        "all that it has."
+    ]
+
+
+def test_a_server_of_an_older_version_is_found_and_started_again(home: Path) -> None:
+    """Its record has no code, and its lock no number."""
+    first = cloud.start(home)
+    os.kill(first.pid, signal.SIGSTOP)
+    (home / "server.lock").write_text("")
+    record = (home / "server.json").read_text().replace('"code": "', '"code": "of-old')
+    (home / "server.json").write_text(record)
+    os.kill(first.pid, signal.SIGCONT)
+    again = cloud.start(home, say=lambda _: None)
+    assert again.url == first.url
+
+
+def test_another_pace_is_another_server(start_cloud: Start) -> None:
+    first = start_cloud(0.005)
+    assert start_cloud(None) == first
+    second = start_cloud(0.01)
+    assert (second.pid != first.pid, second.time_scale) == (True, 0.01)
+
+
+def test_an_interrupted_start_leaves_no_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C before the first answer left a server behind that nobody waited for."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cloud, "_answering", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cloud.start(home)
+    assert not is_held(home / "server.lock")
+    until(lambda: not command_lines(str(home)), "it has ended")
+
+
+def test_a_home_that_cannot_go_hides_no_interruption(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of the removal took the place of Ctrl-C, and the command said that it had failed."""
+
+    def fails(*_: object) -> None:
+        raise OSError("Directory not empty")
+
+    def interrupted() -> None:
+        with cloud.removed_afterwards(home):
+            home.mkdir()
+            monkeypatch.setattr(shutil, "rmtree", fails)
+            monkeypatch.setattr(cloud, "CLEARING_ATTEMPTS", 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    with pytest.raises(CloudError, match="cannot be taken away: Directory not empty"):
+        cloud.remove(home)
+    monkeypatch.undo()
+
+
+# Lines of the rehearsal's code up to which each of them gets. The last are beyond their ends.
+MOMENTS = {STARTS: 1300, STOPS: 700, REMOVES: 450, SERVES: 4000}
+FIRST = {STARTS: 17, STOPS: 17, REMOVES: 17, SERVES: 13}
+
+
+@pytest.mark.parametrize(
+    ("script", "share"),
+    [
+        pytest.param(script, share, marks=[] if share == FIRST[script] else [pytest.mark.long])
+        for script in MOMENTS
+        for share in range(1, 20, 2)
+    ],
+)
+def test_a_kill_at_any_moment_leaves_nothing_that_the_next_does_not_clear(
+    home: Path, script: str, share: int
+) -> None:
+    """SIGKILL of the command, or of the server, at a line of its own code."""
+    if script != SERVES:
+        cloud.start(home)
+    if script == STARTS:
+        cloud.stop(home)
+    line = MOMENTS[script] * share // 20
+    command = [sys.executable, "-c", KILLED, str(line), script.format(home=str(home))]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+    if script == SERVES:
+        until(lambda: process.poll() is not None or cloud.find(home), "it serves or is dead")
+    else:
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode in (0, -signal.SIGKILL), errors
+
+    running = cloud.start(home)
+
+    with socket.create_connection(("127.0.0.1", int(running.url.rpartition(":")[2]))):
+        pass
+    cloud.remove(home)
+    if script == SERVES:
+        process.kill()
+        process.communicate()
