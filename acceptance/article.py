@@ -1,4 +1,4 @@
-"""`python -m acceptance`: the article both ways, each on its own cloud, and what came of them."""
+"""The article both ways, each on its own cloud, and what came of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -98,5 +98,5 @@ def main(
     )
 
 
-if __name__ == "__main__":
+def command() -> None:
     typer.run(main)

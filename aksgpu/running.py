@@ -13,7 +13,9 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -147,17 +149,44 @@ class Program:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP do what Ctrl-C does: whatever is at work ends what it has started."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in before.items():
-        # `nohup` ignores SIGHUP, and means it.
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+    """SIGTERM and SIGHUP do what Ctrl-C does: whatever is at work ends what it has started.
+
+    Python calls destructors at any moment, and one that is interrupted only has a traceback
+    printed. Such an interruption comes again a moment later.
+    """
+    wanted = {
+        signal.SIGINT: signal.default_int_handler,
+        signal.SIGTERM: _interrupt,
+        signal.SIGHUP: _interrupt,
+    }
+    # What was started in the background ignores SIGINT, and under `nohup` SIGHUP, and means it.
+    before = {
+        number: handler
+        for number in wanted
+        if (handler := signal.getsignal(number)) is not signal.SIG_IGN
+    }
+    complain, timers = sys.unraisablehook, list[threading.Timer]()
+
+    def once_more(raised: "sys.UnraisableHookArgs") -> None:
+        if raised.exc_type is not KeyboardInterrupt:
+            complain(raised)
+            return
+        # SIGTERM does the same, and is not ignored where SIGINT is.
+        main = threading.main_thread().ident
+        timers.append(threading.Timer(_POLL_SECONDS, signal.pthread_kill, (main, signal.SIGTERM)))
+        timers[-1].start()
+
+    sys.unraisablehook = once_more
     try:
+        for number in before:
+            signal.signal(number, wanted[number])
         yield
     finally:
+        for timer in timers:
+            timer.cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
+        sys.unraisablehook = complain
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:

@@ -265,3 +265,21 @@ def test_signals_are_as_they_were_afterwards() -> None:
     with terminated_as_interrupted(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGTERM)
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)] == before
+
+
+def test_an_interruption_of_a_destructor_is_not_lost() -> None:
+    """Python printed a traceback of it, and the program went on."""
+    program = (
+        "import signal, threading\n"
+        "from aksgpu.running import terminated_as_interrupted\n"
+        "class Interrupted:\n"
+        "    def __del__(self): signal.raise_signal(signal.SIGINT)\n"
+        "with terminated_as_interrupted():\n"
+        "    try:\n"
+        "        Interrupted()\n"
+        "        threading.Event().wait(600)\n"
+        "    except KeyboardInterrupt:\n"
+        "        print('interrupted')\n"
+    )
+    ended = Program((sys.executable, "-c"), ROOT).attempt(program)
+    assert (ended.out, ended.err) == ("interrupted\n", "")
