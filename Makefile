@@ -1,5 +1,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 # A file's tests share what they start, and so stay together. What takes longest is shown, so that no
 # file comes to hold the others up.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
@@ -9,8 +10,8 @@ PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(PIP) --require-hashes --only-binary :all: -r requirements-dev.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	touch $@
 
 STACK ?= dev
@@ -51,11 +52,12 @@ bench: .venv/ready
 policy-pack: .venv/ready
 	$(BIN)/python -m aksgpu.policy_pack build/policy-pack
 
-# Resolves the direct dependencies of pyproject.toml anew.
+# Resolves the direct dependencies of pyproject.toml anew, and the Azure CLI's.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes
 lock: .venv/ready
-	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --universal --quiet pyproject.toml -o requirements.txt
-	$(BIN)/uv pip compile --universal --quiet --extra dev pyproject.toml -o requirements-dev.txt
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.txt
+	$(COMPILE) --python-version 3.11 acceptance/azure-cli.in -o acceptance/azure-cli.txt
 
 # Writes engine/pins.csv anew: after a change of engine/versions.py. It needs the internet, not
 # registries alone, and 2 GB at a time.

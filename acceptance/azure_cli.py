@@ -8,7 +8,9 @@ from pathlib import Path
 from acceptance.commands import Runner
 from aksgpu.running import ProgramError
 from engine.cache import Say, sole_use, user_cache
+from engine.progress import to_stderr
 
+LOCK = Path(__file__).with_name("azure-cli.txt")
 VERSION = "2.91.0"
 
 # What pip installs names its interpreter by the path at which it was installed, and that path is
@@ -40,7 +42,7 @@ def _install(final: Path, say: Say) -> None:
     pip = (str(draft / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check")
     try:
         tell(sys.executable, "-m", "venv", str(draft))
-        tell(*pip, f"azure-cli=={VERSION}")
+        tell(*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(LOCK))
     except (ProgramError, OSError) as error:
         raise AzureCliUnavailableError(
             f"The Azure CLI {VERSION} could not be installed from PyPI.\n{error}"
@@ -49,3 +51,7 @@ def _install(final: Path, say: Say) -> None:
     launcher.write_text(_LAUNCHER, encoding="utf-8")
     launcher.chmod(0o755)
     draft.replace(final)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{ensure_azure_cli(to_stderr)}\n")

@@ -26,8 +26,9 @@ _PROGRAM = '''"""Starts the policy pack that lies beside this file."""
 import policies.__main__  # noqa: F401
 '''
 
-# What the lock file says of a package: its line, then who wants it, as comments.
+# What the lock file says of a package: its line, its hashes, then who wants it, as comments.
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==")
+_HASH = re.compile(r"\s+--hash=")
 _WANTED_BY = re.compile(r"\s+#(?: via)?\s+(?P<name>[A-Za-z0-9._-]+)")
 
 
@@ -69,6 +70,8 @@ def _entries(locked: str) -> Iterator[tuple[str, str, set[str]]]:
             if name:
                 yield name, line, wanted_by
             name, line, wanted_by = pinned["name"], text, set()
+        elif name and _HASH.match(text):
+            line += f"\n{text}"
         elif name and (wanting := _WANTED_BY.match(text)):
             wanted_by.add(wanting["name"])
 

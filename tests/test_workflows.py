@@ -1,6 +1,8 @@
 """The workflows, as somebody reads them who wants to get at their credentials."""
 
+import os
 import re
+import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -31,6 +33,7 @@ PERMISSIONS = {
         "id-token": "write",
         "pull-requests": "read",
     },
+    ("warm-caches", "warm"): {"contents": "read"},
     ("publish-review", "comment"): {
         "actions": "read",
         "contents": "read",
@@ -133,8 +136,10 @@ def test_strangers_start_nothing_that_has_rights() -> None:
         "pull-request": {"pull_request"},
         "publish-review": {"workflow_run"},
         "deploy": {"push", "workflow_dispatch"},
+        "warm-caches": {"push", "workflow_dispatch"},
     }
-    assert WORKFLOWS["deploy"]["on"]["push"] == {"branches": ["main"]}
+    for name in ("deploy", "warm-caches"):
+        assert WORKFLOWS[name]["on"]["push"] == {"branches": ["main"]}
 
 
 def test_no_checkout_leaves_its_token_behind() -> None:
@@ -163,6 +168,43 @@ def test_what_has_rights_takes_nothing_from_a_cache(which: tuple[str, str]) -> N
     for step in JOBS[which]["steps"]:
         assert not step.get("uses", "").startswith(("actions/cache", "./")), step
         assert "cache" not in step.get("with", {}), step
+
+
+def test_each_target_has_a_cache_that_main_fills() -> None:
+    """One key served all: the first job to end, which needs least, filled it for good."""
+    warm = job("warm-caches", "warm")["strategy"]["matrix"]["target"]
+    checks = job("pull-request", "checks")["strategy"]["matrix"]["target"]
+    taken = {step["with"]["target"] for _, step in using("./.github/actions/tools")}
+    assert taken - {"${{ matrix.target }}"} | set(checks) == set(warm)
+    assert len(warm) == len(set(warm))
+
+    [(_, cache)] = using("actions/cache@")
+    *parts, hashed = cache["with"]["key"].split("-${{ ")
+    assert parts == ["aks-gpu", "inputs.target }}", "runner.os }}", "runner.arch }}"]
+    assert cache["with"]["restore-keys"] == "-${{ ".join([*parts, ""]).removesuffix("${{ ")
+    files = re.findall(r"'([^']+)'", hashed)
+    assert files == ["engine/**", "requirements-dev.txt", "acceptance/azure-cli.txt"]
+    assert all(list(ROOT.glob(file)) for file in files)
+
+
+@pytest.mark.parametrize("target", job("warm-caches", "warm")["strategy"]["matrix"]["target"])
+def test_what_fills_a_cache_knows_every_target(target: str, tmp_path: Path) -> None:
+    """With stand-ins for make and Python, which note what they are called with."""
+    place = tmp_path / ".ci" / "warm"
+    for program in (tmp_path / "bin" / "make", tmp_path / ".venv" / "bin" / "python"):
+        program.parent.mkdir(parents=True)
+        program.write_text('#!/bin/sh\necho "$@" >> called\n')
+        program.chmod(0o755)
+    place.parent.mkdir()
+    place.write_bytes((ROOT / ".ci" / "warm").read_bytes())
+    (tmp_path / ".github" / "workflows").mkdir(parents=True)
+    path = f"{tmp_path}/bin:{os.environ['PATH']}"
+
+    subprocess.run(["bash", place, target], env={"PATH": path}, check=True)  # noqa: S607
+
+    called = (tmp_path / "called").read_text().splitlines()
+    assert called[0] == ".venv/ready"
+    assert len(called) > 1
 
 
 def test_what_is_published_runs_code_of_the_default_branch_alone() -> None:

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import tomllib
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,9 @@ print(json.dumps({{**about, "rules": rules, "files": ours}}))
 ROOMS = ("aks_preview", "aksgpu", "catalogue", "components", "engine", "policies", "settings")
 
 LOCKED = """# made by a tool
-a==1 ; python_version < '4'
+a==1 ; python_version < '4' \\
+    --hash=sha256:0a \\
+    --hash=sha256:1a
     # via the-pack
 b==2
     # via
@@ -107,13 +110,19 @@ def test_names_an_environment_of_its_own(pack: Path) -> None:
         "options": {"toolchain": "pip", "virtualenv": "venv"},
     }
     pins = (pack / "requirements.txt").read_text().splitlines()
-    assert f"pulumi-policy=={version('pulumi-policy')}" in pins
-    assert f"pulumi=={version('pulumi')}" in pins
+    assert f"pulumi-policy=={version('pulumi-policy')} \\" in pins
+    assert f"pulumi=={version('pulumi')} \\" in pins
+    without = [
+        pin for pin, after in pairwise(pins) if "==" in pin and "--hash=sha256:" not in after
+    ]
+    assert without == []
     assert not [pin for pin in pins if pin.startswith(("azure", "pulumi-azure", "pydantic"))]
 
 
 def test_the_pins_are_those_of_what_is_needed() -> None:
-    assert pins_for("the-pack", LOCKED) == ["a==1 ; python_version < '4'", "b==2", "the-pack==5"]
+    pin = "a==1 ; python_version < '4' \\\n    --hash=sha256:0a \\\n    --hash=sha256:1a"
+
+    assert pins_for("the-pack", LOCKED) == [pin, "b==2", "the-pack==5"]
 
 
 def test_is_made_anew_around_its_environment(pack: Path) -> None:
