@@ -2,9 +2,12 @@
 
 import asyncio
 
-from kube.client import EXPIRED, ApiError, Client, Json
+from kube.client import EXPIRED, REQUEST_TIMEOUT, TOO_MANY_REQUESTS, ApiError, Client, Json
 
-_PAUSE_SECONDS = 0.2
+# How long to wait before the list is read anew: twice as long each time that brings nothing.
+_PAUSE_SECONDS, _LONGEST_PAUSE = 0.1, 3.2
+# A refusal of what is asked is final, but for these: too slow, too late, too busy.
+_PASSING = (REQUEST_TIMEOUT, EXPIRED, TOO_MANY_REQUESTS)
 
 
 class Mirror:
@@ -15,6 +18,9 @@ class Mirror:
         self._path = path
         self._changed = changed
         self._objects: dict[str, Json] = {}
+        # Up to where the watch has told of every change.
+        self._version = 0
+        self._pause = _PAUSE_SECONDS
         self.filled = asyncio.Event()
 
     @property
@@ -23,37 +29,51 @@ class Mirror:
 
     def put(self, item: Json) -> None:
         """Takes over what the API server answered to a write, ahead of the watch."""
-        key = item["metadata"]["uid"]
+        key, version = item["metadata"]["uid"], _version(item)
         known = self._objects.get(key)
-        if known is None or _version(known) < _version(item):
+        # What the watch no longer has at a later version is gone.
+        if version > (self._version if known is None else _version(known)):
             self._objects[key] = item
 
     async def run(self) -> None:
+        """Follows the list until it is cancelled, whatever becomes of the API server meanwhile.
+
+        ApiError is raised for what can never go right.
+        """
         while True:
             try:
-                listed = await self._client.get(self._path)
-                self._objects = {item["metadata"]["uid"]: item for item in listed["items"]}
-                self.filled.set()
-                self._changed.set()
-                await self._follow(listed["metadata"]["resourceVersion"])
+                await self._fill()
+                await self._follow()
             except ApiError as error:
-                # The list is read anew, also where the server no longer knows its version.
-                if not error.is_temporary and error.status != EXPIRED:
+                if 400 <= error.status < 500 and error.status not in _PASSING:
                     raise
-                await asyncio.sleep(_PAUSE_SECONDS)
+            except (AttributeError, LookupError, TypeError, ValueError):
+                # An answer that broke off, or is none of an API server's.
+                pass
+            await asyncio.sleep(self._pause)
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
-    async def _follow(self, version: str) -> None:
-        async for event in self._client.watch(self._path, version):
+    async def _fill(self) -> None:
+        listed = await self._client.get(self._path)
+        objects = {item["metadata"]["uid"]: item for item in listed["items"]}
+        self._version = _version(listed)
+        self._objects = objects
+        self.filled.set()
+        self._changed.set()
+
+    async def _follow(self) -> None:
+        async for event in self._client.watch(self._path, str(self._version)):
             item = event["object"]
             if event["type"] == "ERROR":
                 raise ApiError(item.get("code", 0), item)
-            if event["type"] == "BOOKMARK":
-                continue
             if event["type"] == "DELETED":
                 self._objects.pop(item["metadata"]["uid"], None)
-            else:
+            elif event["type"] != "BOOKMARK":
                 self.put(item)
-            self._changed.set()
+            self._version = _version(item)
+            self._pause = _PAUSE_SECONDS
+            if event["type"] != "BOOKMARK":
+                self._changed.set()
 
 
 def _version(item: Json) -> int:
