@@ -59,6 +59,7 @@ class Cause(Enum):
     CUDA_MISMATCH = (AGAINST, "the driver is too old for the job's CUDA, or left out")
     JOB_FAILED = (AGAINST, "the sample job failed, or found no GPU")
     NO_GPU_POOL = (AGAINST, "there is no node with an NVIDIA GPU, and no pool for any")
+    NODES_MISSING = (AGAINST, "a pool has no nodes, and its stack says that it has some")
     NODE_NOT_READY = (AGAINST, "a node with GPUs is not ready")
     PLUGIN_TWICE = (AGAINST, "two device plugins are at work on a node")
     PLUGIN_NOT_RUNNING = (AGAINST, "a node's device plugin does not run")
@@ -73,7 +74,11 @@ class Cause(Enum):
     # What is worth a word, and nothing is wrong with it.
     GPUS_PARTLY_UNHEALTHY = (OK, "a node offers fewer GPUs than it has")
     NODE_CORDONED = (OK, "a node takes no new pods")
+    GPUS_LEFT_OUT = (OK, "a pool is without a device plugin, as its stack says")
+    DIFFERS_FROM_STACK = (OK, "a pool is not what its stack says")
+    NODES_BEHIND = (OK, "nodes have an older Kubernetes than the control plane")
     POOL_AT_ZERO = (OK, "a pool has no nodes now")
+    NO_NODES_NOW = (OK, "there are no nodes with GPUs now, and nothing is wrong with that")
     GPUS_SCHEDULABLE = (OK, "GPUs are there to be scheduled")
     READY = (OK, "nothing that was asked about stands against it")
     FINE = (OK, "nothing stands against it")
@@ -115,7 +120,8 @@ class Finding:
     # The key of the stack file that is meant, as in gpuPools[1].vmSize.
     key: str = ""
     pool: str | None = None
-    node: str | None = None
+    # All that it is true of.
+    nodes: tuple[str, ...] = ()
     # Where it is written in the stack file; the first line and the first column are 1.
     line: int | None = None
     column: int | None = None
@@ -123,6 +129,11 @@ class Finding:
     @property
     def is_problem(self) -> bool:
         return self.cause.is_problem
+
+    @property
+    def node(self) -> str | None:
+        """The node that is meant; None where it is none, or one of several."""
+        return self.nodes[0] if len(self.nodes) == 1 else None
 
     @property
     def place(self) -> str:

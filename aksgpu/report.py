@@ -109,6 +109,8 @@ def print_result(cause: Cause, console: Console) -> None:
 def finding_text(finding: Finding) -> Text:
     """A finding in two lines; the second says what to do about it."""
     where = finding.node or (f"pool {finding.pool}" if finding.pool else finding.key)
+    if len(finding.nodes) > 1:
+        where = f"{len(finding.nodes)} nodes of {where} ({', '.join(finding.nodes)})"
     style = "bold red" if finding.is_problem else "bold"
     text = Text(f"{finding.cause.word}: ", style)
     text.append(f"{where}: " if where else "", "bold")

@@ -14,6 +14,8 @@ from typing import Any
 import aiohttp
 from kubernetes.aio.client import ApiClient
 
+from catalogue.shapes import mapping
+
 Json = dict[str, Any]
 
 JSON = "application/json"
@@ -22,6 +24,7 @@ MERGE = "application/merge-patch+json"
 STRATEGIC = "application/strategic-merge-patch+json"
 
 NO_ANSWER = 0
+OK = 200
 UNAUTHORIZED = 401
 FORBIDDEN = 403
 NOT_FOUND = 404
@@ -89,8 +92,12 @@ class Client:
         query["limit"] = _PAGE
         while True:
             page = await self.get(path, **query)
-            items += page["items"]
-            query["continue"] = page["metadata"].get("continue", "")
+            # Go writes an empty list as null.
+            found = page.get("items", False)
+            if not isinstance(found, list | None):
+                raise ApiError(OK, {"message": "its answer is no list"})
+            items += [item for item in found or () if isinstance(item, dict)]
+            query["continue"] = str(mapping(page.get("metadata")).get("continue") or "")
             if not query["continue"]:
                 return items
 
@@ -177,7 +184,13 @@ def _no_answer_as_such() -> Iterator[None]:
 
 
 def _json(content: bytes) -> Json:
-    parsed: Json = json.loads(content)
+    try:
+        parsed = json.loads(content)
+    except ValueError:
+        parsed = None
+    if not isinstance(parsed, dict):
+        # A proxy's page, for example.
+        raise ApiError(OK, {"message": "its answer is no JSON object"})
     return parsed
 
 

@@ -32,6 +32,10 @@ class KubeconfigError(Exception):
     """Why a kubeconfig cannot be used."""
 
 
+class SignInError(KubeconfigError):
+    """Why the program that it names did not sign its user in."""
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The cluster, user and namespace of a context."""
@@ -111,7 +115,7 @@ async def connect(
     try:
         user = await signed_in(chosen.user, environment)
     except LoginError as error:
-        raise KubeconfigError(str(error)) from None
+        raise SignInError(str(error)) from None
     # The official client reads certificates and keys from files only, once. It would keep the
     # files that it writes itself until the process ends.
     with tempfile.TemporaryDirectory(prefix="kubeconfig-") as folder:

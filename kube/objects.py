@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+from catalogue.shapes import mapping, mappings, sequence
+
 
 def conditions(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Returns the conditions in an object's status, by their types."""
-    listed = (obj.get("status") or {}).get("conditions") or ()
-    return {found["type"]: found for found in listed}
+    listed = sequence(mapping(obj.get("status")).get("conditions"))
+    return {str(found["type"]): found for found in mappings(listed) if "type" in found}
 
 
 def is_true(obj: Mapping[str, Any], condition: str) -> bool:

@@ -139,4 +139,5 @@ def test_the_commands_take_an_empty_subscription_to_a_running_stack(
     )
 
     assert ended.returncode == 0, ended.stdout
-    assert "Result: gpus-schedulable" in ended.stdout
+    # The node that the sample job woke is there still, or gone again.
+    assert re.search(r"^Result: (gpus-schedulable|no-nodes-now)", ended.stdout, re.MULTILINE)

@@ -1,46 +1,21 @@
-"""The API server of the cluster that is checked."""
+"""The API server of the cluster that is checked, and what its refusals come to."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from types import MappingProxyType
-from typing import Any
 
-from aksgpu.outcome import Cause, stopped
+from aksgpu.outcome import Cause, Finding, stopped
 from kube.client import FORBIDDEN, UNAUTHORIZED, ApiError, Client, NoAnswerError
-from kube.kubeconfig import Kubeconfig, KubeconfigError, choose, connect
-
-
-class Api(Client):
-    """A client whose failures end the check, but for those of a single request."""
-
-    async def request(self, method: str, path: str, *more: Any) -> bytes:
-        try:
-            return await super().request(method, path, *more)
-        except NoAnswerError as error:
-            raise stopped(
-                Cause.CLUSTER_UNREACHABLE,
-                str(error),
-                "is the cluster started, and may this address reach it (authorizedIpRanges, "
-                "private)?",
-            ) from None
-        except ApiError as error:
-            if error.status not in (UNAUTHORIZED, FORBIDDEN):
-                raise
-            raise stopped(
-                Cause.CREDENTIALS_REFUSED,
-                f"the API server refuses {method} {path}: {error}",
-                "ask for new credentials (pulumi refresh, az aks get-credentials), or for the "
-                "rights to do so",
-            ) from None
+from kube.kubeconfig import Kubeconfig, KubeconfigError, SignInError, choose, connect
 
 
 @asynccontextmanager
 async def opened(
     config: Kubeconfig, environment: Mapping[str, str] = MappingProxyType({})
-) -> AsyncIterator[Api]:
+) -> AsyncIterator[Client]:
     """The API server that a kubeconfig names; whether it answers shows at the first request."""
     with kubeconfig_required():
-        api = Api(await connect(choose(config), environment))
+        api = Client(await connect(choose(config), environment))
     try:
         yield api
     finally:
@@ -52,10 +27,43 @@ def kubeconfig_required() -> Iterator[None]:
     """Ends the check where a kubeconfig cannot be used."""
     try:
         yield
+    except SignInError as error:
+        raise stopped(
+            Cause.CREDENTIALS_REFUSED,
+            f"nobody is signed in to the cluster: {error}",
+            "sign in, and try again: for kubelogin `az login` and "
+            "`export AAD_LOGIN_METHOD=azurecli`; `az aks install-cli` installs it",
+        ) from None
     except KubeconfigError as error:
         raise stopped(
             Cause.STACK_UNREADABLE,
             f"the kubeconfig cannot be used: {error}",
-            "get a new one (az aks get-credentials, or pulumi refresh); on a cluster with Entra, "
-            "install kubelogin and sign in (az login, AAD_LOGIN_METHOD=azurecli)",
+            "get a new one: `az aks get-credentials`, or `pulumi up --refresh` for a stack's",
         ) from None
+
+
+def is_final(error: ApiError) -> bool:
+    """Whether no other request fares better."""
+    return isinstance(error, NoAnswerError) or error.status == UNAUTHORIZED
+
+
+def refused(what: str, error: ApiError) -> Finding:
+    """What could not be done, why not, and what to do about it."""
+    if isinstance(error, NoAnswerError):
+        cause, advice = (
+            Cause.CLUSTER_UNREACHABLE,
+            "is the cluster started, and may this address reach it (authorizedIpRanges, private)?",
+        )
+    elif error.status == UNAUTHORIZED:
+        cause, advice = (
+            Cause.CREDENTIALS_REFUSED,
+            "get new credentials: `az aks get-credentials`, or `pulumi up --refresh` for a stack's",
+        )
+    elif error.status == FORBIDDEN:
+        cause, advice = Cause.CREDENTIALS_REFUSED, "ask for the right to do so, and try again"
+    else:
+        cause, advice = (
+            Cause.CLUSTER_UNREACHABLE,
+            "try again; if it stays so: is this the API server of a cluster?",
+        )
+    return Finding(cause, f"{what}: {error}", advice)

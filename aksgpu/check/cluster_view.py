@@ -1,16 +1,24 @@
-"""A cluster as the check sees it: nodes, pods and DaemonSets, out of what the API server sends."""
+"""A cluster as the check sees it: nodes, pods and DaemonSets, out of what the API server sends.
 
-from collections.abc import Iterable, Mapping
+Whatever it sends: a value of another shape than belongs there is taken for none.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue import sizes
+from catalogue import quantities, sizes
 from catalogue.device_plugin import GPU, PREFIX, is_plugin
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
 from catalogue.scheduling import Spec, Taint, affinity_terms
+from catalogue.shapes import at, mapping, mappings, sequence
 from kube.objects import conditions
 
 Json = Mapping[str, Any]
+
+# What is read of a cluster, as it is called in what is printed.
+NODES, PODS, DAEMON_SETS = "nodes", "pods", "DaemonSets"
 
 # What partitions and shares of GPUs are called, where the plugin is told to name them.
 _GPU_PREFIXES = (f"{PREFIX}mig-", f"{GPU}.")
@@ -22,6 +30,12 @@ _OF_DAEMONS = [
     {"key": f"node.kubernetes.io/{state}", "operator": "Exists"} for state in _STATES.split()
 ]
 _NOT_IN_TROUBLE = (None, "ContainerCreating", "PodInitializing")
+_SIZE_LABEL = "node.kubernetes.io/instance-type"
+_RELEASE = re.compile(r"v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?!\d)", re.ASCII)
+# Such a number is no count of devices.
+_TOO_MANY = 1_000_000
+# Nodes of a rehearsal have annotations of this domain.
+_REHEARSED = "rehearsal.aks-gpu/"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +50,11 @@ class Node:
     # Why it is not ready, in its own words.
     reason: str = ""
     is_cordoned: bool = False
+    size: str = ""
     capacity: int = 0
     allocatable: int = 0
+    # What of this goes by the name that whoever wants one GPU asks for, and no slice by its own.
+    whole: int = 0
     driver_version: str | None = None
     # Conditions that say something is wrong, by type.
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -64,9 +81,12 @@ class Pod(_Namespaced):
     node: str | None = None
     # The container that is a device plugin, if one is.
     plugin: str = ""
+    image: str = ""
     is_running: bool = False
     is_over: bool = False
     gpus: int = 0
+    # What of this goes by the name of whole GPUs.
+    whole: int = 0
     # Why it does not run, as far as anybody says.
     trouble: str = ""
     # The scheduler's words for a pod that it has no place for.
@@ -86,7 +106,21 @@ class DaemonSet(_Namespaced):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Kubelet:
+    """Any node of the cluster, and the version of its Kubernetes."""
+
+    node: str
+    pool: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class ClusterView:
+    # What of it could not be read.
+    unread: frozenset[str] = frozenset()
+    # The control plane's.
+    version: str = ""
+    kubelets: tuple[Kubelet, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
@@ -98,7 +132,18 @@ class ClusterView:
 
     def used(self, node: Node) -> int:
         """How many of a node's GPUs are taken."""
-        return sum(pod.gpus for pod in self.pods if pod.node == node.name and not pod.is_over)
+        return sum(pod.gpus for pod in self._at_work_on(node))
+
+    def free(self, node: Node) -> int:
+        """How many whole GPUs of a node can be had."""
+        return node.whole - sum(pod.whole for pod in self._at_work_on(node))
+
+    def _at_work_on(self, node: Node) -> list[Pod]:
+        return [pod for pod in self.pods if pod.node == node.name and not pod.is_over]
+
+    @property
+    def knows_plugins(self) -> bool:
+        return not self.unread & {PODS, DAEMON_SETS}
 
 
 def nodes(items: Iterable[Json], pools: Iterable[str]) -> tuple[Node, ...]:
@@ -108,9 +153,34 @@ def nodes(items: Iterable[Json], pools: Iterable[str]) -> tuple[Node, ...]:
     return tuple(sorted(found, key=lambda node: (node.pool, node.name)))
 
 
+def kubelets(items: Iterable[Json]) -> tuple[Kubelet, ...]:
+    """All nodes that say what version they have."""
+    found = [
+        Kubelet(
+            node=_name(item),
+            pool=_labels(item).get(POOL_LABEL, ""),
+            version=release(at(item, "status.nodeInfo.kubeletVersion")),
+        )
+        for item in items
+    ]
+    return tuple(kubelet for kubelet in found if kubelet.version)
+
+
+def is_rehearsed(items: Iterable[Json]) -> bool:
+    """Whether a rehearsal plays these nodes."""
+    annotations = (mapping(at(item, "metadata.annotations")) for item in items)
+    return any(str(key).startswith(_REHEARSED) for found in annotations for key in found)
+
+
+def release(version: Any) -> str:
+    """A version as AKS writes it: v1.35.2 is 1.35.2, and so is v1.35.2-gke.1; else nothing."""
+    found = _RELEASE.match(str(version))
+    return found[1] if found else ""
+
+
 def pods(items: Iterable[Json]) -> tuple[Pod, ...]:
     """Those that matter of all pods."""
-    found = (_pod(item) for item in items if not item["metadata"].get("deletionTimestamp"))
+    found = (_pod(item) for item in items if not at(item, "metadata.deletionTimestamp"))
     return tuple(pod for pod in found if pod.is_plugin or pod.gpus)
 
 
@@ -118,81 +188,102 @@ def daemon_sets(items: Iterable[Json]) -> tuple[DaemonSet, ...]:
     """Those that bring device plugins."""
     return tuple(
         DaemonSet(
-            namespace=item["metadata"]["namespace"],
-            name=item["metadata"]["name"],
-            pods={**spec, "tolerations": [*(spec.get("tolerations") or ()), *_OF_DAEMONS]},
+            namespace=_namespace(item),
+            name=_name(item),
+            pods={**spec, "tolerations": [*sequence(spec.get("tolerations")), *_OF_DAEMONS]},
         )
         for item in items
-        if _plugins_of(spec := item["spec"]["template"]["spec"])
+        if _plugins_of(spec := mapping(at(item, "spec.template.spec")))
     )
 
 
+def _name(item: Json) -> str:
+    return str(at(item, "metadata.name") or "(without a name)")
+
+
+def _namespace(item: Json) -> str:
+    return str(at(item, "metadata.namespace") or "default")
+
+
+def _labels(item: Json) -> dict[str, str]:
+    return {key: str(value) for key, value in mapping(at(item, "metadata.labels")).items()}
+
+
 def _is_gpu_node(item: Json, pools: frozenset[str]) -> bool:
-    labels = item["metadata"].get("labels") or {}
+    labels = _labels(item)
     label, nvidia = ACCELERATOR_LABEL
-    size = sizes.find(labels.get("node.kubernetes.io/instance-type", ""))
+    size = sizes.find(labels.get(_SIZE_LABEL, ""))
     return (
         labels.get(POOL_LABEL) in pools
         or labels.get(label) == nvidia
         or (size is not None and size.is_nvidia)
-        or _gpus(item["status"].get("capacity")) > 0
+        or _gpus(at(item, "status.capacity")) > 0
     )
 
 
 def _node(item: Json) -> Node:
-    metadata, spec, status = item["metadata"], item["spec"], item["status"]
-    labels = metadata.get("labels") or {}
-    known = conditions(item)
+    labels, known = _labels(item), conditions(item)
     ready = known.get("Ready", {"status": "Unknown", "reason": "it has never reported"})
     return Node(
-        name=metadata["name"],
+        name=_name(item),
         pool=labels.get(POOL_LABEL, ""),
         labels=labels,
-        taints=tuple(map(Taint.of, spec.get("taints") or ())),
-        is_ready=ready["status"] == "True",
+        taints=tuple(_taints(at(item, "spec.taints"))),
+        is_ready=ready.get("status") == "True",
         reason=_joined(ready.get("reason"), ready.get("message")),
-        is_cordoned=bool(spec.get("unschedulable")),
-        capacity=_gpus(status.get("capacity")),
-        allocatable=_gpus(status.get("allocatable")),
+        is_cordoned=bool(at(item, "spec.unschedulable")),
+        size=labels.get(_SIZE_LABEL, ""),
+        capacity=_gpus(at(item, "status.capacity")),
+        allocatable=_gpus(at(item, "status.allocatable")),
+        whole=_amount(mapping(at(item, "status.allocatable")).get(GPU)),
         driver_version=next((labels[key] for key in _DRIVER_LABELS if key in labels), None),
         problems={
             kind: _joined(found.get("reason"), found.get("message"))
             for kind, found in known.items()
-            if kind != "Ready" and found["status"] == "True"
+            if kind != "Ready" and found.get("status") == "True"
         },
     )
 
 
+def _taints(listed: Any) -> Iterator[Taint]:
+    for taint in mappings(listed):
+        if taint.get("key") and taint.get("effect"):
+            yield Taint(str(taint["key"]), str(taint.get("value") or ""), str(taint["effect"]))
+
+
 def _pod(item: Json) -> Pod:
-    spec, status = item["spec"], item.get("status") or {}
+    spec, status = mapping(item.get("spec")), mapping(item.get("status"))
     plugins = _plugins_of(spec)
     states = {
-        found["name"]: found.get("state") or {} for found in status.get("containerStatuses") or ()
+        str(found.get("name")): mapping(found.get("state"))
+        for found in mappings(status.get("containerStatuses"))
     }
     placed = conditions(item).get("PodScheduled", {})
     is_unplaced = placed.get("reason") == "Unschedulable"
     return Pod(
-        namespace=item["metadata"]["namespace"],
-        name=item["metadata"]["name"],
-        node=spec.get("nodeName") or _aim(spec),
-        plugin=plugins[0] if plugins else "",
+        namespace=_namespace(item),
+        name=_name(item),
+        node=str(spec.get("nodeName") or "") or _aim(spec),
+        plugin=next(iter(plugins), ""),
+        image=next(iter(plugins.values()), ""),
         is_running=any("running" in states.get(name, {}) for name in plugins),
         is_over=status.get("phase") in ("Succeeded", "Failed"),
-        gpus=_asked_for(spec),
+        gpus=_asked_for(spec, _gpus),
+        whole=_asked_for(spec, lambda limits: _amount(mapping(limits).get(GPU))),
         trouble=trouble(item),
-        unplaced=(placed.get("message") or "Unschedulable") if is_unplaced else "",
+        unplaced=str(placed.get("message") or "Unschedulable") if is_unplaced else "",
     )
 
 
 def trouble(pod: Json) -> str:
     """What keeps a pod from running, in the words of its containers; else its phase."""
-    status = pod.get("status") or {}
+    status = mapping(pod.get("status"))
     for container in (
-        *(status.get("initContainerStatuses") or ()),
-        *(status.get("containerStatuses") or ()),
+        *mappings(status.get("initContainerStatuses")),
+        *mappings(status.get("containerStatuses")),
     ):
-        state = container.get("state") or {}
-        waiting, ended = state.get("waiting") or {}, state.get("terminated") or {}
+        state = mapping(container.get("state"))
+        waiting, ended = mapping(state.get("waiting")), mapping(state.get("terminated"))
         if waiting.get("reason") not in _NOT_IN_TROUBLE:
             return _joined(waiting["reason"], waiting.get("message"))
         if ended.get("exitCode"):
@@ -201,37 +292,49 @@ def trouble(pod: Json) -> str:
     return _joined(status.get("reason") or status.get("phase"), status.get("message"))
 
 
-def _plugins_of(spec: Json) -> list[str]:
-    """The names of the containers that are device plugins."""
-    return [container["name"] for container in spec.get("containers") or () if is_plugin(container)]
+def _plugins_of(spec: Json) -> dict[str, str]:
+    """The containers that are device plugins, and their images."""
+    return {
+        str(container.get("name")): str(container.get("image"))
+        for container in mappings(spec.get("containers"))
+        if is_plugin(container)
+    }
 
 
 def _aim(spec: Json) -> str | None:
     """The node for which a DaemonSet has made a pod that is not placed yet."""
     for term in affinity_terms(spec) or ():
-        for found in term.get("matchFields") or ():
-            if found["key"] == "metadata.name" and found["operator"] == "In":
-                return str(found["values"][0])
+        for found in mappings(term.get("matchFields")):
+            if (found.get("key"), found.get("operator")) == ("metadata.name", "In"):
+                return next(map(str, sequence(found.get("values"))), None)
     return None
 
 
-def _asked_for(spec: Json) -> int:
+def _asked_for(spec: Json, count: Callable[[Any], int]) -> int:
     """Containers run together; those that prepare them, one after the other before."""
 
-    def of(container: Json) -> int:
-        return _gpus((container.get("resources") or {}).get("limits"))
+    def of(containers: Any) -> list[int]:
+        return [count(at(container, "resources.limits")) for container in mappings(containers)]
 
-    together = sum(map(of, spec.get("containers") or ()))
-    return max([together, *map(of, spec.get("initContainers") or ())])
+    return max([sum(of(spec.get("containers"))), *of(spec.get("initContainers"))])
 
 
-def _gpus(resources: Json | None) -> int:
+def _gpus(resources: Any) -> int:
     return sum(
-        int(amount)
-        for name, amount in (resources or {}).items()
-        if name == GPU or name.startswith(_GPU_PREFIXES)
+        _amount(amount)
+        for name, amount in mapping(resources).items()
+        if name == GPU or str(name).startswith(_GPU_PREFIXES)
     )
 
 
-def _joined(reason: str | None, message: str | None) -> str:
-    return ": ".join(part for part in (reason, message) if part)
+def _amount(text: Any) -> int:
+    """A whole number of devices: the API server takes no other."""
+    try:
+        amount = quantities.parse(str(text)).amount
+    except (ValueError, ArithmeticError):
+        return 0
+    return int(amount) if 0 <= amount < _TOO_MANY else 0
+
+
+def _joined(reason: Any, message: Any) -> str:
+    return ": ".join(str(part) for part in (reason, message) if part)

@@ -1,6 +1,7 @@
 """The check as a command: which cluster is meant, what is printed where, and its exit code."""
 
 import asyncio
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from rich.console import Console
 from aksgpu.check import report
 from aksgpu.check.examination import CheckOptions, Examination, examine
 from aksgpu.check.target import Target, of_file, of_stack
-from aksgpu.outcome import INTERRUPTION, Cause, stopped
+from aksgpu.outcome import INTERRUPTION, Cause, Finding, stopped
 from aksgpu.rehearsal_stage import Era, era_of, pulumi_in, rehearsal_home, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from aksgpu.running import Program
@@ -50,6 +51,11 @@ def check_cluster(
         examination.findings += findings_of(error)
     except (KeyboardInterrupt, asyncio.CancelledError):
         examination.findings.append(INTERRUPTION)
+    except Exception as error:
+        # What was found out is told all the same, and what is to be JSON stays JSON.
+        say(traceback.format_exc())
+        what = f"{type(error).__name__}: {error}"
+        examination.findings.append(Finding(Cause.CRASHED, what, "please report it"))
     if options.json:
         print_json(report.document(examination), console)
     else:

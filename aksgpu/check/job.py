@@ -3,18 +3,19 @@
 import asyncio
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aksgpu.check import cluster_view
-from aksgpu.check.api import Api
-from aksgpu.check.judge import unplaced
+from aksgpu.check.api import refused
+from aksgpu.check.outlook import Outlook
 from aksgpu.outcome import Cause, Finding, StoppedError, stopped
 from catalogue.device_plugin import GPU
 from catalogue.images import CUDA_MISMATCH, SAMPLE_JOB
+from catalogue.shapes import at, mapping, mappings
 from engine.progress import Progress
-from kube.client import NOT_FOUND, ApiError
+from kube.client import FORBIDDEN, NOT_FOUND, ApiError, Client
 from kube.objects import conditions, is_true
 
 Json = Mapping[str, Any]
@@ -27,6 +28,8 @@ _STEPS = 500
 _LOG_BYTES = "1000000"
 _POLL_SECONDS = 0.5
 _CLEAN_UP_SECONDS = 20.0
+# How often to look what the pod waits for, while it has no place.
+_SECONDS_BETWEEN_LOOKS = 5.0
 # How much longer the cluster lets the job live than we do, should we be killed.
 _GRACE_SECONDS = 120
 # The kubelet has tried more than once then, or never will.
@@ -63,10 +66,24 @@ class JobLog:
 class SampleJob:
     """One run of the job, under a name of its own, and how it went."""
 
-    def __init__(self, api: Api, tolerations: Sequence[Json], progress: Progress) -> None:
+    def __init__(
+        self,
+        api: Client,
+        tolerations: Sequence[Json],
+        progress: Progress,
+        look_around: Callable[[], Awaitable[Outlook]],
+        settle: float,
+    ) -> None:
+        """`look_around` tells what it waits for; `settle`: how long that may be hopeless."""
         self._api = api
         self._tolerations = tolerations
         self._progress = progress
+        self._look_around = look_around
+        self._settle = settle
+        # When to look around again, and since when there is no hope.
+        self._next_look = 0.0
+        self._hopeless_since: float | None = None
+        self._waits_for = ""
         self._pod: Json | None = None
         self.name = f"aksgpu-check-{uuid.uuid4().hex[:8]}"
         self.stage = "created"
@@ -96,6 +113,8 @@ class SampleJob:
         try:
             await self._api.post(_JOBS, self._manifest(seconds))
         except ApiError as error:
+            if error.status == FORBIDDEN:
+                raise StoppedError(refused("the sample job cannot be made", error)) from None
             raise stopped(
                 Cause.JOB_FAILED,
                 f"the cluster does not take the sample job: {error}",
@@ -109,8 +128,9 @@ class SampleJob:
             pods = await self._api.list(_PODS, labelSelector=f"app={self.name}")
             if pods:
                 self._pod = pods[-1]
-                await self._follow(self._pod)
-                phase = self._pod["status"].get("phase")
+                if hopeless := await self._follow(self._pod):
+                    return hopeless
+                phase = at(self._pod, "status.phase")
                 if phase == "Succeeded":
                     return self._of_success()
                 reason = cluster_view.trouble(self._pod)
@@ -120,15 +140,13 @@ class SampleJob:
                 return ended
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _follow(self, pod: Json) -> None:
-        """Tells how far the pod has got."""
-        node = pod["spec"].get("nodeName")
+    async def _follow(self, pod: Json) -> Finding | None:
+        """Tells how far the pod has got, or why it gets no place."""
+        node = at(pod, "spec.nodeName")
         if node is None:
-            said = _scheduler_says(pod) or "The pod waits for a place"
-            self._progress.update(said.splitlines()[0])
-            return
+            return await self._waiting()
         if self.node != node:
-            self.node = node
+            self.node = str(node)
             self._reach("placed", f"It is placed on {node}.")
         if _has_started(pod):
             self._reach("running", "Its image is pulled; it is running.")
@@ -136,6 +154,26 @@ class SampleJob:
         else:
             self.stage = "pulling"
             self._progress.update(f"The image is being pulled: {cluster_view.trouble(pod)}")
+        return None
+
+    async def _waiting(self) -> Finding | None:
+        """Tells from time to time what a pod without a place waits for; whether it is in vain."""
+        now = asyncio.get_running_loop().time()
+        if now < self._next_look:
+            return None
+        seen = await self._look_around()
+        self._next_look = now + min(_SECONDS_BETWEEN_LOOKS, self._settle)
+        self._waits_for = seen.never or f"it waits for {seen.waits_for}"
+        self._progress.update(self._waits_for)
+        if not seen.never:
+            self._hopeless_since = None
+        elif self._hopeless_since is None:
+            self._hopeless_since = now
+        elif now - self._hopeless_since >= self._settle:
+            return self._finding(
+                Cause.POD_PENDING, f"gets no GPU: {seen.never}", "mend that, and check again"
+            )
+        return None
 
     def _reach(self, stage: str, line: str) -> None:
         if self.stage != stage:
@@ -144,7 +182,7 @@ class SampleJob:
 
     async def _read_log(self, pod: Json) -> None:
         try:
-            path = f"{_PODS}/{pod['metadata']['name']}/log"
+            path = f"{_PODS}/{at(pod, 'metadata.name')}/log"
             self.log = await self._api.text(path, limitBytes=_LOG_BYTES)
         except ApiError:
             # Nothing there yet.
@@ -160,7 +198,7 @@ class SampleJob:
             return self._of_failure(f"it is gone ({error})")
         if not is_true(job, "Failed"):
             return None
-        return self._of_failure(conditions(job)["Failed"].get("message") or "Failed")
+        return self._of_failure(str(conditions(job)["Failed"].get("message") or "Failed"))
 
     def _of_success(self) -> Finding | None:
         self.stage = "succeeded"
@@ -182,9 +220,12 @@ class SampleJob:
         return self._finding(Cause.JOB_FAILED, f"failed: {reason}", advice)
 
     def _too_late(self, seconds: float) -> Finding:
-        if self._pod is not None and (said := _scheduler_says(self._pod)) and not self.node:
-            name = self._pod["metadata"]["name"]
-            return unplaced(cluster_view.Pod(namespace=_NAMESPACE, name=name, unplaced=said))
+        if self._waits_for and not self.node:
+            return self._finding(
+                Cause.POD_PENDING,
+                f"got no GPU in {seconds:.0f} s: {self._waits_for}",
+                "wait until that is so, or give it longer with --timeout",
+            )
         return self._finding(
             Cause.TIMEOUT,
             f"was not over in {seconds:.0f} s: it was {self.stage}",
@@ -192,7 +233,8 @@ class SampleJob:
         )
 
     def _finding(self, cause: Cause, what: str, advice: str) -> Finding:
-        return Finding(cause, f"the job {self.name} {what}", advice, node=self.node)
+        nodes = (self.node,) if self.node else ()
+        return Finding(cause, f"the job {self.name} {what}", advice, nodes=nodes)
 
     async def _take_away(self) -> str | None:
         """Deletes the job with its pod and waits for that; what to do where it does not work."""
@@ -250,10 +292,5 @@ class SampleJob:
 
 
 def _has_started(pod: Json) -> bool:
-    statuses = pod["status"].get("containerStatuses") or ()
-    return any({"running", "terminated"} & (found.get("state") or {}).keys() for found in statuses)
-
-
-def _scheduler_says(pod: Json) -> str | None:
-    placed = conditions(pod).get("PodScheduled", {})
-    return placed.get("message") if placed.get("status") == "False" else None
+    statuses = mappings(at(pod, "status.containerStatuses"))
+    return any({"running", "terminated"} & mapping(found.get("state")).keys() for found in statuses)

@@ -1,44 +1,57 @@
 """What is wrong with a cluster's GPUs, and what to do about it. Nothing here asks anybody."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
 
-from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
+from aksgpu.check import reach
+from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node, Pod
+from aksgpu.check.expected import Expected, Pool
+from aksgpu.check.plugin_logs import words_of_no_driver
 from aksgpu.outcome import Cause, Finding
 from catalogue.device_plugin import CONFLICT_CONDITION
-from catalogue.scheduling import unmet_affinity, unmet_selector, untolerated
-
-# What device plugins, old and new, say where there is no driver.
-_NO_DRIVER = (
-    "no devices found",
-    "incompatible strategy detected",
-    "invalid device discovery strategy",
-    "could not load nvml",
-    "driver not loaded",
-    "failed to initialize nvml",
-    "incompatible platform detected",
-)
+from catalogue.kubernetes import is_newer_release
 
 # These may pass by themselves on a cluster that is just coming up.
 _PASSING = (
+    Cause.NODES_MISSING,
     Cause.NODE_NOT_READY,
     Cause.PLUGIN_NOT_RUNNING,
     Cause.NO_GPU_ALLOCATABLE,
     Cause.POD_PENDING,
 )
+# Taints that come and go with the state of a node, or with the autoscaler's plans for it.
+PASSING_TAINTS = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+)
+_MOST_NAMES = 4
+# What differs between the words of pods that all crash in the same way.
+_BACK_OFF = re.compile(r"back-off \S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def judge(view: ClusterView, pools: Sequence[str]) -> list[Finding]:
-    """All that is to be said of a cluster with these GPU pools, problems first."""
-    findings = [found for node in view.nodes for found in _of_node(view, node)]
-    findings += _of_the_whole(view, pools)
-    findings += [unplaced(pod) for pod in view.pods if pod.gpus and pod.unplaced]
-    return sorted(findings, key=lambda finding: list(Cause).index(finding.cause))
+def judge(view: ClusterView, expected: Expected) -> list[Finding]:
+    """All that is to be said of a cluster of which a stack says so much, problems first."""
+    if NODES in view.unread:
+        return []
+    findings = [found for node in view.nodes for found in _of_node(view, node, expected)]
+    findings += _of_pools(view, expected)
+    findings += _of_the_whole(view, expected)
+    findings += _behind(view)
+    findings += [unplaced(pod, view, expected) for pod in view.pods if pod.gpus and pod.unplaced]
+    return sorted(_each_once(view, findings), key=lambda finding: list(Cause).index(finding.cause))
 
 
-def has_room(view: ClusterView, pools: Sequence[str]) -> bool:
-    """Whether a job that asks for a GPU may get one: from a node, or from a pool that can grow."""
-    offered = any(node.allocatable for node in view.nodes if node.takes_pods)
-    return offered or bool(empty_pools(view, pools))
+def result(view: ClusterView | None, findings: Sequence[Finding]) -> Cause:
+    """What a cluster comes to in which nothing is wrong."""
+    if view is None or any(node.takes_pods and node.allocatable for node in view.nodes):
+        return Cause.GPUS_SCHEDULABLE
+    if not view.nodes:
+        return Cause.NO_NODES_NOW
+    return findings[0].cause if findings else Cause.NO_NODES_NOW
 
 
 def may_pass(findings: Iterable[Finding]) -> bool:
@@ -46,14 +59,20 @@ def may_pass(findings: Iterable[Finding]) -> bool:
     return any(finding.cause in _PASSING for finding in findings)
 
 
-def empty_pools(view: ClusterView, pools: Sequence[str]) -> list[str]:
-    return [pool for pool in pools if all(node.pool != pool for node in view.nodes)]
+def empty_pools(view: ClusterView, expected: Expected) -> list[str]:
+    there = {node.pool for node in view.nodes}
+    return [name for name in expected.names if name not in there]
 
 
-def unplaced(pod: Pod) -> Finding:
+def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
     """A pod without a place, as the scheduler explains it."""
     said = pod.unplaced
-    if "untolerated taint" in said:
+    most = [node.capacity for node in view.nodes]
+    most += [pool.gpus or pod.gpus for pool in (expected.pools or {}).values()]
+    if pod.gpus > max(most, default=pod.gpus):
+        said = f"it asks for {pod.gpus} GPUs, and no node has more than {max(most)}"
+        advice = "let it ask for fewer, or add a pool of a size with as many"
+    elif "untolerated taint" in said:
         advice = "give the pod the tolerations of its pool: the stack's output gpuPools has them"
     elif "Insufficient nvidia.com/" in said:
         advice = "free a GPU, let the pool grow, or see above why its nodes offer none"
@@ -64,24 +83,120 @@ def unplaced(pod: Pod) -> Finding:
     return Finding(cause=Cause.POD_PENDING, what=f"the pod {pod} is pending: {said}", advice=advice)
 
 
-def _of_the_whole(view: ClusterView, pools: Sequence[str]) -> Iterator[Finding]:
-    for pool in empty_pools(view, pools):
+def _each_once(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
+    """Of findings that say the same of several nodes, one that names them all."""
+    of_node = {node.name: [str(pod) for pod in view.plugins_on(node)] for node in view.nodes}
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for found in findings:
+        what, advice = found.what, found.advice
+        # Nodes of one pool, and what runs on them, have names of their own.
+        for node in found.nodes:
+            for name in (node, *of_node.get(node, ()), *_last_parts(of_node.get(node, ()))):
+                what, advice = what.replace(name, "*"), advice.replace(name, "*")
+        key = (found.cause, found.pool, bool(found.nodes), _BACK_OFF.sub("*", what), advice)
+        groups.setdefault(key, []).append(found)
+    return [
+        replace(group[0], nodes=tuple(node for found in group for node in found.nodes))
+        for group in groups.values()
+    ]
+
+
+def _last_parts(pods: Iterable[str]) -> list[str]:
+    return [pod.rpartition("/")[2] for pod in pods]
+
+
+def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
+    """What pools lack that the stack has, or have that it does not."""
+    pools = expected.pools or {}
+    empty = [pools[name] for name in empty_pools(view, expected)]
+    for pool in empty:
+        if pool.least:
+            yield Finding(
+                Cause.NODES_MISSING,
+                f"the pool has no nodes, and the stack says {pool.least}: it is stopped, deleted "
+                "or scaled by hand, or its nodes are still to come",
+                _put_back(expected),
+                pool=pool.name,
+            )
+        if (barrier := reach.to_pool(view, pool, expected)) is not None:
+            yield Finding(barrier.cause, barrier.what, barrier.advice, pool=pool.name)
+    at_zero = [pool for pool in empty if not pool.least]
+    for grows, group in groupby(sorted(at_zero, key=_grows), _grows):
+        names = [pool.name for pool in group]
+        several = len(names) > 1
         yield Finding(
-            cause=Cause.POOL_AT_ZERO,
-            pool=pool,
-            what="the pool has no nodes now",
-            advice="nothing to do where it scales by itself: a pod that asks for a GPU makes it "
-            "grow; else raise its count",
+            Cause.POOL_AT_ZERO,
+            f"the pools {_listed(names)} have no nodes now"
+            if several
+            else "the pool has no nodes now",
+            "nothing to do: a pod that asks for a GPU makes AKS add a node, which costs until AKS "
+            "takes it away; `aksgpu check --job` runs such a pod"
+            if grows
+            else "raise the count: AKS does not scale it",
+            pool=None if several else names[0],
         )
-    if not view.nodes and not pools:
+    for name, nodes in groupby(view.nodes, lambda node: node.pool):
+        number = len(list(nodes))
+        if expected.pools is not None and name not in pools:
+            what = f"its {number} nodes have GPUs, and the stack has no such pool"
+            advice = "nothing to do where somebody else looks after it"
+            yield Finding(Cause.DIFFERS_FROM_STACK, what, advice, pool=name or "(without a name)")
+        elif name in pools and (what := _differs_in_count(pools[name], number)):
+            yield Finding(
+                Cause.DIFFERS_FROM_STACK,
+                what,
+                f"nothing to do during an upgrade or scaling; else {_put_back(expected)}",
+                pool=name,
+            )
+
+
+def _grows(pool: Pool) -> bool:
+    return pool.can_grow(0)
+
+
+def _differs_in_count(pool: Pool, number: int) -> str:
+    if pool.least is not None and number < pool.least:
+        return f"there are {number} nodes, and the stack says at least {pool.least}"
+    if pool.most is not None and number > pool.most:
+        return f"there are {number} nodes, and the stack says at most {pool.most}"
+    return ""
+
+
+def _differences(node: Node, expected: Expected) -> Iterator[str]:
+    """What a node has otherwise than its pool in the stack."""
+    pool = expected.pool(node.pool)
+    if pool is None:
+        return
+    if pool.size and node.size and node.size.lower() != pool.size.lower():
+        yield f"the node is a {node.size}, and the stack says {pool.size}"
+    if pool.gpus and node.capacity and node.capacity != pool.gpus:
+        divided = f" with {pool.mig_profile}" * bool(pool.mig_profile)
+        yield f"the node has {node.capacity} GPUs, and {pool.size}{divided} has {pool.gpus}"
+    own = {taint for taint in node.taints if not taint.key.startswith(PASSING_TAINTS)}
+    if pool.taints is not None and (more := own - {*pool.taints}):
+        yield f"the node has the taint {_listed(map(str, more))}, and the stack has no such taint"
+    if pool.taints is not None and (less := {*pool.taints} - own):
+        yield f"the node lacks the taint {_listed(map(str, less))}, which the stack has"
+
+
+def _put_back(expected: Expected) -> str:
+    return f"`{expected.put_back}` makes it what the stack says"
+
+
+def _of_the_whole(view: ClusterView, expected: Expected) -> Iterator[Finding]:
+    if not view.nodes and not expected.pools:
         yield Finding(
             cause=Cause.NO_GPU_POOL,
-            what="the cluster has no node with an NVIDIA GPU, and the stack has no GPU pool",
+            what="the cluster has no node with an NVIDIA GPU, and the stack has no GPU pool"
+            if expected.pools is not None
+            else "the cluster has no node with an NVIDIA GPU",
             advice="add a pool under aks-gpu:gpuPools (a pool at zero nodes is known from its "
             "stack alone: name that with --stack)",
         )
     offering = [node for node in view.nodes if node.takes_pods and node.allocatable]
-    if offering and all(view.used(node) >= node.allocatable for node in offering):
+    if PODS in view.unread or not offering:
+        return
+    if all(view.used(node) >= node.allocatable for node in offering):
         total = sum(node.allocatable for node in offering)
         yield Finding(
             cause=Cause.GPUS_ALL_USED,
@@ -90,9 +205,39 @@ def _of_the_whole(view: ClusterView, pools: Sequence[str]) -> Iterator[Finding]:
         )
 
 
-def _of_node(view: ClusterView, node: Node) -> Iterator[Finding]:
+def _behind(view: ClusterView) -> Iterator[Finding]:
+    """The nodes whose Kubernetes is older than the control plane's."""
+    behind = sorted(
+        (kubelet.pool, kubelet.version, kubelet.node)
+        for kubelet in view.kubelets
+        if is_newer_release(view.version, kubelet.version)
+    )
+    pools = [
+        f"{pool or '(without a pool)'} has {version} ({_listed([row[2] for row in rows])})"
+        for (pool, version), rows in groupby(behind, lambda row: row[:2])
+    ]
+    if pools:
+        yield Finding(
+            Cause.NODES_BEHIND,
+            f"the control plane has Kubernetes {view.version}, and nodes are behind it: "
+            f"{'; '.join(pools)}",
+            "upgrade their pools: a GPU pool by its kubernetesVersion, the system pool with "
+            "`az aks nodepool upgrade`",
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names as a person lists them, the first few of many."""
+    all_of_them = sorted(names)
+    shown = all_of_them[:_MOST_NAMES]
+    if more := len(all_of_them) - len(shown):
+        shown.append(f"{more} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+
+
+def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Finding]:
     def finding(cause: Cause, what: str, advice: str) -> Finding:
-        return Finding(cause=cause, pool=node.pool, node=node.name, what=what, advice=advice)
+        return Finding(cause=cause, pool=node.pool, nodes=(node.name,), what=what, advice=advice)
 
     if not node.is_ready:
         # All that its pods and its GPUs are not follows from this.
@@ -114,7 +259,9 @@ def _of_node(view: ClusterView, node: Node) -> Iterator[Finding]:
     if len(running) > 1 or (running and conflict):
         yield finding(Cause.PLUGIN_TWICE, *_twice(running))
     elif not node.capacity:
-        yield finding(*_without_gpus(view, node, plugins, running))
+        # What is not known to be missing is not.
+        if view.knows_plugins:
+            yield finding(*_without_gpus(view, node, expected))
     elif node.allocatable < node.capacity:
         all_of_them = not node.allocatable
         yield finding(
@@ -124,6 +271,10 @@ def _of_node(view: ClusterView, node: Node) -> Iterator[Finding]:
             "look for Xid errors in the node's kernel log, and replace the node; on a specialised "
             "image, remove the device-plugin DaemonSet: the image has a plugin already",
         )
+
+    for what in _differences(node, expected):
+        advice = f"{_put_back(expected)}; or write it to the stack file, and `pulumi up`"
+        yield finding(Cause.DIFFERS_FROM_STACK, what, advice)
 
 
 def _twice(running: Sequence[Pod]) -> tuple[str, str]:
@@ -139,70 +290,33 @@ def _twice(running: Sequence[Pod]) -> tuple[str, str]:
     )
 
 
-def _without_gpus(
-    view: ClusterView, node: Node, plugins: Sequence[Pod], running: Sequence[Pod]
-) -> tuple[Cause, str, str]:
+def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Cause, str, str]:
     """Why a node that is ready knows nothing of GPUs."""
-    if plugins:
-        [pod, *_] = running or plugins
-        if words := _words_of_no_driver(view, pod):
-            return (
-                Cause.DRIVER_MISSING,
-                f"the device plugin {pod} finds no driver: {words}",
-                "let AKS install the driver (a pool is made anew for that: gpuProfile.driver "
-                "Install, gpuStack: device-plugin), or let the GPU Operator bring one",
-            )
-        if running:
-            return (
-                Cause.NO_GPU_ALLOCATABLE,
-                f"the device plugin {pod} runs, and the node has no GPUs",
-                f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
-            )
-        reason = pod.unplaced or pod.trouble or "no reason"
+    plugins = view.plugins_on(node)
+    running = [pod for pod in plugins if pod.is_running]
+    if not plugins:
+        barrier = reach.to_node(view, node, expected)
+        return barrier.cause, barrier.what, barrier.advice
+    [pod, *_] = running or plugins
+    if words := words_of_no_driver(view, pod):
         return (
-            Cause.PLUGIN_NOT_RUNNING,
-            f"the device plugin {pod} does not run: {reason}",
-            f"kubectl describe pod -n {pod.namespace} {pod.name} has its events",
+            Cause.DRIVER_MISSING,
+            f"the device plugin {pod} finds no driver: {words}",
+            "let AKS install the driver (a pool is made anew for that: gpuProfile.driver "
+            "Install, gpuStack: device-plugin), or let the GPU Operator bring one",
         )
-    if not view.daemon_sets:
+    if running:
         return (
-            Cause.PLUGIN_MISSING,
-            "there is no device plugin in this cluster",
-            "bring one: aks-gpu:gpuStack: device-plugin, then pulumi up; or the GPU Operator",
+            Cause.NO_GPU_ALLOCATABLE,
+            f"the device plugin {pod} runs, and the node has no GPUs",
+            f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
         )
-    # Of several, the one that comes nearest tells most.
-    reasons = [_kept_away(daemon_set, node) for daemon_set in view.daemon_sets]
-    what, advice = min(reasons, key=lambda reason: reason[2])[:2]
-    return Cause.PLUGIN_MISSING, what, advice
-
-
-def _kept_away(daemon_set: DaemonSet, node: Node) -> tuple[str, str, int]:
-    """What keeps a DaemonSet's pods off a node, what to do, and how far from it they are."""
-    before = f"no pod of {daemon_set} gets to this node because of"
-    if selector := ", ".join(unmet_selector(daemon_set.pods, node.labels.get)):
-        what = f"{before} its node selector: the node is not {selector}"
-        return what, "drop the selector from the DaemonSet, or label the pool so", 2
-    if affinity := unmet_affinity(daemon_set.pods, node.labels.get, node.name):
-        what = f"{before} its node affinity: it asks for {'; or '.join(affinity)}"
-        advice = (
-            "right where the node's image or an operator brings the plugin, which then is not at "
-            "work; else set the pool's gpuStack to device-plugin"
-        )
-        return what, advice, 2
-    if taints := untolerated(daemon_set.pods, node.taints):
-        several = "the taints" if len(taints) > 1 else "the taint"
-        what = f"{before} {several} {', '.join(map(str, taints))}"
-        return what, "let the DaemonSet tolerate what the pool is tainted with", 1
-    what = f"{daemon_set} has no pod on this node, though nothing keeps it away"
-    return what, "it may be about to come; else look at the DaemonSet's events", 0
-
-
-def _words_of_no_driver(view: ClusterView, plugin: Pod) -> str:
-    """The line in which a plugin tells that there is no driver; empty if there is none."""
-    for line in view.plugin_logs.get(str(plugin), "").splitlines():
-        if any(words in line.lower() for words in _NO_DRIVER):
-            return line.strip()
-    return ""
+    reason = pod.unplaced or pod.trouble or "no reason"
+    return (
+        Cause.PLUGIN_NOT_RUNNING,
+        f"the device plugin {pod} does not run: {reason}",
+        f"kubectl describe pod -n {pod.namespace} {pod.name} has its events",
+    )
 
 
 def _in_words(node: Node) -> str:
@@ -215,12 +329,14 @@ def driver_state(view: ClusterView, node: Node) -> str:
     if node.capacity:
         # No device plugin finds a GPU without one.
         return node.driver_version or "present"
-    is_missing = any(_words_of_no_driver(view, pod) for pod in view.plugins_on(node))
+    is_missing = any(words_of_no_driver(view, pod) for pod in view.plugins_on(node))
     return "missing" if is_missing else "unknown"
 
 
 def plugin_state(view: ClusterView, node: Node) -> str:
     """Whether a device plugin is at work on a node, and whose."""
+    if not view.knows_plugins:
+        return "unknown"
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
     if len(running) > 1 or (running and CONFLICT_CONDITION in node.problems):

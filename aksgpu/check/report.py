@@ -6,26 +6,33 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from aksgpu.check.cluster_view import ClusterView, Node
+from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node
 from aksgpu.check.examination import Examination
 from aksgpu.check.job import SampleJob
 from aksgpu.check.judge import driver_state, empty_pools, plugin_state
 from aksgpu.report import finding_text, print_result, table
 
-_HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin")
+_HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin", "version")
 # What the job says of itself is of no use where it went well, but for these.
 _LOG_LINES = 12
 
 
 def print_tables(examination: Examination, console: Console) -> None:
-    if examination.view is not None:
+    if examination.view is not None and NODES not in examination.view.unread:
         console.print(_table(examination.view, examination))
+        console.print(_versions(examination.view), soft_wrap=True)
+    else:
+        console.print(Text(f"{examination.title}: its nodes are not known."), soft_wrap=True)
     for finding in examination.findings:
         console.print(finding_text(finding))
     if examination.job_left_out:
         console.print(Text(f"The job was not run: {examination.job_left_out}."))
     if examination.job is not None:
         console.print(_job(examination.job))
+        if examination.grown and examination.job.node:
+            names = " or ".join(examination.grown)
+            costs = f"A node of pool {names} may be there for the job alone: it costs until AKS "
+            console.print(Text(f"{costs}takes it away, after ten minutes without work."))
     print_result(examination.verdict, console)
 
 
@@ -35,13 +42,15 @@ def document(examination: Examination) -> dict[str, Any]:
         "title": examination.title,
         **examination.verdict.document(),
         "nodes": [_node(view, node) for node in view.nodes] if view else [],
-        "emptyPools": empty_pools(view, examination.pools) if view else [],
+        "kubernetes": view.version if view else "",
+        "unread": sorted(view.unread) if view else [],
+        "emptyPools": empty_pools(view, examination.expected) if view else [],
         "findings": [
             {
                 "cause": finding.cause.word,
                 "isProblem": finding.is_problem,
                 "pool": finding.pool,
-                "node": finding.node,
+                "nodes": list(finding.nodes),
                 "what": finding.what,
                 "advice": finding.advice,
             }
@@ -49,6 +58,7 @@ def document(examination: Examination) -> dict[str, Any]:
         ],
         "job": _job_facts(examination.job) if examination.job else None,
         "jobLeftOut": examination.job_left_out,
+        "grownPools": list(examination.grown),
     }
 
 
@@ -62,13 +72,27 @@ def _table(view: ClusterView, examination: Examination) -> Table:
             f"{ready}, cordoned" if node.is_cordoned else ready,
             str(node.capacity),
             str(node.allocatable),
-            str(view.used(node)),
+            "?" if PODS in view.unread else str(view.used(node)),
             driver_state(view, node),
             plugin_state(view, node),
+            _versions_by_node(view).get(node.name, "?"),
         )
-    for pool in empty_pools(view, examination.pools):
-        nodes.add_row(Text(pool), "(no nodes now)", "", "0", "0", "0", "", "")
+    if empty := empty_pools(view, examination.expected):
+        nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0")
     return nodes
+
+
+def _versions(view: ClusterView) -> Text:
+    """Whose Kubernetes and which device plugins are at work."""
+    images = sorted({pod.image for pod in view.pods if pod.is_plugin and pod.image})
+    return Text(
+        f"Kubernetes of the control plane: {view.version or 'not known'}\n"
+        f"Device plugins:                  {', '.join(images) or 'none'}"
+    )
+
+
+def _versions_by_node(view: ClusterView) -> dict[str, str]:
+    return {kubelet.node: kubelet.version for kubelet in view.kubelets}
 
 
 def _job(job: SampleJob) -> Text:
@@ -98,6 +122,8 @@ def _node(view: ClusterView, node: Node) -> dict[str, Any]:
         "driver": driver_state(view, node),
         "plugin": plugin_state(view, node),
         "pluginPods": [str(pod) for pod in view.plugins_on(node)],
+        "pluginImages": [pod.image for pod in view.plugins_on(node)],
+        "version": _versions_by_node(view).get(node.name),
         "taints": [str(taint) for taint in node.taints],
     }
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aksgpu.check import cluster_view, judge
+from aksgpu.check import cluster_view, reach
 from aksgpu.check.cluster_view import ClusterView
+from aksgpu.check.expected import Expected
 from catalogue.scheduling import Taint, unmet_affinity, unmet_selector
 from policies import scheduling as rules
 from policies.pools import pools_of
@@ -46,10 +47,8 @@ def _by_the_check(spec: Json, taints: list[str]) -> bool:
     item = {"metadata": {"namespace": "ns", "name": "d"}, "spec": {"template": template}}
     [found] = cluster_view.daemon_sets([item])
     [node] = cluster_view.nodes([_node(taints)], [])
-    return (
-        "though nothing keeps it away"
-        in judge.judge(ClusterView(nodes=(node,), daemon_sets=(found,)), ["gpu"])[0].what
-    )
+    view = ClusterView(nodes=(node,), daemon_sets=(found,))
+    return reach.to_node(view, node, Expected()).may_pass
 
 
 def _by_the_autoscaler(spec: Json, taints: list[str]) -> bool:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
-from aksgpu.check.judge import driver_state, has_room, judge, may_pass, plugin_state
+from aksgpu.check.cluster_view import ClusterView, DaemonSet, Kubelet, Node, Pod
+from aksgpu.check.expected import Expected, Pool
+from aksgpu.check.judge import driver_state, judge, may_pass, plugin_state, result
 from aksgpu.outcome import Cause, Finding, verdict
 from catalogue.scheduling import Spec, Taint
 
@@ -27,19 +28,32 @@ def view(
     return ClusterView(nodes=nodes, pods=pods, daemon_sets=sets, plugin_logs=logs)
 
 
-def only(seen: ClusterView, *pools: str) -> Finding:
-    [finding] = judge(seen, pools or ("gpu",))
+def stack(*pools: Pool | str, plugins: tuple[str, ...] = ("ns/set",)) -> Expected:
+    """A stack with these pools; of those that are only named no more is known."""
+    made = [pool if isinstance(pool, Pool) else Pool(name=pool) for pool in pools]
+    return Expected(
+        pools={pool.name: pool for pool in made},
+        plugins=frozenset(plugins),
+        put_back="put it back",
+    )
+
+
+GPU = stack("gpu")
+
+
+def only(seen: ClusterView, expected: Expected = GPU) -> Finding:
+    [finding] = judge(seen, expected)
     assert finding.advice
     return finding
 
 
 def test_a_node_with_its_plugin_is_fine() -> None:
     fine = view(NODE, pods=(PLUGIN,), sets=(SET,))
-    assert judge(fine, ["gpu"]) == []
+    assert judge(fine, GPU) == []
     assert verdict([], Cause.GPUS_SCHEDULABLE) is Cause.GPUS_SCHEDULABLE
     assert (driver_state(fine, NODE), plugin_state(fine, NODE)) == ("present", "running")
     own = view(NODE)
-    assert judge(own, ["gpu"]) == []
+    assert judge(own, GPU) == []
     assert plugin_state(own, NODE) == "the node's own"
 
 
@@ -74,7 +88,7 @@ def test_without_any_daemon_set_there_is_no_plugin() -> None:
             },
             "its node affinity: it asks for agentpool NotIn (gpu)",
         ),
-        ({"tolerations": [{"operator": "Exists"}]}, "though nothing keeps it away"),
+        ({"tolerations": [{"operator": "Exists"}]}, "could have a pod on this node, and has none"),
     ],
 )
 def test_a_plugin_is_kept_away(pods: Spec, words: str) -> None:
@@ -112,7 +126,7 @@ def test_a_plugin_pod_beside_the_nodes_own() -> None:
 def test_a_second_plugin_on_another_node_is_no_second_one() -> None:
     other = replace(NODE, name="n1")
     pods = (PLUGIN, replace(PLUGIN, name="other", node="n1"))
-    assert judge(view(NODE, other, pods=pods), ["gpu"]) == []
+    assert judge(view(NODE, other, pods=pods), GPU) == []
 
 
 def test_a_plugin_that_does_not_run() -> None:
@@ -174,32 +188,42 @@ def test_a_cordoned_node_is_no_problem() -> None:
     assert not finding.is_problem
 
 
-def test_a_pool_at_zero_is_fine() -> None:
-    seen = view(NODE, pods=(PLUGIN,))
-    finding = only(seen, "gpu", "spare")
+def test_pools_at_zero_are_told_of_once() -> None:
+    seen = view(NODE, pods=(PLUGIN,), sets=(SET,))
+    finding = only(seen, stack("gpu", "spare"))
     assert (finding.cause, finding.pool) == (Cause.POOL_AT_ZERO, "spare")
-    assert verdict([finding.cause], Cause.GPUS_SCHEDULABLE) is Cause.GPUS_SCHEDULABLE
-    assert has_room(ClusterView(), ["spare"])
+    assert "costs" in finding.advice
+    several = only(seen, stack("gpu", "a", "b", "c"))
+    assert several.what == "the pools a, b and c have no nodes now"
+    fixed = only(seen, stack("gpu", Pool(name="off", least=0, most=0, is_scaled=False)))
+    assert "AKS does not scale it" in fixed.advice
+
+
+def test_no_nodes_are_a_result_of_their_own() -> None:
+    """Zero nodes were "GPUs are there to be scheduled"."""
+    none = view(sets=(SET,))
+    assert result(none, judge(none, GPU)) is Cause.NO_NODES_NOW
+    there = view(NODE, pods=(PLUGIN,), sets=(SET,))
+    assert result(there, judge(there, stack("gpu", "spare"))) is Cause.GPUS_SCHEDULABLE
 
 
 def test_no_gpu_pool_at_all() -> None:
-    [finding] = judge(ClusterView(), [])
+    [finding] = judge(ClusterView(), Expected())
     assert finding.cause is Cause.NO_GPU_POOL
-    assert not has_room(ClusterView(), [])
     # Where the stack says of none, its nodes may be there all the same; and the other way round.
-    assert judge(view(NODE, pods=(PLUGIN,)), []) == []
-    assert [found.cause for found in judge(ClusterView(), ["gpu"])] == [Cause.POOL_AT_ZERO]
+    assert judge(view(NODE, pods=(PLUGIN,)), Expected()) == []
+    assert [found.cause for found in judge(view(sets=(SET,)), GPU)] == [Cause.POOL_AT_ZERO]
 
 
 def test_all_gpus_used() -> None:
     finding = only(view(NODE, pods=(PLUGIN, WORK)))
     assert (finding.cause, finding.what) == (Cause.GPUS_ALL_USED, "all 2 GPUs are in use")
     ended = replace(WORK, is_over=True)
-    assert judge(view(NODE, pods=(PLUGIN, ended)), ["gpu"]) == []
+    assert judge(view(NODE, pods=(PLUGIN, ended)), GPU) == []
     other = replace(NODE, name="n1")
-    assert judge(view(NODE, other, pods=(PLUGIN, WORK)), ["gpu"]) == []
+    assert judge(view(NODE, other, pods=(PLUGIN, WORK)), GPU) == []
     cordoned = replace(other, is_cordoned=True)
-    causes = {found.cause for found in judge(view(NODE, cordoned, pods=(WORK,)), ["gpu"])}
+    causes = {found.cause for found in judge(view(NODE, cordoned, pods=(WORK,)), GPU)}
     assert causes == {Cause.NODE_CORDONED, Cause.GPUS_ALL_USED}
 
 
@@ -220,22 +244,145 @@ def test_a_pending_pod(said: str, advice: str) -> None:
     assert advice in finding.advice
 
 
-def test_room_is_where_a_node_offers_gpus_and_takes_pods() -> None:
-    assert has_room(view(NODE), ["gpu"])
-    for closed in (
-        replace(NODE, is_ready=False),
-        replace(NODE, is_cordoned=True),
-        replace(NODE, allocatable=0),
-    ):
-        assert not has_room(view(closed), ["gpu"])
-
-
 def test_what_may_pass_is_looked_at_again() -> None:
-    assert may_pass(judge(view(replace(NODE, is_ready=False)), ["gpu"]))
-    assert not may_pass(judge(view(BARE), ["gpu"]))
+    assert may_pass(judge(view(replace(NODE, is_ready=False)), GPU))
+    assert not may_pass(judge(view(BARE), GPU))
     assert not may_pass([])
 
 
 def test_the_driver_version_is_told_where_it_is_known() -> None:
     node = replace(NODE, driver_version="580.95.05")
     assert driver_state(view(node), node) == "580.95.05"
+
+
+T4 = Pool(
+    name="gpu",
+    size="Standard_NC8as_T4_v3",
+    gpu_stack="device-plugin",
+    least=1,
+    most=2,
+    is_scaled=True,
+    taints=(SKU,),
+)
+T4_NODE = replace(NODE, size="Standard_NC8as_T4_v3", capacity=1, allocatable=1, taints=(SKU,))
+
+
+def test_a_plugin_that_the_stack_has_is_put_back() -> None:
+    """`gpuStack: device-plugin` was the advice where it was set, and the plugin deleted by hand."""
+    gone = replace(T4_NODE, capacity=0, allocatable=0)
+    for seen in (view(gone), view()):
+        finding, *_ = judge(seen, stack(replace(T4, least=0)))
+        assert finding.cause is Cause.PLUGIN_MISSING
+        assert "the stack has ns/set, and somebody has deleted it" in finding.what
+        assert finding.advice == "`put it back` puts it back"
+
+
+def test_a_daemon_set_of_the_stack_that_was_changed_is_put_back() -> None:
+    gone = replace(T4_NODE, capacity=0, allocatable=0)
+    finding = only(view(gone, sets=(SET,)), stack(T4))
+    assert "the taint sku=gpu:NoSchedule" in finding.what
+    assert "put it back" in finding.advice
+
+
+def test_what_the_stack_leaves_out_is_not_missing() -> None:
+    left_out = replace(T4, gpu_stack="none")
+    elsewhere = replace(SET, pods={"nodeSelector": {"agentpool": "other"}})
+    for sets in ((), (elsewhere,)):
+        bare = replace(T4_NODE, capacity=0, allocatable=0, labels={"agentpool": "gpu"})
+        seen = view(bare, sets=sets)
+        finding = only(seen, stack(left_out))
+        assert (finding.cause, finding.is_problem) == (Cause.GPUS_LEFT_OUT, False)
+        assert result(seen, [finding]) is Cause.GPUS_LEFT_OUT
+
+
+def test_an_image_with_a_plugin_of_its_own_needs_no_daemon_set() -> None:
+    specialised = replace(T4, gpu_stack="specialised-image")
+    assert judge(view(T4_NODE), stack(specialised, plugins=())) == []
+    bare = replace(T4_NODE, capacity=0, allocatable=0)
+    finding = only(view(bare), stack(specialised, plugins=()))
+    assert (finding.cause, "specialised-image" in finding.what) == (Cause.PLUGIN_MISSING, True)
+
+
+@pytest.mark.parametrize(
+    ("node", "pool", "words"),
+    [
+        (replace(T4_NODE, size="Standard_NC4as_T4_v3"), T4, "is a Standard_NC4as_T4_v3"),
+        (replace(T4_NODE, taints=()), T4, "lacks the taint sku=gpu:NoSchedule"),
+        (replace(T4_NODE, taints=(SKU, SPOT)), T4, "has the taint spot:NoExecute"),
+        (replace(T4_NODE, capacity=2, allocatable=2), T4, "has 2 GPUs, and"),
+        (
+            replace(T4_NODE, size="Standard_NC24ads_A100_v4"),
+            replace(T4, size="Standard_NC24ads_A100_v4", mig_profile="MIG1g"),
+            "has 1 GPUs, and Standard_NC24ads_A100_v4 with MIG1g has 7",
+        ),
+        (T4_NODE, replace(T4, least=2), "there are 1 nodes, and the stack says at least 2"),
+        (T4_NODE, replace(T4, least=0, most=0), "and the stack says at most 0"),
+        (replace(T4_NODE, pool="theirs"), replace(T4, least=0), "the stack has no such pool"),
+    ],
+)
+def test_what_differs_from_the_stack_is_told(node: Node, pool: Pool, words: str) -> None:
+    found = judge(view(node, pods=(PLUGIN,), sets=(replace(SET, pods=EVERYWHERE),)), stack(pool))
+    assert words in "\n".join(one.what for one in found if one.cause is Cause.DIFFERS_FROM_STACK)
+    assert not any(one.is_problem for one in found)
+
+
+EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
+
+
+def test_taints_that_come_and_go_are_no_difference() -> None:
+    passing = [Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")]
+    passing.append(Taint("ToBeDeletedByClusterAutoscaler", "1", "NoSchedule"))
+    assert judge(view(replace(T4_NODE, taints=(SKU, *passing))), stack(T4)) == []
+
+
+def test_a_pool_of_the_stack_that_is_gone() -> None:
+    finding = only(view(sets=(replace(SET, pods=EVERYWHERE),)), stack(T4))
+    assert (finding.cause, finding.pool) == (Cause.NODES_MISSING, "gpu")
+    assert "put it back" in finding.advice
+    assert may_pass([finding])
+
+
+def test_the_same_of_several_nodes_is_told_once() -> None:
+    """Pods, and what their containers say, have names of their own."""
+    names = ["n0", "n1", "n2"]
+    bare = [replace(BARE, name=name) for name in names]
+    pods = tuple(
+        replace(
+            PLUGIN,
+            name=f"plugin-{name}",
+            node=name,
+            is_running=False,
+            trouble=f"CrashLoopBackOff: back-off {number}0s restarting plugin-{name}",
+        )
+        for number, name in enumerate(names)
+    )
+    finding = only(view(*bare, pods=pods, sets=(SET,)))
+    assert finding.nodes == ("n0", "n1", "n2")
+    other = replace(bare[0], pool="other", name="n3")
+    assert len(judge(view(*bare, other), stack("gpu", "other"))) == 2
+
+
+def test_nodes_behind_the_control_plane_are_named() -> None:
+    """A cluster was upgraded, and all of its nodes stayed behind: nothing said so."""
+    behind = [Kubelet(node=f"aks-system-{n}", pool="system", version="1.34.5") for n in range(6)]
+    kubelets = (*behind, Kubelet(node="n0", pool="gpu", version="1.35.2"))
+    finding = only(replace(view(T4_NODE), version="1.35.2", kubelets=kubelets), stack(T4))
+    assert (finding.cause, finding.is_problem) == (Cause.NODES_BEHIND, False)
+    assert (
+        "system has 1.34.5 (aks-system-0, aks-system-1, aks-system-2, aks-system-3 and 2 more)"
+        in (finding.what)
+    )
+
+
+def test_a_pod_that_no_node_is_large_enough_for() -> None:
+    large = Pod(namespace="ns", name="large", gpus=8, unplaced="0/1: 1 Insufficient nvidia.com/gpu")
+    finding = only(view(T4_NODE, pods=(large,)), stack(T4))
+    assert "asks for 8 GPUs, and no node has more than 1" in finding.what
+    unknown = only(view(NODE, pods=(large,)), GPU)
+    assert "Insufficient" in unknown.what
+
+
+def test_what_could_not_be_read_is_not_missing() -> None:
+    bare = replace(view(BARE), unread=frozenset({"pods"}))
+    assert judge(bare, GPU) == []
+    assert plugin_state(bare, BARE) == "unknown"

@@ -53,7 +53,7 @@ def test_there_is_no_gpu_pool(site: Site) -> None:
 def test_there_is_no_plugin(site: Site) -> None:
     pool = site.pool()
     problem = site.check().only("plugin-missing")
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert "no device plugin in this cluster" in problem["what"]
 
 
@@ -61,7 +61,7 @@ def test_a_taint_keeps_the_plugin_away(site: Site) -> None:
     pool = site.pool(nodeTaints=[TAINT, "other=x:PreferNoSchedule"])
     site.cluster.install_plugin()
     problem = site.check().only("plugin-missing")
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert problem["what"].endswith(f"because of the taint {TAINT}")
     assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
 
@@ -93,7 +93,7 @@ def test_two_plugins_are_at_work(site: Site) -> None:
     site.cluster.apply(plugin_pod("second", pool))
     until(lambda: site.cluster.gpus(pool) == [("1", "0")], "they harm each other")
     problem = site.check().only("plugin-twice")
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert "default/second" in problem["what"]
     assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
 
@@ -136,7 +136,7 @@ def test_the_plugin_finds_no_room(site: Site) -> None:
     checked = site.check(settle=1.0)
     problem = checked.only("plugin-not-running")
     # The pod is not placed, and still it is known whose it is.
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert "Insufficient cpu" in problem["what"]
 
 
@@ -147,7 +147,7 @@ def test_the_driver_is_left_out(site: Site) -> None:
     until(lambda: "Running" in site.kubectl(*pods), "the plugin runs")
     checked = site.check()
     problem = checked.only("driver-missing")
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert "Failed to initialize NVML" in problem["what"]
     assert checked.document["nodes"][0]["driver"] == "missing"
 
@@ -168,7 +168,7 @@ def test_the_driver_is_left_out_under_todays_plugin(site: Site) -> None:
 
     problem = site.check(settle=ONCE).only("driver-missing")
 
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert "finds no driver: Incompatible strategy detected" in problem["what"]
 
 
@@ -194,7 +194,7 @@ def test_a_node_is_not_ready(site: Site) -> None:
         site.patch("node", site.node(pool), {"conditions": [down]})
         checked = site.check(settle=ONCE, job=True)
     problem = checked.only("node-not-ready")
-    assert problem["node"] == site.node(pool)
+    assert problem["nodes"] == [site.node(pool)]
     assert "KubeletNotReady: PLEG" in problem["what"]
     # A job that cannot get a GPU is not waited for.
     assert checked.document["job"] is None
@@ -222,7 +222,7 @@ def test_a_job_waits_for_a_gpu(site: Site) -> None:
     checked = site.check(job=True, timeout=3.0)
     causes = {problem["cause"]: problem for problem in checked.problems}
     assert causes.keys() == {"gpus-all-used", "pod-pending"}
-    assert "Insufficient nvidia.com/gpu" in causes["pod-pending"]["what"]
+    assert "it waits for a GPU that is in use" in causes["pod-pending"]["what"]
     assert checked.document["cause"] == "gpus-all-used"
     assert jobs(site) == ""
 

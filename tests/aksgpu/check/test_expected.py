@@ -1,0 +1,98 @@
+"""What a stack says, out of the states of real updates and of programs that are not ours."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aksgpu.check.expected import Expected, expected, in_clear
+from catalogue.scheduling import Taint
+
+RECORDED = Path(__file__).resolve().parents[2] / "recorded_states"
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+
+
+def recorded(name: str) -> Expected:
+    resources = json.loads((RECORDED / f"{name}.json").read_text())["deployment"]["resources"]
+    [stack] = (found for found in resources if found["type"] == "pulumi:pulumi:Stack")
+    return expected(resources, stack["outputs"], "mend")
+
+
+def pool(name: str, kind: str = "azure-native:containerservice:AgentPool", **more: Any) -> Any:
+    outputs = {"name": name, "vmSize": "Standard_NC8as_T4_v3", "count": 1, **more}
+    path = f"/subscriptions/s/managedClusters/one/agentPools/{name}"
+    return {"type": kind, "id": path, "inputs": {}, "outputs": outputs}
+
+
+@pytest.mark.parametrize(
+    ("stack", "pools"),
+    [
+        ("dev", {"gpu": ("device-plugin", 1, 0, 1)}),
+        (
+            "prod",
+            {
+                "mig": ("device-plugin", 7, 1, 1),
+                "spot": ("device-plugin", 1, 0, 4),
+                "t4": ("device-plugin", 1, 3, 6),
+            },
+        ),
+        (
+            "article",
+            {
+                "gpu": ("specialised-image", 1, 1, 1),
+                "gpugen2": ("specialised-image", 1, 1, 1),
+                # The cluster's own first pool.
+                "nodepool1": ("device-plugin", 1, 1, 1),
+            },
+        ),
+    ],
+)
+def test_what_recorded_stacks_say(stack: str, pools: dict[str, tuple[str, int, int, int]]) -> None:
+    found = recorded(stack)
+    assert pools == {
+        name: (said.gpu_stack, said.gpus, said.least, said.most)
+        for name, said in (found.pools or {}).items()
+    }
+    assert "gpu-resources/nvidia-device-plugin-daemonset" in found.plugins
+    assert found.version
+
+
+def test_pools_of_other_programs_and_clusters() -> None:
+    """A program need not name its pools in its outputs, and may have many clusters."""
+    other = pool("other") | {"id": "/x/managedClusters/two/agentPools/other"}
+    versioned = "azure-native:containerservice/v20250901:AgentPool"
+    resources = [
+        pool("a", versioned, nodeTaints=["sku=gpu:NoSchedule", "no taint"]),
+        pool("cpu", vmSize="Standard_D4ds_v5"),
+        pool("amd", vmSize="Standard_NV4as_v4"),
+        pool("gone") | {"delete": True},
+        other,
+        {"type": "random:index:Pet"},
+    ]
+    outputs = {"clusterName": "one", "gpuPools": {"cpu": {}, "a": {}}}
+    found = expected(resources, outputs, "mend").pools or {}
+    assert found.keys() == {"a"}
+    assert found["a"].taints == (Taint("sku", "gpu", "NoSchedule"),)
+    assert found["a"].tolerations == (Taint("sku", "gpu", "NoSchedule").toleration,)
+    # Driver by AKS, and no plugin of this stack: who brings one is not known.
+    assert found["a"].gpu_stack == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "gpu_stack"),
+    [
+        ({"gpuProfile": {"driver": "None"}}, "none"),
+        ({"tags": {"EnableManagedGPUExperience": "true"}}, "managed"),
+        ({}, ""),
+    ],
+)
+def test_who_brings_driver_and_plugin(more: dict[str, Any], gpu_stack: str) -> None:
+    found = expected([pool("a", **more)], {}, "mend").pools or {}
+    assert found["a"].gpu_stack == gpu_stack
+
+
+def test_secrets_are_read_where_they_stand_in_clear() -> None:
+    secret = {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "plaintext": '"text"'}
+    assert in_clear({"a": [secret], "b": 1}) == {"a": ["text"], "b": 1}
+    assert in_clear({SIGNATURE: "x", "ciphertext": "y"}) is None

@@ -1,0 +1,290 @@
+"""Clusters that answer oddly, or not: a verdict that names what could not be read, no traceback."""
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from aksgpu.check import api, report
+from aksgpu.check import examination as examination_module
+from aksgpu.check.examination import CheckOptions, Examination, examine
+from aksgpu.check.expected import Expected, expected
+from aksgpu.check.target import Target
+from catalogue.shapes import mapping
+from engine.progress import Progress
+from kube.client import Client
+
+NODES, PODS, SETS = "/api/v1/nodes", "/api/v1/pods", "/apis/apps/v1/daemonsets"
+NAMES = {NODES: "nodes", PODS: "pods", SETS: "DaemonSets"}
+PLUGIN = {"name": "ctr", "image": "nvcr.io/nvidia/k8s-device-plugin:v0.18.0"}
+SPEC = {"containers": [PLUGIN], "nodeName": "n0", "tolerations": [{"operator": "Exists"}]}
+GOOD: Mapping[str, Any] = {
+    NODES: {
+        "metadata": {
+            "name": "n0",
+            "labels": {"kubernetes.azure.com/agentpool": "gpu"},
+            "annotations": {"a": "b"},
+        },
+        "spec": {"taints": [{"key": "sku", "value": "gpu", "effect": "NoSchedule"}]},
+        "status": {
+            "capacity": {"nvidia.com/gpu": "2", "cpu": "4"},
+            "allocatable": {"nvidia.com/gpu": "2"},
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "nodeInfo": {"kubeletVersion": "v1.35.2"},
+        },
+    },
+    PODS: {
+        "metadata": {"name": "p0", "namespace": "ns"},
+        "spec": SPEC,
+        "status": {
+            "phase": "Running",
+            "conditions": [{"type": "PodScheduled", "status": "True"}],
+            "containerStatuses": [{"name": "ctr", "state": {"running": {}}}],
+        },
+    },
+    SETS: {"metadata": {"name": "d", "namespace": "ns"}, "spec": {"template": {"spec": SPEC}}},
+}
+STACK = Expected(pools=expected([], {"gpuPools": {"gpu": {}}}, "mend").pools, put_back="mend")
+
+# What an answer is made of: a body, or what the server does in its place.
+Answer = Callable[[web.Request], web.StreamResponse]
+
+
+def _listed(*items: Any) -> Answer:
+    return _body({"items": list(items), "metadata": {}})
+
+
+def _body(content: Any) -> Answer:
+    return lambda _: web.json_response(content)
+
+
+def _refusal(status: int) -> Answer:
+    return lambda _: web.json_response({"message": f"said {status}"}, status=status)
+
+
+def _closed(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.close()
+    return web.Response()
+
+
+def _page(_: web.Request) -> web.StreamResponse:
+    return web.Response(text="<html>Sign in to the proxy</html>")
+
+
+ALL_GOOD: Mapping[str, Answer] = {path: _listed(item) for path, item in GOOD.items()} | {
+    "/version": _body({"gitVersion": "v1.35.2"})
+}
+
+
+def checked(answers: Mapping[str, Answer], **options: Any) -> tuple[dict[str, Any], str]:
+    """What the check says of a cluster that answers so: its JSON document, and its text."""
+    examination = Examination()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        return answers.get(request.path, _refusal(404))(request)
+
+    async def look() -> None:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", handle)
+        async with TestServer(application) as server:
+            config = {
+                "current-context": "c",
+                "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "clusters": [{"name": "c", "cluster": {"server": str(server.make_url(""))}}],
+                "users": [{"name": "u", "user": {}}],
+            }
+            target = Target(title="A cluster", kubeconfig=config, expected=STACK)
+            await _examine(examination, target, **options)
+
+    asyncio.run(look())
+    return _told(examination)
+
+
+async def _examine(examination: Examination, target: Target, **options: Any) -> None:
+    wanted = CheckOptions(**{"settle": 0.0, **options})
+    with Progress("Looking", lambda _: None) as progress:
+        await examine(examination, target, wanted, progress)
+
+
+def _told(examination: Examination) -> tuple[dict[str, Any], str]:
+    printed = io.StringIO()
+    report.print_tables(examination, Console(file=printed, width=500))
+    document: dict[str, Any] = json.loads(json.dumps(report.document(examination)))
+    return document, printed.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "Client", partial(Client, pauses=(0.0, 0.0)))
+
+
+def test_a_good_cluster() -> None:
+    document, printed = checked(ALL_GOOD)
+    assert (document["cause"], document["kubernetes"]) == ("gpus-schedulable", "1.35.2")
+    assert document["nodes"][0]["version"] == "1.35.2"
+    assert document["nodes"][0]["pluginImages"] == [PLUGIN["image"]]
+    assert "Kubernetes of the control plane: 1.35.2" in printed
+    assert PLUGIN["image"] in printed
+
+
+@pytest.mark.parametrize("path", list(GOOD))
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        (_refusal(403), "credentials-refused"),
+        (_refusal(401), "credentials-refused"),
+        (_refusal(404), "cluster-unreachable"),
+        (_refusal(429), "cluster-unreachable"),
+        (_refusal(500), "cluster-unreachable"),
+        (_closed, "cluster-unreachable"),
+        (_page, "cluster-unreachable"),
+        (_body([]), "cluster-unreachable"),
+        (_body({"items": "none"}), "cluster-unreachable"),
+    ],
+)
+def test_one_kind_that_cannot_be_read_is_named(path: str, answer: Answer, cause: str) -> None:
+    """One 403 ended the whole check, and what was read before it was not told."""
+    document, printed = checked({**ALL_GOOD, path: answer})
+    assert (document["cause"], document["exitCode"]) == (cause, 3)
+    assert f"the {NAMES[path]} cannot be read" in printed
+    assert NAMES[path] in document["unread"]
+    assert "plugin-missing" not in printed
+    if path != NODES:
+        assert [node["name"] for node in document["nodes"]] == ["n0"]
+
+
+def test_what_is_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Client):
+        async def list(self, path: str, **query: str) -> list[dict[str, Any]]:
+            if path == PODS:
+                # As at the end of --timeout.
+                raise TimeoutError
+            return await super().list(path, **query)
+
+    monkeypatch.setattr(api, "Client", Slow)
+    document, printed = checked(ALL_GOOD)
+    assert document["cause"] == "timeout"
+    assert "did not tell of its pods" in printed
+
+
+def test_a_job_that_may_not_be_made() -> None:
+    jobs = "/apis/batch/v1/namespaces/default/jobs"
+    document, printed = checked({**ALL_GOOD, jobs: _refusal(403)}, job=True)
+    assert document["cause"] == "credentials-refused"
+    assert "the sample job cannot be made: said 403" in printed
+
+
+ODD: st.SearchStrategy[Any] = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.sampled_from(["", "1e3", "1k", "2.5", "-1", "9" * 30, "1e999999", "\x1b[31m", "None"]),
+    st.text(max_size=5),
+    st.just([]),
+    st.just({}),
+    st.just([None]),
+    st.just([{}]),
+    st.just({"a": None}),
+    st.just({"nvidia.com/gpu": {"a": 1}}),
+)
+
+
+@st.composite
+def bent(draw: st.DrawFn, value: Any) -> Any:
+    """A value in which something is missing, or is something else."""
+    if not isinstance(value, dict | list) or not value or draw(st.integers(0, 5)) == 0:
+        return draw(ODD)
+    if isinstance(value, list):
+        return [draw(bent(value[0])), *value[1:]]
+    key = draw(st.sampled_from(sorted(value)))
+    if draw(st.integers(0, 3)) == 0:
+        return {name: member for name, member in value.items() if name != key}
+    return {**value, key: draw(bent(value[key]))}
+
+
+class Canned(Client):
+    """A cluster without a network."""
+
+    def __init__(self, objects: Mapping[str, list[Any]]) -> None:
+        self._objects = objects
+
+    async def request(self, method: str, path: str, *_: Any) -> bytes:
+        assert method == "GET"
+        return json.dumps({"items": self._objects.get(path, [])}).encode()
+
+
+@settings(
+    max_examples=150,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(st.data())
+def test_objects_of_any_shape_end_in_a_verdict(data: st.DataObject) -> None:
+    """A capacity that is no whole number, and conditions without a type, were tracebacks."""
+    path = data.draw(st.sampled_from(list(GOOD)))
+    item = data.draw(bent(GOOD[path]))
+    examination = Examination()
+    objects = {**{name: [good] for name, good in GOOD.items()}, path: [item, GOOD[path]]}
+
+    @asynccontextmanager
+    async def opened(*_: Any) -> AsyncIterator[Client]:
+        yield Canned(objects)
+
+    with mock.patch.object(examination_module, "opened", opened):
+        asyncio.run(_examine(examination, Target(title="", kubeconfig={}, expected=STACK)))
+    document, printed = _told(examination)
+    assert document["cause"] in printed
+    assert document["exitCode"] in (0, 1)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_states_of_any_shape_say_what_they_say(data: st.DataObject) -> None:
+    pool = {
+        "type": "azure-native:containerservice:AgentPool",
+        "id": "/x/managedClusters/c/agentPools/gpu",
+        "inputs": {"customHeaders": {"a": "b"}},
+        "outputs": {
+            "name": "gpu",
+            "vmSize": "Standard_NC8as_T4_v3",
+            "count": 1,
+            "enableAutoScaling": True,
+            "minCount": 0,
+            "maxCount": 2,
+            "nodeTaints": ["sku=gpu:NoSchedule"],
+            "nodeLabels": {"a": "b"},
+            "gpuProfile": {"driver": "Install"},
+            "tags": {"a": "b"},
+        },
+    }
+    daemon_set = {
+        "type": "kubernetes:apps/v1:DaemonSet",
+        "id": "ns/d",
+        "inputs": GOOD[SETS],
+    }
+    cluster = {
+        "type": "azure-native:containerservice:ManagedCluster",
+        "id": "/x/managedClusters/c",
+        "inputs": {"agentPoolProfiles": [{"name": "s"}]},
+        "outputs": {"currentKubernetesVersion": "1.35.2", "agentPoolProfiles": [{"name": "s"}]},
+    }
+    outputs = {"clusterName": "c", "gpuPools": {"gpu": {"tolerations": [{"key": "sku"}]}}}
+    bent_one = data.draw(st.sampled_from([pool, daemon_set, cluster]))
+    resources = [pool, daemon_set, cluster, data.draw(bent(bent_one))]
+    found = expected(
+        resources, mapping(data.draw(st.one_of(st.just(outputs), bent(outputs)))), "mend"
+    )
+    assert found.put_back == "mend"

@@ -1,0 +1,127 @@
+"""Whether the job would get a GPU: it neither waits for nothing, nor wakes a pool for nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
+from aksgpu.check.expected import Expected, Pool
+from aksgpu.check.outlook import Outlook, outlook
+from catalogue.scheduling import Taint
+
+SKU = Taint("sku", "gpu", "NoSchedule")
+NODE = Node(name="n0", pool="gpu", capacity=1, allocatable=1, whole=1)
+BARE = replace(NODE, capacity=0, allocatable=0, whole=0)
+PLUGIN = Pod(namespace="ns", name="plugin", node="n0", plugin="ctr", is_running=True)
+SET = DaemonSet(namespace="ns", name="set", pods={"tolerations": [{"operator": "Exists"}]})
+TAKER = Pod(namespace="ns", name="taker", node="n0", gpus=1, whole=1)
+POOL = Pool(
+    name="gpu",
+    size="Standard_NC8as_T4_v3",
+    gpu_stack="device-plugin",
+    least=0,
+    most=1,
+    is_scaled=True,
+    taints=(SKU,),
+)
+
+
+def seen(
+    *nodes: Node, pods: tuple[Pod, ...] = (), sets: tuple[DaemonSet, ...] = (SET,)
+) -> ClusterView:
+    return ClusterView(nodes=nodes, pods=pods, daemon_sets=sets)
+
+
+def of(view: ClusterView, *pools: Pool, is_coming: bool = False) -> Outlook:
+    expected = Expected(pools={pool.name: pool for pool in pools}, plugins=frozenset({"ns/set"}))
+    return outlook(view, expected, is_coming=is_coming)
+
+
+def test_a_free_gpu_is_taken() -> None:
+    assert of(seen(NODE), POOL) == Outlook(waits_for="a place on a node that has a GPU for it")
+
+
+def test_a_pool_at_zero_grows() -> None:
+    assert of(seen(), POOL) == Outlook(waits_for="a new node of pool gpu", grows=("gpu",))
+    # Of a pool of which no more is known than its name, nothing else is.
+    assert of(seen(), Pool(name="gpu")).grows == ("gpu",)
+
+
+@pytest.mark.parametrize(
+    ("view", "pool", "words"),
+    [
+        (seen(sets=()), POOL, "no device plugin in this cluster"),
+        (seen(sets=(replace(SET, pods={}),)), POOL, "because of the taint sku=gpu:NoSchedule"),
+        (
+            seen(sets=(replace(SET, pods={"nodeSelector": {"agentpool": "x"}}),)),
+            POOL,
+            "the node is not agentpool=x",
+        ),
+        (seen(sets=()), replace(POOL, gpu_stack="none"), "nothing else brings it a device plugin"),
+        (seen(), replace(POOL, least=0, most=0, is_scaled=False), "has no nodes, and AKS does not"),
+        (seen(), replace(POOL, most=0), "is at its most, 0 of 0"),
+        (seen(NODE, pods=(TAKER,)), POOL, "all GPUs are in use; pool gpu is at its most, 1 of 1"),
+        (seen(replace(NODE, is_ready=False)), POOL, "no node offers a GPU"),
+        (seen(replace(NODE, is_cordoned=True)), POOL, "no node offers a GPU"),
+        # Slices by names of their own are no GPU for whoever asks for one.
+        (seen(replace(NODE, capacity=7, allocatable=7, whole=0)), POOL, "no node offers a GPU"),
+        (
+            seen(replace(NODE, capacity=7, allocatable=7, whole=0)),
+            replace(POOL, most=2),
+            "its nodes offer no whole GPU",
+        ),
+        (seen(BARE, sets=()), replace(POOL, most=2), "its nodes offer no whole GPU"),
+    ],
+)
+def test_there_is_no_hope(view: ClusterView, pool: Pool, words: str) -> None:
+    """`check --job` waited its whole time, and woke every pool, where the reason was known."""
+    found = of(view, pool)
+    assert words in found.never
+    assert not found.grows
+
+
+def test_no_pool_and_no_node() -> None:
+    assert outlook(seen(), Expected(), is_coming=False).never == "no node offers a GPU"
+
+
+def test_where_others_may_grow_it_is_waited_for() -> None:
+    taken = seen(NODE, pods=(TAKER,))
+    assert "in use" in outlook(taken, Expected(), is_coming=False).waits_for
+    theirs = replace(NODE, pool="theirs")
+    assert "in use" in of(seen(theirs, pods=(TAKER,)), replace(POOL, most=0)).waits_for
+
+
+def test_a_full_pool_that_can_grow_does_so() -> None:
+    assert of(seen(NODE, pods=(TAKER,)), replace(POOL, most=2)).grows == ("gpu",)
+
+
+def test_an_image_with_its_own_plugin_needs_no_daemon_set() -> None:
+    assert of(seen(sets=()), replace(POOL, gpu_stack="specialised-image")).grows == ("gpu",)
+
+
+@pytest.mark.parametrize(
+    ("node", "pods", "is_hopeful"),
+    [
+        (replace(BARE, is_ready=False), (), True),
+        # Its plugin is about to come, or to find the GPUs.
+        (BARE, (), True),
+        (BARE, (replace(PLUGIN, is_running=False),), True),
+        (replace(NODE, allocatable=0, whole=0), (PLUGIN,), False),
+    ],
+)
+def test_a_node_that_has_come_is_given_time(
+    node: Node, pods: tuple[Pod, ...], is_hopeful: bool
+) -> None:
+    found = of(seen(node, pods=pods), POOL, is_coming=True)
+    assert bool(found.never) != is_hopeful
+
+
+def test_a_node_without_a_driver_is_given_none() -> None:
+    log = {"ns/plugin": "Failed to initialize NVML: could not load NVML library."}
+    view = replace(seen(BARE, pods=(PLUGIN,)), plugin_logs=log)
+    assert of(view, POOL, is_coming=True).never
+
+
+def test_what_could_not_be_read_stands_against_nothing() -> None:
+    view = replace(seen(sets=()), unread=frozenset({"DaemonSets"}))
+    assert of(view, POOL).grows == ("gpu",)
