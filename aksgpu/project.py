@@ -74,7 +74,7 @@ class Project:
     def environment(self) -> dict[str, str]:
         """What plain `pulumi` needs to work on this project, and on no other backend."""
         return {
-            "PULUMI_BACKEND_URL": f"file://{self.state}",
+            "PULUMI_BACKEND_URL": self.state.absolute().as_uri(),
             "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_HOME": str(self.home / "pulumi-home"),

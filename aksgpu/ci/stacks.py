@@ -4,7 +4,7 @@
 
 prints `touched`, the stacks whose preview may have changed, and `deployed`, those of them that are
 in Azure, in the order in which they are to be updated. The variable DEPLOYED_STACKS names the
-latter.
+latter. `--folder` prints where the stack files are.
 """
 
 import argparse
@@ -37,6 +37,20 @@ TOUCHES_NONE = (
     "Makefile",
     "requirements-dev.txt",
 )
+# Where Pulumi.yaml says that the stack files lie. There is no reader of YAML here, so it has to be
+# said in one line; `config: FOLDER` is how older projects do.
+_FOLDER = re.compile(
+    r"^(?P<quote>[\"']?)(?P<key>stackConfigDir|config)(?P=quote)[ ]*:[ ]+"
+    r"(?:\"(?P<double>[^\"\\\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[\w./-]([^:#\n]*[^:#\s])?))"
+    r"[ ]*(?:[ ]\#.*)?$",
+    re.MULTILINE,
+)
+# What is read here in part only: another way to say it, or a project in braces.
+_SAYS_FOLDER = re.compile(
+    r"\A(?:\s|\#.*\n|---)*[{]|^[\"']?(?:stackConfigDir\b|config[\"']?[ ]*:[ ]+[^\s{#])",
+    re.MULTILINE,
+)
+_HERE = PurePosixPath()
 # Names go into the arguments of commands, and come from files that a pull request may bring.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -45,7 +59,22 @@ class StacksError(Exception):
     """The stacks cannot be told, and the message says what can be done about it."""
 
 
-def touched(changed: Iterable[str] | None, stacks: Sequence[str]) -> list[str]:
+def folder_of_stacks(project: str) -> PurePosixPath:
+    """Where the stack files are, by the text of Pulumi.yaml, from where that is."""
+    said = {
+        found["key"]: found["double"] or found["single"] or found["plain"]
+        for found in _FOLDER.finditer(project)
+    }
+    if _SAYS_FOLDER.search(_FOLDER.sub("", project)):
+        raise StacksError("Write stackConfigDir in Pulumi.yaml as a line: stackConfigDir: FOLDER")
+    return PurePosixPath(os.path.normpath(said.get("stackConfigDir") or said.get("config") or "."))
+
+
+def touched(
+    changed: Iterable[str] | None,
+    stacks: Sequence[str],
+    folder: PurePosixPath = _HERE,
+) -> list[str]:
     """The stacks that changed files touch; all of them where it is not known what has changed.
 
     One whose file goes is one of them: its pools go out of everybody's hands.
@@ -55,7 +84,8 @@ def touched(changed: Iterable[str] | None, stacks: Sequence[str]) -> list[str]:
     found: set[str] = set()
     gone: set[str] = set()
     for path in changed:
-        if stack := stack_of(path):
+        file = PurePosixPath(path)
+        if file.parent == folder and (stack := stack_of(file.name)):
             found.add(stack)
             if path.endswith(".yaml") and stack not in stacks and _NAME.fullmatch(stack):
                 gone.add(stack)
@@ -104,13 +134,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the outputs of the step."""
     parser = argparse.ArgumentParser(prog="python -m aksgpu.ci.stacks", description=__doc__)
     counted = "A commit; empty, and every stack counts"
-    parser.add_argument("--changed-since", required=True, help=counted)
-    since = parser.parse_args(arguments).changed_since
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--changed-since", help=counted)
+    wanted.add_argument("--folder", action="store_true", help="Print where the stack files are")
+    options = parser.parse_args(arguments)
     here = Path.cwd()
     try:
-        stacks = stacks_of(here)
+        project = here / "Pulumi.yaml"
+        text = project.read_text(encoding="utf-8-sig") if project.exists() else ""
+        folder = folder_of_stacks(text)
+        if options.folder:
+            sys.stdout.write(f"{folder}\n")
+            return 0
+        stacks = stacks_of(here / folder)
         live = deployed(os.environ.get("DEPLOYED_STACKS", ""), stacks)
-        told = touched(changed_files(here, since), stacks)
+        told = touched(changed_files(here, options.changed_since), stacks, folder)
     except (StacksError, ProgramError) as error:
         sys.stderr.write(f"{error}\n")
         return WRONG_USAGE if isinstance(error, StacksError) else NOT_KNOWN

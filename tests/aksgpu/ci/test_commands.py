@@ -139,9 +139,15 @@ def test_up_is_guarded_by_the_pack(checkout: Checkout) -> None:
     assert checkout.run(script, STACK="dev") == (0, up)
 
     (checkout.folder / "Pulumi.dev.policies.json").touch()
-    configured = [*up, "--policy-pack-config", "Pulumi.dev.policies.json"]
+    configured = [*up, "--policy-pack-config", "./Pulumi.dev.policies.json"]
     assert checkout.run(script, STACK="dev") == (0, configured)
     assert checkout.run(script, STACK="dev", EXIT="255")[0] == 255
+    (checkout.folder / "Pulumi.yaml").write_text("stackConfigDir: a folder\n")
+    (checkout.folder / "a folder").mkdir()
+    (checkout.folder / "a folder" / "Pulumi.prod.eu.policies.json").touch()
+    assert checkout.run(script, STACK="dev")[1][-1] == "policies"
+    configured = ["--policy-pack-config", "a folder/Pulumi.prod.eu.policies.json"]
+    assert checkout.run(script, STACK="prod.eu")[1][-2:] == configured
     assert checkout.run(script)[0] != 0
 
 

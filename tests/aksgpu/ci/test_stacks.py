@@ -1,12 +1,17 @@
 """Which stacks a change touches, told from real commits."""
 
 import json
+import os
 import subprocess
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aksgpu.ci import stacks
+from settings.project_file import project_in
 
 STACKS = ("dev", "prod")
 PROGRAM = [
@@ -201,3 +206,52 @@ def test_neither_a_folder_nor_a_link_is_a_stack(
     (repository.folder / "Pulumi.link.yaml").symlink_to("/etc/passwd")
     (repository.folder / "Pulumi.dangling.yaml").symlink_to("nowhere")
     assert told(capsys) == before
+
+
+def test_stack_files_are_where_the_project_says(
+    repository: Repository, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A project with stackConfigDir had no stacks: no review, no deployment."""
+    (repository.folder / "Pulumi.yaml").write_text("name: x\nstackConfigDir: stack files # here\n")
+    for name in ("dev", "prod"):
+        repository.git("rm", "--quiet", f"Pulumi.{name}.yaml")
+    repository.write("stack files/Pulumi.eu.1.yaml", "stack files/Pulumi.us.yaml")
+    repository.commit()
+    repository.write("stack files/Pulumi.us.policies.json")
+    repository.commit()
+
+    assert told(capsys)["touched"] == ["us"]
+    assert told(capsys, "")["touched"] == ["eu.1", "us"]
+    assert stacks.main(["--folder"]) == 0
+    assert capsys.readouterr().out == "stack files\n"
+
+
+TEXTS = st.text("ab .-_/'\"#:%ü{}~1\\\n", max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    project=st.fixed_dictionaries(
+        {"name": TEXTS, "runtime": st.just({"name": "python", "options": {"config": "x"}})},
+        optional={
+            "stackConfigDir": TEXTS,
+            "config": st.one_of(TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=2)),
+        },
+    ),
+    style=st.sampled_from([None, "'", '"']),
+    flow=st.booleans(),
+)
+def test_the_folder_is_read_as_it_is_elsewhere_or_is_refused(
+    project: dict[str, object], style: str | None, flow: bool
+) -> None:
+    text = yaml.safe_dump(
+        project, default_style=style, default_flow_style=flow, allow_unicode=True, width=1000
+    )
+    wanted = PurePosixPath(os.path.normpath(project_in(text.encode()).folder_of_stacks))
+
+    try:
+        found = stacks.folder_of_stacks(text)
+    except stacks.StacksError:
+        assert flow or "stackConfigDir" in project or isinstance(project["config"], str)
+    else:
+        assert found == wanted

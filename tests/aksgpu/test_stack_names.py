@@ -1,0 +1,61 @@
+"""Every name that Pulumi takes for a stack, to its files and back."""
+
+import tempfile
+from pathlib import Path
+
+import yaml
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from aksgpu.allowances import Allowance, of_label
+from aksgpu.ci import stacks
+from aksgpu.project import Project
+from aksgpu.stack_names import policies_file, short_name, stack_file, stack_of, stacks_in
+
+NAMES = st.from_regex(r"[a-zA-Z0-9_.-]{1,100}", fullmatch=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(name=NAMES, organisation=st.sampled_from(["", "our-org/a.project/"]))
+@example("prod.eu", "")
+@example("policies", "")
+@example("a.policies", "")
+@example("yaml", "")
+@example("a..", "")
+@example(".policies.json.yaml", "")
+def test_a_name_and_its_files_belong_to_each_other(name: str, organisation: str) -> None:
+    """In a rehearsal with Pulumi.prod.eu.yaml each command wrote the file of a stack prod."""
+    stack, folder = organisation + name, Path("a folder")
+
+    assert short_name(stack) == name
+    for file in (stack_file(folder, stack), policies_file(folder, stack)):
+        assert file.parent == folder
+        assert stack_of(file.name) == name
+    touched = stacks.touched([f"Pulumi.{name}.yaml", f"Pulumi.{name}.policies.json"], [name, "b"])
+    assert touched == [name]
+    allowance = Allowance("replace", name, "pool")
+    assert Allowance.read(str(allowance)) == allowance
+    assert of_label(f"{allowance}@1a2b3c4", "1a2b3c4") == allowance
+
+
+@settings(max_examples=20, deadline=None)
+@given(names=st.sets(NAMES, min_size=1, max_size=4))
+def test_the_rehearsal_takes_over_the_files_of_just_those_stacks(names: set[str]) -> None:
+    with tempfile.TemporaryDirectory(suffix=" ü #1") as place:
+        program, home = Path(place, "program"), Path(place, "home")
+        program.mkdir()
+        (program / "Pulumi.yaml").write_text("name: aks-gpu\nruntime: python\n")
+        for name in names:
+            text = yaml.safe_dump({"config": {"aks-gpu:tags": {"stack": name}}})
+            stack_file(program, name).write_text(text)
+        project = Project(program, home)
+        project.write()
+        for name in names:
+            project.write_stack(name)
+
+        project.write()
+
+        assert stacks_in(project.folder) == stacks_in(program) == sorted(names)
+        for name in names:
+            said = yaml.safe_load(stack_file(project.folder, name).read_text())
+            assert said["config"]["aks-gpu:tags"] == {"stack": name}
