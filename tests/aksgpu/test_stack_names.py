@@ -31,7 +31,9 @@ def test_a_name_and_its_files_belong_to_each_other(name: str, organisation: str)
     for file in (stack_file(folder, stack), policies_file(folder, stack)):
         assert file.parent == folder
         assert stack_of(file.name) == name
-    touched = stacks.touched([f"Pulumi.{name}.yaml", f"Pulumi.{name}.policies.json"], [name, "b"])
+    touched = stacks.touched(
+        [f"Pulumi.{name}.yaml", f"Pulumi.{name}.policies.json"], [name, f"{name}-b"]
+    )
     assert touched == [name]
     allowance = Allowance("replace", name, "pool")
     assert Allowance.read(str(allowance)) == allowance
