@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from rehearsal.cloud import Cloud
+from rehearsal.files import read_log
 
 Json = Any
 
@@ -63,7 +64,7 @@ class Azure:
 
     def requests(self) -> list[Request]:
         """All that was asked of it, in order."""
-        lines = self.cloud.request_log.read_text(encoding="utf-8").splitlines()
+        lines = read_log(self.cloud.request_log).splitlines()
         return [_request(json.loads(line)) for line in lines]
 
     def asked(self, method: str, end_of_path: str) -> list[Request]:

@@ -36,10 +36,7 @@ class Authority:
 
     @classmethod
     def load(cls, certificate: Path, key: Path) -> "Authority":
-        loaded = serialization.load_pem_private_key(key.read_bytes(), None)
-        if not isinstance(loaded, ec.EllipticCurvePrivateKey):
-            raise TypeError(f"{key} is not an elliptic-curve key.")
-        return cls(x509.load_pem_x509_certificate(certificate.read_bytes()), loaded)
+        return cls(*load_pair(certificate, key))
 
     def issue(
         self, name: x509.Name, days: int, *, is_client: bool = False, hosts: Sequence[str] = ()
@@ -67,6 +64,17 @@ def subject(common_name: str, organization: str = "") -> x509.Name:
     if organization:
         names.append(x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization))
     return x509.Name(names)
+
+
+def load_pair(certificate: Path, key: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """Returns a certificate and its key. Raises ValueError where they are none, or no pair."""
+    loaded = serialization.load_pem_private_key(key.read_bytes(), None)
+    made = x509.load_pem_x509_certificate(certificate.read_bytes())
+    if not isinstance(loaded, ec.EllipticCurvePrivateKey):
+        raise ValueError(f"{key} is not an elliptic-curve key.")  # noqa: TRY004 (one kind of error)
+    if loaded.public_key() != made.public_key():
+        raise ValueError(f"{key} is not the key of {certificate}.")
+    return made, loaded
 
 
 def write_certificate(path: Path, certificate: x509.Certificate) -> None:

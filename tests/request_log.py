@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from rehearsal.files import read_log
+
 
 class RequestLog:
     """The requests that have reached a cloud since this was made.
@@ -13,14 +15,10 @@ class RequestLog:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._start = file.stat().st_size if file.exists() else 0
+        self._start = len(read_log(file))
 
     def lines(self) -> list[dict[str, Any]]:
-        if not self._file.exists():
-            return []
-        with self._file.open("rb") as log:
-            log.seek(self._start)
-            written = log.read()
+        written = read_log(self._file)[self._start :]
         # The server may be in the middle of a line.
         whole = written[: written.rfind(b"\n") + 1]
         return [json.loads(line) for line in whole.splitlines()]

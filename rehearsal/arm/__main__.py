@@ -13,10 +13,11 @@ from pathlib import Path
 
 from rehearsal.arm import server, tls
 from rehearsal.arm.home import Home, OtherEraError, ServerRecord, settle_era
+from rehearsal.arm.state import NewerStateError
 from rehearsal.certificates import HOSTNAME
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import read_json, read_record
+from rehearsal.files import bound_log, read_json, read_record
 from rehearsal.server_lock import ServerLock
 
 # How often it is looked at whether all is still as it was left.
@@ -54,7 +55,7 @@ def main() -> str | None:
         era = settle_era(home, arguments.era)
         options = server.Options(arguments.time_scale, era, arguments.kubernetes)
         asyncio.run(run(home, lock, arguments.port, options))
-    except OtherEraError as error:
+    except (OtherEraError, NewerStateError) as error:
         return str(error)
     except (OSError, sqlite3.OperationalError) as error:
         return f"{home.path} cannot be used: {error}"
@@ -94,8 +95,11 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     while not ended.is_set() and lock.is_in_place():
         # What is wrong with the disk is told where it keeps a request from being served.
         with contextlib.suppress(OSError):
+            tls.renew(home, context)
             if read_record(home.server, ServerRecord) != record:
                 record.write(home)
+        for log in (home.server_log, *home.kubernetes.glob("*/logs/*.log")):
+            bound_log(log)
         await asyncio.wait((end,), timeout=UPKEEP_SECONDS)
     await runner.cleanup()
 

@@ -149,6 +149,10 @@ NO_LOCAL_ACCOUNTS = _aks(
     "disable local accounts."
 )
 NO_MEMORY = _aks("400 RehearsalOutOfMemory: {reason}")
+NOT_WRITTEN = _arm(
+    "500 InternalServerError: The rehearsal cannot write its state: {reason}. Nothing has changed. "
+    "Make room on its disk, and try again."
+)
 BROKEN = _arm("500 InternalServerError: The rehearsal failed; see its server.log.")
 NO_POOL = _aks(
     "404 NotFound: Could not find the agentpool: {name} in subscription: {subscription}, "

@@ -18,9 +18,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from aiohttp import web
+from pydantic import AfterValidator, ConfigDict, Field
 
 from rehearsal.arm import operations
 from rehearsal.arm.state import Store
@@ -29,19 +30,33 @@ from rehearsal.files import WatchedFile
 _OPERATION = re.compile(r"/operations/([^/?]+)")
 
 
+def _expression(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from error
+    return text
+
+
+_Expression = Annotated[str, AfterValidator(_expression)]
+_HeaderValue = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*$")]
+
+
 @dataclass
 class Fault:
     """One line of the script; `times` counts down as it strikes."""
 
-    method: str = ".*"
-    path: str = ""
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    method: _Expression = ".*"
+    path: _Expression = ""
     times: float = float("inf")
-    status: int | None = None
-    headers: dict[str, str] = field(default_factory=dict)
+    status: Annotated[int, Field(ge=200, le=599)] | None = None
+    headers: dict[str, _HeaderValue] = field(default_factory=dict)
     body: Any = None
-    delay: float = 0.0
+    delay: Annotated[float, Field(ge=0, le=3600)] = 0.0
     drop: Literal["before", "after"] | None = None
-    operation: Any = None
+    operation: Literal["stuck"] | dict[str, Any] | None = None
     without: tuple[str, ...] = ()
 
     def strikes(self, method: str, path: str) -> bool:
@@ -78,7 +93,7 @@ class FaultScript:
 
     def __init__(self, path: Path, on_change: Callable[[], None]) -> None:
         self._faults: list[Fault] = []
-        self._file = WatchedFile(path, _parse, self._faults)
+        self._file = WatchedFile(path, list[Fault], self._faults)
         self._on_change = on_change
 
     def take(self, method: str, path: str) -> Fault:
@@ -92,7 +107,3 @@ class FaultScript:
                 fault.times -= 1
                 return fault
         return Fault()
-
-
-def _parse(lines: list[dict[str, Any]]) -> list[Fault]:
-    return [Fault(**line) for line in lines]

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import read_json, write_json, write_whole
+from rehearsal.files import complain, read_record, write_json, write_whole
 
 # The path at which a server identifies itself: a process number alone proves nothing.
 PRESENCE = "/rehearsal"
@@ -78,15 +78,20 @@ class Principal:
     client_secret: str = field(repr=False)
 
 
-def load_principal(home: Home) -> Principal:
-    """Returns the principal of this home, made at the first start."""
-    stored = read_json(home.principal)
+def load_principal(home: Home, subscription: str | None = None) -> Principal:
+    """Returns the principal of this home, made at the first start.
+
+    `subscription` is that of what the home has already, if it has anything.
+    """
+    stored = read_record(home.principal, Principal)
     if stored is not None:
-        return Principal(**stored)
+        return stored
+    if home.principal.exists():
+        complain(f"{home.principal.name} is damaged, and is made anew: clients sign in once more.")
     principal = Principal(
         tenant=TENANT,
         directory=str(uuid.uuid4()),
-        subscription=str(uuid.uuid4()),
+        subscription=subscription or str(uuid.uuid4()),
         client_id=str(uuid.uuid4()),
         object_id=str(uuid.uuid4()),
         client_secret=secrets.token_urlsafe(32),

@@ -28,17 +28,21 @@ import fnmatch
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import ConfigDict, Field
 
 from catalogue.regions import plain
 
 PAGE_SIZE = 50
-_REFUSES = {"scale": False, "refuse": True}
+_STRICT = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
     """What every line of the script has."""
+
+    __pydantic_config__ = _STRICT
 
     location: str = "*"
 
@@ -46,7 +50,9 @@ class Line:
 @dataclass(frozen=True, kw_only=True)
 class SizeLine(Line):
     size: str
-    is_: Literal["offered", "absent", "restricted", "soldOut"]
+    is_: Annotated[
+        Literal["offered", "absent", "restricted", "soldOut"], Field(validation_alias="is")
+    ]
     zones: tuple[str, ...] = ()
     reason: str = "NotAvailableForSubscription"
 
@@ -64,53 +70,18 @@ class VersionsLine(Line):
 
 @dataclass(frozen=True, kw_only=True)
 class OfferScript:
+    __pydantic_config__ = _STRICT
+
     sizes: tuple[SizeLine, ...] = ()
     limits: tuple[LimitLine, ...] = ()
     versions: tuple[VersionsLine, ...] = ()
     features: tuple[str, ...] = ()
-    page_size: int = PAGE_SIZE
-    refuses_autoscaled_counts: bool = False
+    page_size: Annotated[int, Field(validation_alias="pageSize", ge=1)] = PAGE_SIZE
+    autoscaled_counts: Annotated[
+        Literal["scale", "refuse"], Field(validation_alias="autoscaledCounts")
+    ] = "scale"
     today: date | None = None
-    any_gpu_size: bool = False
-
-
-class ScriptError(ValueError):
-    """The script is not valid."""
-
-
-def parse(content: dict[str, Any]) -> OfferScript:
-    """Returns the script in a JSON object."""
-    content = dict(content)
-    try:
-        return OfferScript(
-            sizes=tuple(_size(line) for line in content.pop("sizes", ())),
-            limits=tuple(LimitLine(**line) for line in content.pop("limits", ())),
-            versions=tuple(
-                VersionsLine(**line | {"offered": tuple(line["offered"])})
-                for line in content.pop("versions", ())
-            ),
-            features=tuple(map(str, content.pop("features", ()))),
-            page_size=int(content.pop("pageSize", PAGE_SIZE)),
-            refuses_autoscaled_counts=_REFUSES[content.pop("autoscaledCounts", "scale")],
-            any_gpu_size=content.pop("anyGpuSize", False) is True,
-            today=_day(content.pop("today", None)),
-            **content,
-        )
-    except (TypeError, KeyError, ValueError) as error:
-        raise ScriptError(f"offers.json cannot be read: {error}") from error
-
-
-def _day(text: str | None) -> date | None:
-    return None if text is None else date.fromisoformat(text)
-
-
-def _size(content: dict[str, Any]) -> SizeLine:
-    line = dict(content)
-    is_ = line.pop("is")
-    if is_ not in ("absent", "restricted", "soldOut"):
-        raise ScriptError(f"`is` is absent, restricted or soldOut, and not {is_!r}")
-    zones = tuple(map(str, line.pop("zones", ())))
-    return SizeLine(is_=is_, zones=zones, **line)
+    any_gpu_size: Annotated[bool, Field(validation_alias="anyGpuSize")] = False
 
 
 AnyLine = TypeVar("AnyLine", bound=Line)

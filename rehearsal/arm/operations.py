@@ -64,6 +64,8 @@ KINDS = {
     "pool upgrade of image": Kind(4.0, "UpgradingNodeImageVersion"),
 }
 POLLS_PER_OPERATION = 4
+# How long one that has ended can be asked about.
+KEPT_SECONDS = 86_400.0
 
 # The key of an error that an operation shows and does not fail with.
 PASSING = "passing"
@@ -101,6 +103,7 @@ def begin(
     operation = str(uuid.uuid4())
     due = request.due(KINDS[kind].seconds)
     error = json.dumps(failure) if failure else None
+    request.store.rows("DELETE FROM operations WHERE ended < ?", request.now - KEPT_SECONDS)
     statement = (
         "INSERT INTO operations (id, kind, started, due, error, status)"
         " VALUES (?, ?, ?, ?, ?, 'InProgress')"
@@ -123,7 +126,13 @@ def abort(request: Request, kind: str, resource: Resource) -> str:
 
 
 def complete_due(store: Store, now: float, ended: Ended) -> None:
-    """Completes the operations that are due and have no work left."""
+    """Completes the operations that are due and have no work left.
+
+    What began later than now began before the clock was put back: it begins now.
+    """
+    for table, began in (("operations", "started"), ("registrations", "asked")):
+        moved = f"UPDATE {table} SET due = due - {began} + ?, {began} = ? WHERE {began} > ?"  # noqa: S608
+        store.rows(moved, now, now, now)
     statement = "SELECT * FROM operations WHERE status = 'InProgress' AND due <= ? ORDER BY due"
     for row in store.rows(statement, now):
         # An earlier operation of this round may have cancelled it.

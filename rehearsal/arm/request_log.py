@@ -1,7 +1,9 @@
 """A log of all requests, one JSON line each, without credentials."""
 
 import datetime
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -11,6 +13,7 @@ from aiohttp import web
 from catalogue import secrecy
 from catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
 from rehearsal.arm import bodies, errors
+from rehearsal.files import bound_log, complain
 
 SECRET_HEADERS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
@@ -41,8 +44,12 @@ SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.MAY_HOLD_
 
 
 class RequestLog:
+    """What fails about it fails no request, and is told once."""
+
     def __init__(self, path: Path) -> None:
-        self._file = path.open("a", encoding="utf-8", buffering=1)
+        self._path = path
+        self._file = path.open("ab", buffering=0)
+        self._last_complaint = ""
 
     def close(self) -> None:
         self._file.close()
@@ -59,7 +66,20 @@ class RequestLog:
             "body": _body(request.content_type, content),
             "status": status,
         }
-        self._file.write(json.dumps(line) + "\n")
+        try:
+            self._append(json.dumps(line).encode() + b"\n")
+        except OSError as error:
+            if str(error) != self._last_complaint:
+                self._last_complaint = str(error)
+                complain(f"{self._path.name} misses a request, and those that follow: {error}")
+
+    def _append(self, line: bytes) -> None:
+        """Writes the whole line, or nothing."""
+        bound_log(self._path)
+        before = os.fstat(self._file.fileno()).st_size
+        if self._file.write(line) != len(line):
+            self._file.truncate(before)
+            raise OSError(errno.ENOSPC, "there is no room for it")
 
 
 def _headers(request: web.Request) -> dict[str, str]:

@@ -4,8 +4,8 @@ import asyncio
 import os
 import re
 import socket
+import sqlite3
 import ssl
-import sys
 import traceback
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -14,20 +14,21 @@ from pathlib import Path
 
 from aiohttp import web
 
-from rehearsal.arm import bodies, errors, offer_script, operations, prices, tokens
+from rehearsal.arm import bodies, errors, operations, prices, tokens
 from rehearsal.arm.aks import mending, sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
 from rehearsal.arm.home import PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
+from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Backend
 from rehearsal.arm.request_log import RequestLog
 from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
-from rehearsal.files import WatchedFile
+from rehearsal.files import WatchedFile, complain
 
 # The logged status of a request that got no answer.
 NO_ANSWER = 0
@@ -56,10 +57,10 @@ def listen(preferred: object) -> socket.socket:
 
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
-    principal, issuer = load_principal(home), tokens.load(home)
     store, log = mending.opened(home.database), RequestLog(home.request_log)
+    principal, issuer = load_principal(home, store.subscription()), tokens.load(home)
     login = Login(principal, issuer, audience)
-    script = WatchedFile(home.offers, offer_script.parse, offer_script.OfferScript())
+    script = WatchedFile(home.offers, OfferScript, OfferScript())
     faults = FaultScript(home.faults, lambda: operations.release_held(store))
 
     def offers() -> Offers:
@@ -134,18 +135,26 @@ async def guarded(
         return await handler(request)
     except errors.ArmError as error:
         return error_response(error, origin)
-    except web.HTTPRequestEntityTooLarge:
-        return error_response(errors.ArmError(errors.TOO_LARGE), origin)
-    except (web.RequestPayloadError, ConnectionError) as error:
-        return error_response(errors.ArmError(errors.BAD_CONTENT, reason=error), origin)
-    except web.HTTPException:
+    except Exception as error:
+        return error_response(_refusal(request, error), origin)
+
+
+def _refusal(request: web.Request, error: Exception) -> errors.ArmError:
+    """Returns what an answer says of an error that is none of Resource Manager's own."""
+    what = f"{request.method} {request.path}"
+    if isinstance(error, web.HTTPRequestEntityTooLarge):
+        return errors.ArmError(errors.TOO_LARGE)
+    if isinstance(error, web.RequestPayloadError | ConnectionError):
+        return errors.ArmError(errors.BAD_CONTENT, reason=error)
+    if isinstance(error, web.HTTPException):
         # The web server's own: it knows no such address.
-        what = f"{request.method} {request.path}"
-        return error_response(errors.ArmError(errors.NOT_REHEARSED, what=what), origin)
-    except Exception:
-        # A fault of the rehearsal itself: the log says where.
-        sys.stderr.write(f"{request.method} {request.path!a}\n{traceback.format_exc()}")
-        return error_response(errors.ArmError(errors.BROKEN), origin)
+        return errors.ArmError(errors.NOT_REHEARSED, what=what)
+    if isinstance(error, OSError | sqlite3.OperationalError):
+        complain(f"{what!a}: {error}")
+        return errors.ArmError(errors.NOT_WRITTEN, reason=error)
+    # A fault of the rehearsal itself: the log says where.
+    complain(f"{request.method} {request.path!a}\n{''.join(traceback.format_exception(error))}")
+    return errors.ArmError(errors.BROKEN)
 
 
 def _refuse_host(request: web.Request) -> None:

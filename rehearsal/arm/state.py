@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+# What this code understands. A change that older code could not live with makes it a higher one.
+VERSION = 1
 # `key` is the resource id in lower case: Resource Manager finds ids in any case, and returns them
 # in the case of their creation. `operation` is the operation under way on the resource, if any.
 SCHEMA = """
@@ -43,6 +45,10 @@ CREATE TABLE IF NOT EXISTS registrations (
     due REAL NOT NULL
 );
 """
+
+
+class NewerStateError(Exception):
+    """A newer version of the code has written the state."""
 
 
 @dataclass
@@ -82,8 +88,19 @@ class Store:
         self._database = sqlite3.connect(path, isolation_level=None)
         self._database.row_factory = sqlite3.Row
         self._database.execute("PRAGMA journal_mode = WAL")
-        self._database.execute("PRAGMA synchronous = NORMAL")
+        # What is answered is on the disk.
+        self._database.execute("PRAGMA synchronous = FULL")
+        [(version,)] = self._database.execute("PRAGMA user_version")
+        if version > VERSION:
+            self._database.close()
+            raise NewerStateError(
+                f"{path.parent} is a rehearsal of a newer version of aks-gpu, which this one does "
+                "not understand. Go on with the newer version, or take the rehearsal away with "
+                "`make rehearse-down`."
+            )
         self._database.executescript(SCHEMA)
+        if version != VERSION:
+            self._database.execute(f"PRAGMA user_version = {VERSION}")
 
     def close(self) -> None:
         self._database.close()
@@ -93,13 +110,21 @@ class Store:
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
+            # On a full disk it is this that fails.
+            self._database.execute("COMMIT")
         except BaseException:
-            self._database.execute("ROLLBACK")
+            # Some failures have rolled it back already.
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
             raise
-        self._database.execute("COMMIT")
 
     def rows(self, statement: str, *values: object) -> list[sqlite3.Row]:
         return self._database.execute(statement, values).fetchall()
+
+    def subscription(self) -> str | None:
+        """The subscription of what there is; None if there is nothing."""
+        ids = (str(row["id"]).split("/") for row in self.rows("SELECT id FROM resources LIMIT 1"))
+        return next((parts[2] for parts in ids if parts[1:2] == ["subscriptions"]), None)
 
     def find(self, resource_id: str) -> Resource | None:
         return next(iter(self._resources("key = ?", resource_id.lower())), None)

@@ -7,47 +7,86 @@ from pathlib import Path
 
 import certifi
 from cryptography import x509
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from rehearsal.arm.home import Home
-from rehearsal.certificates import HOSTNAME, Authority, subject, write_certificate, write_key
-from rehearsal.files import write_whole
+from rehearsal.certificates import (
+    HOSTNAME,
+    Authority,
+    load_pair,
+    subject,
+    write_certificate,
+    write_key,
+)
+from rehearsal.files import complain, write_whole
 
 SERVER_DAYS = 90
 RENEW_WITHIN_DAYS = 30
 
 
 def prepare(home: Home) -> ssl.SSLContext:
-    """Makes what is missing or about to expire; returns the context to serve with."""
-    if _expires_soon(home.ca_certificate) or not home.ca_key.exists():
-        authority = Authority.create(f"aks-gpu rehearsal {os.urandom(4).hex()}")
-        write_key(home.ca_key, authority.key)
-        write_certificate(home.ca_certificate, authority.certificate)
-        home.server_certificate.unlink(missing_ok=True)
-    if _expires_soon(home.server_certificate) or not home.server_key.exists():
-        authority = Authority.load(home.ca_certificate, home.ca_key)
-        certificate, key = authority.issue(subject(HOSTNAME), SERVER_DAYS, hosts=[HOSTNAME])
-        write_key(home.server_key, key)
-        write_certificate(home.server_certificate, certificate)
-    _write_bundle(home)
+    """Makes what is missing; returns the context to serve with."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.load_cert_chain(home.server_certificate, home.server_key)
+    renew(home, context)
     return context
 
 
-def _expires_soon(path: Path) -> bool:
-    if not path.exists():
-        return True
-    certificate = x509.load_pem_x509_certificate(path.read_bytes())
-    left = certificate.not_valid_after_utc - datetime.datetime.now(datetime.UTC)
-    return left < datetime.timedelta(days=RENEW_WITHIN_DAYS)
+def renew(home: Home, context: ssl.SSLContext) -> None:
+    """Makes anew what is missing, damaged, about to expire, or not valid yet."""
+    authority = _usable(home.ca_certificate, home.ca_key)
+    if authority is None:
+        made = Authority.create(f"aks-gpu rehearsal {os.urandom(4).hex()}")
+        write_key(home.ca_key, made.key)
+        write_certificate(home.ca_certificate, made.certificate)
+    else:
+        made = Authority(*authority)
+    own = _usable(home.server_certificate, home.server_key)
+    if own is None or not _is_of(own[0], made):
+        certificate, key = made.issue(subject(HOSTNAME), SERVER_DAYS, hosts=[HOSTNAME])
+        write_key(home.server_key, key)
+        write_certificate(home.server_certificate, certificate)
+    _write_bundle(home)
+    context.load_cert_chain(home.server_certificate, home.server_key)
+
+
+def _usable(
+    certificate: Path, key: Path
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None:
+    """A certificate and its key, if they are whole and hold from now until some time."""
+    if not certificate.exists() and not key.exists():
+        return None
+    try:
+        made, loaded = load_pair(certificate, key)
+    except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
+        complain(f"{certificate.name} and its key are made anew: {error}")
+        return None
+    now = datetime.datetime.now(datetime.UTC)
+    least = now + datetime.timedelta(days=RENEW_WITHIN_DAYS)
+    # A clock that was put back may find it not valid yet.
+    return (
+        (made, loaded)
+        if made.not_valid_before_utc <= now and made.not_valid_after_utc >= least
+        else None
+    )
+
+
+def _is_of(certificate: x509.Certificate, authority: Authority) -> bool:
+    try:
+        certificate.verify_directly_issued_by(authority.certificate)
+    except (ValueError, TypeError, InvalidSignature):
+        return False
+    return True
 
 
 def _write_bundle(home: Home) -> None:
     """Joins the roots in force with ours: a tool pointed here still reaches the internet."""
     roots, ours = _roots_in_force(), home.ca_certificate.read_bytes()
     # A shell set up for this rehearsal already names this very bundle, with ours in it.
-    write_whole(home.ca_bundle, roots if ours in roots else roots.rstrip() + b"\n" + ours)
+    bundle = roots if ours in roots else roots.rstrip() + b"\n" + ours
+    if not home.ca_bundle.exists() or home.ca_bundle.read_bytes() != bundle:
+        write_whole(home.ca_bundle, bundle)
 
 
 def _roots_in_force() -> bytes:

@@ -7,6 +7,7 @@ import uuid
 from typing import Any
 
 import jwt
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
@@ -14,6 +15,7 @@ from jwt.algorithms import RSAAlgorithm
 from rehearsal.arm import errors
 from rehearsal.arm.home import Home, Principal
 from rehearsal.certificates import write_key
+from rehearsal.files import complain
 
 LIFETIME = 3600
 ALGORITHM = "RS256"
@@ -82,9 +84,14 @@ def _in_us_form(seconds: float) -> str:
 
 def load(home: Home) -> Issuer:
     """Returns the issuer of this home; its key is made at the first start."""
-    if not home.token_key.exists():
-        write_key(home.token_key, rsa.generate_private_key(public_exponent=65537, key_size=2048))
-    key = serialization.load_pem_private_key(home.token_key.read_bytes(), None)
-    if not isinstance(key, rsa.RSAPrivateKey):
-        raise TypeError(f"{home.token_key} is not the RSA key this server makes.")
-    return Issuer(key)
+    if home.token_key.exists():
+        try:
+            key = serialization.load_pem_private_key(home.token_key.read_bytes(), None)
+            if isinstance(key, rsa.RSAPrivateKey):
+                return Issuer(key)
+        except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
+            pass
+        complain(f"{home.token_key.name} is damaged, and is made anew: clients sign in once more.")
+    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    write_key(home.token_key, made)
+    return Issuer(made)

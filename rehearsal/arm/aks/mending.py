@@ -6,7 +6,6 @@ the server starts, as if it had never been sent, and what cannot be without it g
 
 import json
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from rehearsal.arm.bodies import Misfit, Reader, Types
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
+from rehearsal.files import complain
 
 _KINDS: dict[str, tuple[Types, str]] = {
     groups.TYPE: (groups.TYPES, "ResourceGroup"),
@@ -33,7 +33,7 @@ def opened(path: Path) -> Store:
         path.replace(aside)
         for rest in ("-wal", "-shm"):
             path.with_name(path.name + rest).unlink(missing_ok=True)
-        sys.stderr.write(f"{path} is damaged: {damage}. It is {aside} now, and a new one begins.\n")
+        complain(f"{path} is damaged: {damage}. It is {aside} now, and a new one begins.")
     store = Store(path)
     mend(store)
     return store
@@ -58,27 +58,38 @@ def mend(store: Store) -> None:
         elif row["operation"] and not operations.is_open(store, row["operation"]):
             statement = "UPDATE resources SET operation = NULL, state = 'Failed' WHERE key = ?"
             store.rows(statement, row["key"])
-            sys.stderr.write(f"{row['id']} is mended: what it waited for is gone\n")
+            complain(f"{row['id']} is mended: what it waited for is gone")
     # In the order in which they were made: a cluster comes before its pools.
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
-        body, mistakes = _read(row)
-        if not mistakes:
-            continue
-        sys.stderr.write(f"{row['id']} is mended: {'; '.join(mistakes)}\n")
-        resource = _whole(store, row, body)
-        if resource is None:
-            _remove(store, row, "the rest of it says too little")
-        else:
-            store.keep(resource)
+        _mend_body(store, row)
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
         is_inside = row["type"] != groups.TYPE
         if is_inside and not store.rows("SELECT 1 FROM resources WHERE key = ?", row["parent"]):
             _remove(store, row, "what it was in is gone")
 
 
+def _mend_body(store: Store, row: sqlite3.Row) -> None:
+    """Takes out what is wrong in a resource, and fills in what it lacks."""
+    body, mistakes = _read(row)
+    has = set(body.get("properties") or ())
+    resource = _whole(store, row, body)
+    if resource is None:
+        mistakes.append("it says too little")
+    elif added := sorted(resource.properties.keys() - has):
+        # Of an older version, which did not know it.
+        mistakes.append(f"it has no {', '.join(added)}")
+    if not mistakes:
+        return
+    complain(f"{row['id']} is mended: {'; '.join(mistakes)}")
+    if resource is None:
+        _remove(store, row, "the rest of it says too little")
+    else:
+        store.keep(resource)
+
+
 def _remove(store: Store, row: sqlite3.Row, reason: str) -> None:
     store.rows("DELETE FROM resources WHERE key = ?", row["key"])
-    sys.stderr.write(f"{row['id']} is gone: {reason}.\n")
+    complain(f"{row['id']} is gone: {reason}.")
 
 
 def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:

@@ -192,7 +192,7 @@ def note_autoscaling(cluster: Resource, pools: Iterable[Resource]) -> None:
 
 def _refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
     """Refuses a new count for a pool that stays autoscaled, if the script says so."""
-    if present is None or not request.offers.script.refuses_autoscaled_counts:
+    if present is None or request.offers.script.autoscaled_counts != "refuse":
         return
     before = present.properties
     stays = before.get("enableAutoScaling") and requested.get("enableAutoScaling") is not False

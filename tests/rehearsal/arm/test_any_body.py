@@ -3,8 +3,10 @@
 import http.client
 import json
 import re
+import sqlite3
 import ssl
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -416,10 +418,12 @@ def test_a_fault_of_the_server_is_told_in_resource_managers_form(
     """Some were a plain text, and had no line in either log."""
     azure = Azure(start_cloud())
     home = Home(azure.cloud.home)
-    home.faults.write_text('[{"path": "("}]')
-    reply = azure.call("GET", f"/resourceGroups/some{V}", token=None)
+    azure.call("PUT", f"/resourceGroups/some{V}", {"location": "eastus"})
+    with closing(sqlite3.connect(home.database)) as state, state:
+        state.execute("UPDATE resources SET body = 'x'")
+    reply = azure.call("GET", f"/resourceGroups/some{V}")
     assert (reply.status, reply.body["error"]["code"]) == (500, "InternalServerError")
     assert (
         f"GET '{azure.subscription}/resourceGroups/some'\nTraceback" in home.server_log.read_text()
     )
-    assert [request["status"] for request in azure.requests("/some")] == [500]
+    assert [request["status"] for request in azure.requests("/some")] == [201, 500]

@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
 from rehearsal.arm.aks.control_planes import StoreSource
 from rehearsal.arm.compute.quota import Account
 from rehearsal.arm.compute.usages import ALLOCATED, POOL_TYPE
-from rehearsal.arm.offer_script import OfferScript, ScriptError, parse
+from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.offers import Offers
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import WatchedFile
+from rehearsal.files import ScriptError, WatchedFile, parse_script
 
 
 def offers(said: dict[str, Any], era: Era = Era.TODAY) -> Offers:
-    return Offers(era, parse(said))
+    return Offers(era, TypeAdapter(OfferScript).validate_python(said))
 
 
 def test_the_first_line_that_meets_counts() -> None:
@@ -60,7 +61,7 @@ def test_a_size_is_offered_until_it_is_retired(
 
 def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
     path = tmp_path / "offers.json"
-    script = WatchedFile(path, parse, OfferScript())
+    script = WatchedFile(path, OfferScript, OfferScript())
     assert script.read().page_size == 50
     for size in (1, 2):
         draft = tmp_path / "draft"
@@ -84,9 +85,20 @@ def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
         {"autoscaledCounts": "perhaps"},
     ],
 )
-def test_what_a_script_cannot_say(said: dict[str, Any]) -> None:
-    with pytest.raises(ScriptError, match=r"offers\.json|`is` is"):
-        parse(said)
+def test_what_a_script_cannot_say(
+    tmp_path: Path, said: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It counts for nothing, and a line says so: once, every request was answered by a 500."""
+    path = tmp_path / "offers.json"
+    path.write_text(json.dumps(said))
+    with pytest.raises(
+        ScriptError, match=r"offers\.json is not valid, and counts for nothing: \w+"
+    ):
+        parse_script(path, OfferScript)
+    script = WatchedFile(path, OfferScript, OfferScript())
+    assert script.read() == script.read() == OfferScript()
+    [line] = capsys.readouterr().err.splitlines()
+    assert str(next(iter(said))) in line
 
 
 @pytest.mark.parametrize(

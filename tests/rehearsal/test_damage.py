@@ -1,0 +1,306 @@
+"""Files that are damaged, a disk without room, and a log that cannot be written."""
+
+import json
+import os
+import random
+import resource
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from aiohttp.test_utils import make_mocked_request
+
+from rehearsal import cloud, files
+from rehearsal.arm import operations
+from rehearsal.arm.aks import mending
+from rehearsal.arm.home import Home
+from rehearsal.arm.request_log import RequestLog
+from rehearsal.arm.state import VERSION, NewerStateError, Store
+from rehearsal.cloud import Cloud, CloudError
+from rehearsal.files import bound_log, older_log, read_log, write_whole
+from tests.bench import ROOT
+from tests.rehearsal.arm.in_process import Arm
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
+
+V = f"?api-version={API_VERSION}"
+CLUSTER = "/resourceGroups/kept/providers/Microsoft.ContainerService/managedClusters/kept"
+LONG = pytest.mark.long
+DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
+    "nothing": lambda *_: b"",
+    "a part": lambda content, dice: content[: dice.randrange(1, max(2, len(content)))],
+    "random bytes": lambda content, dice: dice.randbytes(max(1, len(content))),
+    "a spot": lambda content, dice: (
+        content[: len(content) // 2] + dice.randbytes(40) + content[len(content) // 2 + 40 :]
+    ),
+}
+
+
+@pytest.fixture
+def filled(start_cloud: Callable[..., Cloud]) -> tuple[Path, dict[str, bytes], Azure]:
+    """A home with a cluster, its files, and the clients of its cloud; its server has ended."""
+    azure = Azure(start_cloud())
+    azure.call("PUT", f"/resourceGroups/kept{V}", {"location": "eastus"})
+    azure.call("PUT", f"{CLUSTER}{V}", new_cluster())
+    wait_until_made(azure, CLUSTER)
+    home = azure.cloud.home
+    (home / "faults.json").write_text("[]")
+    (home / "offers.json").write_text("{}")
+    cloud.stop(home)
+    return home, {path.name: path.read_bytes() for path in home.iterdir()}, azure
+
+
+@pytest.mark.parametrize(
+    "damage", [pytest.param(name, marks=LONG if name != "a part" else []) for name in DAMAGES]
+)
+def test_no_damaged_file_keeps_the_server_from_starting(
+    filled: tuple[Path, dict[str, bytes], Azure], damage: str
+) -> None:
+    """A server died with a traceback, or every command did, and only a removal by hand helped."""
+    home, before, _ = filled
+    dice = random.Random(damage)  # noqa: S311
+    for name, content in before.items():
+        (home / name).write_bytes(DAMAGES[damage](content, dice))
+
+    again = Azure(cloud.start(home, era="article"))
+
+    assert again.call("GET", f"/resourceGroups{V}").status == 200
+    assert "Traceback" not in (home / "server.log").read_text(errors="replace")
+
+
+def test_what_the_cloud_has_survives_the_damage_of_all_other_files(
+    filled: tuple[Path, dict[str, bytes], Azure],
+) -> None:
+    home, before, azure = filled
+    for name in before.keys() - {"arm.sqlite"}:
+        (home / name).write_bytes(before[name][: len(before[name]) // 2] or b"{")
+
+    again = Azure(cloud.start(home, era="article"))
+
+    assert again.cloud.subscription == azure.cloud.subscription
+    assert again.call("GET", f"{CLUSTER}{V}").status == 200
+    said = (home / "server.log").read_text()
+    for told in (
+        "principal.json is damaged, and is made anew",
+        "ca.pem and its key are made anew",
+        "server.pem and its key are made anew",
+        "token-key.pem is damaged, and is made anew",
+        "faults.json is not valid, and counts for nothing",
+        "offers.json is not valid, and counts for nothing",
+    ):
+        assert told in said
+
+
+def test_a_home_of_a_newer_version_is_left_alone(start_cloud: Callable[..., Cloud]) -> None:
+    home = start_cloud().home
+    cloud.stop(home)
+    with closing(sqlite3.connect(home / "arm.sqlite")) as state:
+        state.execute(f"PRAGMA user_version = {VERSION + 1}")
+    content = (home / "arm.sqlite").read_bytes()
+    with pytest.raises(CloudError, match="is a rehearsal of a newer version") as raised:
+        start_cloud()
+    assert "Traceback" not in str(raised.value)
+    assert (home / "arm.sqlite").read_bytes() == content
+    with pytest.raises(NewerStateError):
+        Store(home / "arm.sqlite")
+
+
+def test_a_home_from_before_there_were_versions_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "arm.sqlite"
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as state:
+        state.execute("PRAGMA user_version = 0")
+    with closing(Store(path)) as store:
+        assert [tuple(row) for row in store.rows("PRAGMA user_version")] == [(VERSION,)]
+
+
+def test_a_transaction_that_finds_no_room_is_undone(tmp_path: Path) -> None:
+    """COMMIT failed outside of the `try`: every later request failed as well, until a restart."""
+    with closing(Store(tmp_path / "arm.sqlite")) as store:
+        arm = Arm(store=store)
+        pages = store.rows("PRAGMA page_count")[0][0]
+        store.rows(f"PRAGMA max_page_count = {pages}")
+        name = arm.name()
+        body = {"location": "eastus", "tags": {str(number): "x" * 250 for number in range(15)}}
+
+        def fill() -> None:
+            for number in range(200):
+                arm.call("PUT", f"{name[: name.index('/providers')]}{number}", body, "2025-04-01")
+
+        with pytest.raises(sqlite3.OperationalError, match="full"):
+            fill()
+        store.rows(f"PRAGMA max_page_count = {pages * 100}")
+        assert (
+            arm.call("PUT", f"{name[: name.index('/providers')]}-z", body, "2025-04-01").status
+            == 201
+        )
+
+
+def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "arm.sqlite")) as store:
+        store.rows("PRAGMA foreign_keys = ON")
+        store.rows("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+        store.rows("CREATE TABLE b (a INTEGER REFERENCES a (id) DEFERRABLE INITIALLY DEFERRED)")
+        with pytest.raises(sqlite3.IntegrityError), store.transaction():
+            store.rows("INSERT INTO b VALUES (1)")
+        with store.transaction():
+            assert store.rows("SELECT * FROM b") == []
+
+
+def test_a_full_disk_is_told_and_loses_nothing(start_cloud: Callable[..., Cloud]) -> None:
+    """The answer says why; what was answered before is there, and later requests are served."""
+    azure = Azure(start_cloud())
+    azure.call("PUT", f"/resourceGroups/first{V}", {"location": "eastus"})
+    pid, tags = azure.cloud.pid, {str(number): "x" * 250 for number in range(15)}
+    room = sum((azure.cloud.home / name).stat().st_size for name in ("arm.sqlite-wal",))
+    limits = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (room + 20_000, limits[1]))
+
+    answers = [
+        azure.call("PUT", f"/resourceGroups/g{number}{V}", {"location": "eastus", "tags": tags})
+        for number in range(12)
+    ]
+
+    refused = next(answer for answer in answers if answer.status != 201)
+    assert refused.status == 500
+    assert "The rehearsal cannot write its state: " in refused.body["error"]["message"]
+    assert azure.call("GET", f"/resourceGroups/first{V}").status == 200
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+    assert azure.call("PUT", f"/resourceGroups/last{V}", {"location": "eastus"}).status == 201
+    there = [group["name"] for group in azure.call("GET", f"/resourceGroups{V}").body["value"]]
+    made = [f"g{number}" for number, answer in enumerate(answers) if answer.status == 201]
+    assert there == ["first", *made, "last"]
+    for line in azure.cloud.request_log.read_bytes().splitlines():
+        json.loads(line)
+
+
+def test_a_log_that_cannot_be_written_fails_no_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A PUT that was done was answered by a 500."""
+    log = RequestLog(tmp_path / "requests.jsonl")
+    log._file.close()
+    log._file = open("/dev/full", "ab", buffering=0)  # noqa: SIM115, PTH123
+    for _ in range(3):
+        log.write(make_mocked_request("PUT", "/a"), b"", 201)
+    assert capsys.readouterr().err.splitlines() == [
+        "requests.jsonl misses a request, and those that follow: [Errno 28] No space left on device"
+    ]
+
+
+def test_a_file_is_there_whole_or_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before and after a loss of power, too; a disk without room leaves no draft."""
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        synced.append(_name(descriptor))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    write_whole(tmp_path / "a", b"first")
+    assert synced == [f".a.{os.getpid()}", tmp_path.name]
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_whole(tmp_path / "a", b"second")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"first"
+
+
+def _name(descriptor: int) -> str:
+    return Path(f"/proc/self/fd/{descriptor}").readlink().name
+
+
+def test_a_log_is_bounded_and_its_readers_read_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MOST_LOG_BYTES", 100)
+    path = tmp_path / "requests.jsonl"
+    with path.open("ab", buffering=0) as log:
+        for number in range(50):
+            log.write(b"%09d\n" % number)
+            bound_log(path)
+            assert read_log(path).endswith(b"%09d\n" % number)
+    assert path.stat().st_size <= 110
+    assert older_log(path).stat().st_size <= 110
+
+
+def test_operations_are_kept_for_a_day(tmp_path: Path) -> None:
+    with closing(Store(tmp_path / "arm.sqlite")) as store:
+        arm = Arm(store=store)
+        body = new_cluster()
+        for _ in range(2):
+            arm.call("PUT", arm.name(), body, API_VERSION)
+        arm.call("GET", arm.name(), None, API_VERSION)
+        store.rows("UPDATE operations SET ended = ended - ?", operations.KEPT_SECONDS)
+        arm.call("PUT", arm.name(), body, API_VERSION)
+        assert len(store.rows("SELECT * FROM operations")) == 1
+
+
+def test_a_clock_that_is_put_back_holds_no_operation_up(tmp_path: Path) -> None:
+    """It ended when the clock had come to where it had been before."""
+    with closing(Store(tmp_path / "arm.sqlite")) as store:
+        arm = Arm(store=store)
+        name = arm.name()
+        assert arm.call("PUT", name, new_cluster(), API_VERSION).status == 201
+        store.rows("UPDATE operations SET started = started + 3600, due = due + 3600")
+        arm.call("GET", name, None, API_VERSION)
+        made = arm.call("GET", name, None, API_VERSION)
+        assert made.body["properties"]["provisioningState"] == "Succeeded"
+
+
+def test_a_property_that_an_older_version_did_not_know_is_filled_in(tmp_path: Path) -> None:
+    """Whatever reads it failed, with a 500, for as long as the home lived."""
+    with closing(Store(tmp_path / "arm.sqlite")) as store:
+        arm = Arm(store=store)
+        name = arm.name()
+        arm.call("PUT", name, new_cluster(), API_VERSION)
+        arm.call("GET", name, None, API_VERSION)
+        for kind in ("managedClusters", "agentPools"):
+            [row] = store.rows("SELECT * FROM resources WHERE type LIKE ?", f"%{kind}")
+            whole = json.loads(row["body"])["properties"]
+            for key in whole.keys() - {"resourceUID", "dnsPrefix", "vmSize", "fqdn"}:
+                body = json.loads(row["body"])
+                del body["properties"][key]
+                store.rows(
+                    "UPDATE resources SET body = ? WHERE key = ?", json.dumps(body), row["key"]
+                )
+                mending.mend(store)
+                for method, sent in (("GET", None), ("PUT", new_cluster())):
+                    assert arm.call(method, name, sent, API_VERSION).status < 500, key
+                    arm.call("GET", name, None, API_VERSION)
+
+
+def test_the_home_is_its_owners_alone(start_cloud: Callable[..., Cloud]) -> None:
+    """Bodies of requests hold passwords."""
+    home = start_cloud().home
+    assert home.stat().st_mode & 0o777 == 0o700
+    home.chmod(0o755)
+    cloud.stop(home)
+    start_cloud()
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """No room for any file of a new home."""
+    command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path / "cloud")]
+    ended = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+    )
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(f"{Home(tmp_path / 'cloud').path} cannot be used: ")
+    assert "Traceback" not in ended.stderr
