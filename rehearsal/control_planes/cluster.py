@@ -134,9 +134,7 @@ class Cluster:
                 while True:
                     self.changed.clear()
                     await self._tried(self._look(wanted))
-                    for part in await self.plane.revive(self._api):
-                        folder = self.plane.place.folder
-                        sys.stderr.write(f"{part} of {folder} had ended; it is started again.\n")
+                    await self.plane.revive(self._api)
                     await pause(self.changed, self._pause)
         finally:
             await self._kubelet.stop()

@@ -5,9 +5,10 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import time
 from asyncio.subprocess import Process
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes import kwok_stages
 from rehearsal.control_planes.authority import Certificates, prepare
 from rehearsal.control_planes.processes import Processes
-from rehearsal.files import read_json, write_json, write_whole
+from rehearsal.files import read_record, write_json, write_whole
 
 READY_SECONDS = 90.0
 POLL_SECONDS = 0.05
@@ -82,28 +83,28 @@ def ask_about_tokens(place: Place, reviewer: str, authority: Path) -> None:
 
 def _ports(folder: Path) -> dict[str, int]:
     file = folder / "ports.json"
-    before = read_json(file) or {}
-    ports = dict(zip(PORTS, _free_ports([before.get(name, 0) for name in PORTS]), strict=True))
+    before = read_record(file, dict[str, int]) or {}
+    with contextlib.ExitStack() as held:
+        kept = {name: _hold(held, before.get(name, 0)) for name in PORTS}
+        ports = {name: port or _hold(held, 0) or 0 for name, port in kept.items()}
+    for name in (name for name, port in kept.items() if port is None):
+        sys.stderr.write(
+            f"Port {before[name]} of {folder} is somebody else's by now. The {name} of this "
+            f"cluster is at port {ports[name]}; read its kubeconfig anew.\n"
+        )
     write_json(file, ports)
     return ports
 
 
-def _free_ports(preferred: list[int]) -> list[int]:
-    """Ports that nobody listens at: the preferred ones, if all are free, else any."""
-    with contextlib.ExitStack() as held:
-        try:
-            return [_hold(held, port) for port in preferred]
-        except OSError:
-            held.close()
-            return [_hold(held, 0) for _ in preferred]
-
-
-def _hold(held: contextlib.ExitStack, port: int) -> int:
+def _hold(held: contextlib.ExitStack, port: int) -> int | None:
+    """Takes a port, for 0 any that is free; None where it is somebody else's."""
     holder = held.enter_context(socket.socket())
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    holder.bind((ADDRESS, port))
-    number: int = holder.getsockname()[1]
-    return number
+    with contextlib.suppress(OSError, OverflowError):
+        holder.bind((ADDRESS, port))
+        number: int = holder.getsockname()[1]
+        return number
+    return None
 
 
 def _commands(place: Place, services: str) -> dict[str, list[str]]:
@@ -124,11 +125,17 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--listen-client-urls={place.etcd}",
             f"--advertise-client-urls={place.etcd}",
             # It has no peers; it has to listen for them all the same.
-            f"--listen-peer-urls=http://{ADDRESS}:0",
-            f"--cert-file={certificate}",
-            f"--key-file={key}",
-            f"--trusted-ca-file={authority}",
-            "--client-cert-auth",
+            f"--listen-peer-urls=https://{ADDRESS}:0",
+            *(
+                option
+                for whose in ("", "peer-")
+                for option in (
+                    f"--{whose}cert-file={certificate}",
+                    f"--{whose}key-file={key}",
+                    f"--{whose}trusted-ca-file={authority}",
+                    f"--{whose}client-cert-auth",
+                )
+            ),
             # What the system has taken over survives any end of etcd; only a loss of power is not
             # waited out, and a rehearsal is not worth the time.
             "--unsafe-no-fsync",
@@ -207,6 +214,22 @@ def _asking_about_tokens(place: Place) -> list[str]:
 NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 # The others give up, or lose time, when they begin before there is an API server.
 FIRST = ("etcd", "kube-apiserver")
+# How long to wait before a part that has ended is started again, and how often that is done.
+REVIVAL_PAUSES = (0.0, 0.25, 0.5, 1.0, 2.0)
+# What has lived so long has not ended because of how it was started.
+STEADY_SECONDS = 30.0
+
+
+@dataclass
+class _Part:
+    """A process, and what became of those before it."""
+
+    process: Process
+    began: float
+    # How many in a row have ended soon.
+    ends: int = 0
+    # When it is started again, once it has ended.
+    again: float | None = None
 
 
 class ControlPlane:
@@ -217,60 +240,80 @@ class ControlPlane:
         self._binaries = binaries
         self._commands = _commands(place, services)
         self._processes = processes
-        self._running: dict[str, Process] = {}
+        self._parts: dict[str, _Part] = {}
 
     async def start(self, api: Client) -> None:
         """Starts all of them; returns when a pod could be placed."""
         await asyncio.gather(*map(self._start, FIRST))
-        await self._wait(lambda: _is_ready(api), "The API server is not ready")
+        await self._wait(api, _is_ready, "The API server is not ready")
         # The kwok of before is gone, and the next would wait until its hold on the nodes runs out.
         await api.delete(NODE_LEASES)
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
-        await self._wait(lambda: _has_accounts(api), "The controller manager does not work")
+        await self._wait(api, _has_accounts, "The controller manager does not work")
 
-    async def _start(self, part: str) -> None:
-        command = [str(self._binaries / part), *self._commands[part]]
+    async def _start(self, name: str) -> None:
+        command = [str(self._binaries / name), *self._commands[name]]
         # HOME: kwok looks for a configuration of the user's there, which is none of ours.
         own = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.place.folder)}
-        log = self.place.log(part)
-        self._running[part] = await self._processes.start(command, log, own | ENVIRONMENT)
+        log = self.place.log(name)
+        ends = self._parts[name].ends if name in self._parts else 0
+        process = await self._processes.start(command, log, own | ENVIRONMENT)
+        self._parts[name] = _Part(process, time.monotonic(), ends)
 
-    async def _wait(self, is_done: Callable[[], object], complaint: str) -> None:
+    async def _wait(
+        self, api: Client, is_done: Callable[[Client], Awaitable[bool]], complaint: str
+    ) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            self._refuse_dead()
+            await self.revive(api)
             with contextlib.suppress(ApiError):
-                if await is_done():  # type: ignore[misc]
+                if await is_done(api):
                     return
             await asyncio.sleep(POLL_SECONDS)
         raise ControlPlaneError(f"{complaint} after {READY_SECONDS:.0f} seconds.")
 
-    def _refuse_dead(self) -> None:
-        for part, process in self._running.items():
-            if process.returncode is not None:
-                lines = self.place.log(part).read_text(errors="replace").splitlines()
-                last = "\n".join(lines[-LOG_LINES:])
-                raise ControlPlaneError(
-                    f"{part} ended with status {process.returncode}. The last it said:\n{last}"
-                )
+    async def revive(self, api: Client) -> None:
+        """Starts again what has ended by itself.
 
-    async def revive(self, api: Client) -> list[str]:
-        """Starts again what has ended by itself; returns the names of those parts."""
-        dead = [part for part, process in self._running.items() if process.returncode is not None]
-        for part in dead:
-            await self._processes.end(self._running[part])
-            if part == "kwok":
+        ControlPlaneError is raised for what ends again and again.
+        """
+        ended = [name for name, part in self._parts.items() if part.process.returncode is not None]
+        for name in ended:
+            if await self._is_due(name, api):
+                await self._processes.end(self._parts[name].process)
+                await self._start(name)
+                sys.stderr.write(f"{name} of {self.place.folder} had ended; it is started again.\n")
+
+    async def _is_due(self, name: str, api: Client) -> bool:
+        part, moment = self._parts[name], time.monotonic()
+        if part.again is None:
+            part.ends = 1 if moment - part.began > STEADY_SECONDS else part.ends + 1
+            if part.ends > len(REVIVAL_PAUSES):
+                raise ControlPlaneError(self._last_words(name))
+            part.again = moment + REVIVAL_PAUSES[part.ends - 1]
+        if moment < part.again:
+            return False
+        try:
+            is_ready = name in FIRST or await _is_ready(api)
+            if is_ready and name == "kwok":
                 await api.delete(NODE_LEASES)
-            await self._start(part)
-        return dead
+        except ApiError:
+            return False
+        return is_ready
+
+    def _last_words(self, name: str) -> str:
+        lines = self.place.log(name).read_text(errors="replace").splitlines()
+        last = "\n".join(lines[-LOG_LINES:])
+        status = self._parts[name].process.returncode
+        return f"{name} ended with status {status}. The last it said:\n{last}"
 
     async def stop(self) -> None:
         """Ends all of them. Only etcd has anything to put away first."""
-        others = (part for name, part in self._running.items() if name != "etcd")
+        others = (part.process for name, part in self._parts.items() if name != "etcd")
         await asyncio.gather(*(self._processes.end(part, signal.SIGKILL) for part in others))
-        if etcd := self._running.get("etcd"):
-            await self._processes.end(etcd)
-        self._running.clear()
+        if etcd := self._parts.get("etcd"):
+            await self._processes.end(etcd.process)
+        self._parts.clear()
 
 
 async def _is_ready(api: Client) -> bool:

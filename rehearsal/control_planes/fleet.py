@@ -3,18 +3,22 @@
 import asyncio
 import base64
 import contextlib
+import math
 import shutil
+import sys
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kube.client import Client
+from kube.client import ApiError, Client
 from kube.kubeconfig import Files, choose, connect, read, written
 from rehearsal.control_planes import memory
 from rehearsal.control_planes.cluster import Cluster, pause
 from rehearsal.control_planes.control_plane import (
+    STEADY_SECONDS,
     ControlPlane,
     ControlPlaneError,
     ask_about_tokens,
@@ -27,8 +31,10 @@ from rehearsal.control_planes.processes import Processes, end_leftovers, records
 LOOK_SECONDS = 0.5
 # How long the server's start waits for them: less than those who wait for the server.
 START_SECONDS = 100.0
-# A port that was free may be taken by the time it is wanted.
-ATTEMPTS = 3
+# How often a cluster is started at once: a port that was free may be taken by then...
+ATTEMPTS = 2
+# ...and how long to wait before each further time: twice as long, up to this.
+LONGEST_PAUSE = 60.0
 
 
 @dataclass(frozen=True)
@@ -45,11 +51,33 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class _Failure:
-    """Why a cluster did not come up, and the operation of its own that wanted it."""
+class Health:
+    """How a cluster is, and why, where it is not as it shall be."""
+
+    name: str
+    group: str
+    # Running, Starting, Failed, Stopping, Stopped or Deleting.
+    state: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class _Setback:
+    """Why a cluster has ended by itself, and when it is started again."""
 
     reason: str
+    # The last of its own that wanted it; a new one is tried at once.
     operation: str | None
+    attempts: int
+    again: float
+
+    @property
+    def is_told(self) -> bool:
+        """Whether there is more to it than what a second try mends."""
+        return self.attempts >= ATTEMPTS
+
+    def is_of(self, operation: str | None) -> bool:
+        return operation in (None, self.operation)
 
 
 class Fleet:
@@ -63,7 +91,11 @@ class Fleet:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._running: dict[str, Cluster] = {}
-        self._failures: dict[str, _Failure] = {}
+        # Since when each of them runs.
+        self._up: dict[str, float] = {}
+        self._setbacks: dict[str, _Setback] = {}
+        # Why the files of a cluster that goes cannot be removed.
+        self._kept_files: dict[str, str] = {}
         self._last_complaint = ""
         self._ready: dict[str, asyncio.Event] = {}
         self._woken = asyncio.Event()
@@ -73,7 +105,7 @@ class Fleet:
 
     def lacks_memory(self) -> str | None:
         """Why one more cluster cannot be started now, if it cannot."""
-        coming = [found for found in self._source.clusters() if found.uid not in self._running]
+        coming = [health for health in self.health() if health.state == "Starting"]
         return memory.lacking(len(coming))
 
     def wake(self) -> None:
@@ -84,7 +116,7 @@ class Fleet:
 
     def has(self, uid: str) -> bool:
         """Whether there is anything left of a cluster."""
-        return uid in self._tasks or self._folder(uid).exists()
+        return uid in self._tasks or uid in self._folders()
 
     def runs(self, uid: str) -> bool:
         """Whether a cluster has processes."""
@@ -106,11 +138,35 @@ class Fleet:
         return cluster.refused.get(operation) if cluster else None
 
     def failure(self, uid: str, operation: str | None = None) -> str | None:
-        """Why a cluster did not come up, if it did not; for a new operation of its own it may."""
-        failure = self._failures.get(uid)
-        if failure is None or operation not in (None, failure.operation):
+        """Why a cluster does not come up, if it does not; for a new operation of its own it may."""
+        setback = self._setbacks.get(uid)
+        if setback is None or uid in self._running or not setback.is_told:
             return None
-        return failure.reason
+        return setback.reason if setback.is_of(operation) else None
+
+    def removal_failure(self, uid: str) -> str | None:
+        """Why there is still something left of a cluster that goes, if that stays so."""
+        return self._kept_files.get(uid)
+
+    def health(self) -> list[Health]:
+        """How all clusters are."""
+        return [
+            Health(found.name, found.group, *self._health(found))
+            for found in self._source.clusters()
+        ]
+
+    def _health(self, wanted: WantedCluster) -> tuple[str, str | None]:
+        uid = wanted.uid
+        if wanted.is_going:
+            return "Deleting", self.removal_failure(uid)
+        if wanted.is_stopped:
+            return ("Stopping" if self.runs(uid) else "Stopped"), None
+        if uid in self._running:
+            return "Running", None
+        if failure := self.failure(uid):
+            return "Failed", failure
+        setback = self._setbacks.get(uid)
+        return "Starting", setback.reason if setback else None
 
     def kubeconfig(
         self, uid: str, cluster: str, user: str, login: Mapping[str, Any] | None
@@ -139,10 +195,10 @@ class Fleet:
         Whoever waits for the server does not wait for ever for one that does neither.
         """
         self._try_look()
+        self._loop = asyncio.create_task(self._run())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(START_SECONDS):
                 await asyncio.gather(*(event.wait() for event in self._ready.values()))
-        self._loop = asyncio.create_task(self._run())
 
     async def stop(self) -> None:
         if self._loop is not None:
@@ -178,41 +234,76 @@ class Fleet:
         staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
         running = {uid for uid in staying if not wanted[uid].is_stopped}
         for uid, cluster in wanted.items():
-            failure = self._failures.get(uid)
-            is_up_to_them = failure and cluster.operation in (None, failure.operation)
-            if uid not in running or uid in self._tasks or is_up_to_them:
-                continue
-            self._failures.pop(uid, None)
-            self._ready[uid] = asyncio.Event()
-            self._tasks[uid] = asyncio.create_task(self._keep(cluster))
+            if uid in running and uid not in self._tasks and self._is_due(cluster):
+                self._ready.setdefault(uid, asyncio.Event())
+                self._tasks[uid] = asyncio.create_task(self._keep(cluster))
         for uid in self._tasks.keys() - running:
             self._end(uid)
+        for uid in self._folders() - staying - self._tasks.keys() - self._kept_files.keys():
+            self._remove(uid)
+        for known in (self._setbacks, self._ready):
+            for uid in known.keys() - wanted.keys():
+                del known[uid]
+        for uid in self._kept_files.keys() & staying:
+            del self._kept_files[uid]
+
+    def _is_due(self, wanted: WantedCluster) -> bool:
+        """Whether to start a cluster now."""
+        setback = self._setbacks.get(wanted.uid)
+        if setback and not setback.is_of(wanted.operation):
+            del self._setbacks[wanted.uid]
+            return True
+        return setback is None or time.monotonic() >= setback.again
+
+    def _folders(self) -> set[str]:
+        """The uids of the clusters of which there are files."""
         folder = self._settings.folder
-        folders = {path.name for path in folder.iterdir() if path != records(folder)}
-        for uid in folders - staying - self._tasks.keys():
-            shutil.rmtree(self._folder(uid), ignore_errors=True)
-        self._failures = {uid: why for uid, why in self._failures.items() if uid in wanted}
+        return {path.stem for path in folder.iterdir() if path.is_dir()} - {records(folder).stem}
+
+    def _remove(self, uid: str) -> None:
+        """Removes the files of a cluster. Where that fails, it is not tried at each look."""
+        # First under another name: no cluster begins with half of them.
+        going = self._folder(uid).with_suffix(".going")
+        try:
+            for folder in (going, self._folder(uid)):
+                if folder.exists():
+                    shutil.rmtree(folder.rename(going))
+        except OSError as error:
+            reason = f"The files of the cluster's control plane cannot be removed: {error}"
+            self._kept_files[uid] = reason
+            # Of a part of its files it is not started again, unless somebody asks for that.
+            operation = self._setbacks[uid].operation if uid in self._setbacks else None
+            self._setbacks[uid] = _Setback(reason, operation, ATTEMPTS, math.inf)
+            sys.stderr.write(f"{reason}\n")
 
     async def _keep(self, wanted: WantedCluster) -> None:
         uid = wanted.uid
         try:
-            for attempt in range(ATTEMPTS):
-                try:
-                    await self._live(wanted)
-                except ControlPlaneError:
-                    if attempt == ATTEMPTS - 1:
-                        raise
-        except ControlPlaneError as error:
-            self._failures[uid] = _Failure(str(error), wanted.operation)
-        except Exception:
-            traceback.print_exc()
-            reason = "The rehearsal failed; see its server.log."
-            self._failures[uid] = _Failure(reason, wanted.operation)
+            await self._live(wanted)
+        except Exception as error:
+            self._set_back(wanted, error)
         finally:
-            self._ready[uid].set()
+            self._up.pop(uid, None)
             self._ending.discard(uid)
             self._tasks.pop(uid, None)
             self._woken.set()
+
+    def _set_back(self, wanted: WantedCluster, error: Exception) -> None:
+        """Has a cluster that ended started again: some times at once, then ever more slowly."""
+        uid, moment = wanted.uid, time.monotonic()
+        before = self._setbacks.get(uid)
+        was_steady = moment - self._up.get(uid, moment) > STEADY_SECONDS
+        attempts = before.attempts + 1 if before and not was_steady else 1
+        pause = min(2.0 ** (attempts - ATTEMPTS), LONGEST_PAUSE) if attempts >= ATTEMPTS else 0.0
+        reason = _reason(error)
+        operation = wanted.operation or (before.operation if before else None)
+        self._setbacks[uid] = _Setback(reason, operation, attempts, moment + pause)
+        sys.stderr.write(
+            f"The control plane of {wanted.name} ended; it is started again in {pause:.0f} s.\n"
+            f"{reason}\n"
+        )
+        if attempts >= ATTEMPTS:
+            self._ready[uid].set()
 
     async def _live(self, wanted: WantedCluster) -> None:
         """A cluster from the start of its processes to their end."""
@@ -227,6 +318,7 @@ class Fleet:
             await plane.start(api)
             era, time_scale = self._settings.era, self._settings.time_scale
             self._running[uid] = cluster = Cluster(plane, api, self._source, era, time_scale)
+            self._up[uid] = time.monotonic()
             self._ready[uid].set()
             await cluster.run(lambda: self._wish(uid))
         finally:
@@ -239,3 +331,17 @@ class Fleet:
 
     def _folder(self, uid: str) -> Path:
         return self._settings.folder / uid
+
+
+def _reason(error: Exception) -> str:
+    """Why a cluster ended, in words; a fault of the rehearsal's own is in the log."""
+    if isinstance(error, ExceptionGroup):
+        return "\n".join(dict.fromkeys(map(_reason, error.exceptions)))
+    if isinstance(error, ControlPlaneError):
+        return str(error)
+    if isinstance(error, ApiError):
+        return f"Its API server refuses what the rehearsal asks for: {error}"
+    if isinstance(error, OSError):
+        return str(error)
+    traceback.print_exception(error)
+    return "The rehearsal failed; see its server.log."

@@ -159,7 +159,11 @@ class FleetControlPlanes:
         resources = self._store.worked_on_by(operation)
         if kind in ("group delete", "cluster delete"):
             inside = [inner for resource in resources for inner in self._store.within(resource.id)]
-            return any(fleet.has(_uid(inner)) for inner in inside if inner.type == clusters.TYPE)
+            uids = [_uid(inner) for inner in inside if inner.type == clusters.TYPE]
+            for reason in filter(None, map(fleet.removal_failure, uids)):
+                self._fail(operation, Refusal("ControlPlaneFailed", reason))
+                return False
+            return any(map(fleet.has, uids))
         if kind == "cluster stop":
             return any(fleet.runs(_uid(one)) for one in resources if one.type == clusters.TYPE)
         owners = [
@@ -171,11 +175,14 @@ class FleetControlPlanes:
             failure = fleet.failure(uid, own)
             refusal = Refusal("ControlPlaneFailed", failure) if failure else None
             if refusal := refusal or fleet.refusal(uid, operation):
-                operations.fail_when_due(self._store, operation, asdict(refusal))
+                self._fail(operation, refusal)
                 return False
             if not fleet.is_settled(uid, operation):
                 return True
         return False
+
+    def _fail(self, operation: str, refusal: Refusal) -> None:
+        operations.fail_when_due(self._store, operation, asdict(refusal))
 
     def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
         """Returns the nodes of a pool, as Kubernetes knows them."""
@@ -193,7 +200,8 @@ class FleetControlPlanes:
         login = sign_in.login(entra) if entra else None
         value = self.fleet.kubeconfig(uid, cluster.name, user, login)
         if value is None:
-            reason = self.fleet.failure(uid) or f"The cluster is {cluster.state}."
+            state = "being started" if cluster.state == "Succeeded" else cluster.state
+            reason = self.fleet.failure(uid) or f"The cluster is {state}."
             raise errors.ArmError(errors.NO_CREDENTIALS_YET, name=cluster.name, reason=reason)
         return {"kubeconfigs": [{"name": role, "value": value}]}
 

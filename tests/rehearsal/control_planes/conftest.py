@@ -164,7 +164,16 @@ def until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) ->
 
 def processes_of(home: Path) -> list[int]:
     """The numbers of the running processes that name a folder in their command line."""
-    found = []
+    return list(_programs(home))
+
+
+def parts_of(home: Path) -> dict[str, int]:
+    """The numbers of a cluster's processes, by their programs' names."""
+    return {program: pid for pid, program in _programs(home).items()}
+
+
+def _programs(home: Path) -> dict[int, str]:
+    found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             line = (folder / "cmdline").read_bytes()
@@ -172,7 +181,7 @@ def processes_of(home: Path) -> list[int]:
         except OSError:
             continue
         if f"{home}/kubernetes".encode() in line and state != "Z":
-            found.append(int(folder.name))
+            found[int(folder.name)] = Path(line.split(b"\0")[0].decode()).name
     return found
 
 

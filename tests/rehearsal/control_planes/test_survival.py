@@ -1,0 +1,149 @@
+"""Any part of a control plane is killed at any time: it comes back, and the cluster goes on."""
+
+import contextlib
+import hashlib
+import http.client
+import os
+import signal
+import ssl
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+import yaml
+
+from kube.objects import is_true
+from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
+from tests.rehearsal.control_planes.conftest import (
+    JOB,
+    PATIENCE,
+    Cluster,
+    NewCluster,
+    V,
+    parts_of,
+    until,
+)
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+SERVERS = ("etcd", "kube-apiserver")
+WORKERS = ("kube-controller-manager", "kube-scheduler", "kwok")
+PARTS = {*SERVERS, *WORKERS}
+KEPT = "nodes,namespaces,serviceaccounts,configmaps,secrets"
+
+
+def kill(cluster: Cluster, parts: Iterable[str]) -> None:
+    """Kills parts of a control plane, and waits until others have taken their places."""
+    home = cluster.azure.cloud.home
+    victims = {part: parts_of(home)[part] for part in parts}
+    for pid in victims.values():
+        os.kill(pid, signal.SIGKILL)
+
+    def is_replaced() -> bool:
+        present = parts_of(home)
+        return present.keys() == PARTS and not victims.items() & present.items()
+
+    until(is_replaced, f"others are there for {', '.join(victims)}")
+
+
+def kill_all(cluster: Cluster) -> None:
+    """Kills what is there of a control plane, which may be ending anyway."""
+    for pid in parts_of(cluster.azure.cloud.home).values():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def content(cluster: Cluster) -> Any:
+    """What has to be the same before and after: addresses, certificates and objects."""
+    files = sorted((cluster.files / "certificates").iterdir())
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in files]
+    uids = cluster.kubectl("get", KEPT, "-o", "jsonpath={..metadata.uid}")
+    return cluster.credentials(), digests, sorted(uids.split())
+
+
+def has_come_back(cluster: Cluster, before: Any) -> None:
+    until(lambda: answers(cluster), "its server answers")
+    assert content(cluster) == before
+    until(
+        lambda: all(is_true(node, "Ready") for node in cluster.objects("nodes")),
+        "its nodes are ready",
+    )
+
+
+def answers(cluster: Cluster) -> bool:
+    """Whether the API server is ready, where it has been all the time."""
+    config = yaml.safe_load(cluster.kubeconfig.read_text())
+    host = config["clusters"][0]["cluster"]["server"].removeprefix("https://")
+    folder = cluster.files / "certificates"
+    context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
+    context.load_cert_chain(folder / "user.pem", folder / "user-key.pem")
+    connection = http.client.HTTPSConnection(host, timeout=10, context=context)
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    return False
+
+
+def run_job(cluster: Cluster) -> None:
+    """Runs the article's job on a GPU from its beginning to its end."""
+    cluster.apply(JOB)
+    until(lambda: [job for job in cluster.objects("jobs") if is_true(job, "Complete")], "it ran")
+    cluster.kubectl("delete", "-f", JOB)
+
+
+def test_each_part_and_all_of_them_at_work(
+    start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
+) -> None:
+    """A watch that a dying API server broke ended the cluster for good, whose etcd was healthy."""
+    cluster = new(start())()
+    cluster.put_pool("gpu", vmSize="Standard_NC8as_T4_v3")
+    cluster.install_plugin()
+    for kind in ("configmap", "secret generic"):
+        cluster.kubectl("create", *kind.split(), "kept", "--from-literal=a=b")
+    cluster.kubectl("create", "serviceaccount", "kept")
+    run_job(cluster)
+    before = content(cluster)
+
+    for part in WORKERS:
+        kill(cluster, [part])
+    has_come_back(cluster, before)
+    for victims in (["etcd"], ["kube-apiserver"], ["kube-apiserver", "kwok"], PARTS):
+        kill(cluster, victims)
+        has_come_back(cluster, before)
+    run_job(cluster)
+    # A change that is asked for while nobody is there to make it is made afterwards.
+    kill_all(cluster)
+    cluster.put_pool("gpu", vmSize="Standard_NC8as_T4_v3", count=2)
+    assert len(cluster.nodes("gpu")) == 2
+    assert cluster.pool("gpu")["provisioningState"] == "Succeeded"
+
+
+def test_each_part_at_its_start_and_at_its_stop(
+    start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
+) -> None:
+    """Each part is killed as soon as it is there: the creation takes longer, and succeeds."""
+    azure = start()
+    cluster, home = new(azure)(put=False), azure.cloud.home
+    path = f"{cluster.path}{V}"
+
+    def kill_each_as_it_comes() -> None:
+        left = set(PARTS)
+        while left:
+            for part in left & parts_of(home).keys():
+                os.kill(parts_of(home)[part], signal.SIGKILL)
+                left.remove(part)
+
+    assert azure.call("PUT", path, new_cluster()).status == 201
+    kill_each_as_it_comes()
+    wait_until_made(azure, cluster.path, PATIENCE)
+    cluster.kubectl("create", "configmap", "kept", "--from-literal=a=b")
+    before = cluster.credentials()
+
+    assert azure.call("POST", f"{cluster.path}/stop{V}").status == 202
+    kill_all(cluster)
+    wait_until_made(azure, cluster.path, PATIENCE)
+    assert azure.call("POST", f"{cluster.path}/start{V}").status == 202
+    kill_each_as_it_comes()
+    wait_until_made(azure, cluster.path, PATIENCE)
+    assert cluster.credentials() == before
+    assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
