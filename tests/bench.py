@@ -15,11 +15,11 @@ from engine import Engine
 from rehearsal.cloud import Cloud
 from tests.names import unique
 from tests.request_log import RequestLog
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 # The command of the environment in which the tests run.
 AKSGPU = Path(sys.executable).with_name("aksgpu")
-SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Bench:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE,
             check=False,
         )
         assert (ended.returncode != 0) == fails, ended.stdout

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine import ensure_kubernetes
 from tests.bench import Bench
+from tests.waiting import PATIENCE
 
 GPU = "nvidia.com/gpu"
 
@@ -24,7 +25,7 @@ class ClusterBench(Bench):
             input=json.dumps(content) if content else None,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
             env=self.environment,
         )

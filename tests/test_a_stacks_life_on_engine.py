@@ -14,7 +14,7 @@ from tests.old_program.test_pools import V, live_count, path, scale
 from tests.rehearsal.conftest import Azure
 
 # Some twenty runs of Pulumi each.
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 FOREIGN = """
 from components import *

@@ -14,6 +14,7 @@ from tests.cluster_bench import ClusterBench
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure
 from tests.test_clusters_life_on_engine import cluster_path
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -28,7 +29,7 @@ def kubectl(folder: Path, config: Any, environment: dict[str, str]) -> Any:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -19,6 +19,7 @@ from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
 from tests.rehearsal.conftest import Azure
+from tests.waiting import PATIENCE
 
 README = (ROOT / "README.md").read_text()
 # The plug-ins that Pulumi would download.
@@ -26,7 +27,6 @@ STAND_INS = {
     name: ROOT / "rehearsal" / "stand_ins" / name.replace("-", "_")
     for name in ("azure-native", "kubernetes")
 }
-SECONDS = 600
 V = "?api-version=2021-04-01"
 
 
@@ -93,7 +93,6 @@ def plug_ins(folder: Path) -> Path:
 
 @pytest.mark.engine
 @pytest.mark.long
-@pytest.mark.timeout(900)
 def test_the_commands_take_an_empty_subscription_to_a_running_stack(
     engine: Engine, subscription: Cloud, tmp_path: Path
 ) -> None:
@@ -134,7 +133,7 @@ def test_the_commands_take_an_empty_subscription_to_a_running_stack(
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=SECONDS,
+        timeout=2 * PATIENCE,
         check=False,
     )
 

@@ -9,10 +9,10 @@ from typing import Any, Self
 import pytest
 import yaml
 
-from tests.bench import ROOT, SECONDS, Bench
+from tests.bench import ROOT, Bench
 from tests.names import unique
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 POOL_API = "api-version=2026-08-01"
 
@@ -48,7 +48,7 @@ class PreviewBench(Bench):
             env=self.environment,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE,
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
@@ -71,7 +71,7 @@ class PreviewBench(Bench):
             yield update
         finally:
             update.kill()
-            update.communicate(timeout=SECONDS)
+            update.communicate(timeout=PATIENCE)
 
     def wait_for_request(self, method: str, path_part: str) -> None:
         until(lambda: self.requests(method, path_part), f"there is a {method} of {path_part}")

@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from tests.aks_preview.conftest import Aks, PreviewBench
-from tests.bench import SECONDS
 from tests.faults import Faults
 from tests.processes import children_of, command_lines, is_running
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -262,7 +261,7 @@ def test_operation_stuck_until_cancelled(
         preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
         os.kill(update.pid, signal.SIGINT)
         # The operation never ends: whatever waits for it outlasts any limit.
-        said, _ = update.communicate(timeout=SECONDS)
+        said, _ = update.communicate(timeout=PATIENCE)
 
     assert update.returncode != 0
     assert "The update was cancelled" in said
@@ -276,7 +275,7 @@ def test_throttled_until_cancelled(preview_bench: PreviewBench, aks: Aks, faults
     with preview_bench.running_up(aks.program()) as update:
         preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
         os.kill(update.pid, signal.SIGINT)
-        said, _ = update.communicate(timeout=SECONDS)
+        said, _ = update.communicate(timeout=PATIENCE)
 
     assert "The update was cancelled" in said
     assert preview_bench.resources() == {}
@@ -299,7 +298,7 @@ def test_a_pool_goes_on_after_its_update_was_killed(
         begun = descendants(update.pid)
         assert any("aks_preview" in begun[process] for process in begun)
         os.kill(update.pid, signal.SIGKILL)
-        update.wait(SECONDS)
+        update.wait(PATIENCE)
     # What it has started ends by itself: nobody is left to work for.
     until(lambda: not any(map(is_running, begun)), f"none of {begun} is left")
     preview_bench.pulumi("cancel", "--yes")
@@ -321,7 +320,7 @@ def test_a_pool_goes_on_after_its_update_was_killed(
         for process, command in descendants(update.pid).items():
             if "aks_preview" in command:
                 os.kill(process, signal.SIGKILL)
-        update.communicate(timeout=SECONDS)
+        update.communicate(timeout=PATIENCE)
     faults.lift()
     taken_over(preview_bench, aks, program)
     kept = preview_bench.resources()["pool"]
@@ -350,7 +349,7 @@ def test_azure_natives_pool_goes_on_by_an_import_in_its_place(
     with preview_bench.running_up(program) as update:
         until(lambda: puts(preview_bench, aks) > made, "the new pool is being made")
         os.kill(update.pid, signal.SIGKILL)
-        update.wait(SECONDS)
+        update.wait(PATIENCE)
     faults.lift()
 
     preview_bench.pulumi("cancel", "--yes")

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from tests.aks_preview.conftest import Aks, PreviewBench
-from tests.bench import ROOT, SECONDS
+from tests.bench import ROOT
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -25,7 +26,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, others = folder / "source", shutil.ignore_patterns(".*", "build", "tests", "*.egg-info")
     shutil.copytree(ROOT, source, ignore=others)
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    subprocess.run([*build, "--wheel-dir", folder, str(source)], check=True, timeout=SECONDS)
+    subprocess.run([*build, "--wheel-dir", folder, str(source)], check=True, timeout=PATIENCE)
     venv.create(folder / "venv", symlinks=True)
     packages = folder / "venv" / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:

@@ -18,8 +18,7 @@ from tests.aks_preview.odd.driver import Driver, configuration_for
 from tests.aks_preview.odd.test_instrument import POOL_INPUTS
 from tests.aks_preview.test_interrupts import SilentAzure
 from tests.bench import ROOT
-
-_PATIENCE = 60
+from tests.waiting import PATIENCE
 
 
 @asynccontextmanager
@@ -66,7 +65,7 @@ class Engine:
 
 async def port_of(process: Process) -> int:
     assert process.stdout is not None
-    return int(await asyncio.wait_for(process.stdout.readline(), _PATIENCE))
+    return int(await asyncio.wait_for(process.stdout.readline(), PATIENCE))
 
 
 def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
@@ -96,12 +95,12 @@ def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
             azure.bend("token", refused)
             assert "invalid_client" in (await driver.create(POOL_INPUTS)).error
             working = asyncio.ensure_future(driver.create(POOL_INPUTS))
-            await asyncio.wait_for(azure.is_asked.wait(), _PATIENCE)
+            await asyncio.wait_for(azure.is_asked.wait(), PATIENCE)
             process.terminate()
-            outcome = await asyncio.wait_for(working, _PATIENCE)
+            outcome = await asyncio.wait_for(working, PATIENCE)
             assert "The update was cancelled" in outcome.error
             assert (outcome.id, bool(outcome.reasons)) == (POOL, True)
-            assert await asyncio.wait_for(process.wait(), _PATIENCE) == 0
+            assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
             assert process.stderr is not None
             assert await process.stderr.read() == b""
             azure.is_over.set()
@@ -117,8 +116,8 @@ def test_a_provider_ends_with_its_engine() -> None:
         async with AsyncExitStack() as still_running:
             async with engine.listening() as address:
                 process = await still_running.enter_async_context(running(address))
-                await asyncio.wait_for(engine.is_known.wait(), _PATIENCE)
-            assert await asyncio.wait_for(process.wait(), _PATIENCE) == 0
+                await asyncio.wait_for(engine.is_known.wait(), PATIENCE)
+            assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
             assert process.stderr is not None
             assert await process.stderr.read() == b""
 
@@ -137,7 +136,7 @@ def test_a_provider_ends_that_nobody_reads(by: Sequence[str]) -> None:
         ):
             os.close(reading)
             os.close(writing)
-            assert await asyncio.wait_for(process.wait(), _PATIENCE) == 0
+            assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
             assert process.stderr is not None
             assert await process.stderr.read() == b""
 

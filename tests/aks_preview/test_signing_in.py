@@ -259,6 +259,7 @@ def test_one_metadata_endpoint_that_is_silent_is_asked_for_all() -> None:
 def test_a_silent_issuer_of_tokens_keeps_nobody_waiting() -> None:
     """It was asked within the event loop: the provider heard nothing else, no cancellation too."""
     azure = SilentAzure(ASKED_FOR)
+    has_answered = asyncio.Event()
 
     async def another(provider: Driver) -> Outcome:
         working = asyncio.ensure_future(create(provider))
@@ -269,6 +270,7 @@ def test_a_silent_issuer_of_tokens_keeps_nobody_waiting() -> None:
             news=POOL_INPUTS,
         )
         assert not answer.failures
+        has_answered.set()
         return await working
 
     async def cancelled() -> Outcome:
@@ -277,8 +279,7 @@ def test_a_silent_issuer_of_tokens_keeps_nobody_waiting() -> None:
             url = f"{azure.url}/runner"
             async with driving(azure, **with_oidc(oidcRequestUrl=url)) as provider:
                 working = asyncio.ensure_future(another(provider))
-                await azure.is_asked.wait()
-                await asyncio.sleep(0.1)
+                await has_answered.wait()
                 await provider.provider.cancel()
                 outcome = await asyncio.wait_for(working, 25)
                 azure.is_over.set()

@@ -20,7 +20,7 @@ from tests.old_program.test_pools import V, live_count, path
 from tests.rehearsal.conftest import Azure
 
 # Some ten runs of Pulumi each.
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = """
 from components import *

@@ -15,7 +15,7 @@ from tests.rehearsal.conftest import Azure
 from tests.test_stacks_on_engine import POOL, stack, up
 
 # Some ten runs of Pulumi each.
-pytestmark = [pytest.mark.engine, pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 BARE = {**POOL, "tainted": False}
 SCALED = {"minCount": 1, "maxCount": 3}

@@ -18,8 +18,8 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2, provider_pb2_grpc
 
 from tests.bench import ROOT
+from tests.waiting import PATIENCE
 
-_SECONDS = 60
 # The binaries of real plug-ins carry schemas of many megabytes.
 _CHANNEL_OPTIONS = [("grpc.max_receive_message_length", 400 * 1024 * 1024)]
 
@@ -79,7 +79,7 @@ class Running:
         request = provider_pb2.CheckRequest(
             urn=_urn(token), name="it", type=token, olds=_struct({}), news=_struct(inputs)
         )
-        answer = self._stub.Check(request, timeout=_SECONDS)
+        answer = self._stub.Check(request, timeout=PATIENCE)
         return _plain(answer.inputs), list(answer.failures)
 
     def diff(
@@ -90,12 +90,12 @@ class Running:
         new: Mapping[str, Any],
     ) -> Change:
         """What comes of new inputs, for a resource with old ones and a state."""
-        return _change(self._stub.Diff(_diff(token, old, state, new), timeout=_SECONDS))
+        return _change(self._stub.Diff(_diff(token, old, state, new), timeout=PATIENCE))
 
     def diff_config(self, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
         """What comes of new arguments of the provider itself."""
         request = _diff(f"pulumi:providers:{name}", old, old, new)
-        return _change(self._stub.DiffConfig(request, timeout=_SECONDS))
+        return _change(self._stub.DiffConfig(request, timeout=PATIENCE))
 
     def read(
         self,
@@ -113,7 +113,7 @@ class Running:
             properties=_struct(state),
             inputs=None if inputs is None else _struct(inputs),
         )
-        answer = self._stub.Read(request, timeout=_SECONDS)
+        answer = self._stub.Read(request, timeout=PATIENCE)
         return Found(answer.id, _plain(answer.inputs), _plain(answer.properties))
 
 
@@ -168,7 +168,7 @@ def running(
                 yield Running(stub)
         finally:
             process.kill()
-            process.communicate(timeout=_SECONDS)
+            process.communicate(timeout=PATIENCE)
 
 
 def _configure(stub: Any, plugin: Plugin) -> None:
@@ -180,7 +180,7 @@ def _configure(stub: Any, plugin: Plugin) -> None:
         sends_old_inputs=True,
         sends_old_inputs_to_delete=True,
     )
-    stub.Configure(request, timeout=_SECONDS)
+    stub.Configure(request, timeout=PATIENCE)
 
 
 class _Engine(engine_pb2_grpc.EngineServicer):

@@ -15,7 +15,7 @@ import pytest
 
 from engine.build import ModuleFile, Target, build
 from engine.errors import EngineUnavailableError, WayClosedError
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
 
@@ -92,7 +92,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
 def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> None:
     first, second = bench.start(), bench.start()
     try:
-        output = first.communicate(timeout=60)[0] + second.communicate(timeout=60)[0]
+        output = first.communicate(timeout=PATIENCE)[0] + second.communicate(timeout=PATIENCE)[0]
     finally:
         first.kill()
         second.kill()
@@ -111,7 +111,7 @@ def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal
     try:
         until(lambda: bench.compiled() > 5, "a few packages were compiled")
         run.send_signal(how)
-        run.communicate(timeout=60)
+        run.communicate(timeout=PATIENCE)
         [(go, _)] = bench.builds()
         until(lambda: not group_exists(go), "the build had ended with its run")
     finally:

@@ -16,6 +16,7 @@ from engine.kubernetes_release import fetch_folder, fetched_folder
 from engine.pins import SITES
 from engine.versions import ETCD, KUBERNETES, KWOK
 from tests.engine.releases import SCRIPT, Site, archive, served
+from tests.waiting import PATIENCE
 
 OF_KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 ALL = {*OF_KUBERNETES, "etcd", "kwok"}
@@ -158,7 +159,7 @@ def test_this_machines_binaries_say_their_versions(name: str) -> None:
     found = ensure_kubernetes()
     words = {"kubectl": ["version", "--client"]}.get(name, ["--version"])
     answer = subprocess.run(
-        [found.folder / name, *words], capture_output=True, text=True, check=True, timeout=60
+        [found.folder / name, *words], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     version = {"etcd": ETCD, "kwok": KWOK}.get(name, KUBERNETES)
     assert version in answer.stdout

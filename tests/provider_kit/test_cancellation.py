@@ -3,6 +3,7 @@ import asyncio
 import pytest
 
 from provider_kit.cancellation import Cancellation, CancelledUpdateError
+from tests.waiting import PATIENCE
 
 
 def test_gives_the_result_of_what_it_watches() -> None:
@@ -16,14 +17,14 @@ def test_ends_what_it_watches_at_once() -> None:
 
         async def work() -> None:
             try:
-                await asyncio.sleep(60)
+                await asyncio.sleep(10 * PATIENCE)
             finally:
                 ended.set()
 
         asyncio.get_running_loop().call_later(0.01, cancellation.ask)
         with pytest.raises(CancelledUpdateError):
             await cancellation.watch(work())
-        await asyncio.wait_for(ended.wait(), 1)
+        await asyncio.wait_for(ended.wait(), PATIENCE)
         return True
 
     assert asyncio.run(run())

@@ -23,6 +23,7 @@ from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.names import unique
 from tests.request_log import RequestLog
+from tests.waiting import PATIENCE, until
 
 API_VERSION = "2026-08-01"
 # Operations of some hundredths of a second, for tests that wait for their end...
@@ -128,7 +129,7 @@ class Azure:
         below = path[1:] if path.startswith("//") else self.subscription + path
         context = ssl.create_default_context(cafile=self.ca)
         host = self.cloud.url.removeprefix("https://")
-        connection = http.client.HTTPSConnection(host, timeout=10, context=context)
+        connection = http.client.HTTPSConnection(host, timeout=PATIENCE, context=context)
         connection.request(method, below, json.dumps(body) if body is not None else None, sent)
         response = connection.getresponse()
         content = response.read()
@@ -176,14 +177,12 @@ class Azure:
         part = path_part.lower()
         return [line for line in self._log.lines() if part in line["path"].lower()]
 
-    def wait(self, path: str, is_done: Callable[[Reply], bool], seconds: float = 10) -> Reply:
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+    def wait(self, path: str, is_done: Callable[[Reply], bool]) -> Reply:
+        def done() -> Reply | None:
             reply = self.call("GET", path)
-            if is_done(reply):
-                return reply
-            time.sleep(0.01)
-        raise AssertionError(f"{path} is still {reply}")
+            return reply if is_done(reply) else None
+
+        return until(done, f"{path} is as it should be")
 
 
 @pytest.fixture
@@ -311,11 +310,10 @@ def new_cluster(**properties: Any) -> dict[str, Any]:
     }
 
 
-def wait_until_made(azure: Azure, path: str, seconds: float = 10) -> None:
+def wait_until_made(azure: Azure, path: str) -> None:
     azure.wait(
         f"{path}?api-version={API_VERSION}",
         lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
-        seconds,
     )
 
 
@@ -325,4 +323,4 @@ def signed(azure: Azure, **claims: Any) -> str:
     key = serialization.load_pem_private_key(pem, None)
     assert isinstance(key, rsa.RSAPrivateKey)
     now = int(time.time())
-    return jwt.encode({"aud": azure.cloud.url, "exp": now + 60, **claims}, key, "RS256")
+    return jwt.encode({"aud": azure.cloud.url, "exp": now + 3600, **claims}, key, "RS256")

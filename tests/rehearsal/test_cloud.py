@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,14 +16,14 @@ import pytest
 from rehearsal import cloud
 from rehearsal.cloud import Cloud, CloudError
 from tests.processes import is_running
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 Start = Callable[..., Cloud]
 
 
 @pytest.fixture
 def bystander() -> Iterator["subprocess.Popen[bytes]"]:
-    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(10000)"])
     yield process
     process.kill()
     process.wait()
@@ -72,7 +71,7 @@ def test_two_starts_at_once_start_one_server(tmp_path: Path) -> None:
             check=True,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
         ).stdout.strip()
 
     try:
@@ -157,12 +156,9 @@ def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:
-        deadline = time.monotonic() + 20
-        while cloud.find(tmp_path) is None:
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        until(lambda: cloud.find(tmp_path), "the server answers")
         process.send_signal(number)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.wait()
@@ -172,7 +168,7 @@ def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None
 def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     running = start_cloud()
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(running.home)]
-    second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=20)
+    second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert second.returncode == 1
     assert "Another server is running" in second.stderr
     assert cloud.find(running.home) == running
@@ -204,7 +200,7 @@ def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
         [sys.executable, "-c", script],
         check=True,
         env={"PATH": os.environ["PATH"], **environment},
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

@@ -15,8 +15,8 @@ from aksgpu.outcome import Cause
 from aksgpu.preflight.report import render
 from rehearsal import cloud
 from tests.aksgpu.preflight.conftest import T4, Place
-from tests.bench import AKSGPU, SECONDS
-from tests.waiting import until
+from tests.bench import AKSGPU
+from tests.waiting import PATIENCE, until
 
 
 def run(
@@ -68,7 +68,7 @@ def test_the_way_in_is_that_of_the_environment(place: Place, tmp_path: Path) -> 
 def test_an_interrupt_is_told_as_such(place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     # Longer than this test waits: what waits for the answer has not been interrupted.
-    place.fault({"path": "/skus", "delay": 2 * SECONDS})
+    place.fault({"path": "/skus", "delay": 2 * PATIENCE})
     command = subprocess.Popen(
         [AKSGPU, "preflight", "--stack", "test", "--json"],
         cwd=tmp_path,
@@ -80,7 +80,7 @@ def test_an_interrupt_is_told_as_such(place: Place, tmp_path: Path) -> None:
     try:
         until(lambda: place.azure.requests("/usages"), "Azure is asked")
         command.send_signal(signal.SIGINT)
-        printed, said = command.communicate(timeout=SECONDS)
+        printed, said = command.communicate(timeout=PATIENCE)
     finally:
         command.kill()
     assert command.returncode == Cause.INTERRUPTED.exit_code

@@ -7,10 +7,10 @@ import pytest
 
 from rehearsal import cloud
 from tests.aksgpu.rehearse.newcomer import Newcomer
-from tests.bench import ROOT, SECONDS
+from tests.bench import ROOT
 from tests.faults import Faults
 from tests.processes import children_of, is_running
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.engine
 
@@ -34,7 +34,7 @@ def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int
     started = children_of(process.pid) if number == signal.SIGKILL else []
     for group in (process.pid, *started):
         os.killpg(group, number)
-    said, _ = process.communicate(timeout=SECONDS)
+    said, _ = process.communicate(timeout=PATIENCE)
     faults.lift()
     return process.returncode, said
 

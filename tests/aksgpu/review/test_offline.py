@@ -17,9 +17,9 @@ from aksgpu.outcome import Cause
 from rehearsal import cloud
 from tests.aksgpu.review.make_example import FORMATS, KEPT, TERMINAL, make_example
 from tests.aksgpu.review.pull_request import STACK, git, make_pull_request, run_review
-from tests.bench import ROOT, SECONDS
+from tests.bench import ROOT
 from tests.processes import command_lines
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.engine
 
@@ -290,7 +290,7 @@ def test_an_interrupted_review_reports_and_leaves_nothing(
     try:
         until(reached.exists, "the program is at work")
         process.send_signal(number)
-        said, complained = process.communicate(timeout=SECONDS)
+        said, complained = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
 

@@ -24,6 +24,7 @@ from rehearsal.cloud import Cloud
 from tests.names import unique
 from tests.rehearsal.arm.odd_bodies import ANYTHING, places, twisted, with_value
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
+from tests.waiting import PATIENCE
 
 V = f"?api-version={API_VERSION}"
 VERSIONS = st.sampled_from([API_VERSION, "2023-11-01", "2026-08-02-preview"])
@@ -54,7 +55,7 @@ class Line:
         if self._connection is None:
             host = self.azure.cloud.url.removeprefix("https://")
             context = ssl.create_default_context(cafile=self.azure.ca)
-            self._connection = http.client.HTTPSConnection(host, timeout=10, context=context)
+            self._connection = http.client.HTTPSConnection(host, timeout=PATIENCE, context=context)
         sent = {
             "Authorization": f"Bearer {self.azure.own_token()}",
             "Content-Type": "application/json",

@@ -115,11 +115,13 @@ def test_a_failed_deletion_leaves_what_it_should_have_deleted(azure: Azure, scri
 
 
 def test_an_operation_that_is_stuck_until_the_script_changes(azure: Azure, script: Script) -> None:
-    script({"method": "PUT", "operation": "stuck"})
+    script({"method": "PUT", "path": "agentPools/gpu$", "operation": "stuck"})
     answer = azure.call("PUT", POOL, BODY)
     operation = azure.below(answer.headers["Azure-AsyncOperation"])
 
-    time.sleep(0.2)  # ten times as long as it would take
+    other = POOL.replace("gpu", "other")
+    assert azure.call("PUT", other, BODY).status == 201
+    azure.wait(other, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
     assert azure.call("GET", operation).body["status"] not in ENDED
     assert azure.call("PUT", POOL, BODY).status == 409
 

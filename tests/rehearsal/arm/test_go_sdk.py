@@ -16,6 +16,7 @@ from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.faults import Faults
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
+from tests.waiting import PATIENCE
 
 pytestmark = [
     pytest.mark.long,
@@ -69,7 +70,7 @@ def test_a_program_of_the_sdk_for_go(program: Path, made: Cloud, withheld: tuple
         env=os.environ | made.environment() | {"SSL_CERT_FILE": str(made.ca_bundle)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,8 @@ import ssl
 from collections.abc import Callable
 from typing import Any
 
+from tests.waiting import PATIENCE
+
 V = "?api-version=2026-08-01"
 
 
@@ -38,7 +40,7 @@ def test_failures_are_written_down_as_well(azure: Any) -> None:
 def test_a_body_that_is_no_json_is_not_repeated(azure: Any, group: str) -> None:
     host = azure.cloud.url.removeprefix("https://")
     context = ssl.create_default_context(cafile=azure.ca)
-    connection = http.client.HTTPSConnection(host, timeout=10, context=context)
+    connection = http.client.HTTPSConnection(host, timeout=PATIENCE, context=context)
     path = f"{azure.subscription}/resourceGroups/{group}-unreadable{V}"
     token = azure.credential().get_token(f"{azure.cloud.url}/.default").token
     connection.request("PUT", path, "{broken", {"Authorization": f"Bearer {token}"})

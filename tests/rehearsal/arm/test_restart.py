@@ -3,7 +3,6 @@
 import datetime
 import os
 import ssl
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -51,20 +50,19 @@ def test_state_survives_and_what_runs_goes_on(
 def test_what_ran_when_the_server_stopped_is_over_when_its_time_has_passed(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
-    azure = azure_of(start_cloud(0.05))
+    azure = azure_of(start_cloud(FAST))
     azure.call("PUT", f"{GROUP}{V}", {"location": "eastus"})
     made = azure.call("PUT", f"{CLUSTER}{V}", cluster_body())
     cloud.stop(azure.cloud.home)
-    time.sleep(KINDS["cluster create"].seconds * 0.05)
     # Its duration is what it was when it began, whatever the pace of the server that sees its end.
     start_cloud(STANDSTILL)
-    assert is_succeeded(azure.call("GET", f"{CLUSTER}{V}"))
+    azure.wait(f"{CLUSTER}{V}", is_succeeded)
     ended = azure.call("GET", azure.below(made.headers["Azure-AsyncOperation"])).body
     lasted = datetime.datetime.fromisoformat(ended["endTime"]) - datetime.datetime.fromisoformat(
         ended["startTime"]
     )
     assert lasted.total_seconds() == pytest.approx(
-        KINDS["cluster create"].seconds * 0.05, abs=0.001
+        KINDS["cluster create"].seconds * FAST, abs=0.001
     )
 
 

@@ -5,7 +5,6 @@ import itertools
 import json
 import os
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +15,12 @@ import pytest
 from engine import KubernetesBinaries, ensure_kubernetes
 from rehearsal import cloud
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster
+from tests.waiting import PATIENCE, until
 
 Body = dict[str, Any]
 V = f"?api-version={API_VERSION}"
 # Ten times as fast as a rehearsal: what takes seconds there takes tenths here.
 QUICK = 0.1
-PATIENCE = 60.0
 MANIFESTS = Path(__file__).parent / "manifests"
 DAEMON_SET = MANIFESTS / "nvidia-device-plugin-ds.yaml"
 JOB = MANIFESTS / "samples-tf-mnist-demo.yaml"
@@ -49,23 +48,20 @@ class Cluster:
 
     # -- ARM
 
-    def put(self, properties: Body | None = None, wait: float = PATIENCE) -> Body:
+    def put(self, properties: Body | None = None) -> Body:
         """Creates or changes the cluster; returns it once that has succeeded."""
         body = new_cluster(**(properties or {"agentPoolProfiles": [SYSTEM_POOL]}))
-        return self._put(self.path, body, wait)
+        return self._put(self.path, body)
 
     def put_pool(self, name: str, headers: dict[str, str] | None = None, **wanted: Any) -> Body:
         """Creates or changes a pool; returns it once that has succeeded."""
         body = {"properties": {"vmSize": "Standard_D4ds_v5", "count": 1, **wanted}}
-        return self._put(f"{self.path}/agentPools/{name}", body, PATIENCE, headers)
+        return self._put(f"{self.path}/agentPools/{name}", body, headers)
 
-    def _put(
-        self, path: str, body: Body, seconds: float, headers: dict[str, str] | None = None
-    ) -> Body:
+    def _put(self, path: str, body: Body, headers: dict[str, str] | None = None) -> Body:
         reply = self.azure.call("PUT", f"{path}{V}", body, headers=headers)
         assert reply.status in (200, 201), reply
-        done: Body = until(lambda: self._succeeded(path), f"{path} has succeeded", seconds)
-        return done
+        return until(lambda: self._succeeded(path), f"{path} has succeeded")
 
     def _succeeded(self, path: str) -> Body | None:
         body: Body = self.azure.call("GET", f"{path}{V}").body
@@ -98,7 +94,7 @@ class Cluster:
             input=json.dumps(content) if content else None,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
             env=os.environ | {"HOME": str(self.folder)},
         )
@@ -151,15 +147,6 @@ class Cluster:
     @property
     def files(self) -> Path:
         return self.azure.cloud.home / "kubernetes" / self.uid
-
-
-def until(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
-    """Waits for something to come true, and says what did not when it takes too long."""
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"waited in vain until {what}"
-        time.sleep(0.05)
-    return found
 
 
 def processes_of(home: Path) -> list[int]:

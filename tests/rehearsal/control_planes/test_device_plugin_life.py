@@ -10,7 +10,7 @@ import pytest
 from rehearsal import cloud
 from tests.rehearsal.conftest import Azure
 from tests.rehearsal.control_planes.conftest import Body, Cluster, NewCluster
-from tests.waiting import until
+from tests.waiting import TIMEOUT, until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -208,14 +208,14 @@ def test_on_a_cpu_node_the_plugin_crashes_again_and_again(today: Cluster, tmp_pa
 def test_an_old_plugin_blocks_on_a_cpu_node(today: Cluster) -> None:
     """Until v0.7.0 it ran for ever, whatever it found; the article's is of those."""
     today.apply(daemon_set("system", image="mcr.microsoft.com/oss/nvidia/k8s-device-plugin:1.11"))
-    today.kubectl("rollout", "status", f"daemonset/{NAME}-system", "--timeout=30s")
+    today.kubectl("rollout", "status", f"daemonset/{NAME}-system", TIMEOUT)
     assert "Failed to initialize NVML" in logs(today)
     assert status(today)["restartCount"] == 0
 
 
 def test_told_not_to_fail_the_plugin_waits(today: Cluster) -> None:
     today.apply(daemon_set("system", {"name": "FAIL_ON_INIT_ERROR", "value": "false"}))
-    today.kubectl("rollout", "status", f"daemonset/{NAME}-system", "--timeout=30s")
+    today.kubectl("rollout", "status", f"daemonset/{NAME}-system", TIMEOUT)
     assert "No devices found. Waiting indefinitely." in logs(today)
 
 
@@ -312,6 +312,6 @@ def test_slices_by_a_name_of_their_own_make_no_pool_grow(today: Cluster, pool: s
     today.apply(worker(2, pool))
     until(lambda: today.nodes(pool), "the pool grows for a GPU by the one name")
     # The node has what the other asks for, and nothing of what it was made for.
-    today.kubectl("wait", "pod/worker1", "--for=condition=Ready", "--timeout=30s")
+    today.kubectl("wait", "pod/worker1", "--for=condition=Ready", TIMEOUT)
     assert today.objects("pods", "-l", "app=worker")[1]["status"]["phase"] == "Pending"
     assert len(today.nodes(pool)) == 1

@@ -10,8 +10,8 @@ from tests.rehearsal.control_planes.conftest import (
     NewCluster,
     V,
     processes_of,
-    until,
 )
+from tests.waiting import until
 
 
 def settled(cluster: Cluster, state: str = "Succeeded") -> None:

@@ -4,7 +4,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
 from tests.processes import is_running
+from tests.waiting import PATIENCE, until
 
 FOREVER = [sys.executable, "-c", "import time; time.sleep(600)"]
 # Takes no notice of a kind request.
@@ -76,10 +76,7 @@ def test_the_death_of_the_server_is_theirs(tmp_path: Path) -> None:
         pid = int(server.stdout.readline())
         assert is_running(pid)
         server.kill()
-    deadline = time.monotonic() + 5
-    while is_running(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not is_running(pid), "it has ended with its server")
 
 
 def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
@@ -88,7 +85,7 @@ def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]")
     stat = Path(f"/proc/{sleeper.pid}/stat").read_text()
     (folder / str(sleeper.pid)).write_text(stat.rpartition(")")[2].split()[19])
     assert end_leftovers(folder) == 1
-    assert sleeper.wait(5) == -signal.SIGKILL
+    assert sleeper.wait(PATIENCE) == -signal.SIGKILL
     assert list(folder.iterdir()) == []
 
 

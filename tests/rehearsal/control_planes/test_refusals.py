@@ -11,30 +11,30 @@ from hypothesis import strategies as st
 
 from rehearsal.arm.home import Home
 from tests.rehearsal.arm.odd_bodies import NAMES, TEXTS, with_value
-from tests.rehearsal.control_planes.conftest import PATIENCE, Body, Cluster, V, until
+from tests.rehearsal.control_planes.conftest import Body, Cluster, V
+from tests.waiting import TIMEOUT, until
 
 SIZE = {"vmSize": "Standard_D4ds_v5", "count": 1}
 # Each is right as the API has it, and together nodes cannot have them.
 TWICE = ["sku=gpu:NoSchedule", "sku=a100:NoSchedule"]
 
 
-def put(cluster: Cluster, name: str, *, seconds: float = PATIENCE, **properties: Any) -> Body:
+def put(cluster: Cluster, name: str, **properties: Any) -> Body:
     """What became of the operation that a PUT has begun."""
     body = {"properties": {**SIZE, **properties}}
     reply = cluster.azure.call("PUT", f"{cluster.path}/agentPools/{name}{V}", body)
     assert reply.status in (200, 201), reply
-    return ended(cluster, reply.headers["Azure-AsyncOperation"], seconds)
+    return ended(cluster, reply.headers["Azure-AsyncOperation"])
 
 
-def ended(cluster: Cluster, operation: str, seconds: float = PATIENCE) -> Body:
+def ended(cluster: Cluster, operation: str) -> Body:
     address = cluster.azure.below(operation)
 
     def over() -> Body | None:
         body: Body = cluster.azure.call("GET", address).body
         return body if "endTime" in body else None
 
-    done: Body = until(over, "the operation has ended", seconds)
-    return done
+    return until(over, "the operation has ended")
 
 
 def remove(cluster: Cluster, name: str) -> None:
@@ -123,7 +123,7 @@ def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_na
             },
         }
     )
-    today.kubectl("rollout", "status", f"deployment/{pool_name}", "--timeout=60s")
+    today.kubectl("rollout", "status", f"deployment/{pool_name}", TIMEOUT)
     today.apply(
         {
             "apiVersion": "policy/v1",
@@ -132,7 +132,7 @@ def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_na
             "spec": {"minAvailable": 2, "selector": {"matchLabels": labels}},
         }
     )
-    failed = put(today, pool_name, count=1, upgradeSettings=timeout, seconds=120)
+    failed = put(today, pool_name, count=1, upgradeSettings=timeout)
     assert failed["status"] == "Failed"
     assert failed["error"]["code"] == "PodDrainFailure"
     assert "disruption budget" in failed["error"]["message"]

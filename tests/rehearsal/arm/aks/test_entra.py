@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rehearsal.cloud import KUBELOGIN
+from tests.waiting import PATIENCE
 
 V = "?api-version=2026-08-01"
 GROUP = "6f0f2f5a-4d4b-4d0e-9d3f-2f1c5a9b7e10"
@@ -22,7 +23,7 @@ def kubelogin(azure: Any, **more: str) -> Any:
         env={**os.environ, **azure.cloud.environment(), **more},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=PATIENCE,
         check=False,
     )
 

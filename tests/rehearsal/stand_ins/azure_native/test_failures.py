@@ -96,7 +96,7 @@ def test_what_took_too_long_is_kept_without_outputs(
     """The stand-in lost the resource here: the end of the time was no failure of the request."""
     faults.script({"method": "PUT", "path": f"managedClusters/{name}$", "operation": "stuck"})
 
-    printed = bench.up(program(name, seconds="3s"), fails=True)
+    printed = bench.up(program(name, seconds="10s"), fails=True)
 
     assert "operation timed out" in printed
     kept = bench.resources()["cluster"]

@@ -17,8 +17,8 @@ from kube.client import Client
 from kube.kubeconfig import choose, connect, read, written
 from rehearsal.control_planes import control_plane
 from rehearsal.control_planes.processes import Processes, records
+from tests.waiting import PATIENCE, TIMEOUT
 
-SECONDS = 120
 # Pods with these images do not do what pods do.
 HANGING_IMAGE = "example.com/hangs:1"
 FAILING_IMAGE = "example.com/fails:1"
@@ -41,7 +41,7 @@ class ControlPlane:
             input=given,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=PATIENCE,
             check=True,
         ).stdout
 
@@ -55,7 +55,7 @@ class ControlPlane:
         labels = {"accelerator": "nvidia"}
         node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
         self.kubectl("apply", "-f", "-", given=json.dumps(node))
-        self.kubectl("wait", "--for=condition=Ready", f"node/{name}", f"--timeout={SECONDS}s")
+        self.kubectl("wait", "--for=condition=Ready", f"node/{name}", TIMEOUT)
 
 
 @contextmanager
@@ -84,7 +84,7 @@ def running(folder: Path) -> Iterator[ControlPlane]:
     thread.start()
 
     def run(work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, loop).result(SECONDS)
+        asyncio.run_coroutine_threadsafe(work, loop).result(PATIENCE)
 
     try:
         run(start())

@@ -18,6 +18,7 @@ from rehearsal.stand_ins.kubernetes.lifecycle import Lifecycle
 from rehearsal.stand_ins.kubernetes.objects import Object, with_metadata
 from rehearsal.stand_ins.kubernetes.recorded import refreshed
 from tests.rehearsal.stand_ins.kubernetes.control_plane import HANGING_IMAGE, ControlPlane
+from tests.waiting import PATIENCE
 
 # They need the control plane, which comes to a machine as its engine does.
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -52,10 +53,10 @@ class Site:
         return asyncio.run(on_cluster())
 
     def create(self, asked: Object) -> Any:
-        return self.run(lambda work: work.create(asked, 20))
+        return self.run(lambda work: work.create(asked, PATIENCE))
 
     def update(self, new: Object, state: Object) -> Any:
-        return self.run(lambda work: work.update(new, state, 20))
+        return self.run(lambda work: work.update(new, state, PATIENCE))
 
 
 @pytest.fixture
@@ -127,14 +128,14 @@ def test_what_exists_is_not_taken_over(site: Site) -> None:
 def test_a_namespace_may_come_a_moment_later(site: Site) -> None:
     asked = with_metadata(config_map("early"), namespace="later-made")
 
-    async def both(work: Lifecycle) -> Any:
-        creation = asyncio.create_task(work.create(asked, 20))
-        await asyncio.sleep(0.3)
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later-made"}}
-        await work.create(namespace, 20)
-        return await creation
+    async def refused_at_first(work: Lifecycle) -> Any:
+        async def make_it(_: float) -> None:
+            namespace = {"apiVersion": "v1", "kind": "Namespace"}
+            await work.cluster.apply(namespace | {"metadata": {"name": "later-made"}}, "somebody")
 
-    assert site.run(both)["metadata"]["namespace"] == "later-made"
+        return await work.cluster.create(asked, "manager", make_it)
+
+    assert site.run(refused_at_first)["metadata"]["namespace"] == "later-made"
 
 
 def test_a_preview_says_what_the_server_would_make_of_it(site: Site) -> None:
@@ -227,12 +228,12 @@ def test_who_skips_the_wait_does_not_wait(site: Site) -> None:
 
 def test_a_deletion_waits_for_pods_and_is_told(site: Site) -> None:
     state = site.create(daemon_set("deleted"))
-    site.run(lambda work: work.delete(state, 20))
+    site.run(lambda work: work.delete(state, PATIENCE))
 
     assert not site.plane.has("daemonset", "deleted")
     assert not site.plane.has("pods", "-l", "name=deleted")
     # What is gone already is deleted without a word.
-    site.run(lambda work: work.delete(state, 20))
+    site.run(lambda work: work.delete(state, PATIENCE))
 
 
 def test_a_deletion_that_does_not_end_names_what_holds_it(site: Site) -> None:
