@@ -75,11 +75,13 @@ def test_what_is_the_same_takes_none() -> None:
 
 
 VALUES = st.recursive(
-    st.booleans() | st.integers() | st.text() | st.lists(st.text()),
-    lambda inner: st.dictionaries(st.text(), inner),
+    st.booleans() | st.integers() | st.text() | st.lists(st.text(), max_size=3),
+    lambda inner: st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
 )
+POOLS = st.dictionaries(st.text(), VALUES, max_size=5)
 
 
-@given(pool=st.dictionaries(st.text(), VALUES), more=st.dictionaries(st.text(), VALUES))
+@given(pool=POOLS, more=POOLS)
 def test_a_pool_has_what_it_has(pool: dict[str, Any], more: dict[str, Any]) -> None:
     assert has({**more, **pool}, pool)
