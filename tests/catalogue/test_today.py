@@ -17,6 +17,7 @@ from tests.bench import ROOT
 OTHERS = {
     "aksgpu/preflight/price_list.py": "when prices were asked for, and which hold then",
     "catalogue/today.py": "the day itself",
+    "engine/cache.py": "what has not been used for long",
     "provider_kit/exchange.py": "how long Azure's date for another try is away",
     "rehearsal/arm/front.py": "when operations end",
     "rehearsal/arm/login.py": "when tokens end",
