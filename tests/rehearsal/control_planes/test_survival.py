@@ -16,13 +16,12 @@ from kube.objects import is_true
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.rehearsal.control_planes.conftest import (
     JOB,
-    PATIENCE,
     Cluster,
     NewCluster,
     V,
     parts_of,
-    until,
 )
+from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -135,15 +134,15 @@ def test_each_part_at_its_start_and_at_its_stop(
 
     assert azure.call("PUT", path, new_cluster()).status == 201
     kill_each_as_it_comes()
-    wait_until_made(azure, cluster.path, PATIENCE)
+    wait_until_made(azure, cluster.path)
     cluster.kubectl("create", "configmap", "kept", "--from-literal=a=b")
     before = cluster.credentials()
 
     assert azure.call("POST", f"{cluster.path}/stop{V}").status == 202
     kill_all(cluster)
-    wait_until_made(azure, cluster.path, PATIENCE)
+    wait_until_made(azure, cluster.path)
     assert azure.call("POST", f"{cluster.path}/start{V}").status == 202
     kill_each_as_it_comes()
-    wait_until_made(azure, cluster.path, PATIENCE)
+    wait_until_made(azure, cluster.path)
     assert cluster.credentials() == before
     assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
