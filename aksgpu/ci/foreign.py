@@ -1,4 +1,4 @@
-"""Foreign Markdown as it may be shown: it calls nobody, and points at no other thread.
+"""Foreign files, and foreign Markdown as it may be shown: it calls nobody, and points nowhere.
 
 GitHub looks for mentions and references in what has been rendered, and a letter can be written in
 many ways. So a text is read here as what it is rendered to, and something invisible is put where
@@ -6,10 +6,14 @@ a reference would begin.
 """
 
 import html
+import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
+MOST_BYTES = 8_000_000
 _INVISIBLE = "\N{ZERO WIDTH SPACE}"
 
 # One letter of what is rendered: an entity, a letter after a backslash, or in an address by its
@@ -31,6 +35,16 @@ _LINKS = re.compile(r":(?=//)|www(?=\.)|\](?=[(\[:])|(?:mailto|xmpp)(?=:)", re.I
 _ANCHOR = re.compile(r"</?a\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"<(?!(?:br|/?details|/?summary)>)")
 _PICTURE = re.compile(r"^```mermaid\n.*?^```$", re.DOTALL | re.MULTILINE)
+
+
+def read_json(file: Path) -> Any:
+    """What a file of an artifact says; None where it cannot be read."""
+    if file.is_symlink() or not file.is_file() or file.stat().st_size > MOST_BYTES:
+        return None
+    try:
+        return json.loads(file.read_bytes())
+    except (ValueError, RecursionError):
+        return None
 
 
 def of_a_stranger(text: str) -> str:

@@ -3,9 +3,9 @@
     python -m aksgpu.ci.publish FOLDER
 
 runs after the workflow of the pull request, with code of the default branch alone. FOLDER holds the
-artifacts of that run, which the code of the pull request made, be it a stranger's: they are text to
-be shown, of a bounded size, and nothing else is believed of them. Which pull request it is, the
-event tells, and GitHub.
+artifacts of that run, which the code of the pull request made. Of a colleague's, that is text to be
+shown, of a bounded size; of a stranger's, the comment is made anew from the fields of the report.
+Which pull request it is, the event tells, and GitHub.
 """
 
 import json
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from aksgpu.ci import foreign, sarif
+from aksgpu.ci.comment import from_document
 from aksgpu.ci.github import GitHub, GitHubError
+from aksgpu.markdown import MARKER
 from aksgpu.outcome import NOT_KNOWN
 
-# What `aksgpu review` begins its Markdown with; our comment is known by it.
-MARKER = "<!-- aks-gpu review -->"
 _AUTHOR = "github-actions[bot]"
 
 # The report to show is the first that is there. A fork has no business in Azure.
@@ -41,7 +41,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         environment["GITHUB_TOKEN"],
     )
     run = event["workflow_run"]
-    is_fork = run["head_repository"]["full_name"] != github.repository
+    # A repository that is gone was a fork: this one is there.
+    is_fork = (run["head_repository"] or {}).get("full_name") != github.repository
     report = _report_in(folder, is_fork=is_fork)
     try:
         pull = _pull_of(run, github, event["repository"]["default_branch"])
@@ -62,6 +63,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 def _pull_of(run: dict[str, Any], github: GitHub, branch: str) -> int | None:
     """The pull request whose latest commit the run is about."""
     source = run["head_repository"]
+    if source is None:
+        return None
     pulls = github.open_pulls(f"{source['owner']['login']}:{run['head_branch']}")
     for pull in pulls:
         head = pull["head"]
@@ -73,7 +76,7 @@ def _pull_of(run: dict[str, Any], github: GitHub, branch: str) -> int | None:
 
 def _report_in(folder: Path, *, is_fork: bool) -> Path | None:
     for name in (_OFFLINE,) if is_fork else (_AZURE, _OFFLINE):
-        file = folder / name / "review.md"
+        file = folder / name / ("review.json" if is_fork else "review.md")
         if file.is_file() and not file.is_symlink():
             return file
     return None
@@ -106,11 +109,12 @@ def _body(run: dict[str, Any], report: Path | None, *, is_fork: bool) -> str:
         )
     else:
         word = f"Made by {this_run}."
-    if report:
+    if report and is_fork:
+        text = foreign.of_a_stranger(from_document(foreign.read_json(report)))
+    elif report:
         with report.open(encoding="utf-8", errors="replace") as content:
-            text = content.read(_LONGEST)
-    shown = foreign.of_a_stranger if is_fork else foreign.of_a_colleague
-    text = shown(text.replace(MARKER, "")).strip()
+            text = foreign.of_a_colleague(content.read(_LONGEST).replace(MARKER, ""))
+    text = text.strip()
     body = f"{MARKER}\n{word}\n\n{text}\n"
     return body if len(body) <= _LONGEST else body[: _LONGEST - len(_CUT)] + _CUT
 

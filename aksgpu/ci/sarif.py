@@ -15,9 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aksgpu.ci.foreign import plain
+from aksgpu.ci.foreign import plain, read_json
 
-SARIF_BYTES = 8_000_000
 _MOST_RESULTS, _LONGEST, _LAST_LINE = 500, 1_000, 1_000_000
 _LEVELS = ("note", "warning", "error")
 _RULES = Path(__file__).resolve().parents[2] / "policies" / "rules"
@@ -42,7 +41,8 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     """Writes a file anew."""
     file = Path(arguments[0])
     event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
-    source = event["workflow_run"]["head_repository"]["full_name"]
+    # A repository that is gone is nobody's.
+    source = (event["workflow_run"]["head_repository"] or {}).get("full_name")
     found = read(file)
     if found is None:
         sys.stderr.write(f"{file.name} has no findings that can be read.\n")
@@ -54,12 +54,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
 
 def read(file: Path) -> dict[str, Any] | None:
     """The findings in a file; None where it has none."""
-    if file.is_symlink() or not file.is_file() or file.stat().st_size > SARIF_BYTES:
-        return None
-    try:
-        found = json.loads(file.read_bytes())
-    except (ValueError, RecursionError):
-        return None
+    found = read_json(file)
     return found if isinstance(found, dict) and found.get("version") == "2.1.0" else None
 
 

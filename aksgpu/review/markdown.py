@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from aksgpu.markdown import MARKER, escape
 from aksgpu.outcome import Finding
 from aksgpu.preflight.rows import Row
 from aksgpu.review import wording
@@ -24,12 +25,9 @@ from aksgpu.review.model import (
     StackReview,
     Violation,
 )
-from aksgpu.visible import visible
 
 _Thing = TypeVar("_Thing")
 
-# By this line a workflow finds the comment that it has to update.
-MARKER = "<!-- aks-gpu review -->"
 _MOST_BYTES = 60_000
 # How many items of a list are shown, and how many letters of a text, from generous to meagre.
 _CUTS = ((1000, 4000), (200, 1500), (50, 800), (20, 500), (5, 300), (1, 150))
@@ -38,13 +36,6 @@ _MOST_DRAWN = 20
 _FEWER_STACKS = (100, 30, 10, 3)
 _OK, _NOT_OK, _WARNING = "✅", "❌", "⚠️"
 
-# What Markdown, HTML and GitHub make something of. As entities they are letters and no more.
-_RULING = str.maketrans({letter: f"&#{ord(letter)};" for letter in "&<>\"'`*_[]|~\\#@$"})
-# What would become a link: its first letters stay apart.
-_ADDRESS = re.compile(r"(?<=www)\.|:(?=//)", re.IGNORECASE)
-# GitHub looks for mentions and references in what has been rendered: there an entity is a letter
-# like any other, and only something invisible in between helps.
-_REFERENCE = re.compile(r"(&#(?:64|35);)(?=\w)")
 _SPACE = re.compile(r"\s+")
 
 
@@ -56,16 +47,6 @@ def as_markdown(review: Review) -> str:
     texts = (writer.report(review, shown) for writer, shown in writers)
     shortest = writers[-1][0].report(review, [])
     return next((text for text in texts if len(text.encode()) <= _MOST_BYTES), shortest)
-
-
-def escape(text: str, letters: int = 4000) -> str:
-    """Foreign text in one line, in which nothing means anything."""
-    # Of a very long text, no more than can be shown is looked at.
-    line = visible(_SPACE.sub(" ", text[: letters * 2])).strip()
-    if len(line) > letters:
-        line = line[:letters] + "…"
-    line = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", line.translate(_RULING))
-    return _REFERENCE.sub("\\1\u200b", line)
 
 
 @dataclass(frozen=True)

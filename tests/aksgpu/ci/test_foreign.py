@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from aksgpu.ci.foreign import of_a_colleague, of_a_stranger
-from aksgpu.review.markdown import MARKER, as_markdown
+from aksgpu.markdown import MARKER
+from aksgpu.review.markdown import as_markdown
 from tests.aksgpu.review.reviews import review, whole_stack
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -67,7 +68,8 @@ class Shown(HTMLParser):
     def __init__(self, markdown: str) -> None:
         super().__init__()
         self.text, self.links = "", list[str]()
-        self.feed(MARKDOWN.render(markdown))
+        self.html = MARKDOWN.render(markdown)
+        self.feed(self.html)
 
     def handle_data(self, data: str) -> None:
         self.text += data

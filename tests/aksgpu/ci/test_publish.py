@@ -13,8 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from aksgpu.ci import publish
-from aksgpu.ci.publish import MARKER
-from aksgpu.review.markdown import escape
+from aksgpu.markdown import MARKER, escape
 
 REPOSITORY = "house/aks-gpu"
 TOKEN = "ghs_secret"
@@ -107,6 +106,9 @@ class Run:
     def artifact(self, name: str, report: str, sarif: str = "") -> None:
         place = self.folder / "artifacts" / name
         place.mkdir(parents=True)
+        problem = {"what": report, "advice": "none"}
+        document = {"cause": "fine", "stacks": [{"stack": "dev", "problems": [problem]}]}
+        (place / "review.json").write_text(json.dumps(document))
         (place / "review.md").write_text(f"{MARKER}\n{report}")
         if sarif:
             (place / "review.sarif").write_text(sarif)
@@ -122,7 +124,9 @@ class Run:
                     "id": repository_id(self.owner),
                     "full_name": f"{self.owner}/aks-gpu",
                     "owner": {"login": self.owner},
-                },
+                }
+                if self.owner
+                else None,
                 "conclusion": self.conclusion,
                 "html_url": "https://github.example/run/1",
             },
@@ -206,6 +210,32 @@ def test_a_fork_cannot_pretend_to_have_been_in_azure(github: Server, run: Run) -
     assert run.publish()[1] == {"pull": "7", "sarif": ""}
     assert "all is well" not in github.comments[0]["body"]
     assert "the author's word" in github.comments[0]["body"]
+    assert "offline<br>" in github.comments[0]["body"]
+
+
+def test_nothing_of_a_forks_markdown_is_shown(github: Server, run: Run) -> None:
+    """It was shown as it was, made harmless: whatever it looked like, as a review of ours."""
+    github.pulls = [pull(owner="stranger")]
+    run.owner = "stranger"
+    run.artifact("review-offline", "a problem")
+    folder = run.folder / "artifacts" / "review-offline"
+    (folder / "review.md").write_text("# Approved by the owners\n")
+
+    run.publish()
+    assert "Approved" not in github.comments[0]["body"]
+
+    (folder / "review.json").write_text("[" * 100_000)
+    run.publish()
+    assert "GPU review: not known" in github.comments[0]["body"]
+
+
+def test_a_fork_that_is_gone_leaves_no_pull_request(github: Server, run: Run) -> None:
+    """It ended in a TypeError: GitHub says null for the repository of a fork that was deleted."""
+    run.artifact("review-offline", "new", SARIF)
+    run.owner = ""
+
+    assert run.publish() == (0, {})
+    assert github.changes() == []
 
 
 @pytest.mark.parametrize(

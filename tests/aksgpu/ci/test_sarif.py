@@ -130,9 +130,10 @@ def test_places_are_files_of_the_repository(uri: Any, told: str) -> None:
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == told
 
 
-@pytest.mark.parametrize("source", ["house/aks-gpu", "stranger/aks-gpu"])
+@pytest.mark.parametrize("source", ["house/aks-gpu", "stranger/aks-gpu", ""])
 def test_the_file_is_written_anew(tmp_path: Path, source: str) -> None:
-    event = {"workflow_run": {"head_repository": {"full_name": source}}}
+    repository = {"full_name": source} if source else None
+    event = {"workflow_run": {"head_repository": repository}}
     (tmp_path / "event.json").write_text(json.dumps(event))
     file = tmp_path / "review.sarif"
     environment = {

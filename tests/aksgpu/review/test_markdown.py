@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from aksgpu.markdown import MARKER, escape
 from aksgpu.outcome import Cause
-from aksgpu.review.markdown import MARKER, as_markdown, escape
+from aksgpu.review.markdown import as_markdown
 from aksgpu.review.model import Review, StackReview
 from tests.aksgpu.review.reviews import review, whole_stack
 
