@@ -1,6 +1,5 @@
 """The command line of `aksgpu`."""
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -13,12 +12,12 @@ from aksgpu.check import command as checking
 from aksgpu.check.examination import CheckOptions
 from aksgpu.outcome import EXIT_CODES
 from aksgpu.preflight import command as asking
-from aksgpu.rehearsal_stage import PROGRAM, Era, era_of, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Era
 from aksgpu.rehearse import command as rehearsing
+from aksgpu.rehearse.planning import rows_of_rules
 from aksgpu.report import ReportConsole, exit_code_of
 from aksgpu.review import command as reviews
 from aksgpu.review.reviewing import ReviewOptions
-from engine.progress import to_stderr
 
 _ERA_HELP = "The time of the cloud; left out, the article's for a stack that says allowRetired"
 
@@ -57,15 +56,12 @@ def rehearse_down() -> None:
 def env(
     stack: Annotated[str, typer.Option(help="A stack of the rehearsal that is meant")] = "dev",
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
+    unset: Annotated[
+        bool, typer.Option("--unset", help="Print the way back to what the shell had before")
+    ] = False,
 ) -> None:
-    """Print the shell exports with which plain pulumi works on the rehearsal."""
-
-    def print_exports() -> int:
-        for name, value in set_stage(to_stderr, era or era_of(stack)).exports().items():
-            typer.echo(f"export {name}={shlex.quote(value)}")
-        return 0
-
-    _exit(print_exports)
+    """Print what a shell evaluates, so that plain pulumi and kubectl work on the rehearsal."""
+    _exit(lambda: rehearsing.print_ways_out() if unset else rehearsing.print_ways_in(stack, era))
 
 
 @app.command(epilog=EXIT_CODES)
@@ -97,7 +93,7 @@ def preflight(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Ask Azure whether it would take a stack, and what it would cost, before anything is made."""
-    _exit(lambda: asking.preflight(stack, era, rehearsal=rehearsal, as_json=json))
+    _exit(lambda: asking.preflight(stack, era, rows_of_rules if rehearsal else None, as_json=json))
 
 
 @app.command(epilog=EXIT_CODES)

@@ -60,21 +60,37 @@ class Project:
         return self.home / "state"
 
     @property
+    def stack_files(self) -> Path:
+        """Where the program's own stack files are."""
+        return stack_files(self.program)
+
+    @property
+    def pack(self) -> Path:
+        return self.program / "policies"
+
+    @property
     def main(self) -> Path:
         """Where the program itself is."""
-        said = _read(self.program / "Pulumi.yaml").get("main", ".")
-        return Path(self.program, said).resolve()
+        said = read_project(self.program).content.get("main", ".")
+        return Path(self.program, str(said)).resolve()
 
-    def guarded(self, stack: str) -> list[str]:
-        """The options of `pulumi` that hold a stack to the policy pack, as it has configured it."""
-        configuration = policies_file(stack_files(self.program), stack)
-        configured = ["--policy-pack-config", str(configuration)] if configuration.exists() else []
-        return ["--policy-pack", str(self.program / "policies"), *configured]
+    def configuration_of_the_pack(self, stack: str) -> Path | None:
+        """The stack's own configuration of the policy pack, where it has one."""
+        file = policies_file(self.stack_files, stack)
+        return file if file.exists() else None
+
+    def has_locks(self, stack: str) -> bool:
+        """Whether an update of the stack is at work, or was killed."""
+        return any(self.state.glob(f".pulumi/locks/**/{stack}/*.json"))
 
     def environment(self) -> dict[str, str]:
-        """What plain `pulumi` needs to work on this project, and on no other backend."""
+        """What `pulumi` needs to work on this project, and on no other backend."""
         return {
             "PULUMI_BACKEND_URL": self.state.absolute().as_uri(),
+            # A shell on the rehearsal may have those of another stack.
+            "PULUMI_OPTION_CWD": str(self.folder.absolute()),
+            "PULUMI_OPTION_POLICY_PACK": "",
+            "PULUMI_OPTION_POLICY_PACK_CONFIG": "",
             "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_HOME": str(self.home / "pulumi-home"),

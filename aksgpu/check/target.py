@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,11 @@ def of_file(file: Path) -> Target:
 
 
 def of_stack(pulumi: Program, stack: str) -> Target:
-    resources = _resources(pulumi, stack)
+    return of_resources(_resources(pulumi, stack), pulumi, stack)
+
+
+def of_resources(resources: Sequence[Any], pulumi: Program, stack: str) -> Target:
+    """The cluster of a stack by the resources of its state, with their secrets."""
     outputs = next(_outputs(resources), {})
     text = outputs.get("kubeconfig")
     if not isinstance(text, str) or not text:
@@ -74,7 +78,7 @@ def _is_rehearsed(pulumi: Program) -> bool:
     return any(Project(PROGRAM, home).environment()[_BACKEND] == backend for home in homes)
 
 
-def _outputs(resources: list[Any]) -> Iterator[Mapping[str, Any]]:
+def _outputs(resources: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
     """The outputs of the stack, the secret ones in clear: they are never repeated."""
     for found in mappings(resources):
         if found.get("type") == "pulumi:pulumi:Stack":

@@ -1,6 +1,7 @@
 """The preflight as a command: which stack is meant, what it prints where, and its exit code."""
 
 import traceback
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -10,27 +11,36 @@ from aksgpu.preflight.access import Access, of_rehearsal
 from aksgpu.preflight.asking import Owned
 from aksgpu.preflight.preflight import Preflight, run
 from aksgpu.preflight.report import render
-from aksgpu.preflight.rows import About
+from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.stack_file import StackConfiguration
 from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from engine.progress import Progress, to_stderr
 
+# Asks the policy pack about a stack on the rehearsal cloud.
+AskRules = Callable[[Stage, str], list[Row]]
 
-def preflight(stack: str, era: Era | None, *, rehearsal: bool, as_json: bool) -> int:
-    """Asks Azure about a stack, or the rehearsal cloud in its place; the exit code."""
+
+def preflight(stack: str, era: Era | None, rules: AskRules | None, *, as_json: bool) -> int:
+    """Asks Azure about a stack, or the rehearsal cloud and the pack in its place; the exit code.
+
+    `rules` is how the pack is asked in a rehearsal. For a real stack that takes its state, its
+    passphrase and Azure: `pulumi up` does so before it asks whether to begin.
+    """
     console, result = ReportConsole(), Preflight(stack)
     next_step = f"pulumi up --stack {stack} --policy-pack policies"
     try:
-        if rehearsal:
+        if rules is not None:
             next_step = f"make rehearse STACK={stack}"
             configuration = _read(PROGRAM, stack)
             stage = set_stage(to_stderr, era or era_of(stack))
             result = examine_rehearsed(stack, configuration, stage)
+            result.rows += rules(stage, stack)
         else:
             configuration = _read(Path.cwd(), stack)
             known = partial(owned.by_state_here, Path.cwd(), stack)
             result = _examine(stack, configuration, Access(configuration.azure), known)
+            result.rows.append(_not_asked(stack))
     except FAILURES as error:
         result = stopped_preflight(stack, *findings_of(error))
     except KeyboardInterrupt:
@@ -60,6 +70,15 @@ def stopped_preflight(stack: str, *findings: Finding) -> Preflight:
     return Preflight(
         stack,
         rows=[About("preflight").problem(one.cause, str(one), one.advice) for one in findings],
+    )
+
+
+def _not_asked(stack: str) -> Row:
+    return About("rules").unknown(
+        "the policy pack was not asked",
+        f"`aksgpu review --offline --stack {stack}` asks it without Azure; `pulumi up "
+        "--policy-pack policies` does before it begins",
+        cause=None,
     )
 
 

@@ -19,6 +19,9 @@ def render(preflight: Preflight, console: Console, next_step: str) -> None:
     """Shows a preflight; `next_step` is what to do where nothing stands against the stack."""
     where = f" in {preflight.location}" if preflight.location else ""
     console.print(_answers(preflight, f"Preflight of the stack {preflight.stack}{where}"))
+    for row in preflight.rows:
+        if row.answer != "ok":
+            _print_entry(row, console)
     if preflight.costs is not None:
         _print_costs(preflight.costs, console)
     print_result(preflight.verdict, console)
@@ -27,20 +30,44 @@ def render(preflight: Preflight, console: Console, next_step: str) -> None:
     console.print(Text(f"Next:   {step}"), soft_wrap=True)
 
 
-def _answers(preflight: Preflight, title: str) -> Table:
-    headings = ["pool", "question", "answer", "what it is"]
-    # Where there is nothing to do, the room is better used.
-    headings += ["what to do"] if any(row.advice for row in preflight.rows) else []
-    answers = table(*headings, title=title)
+def render_briefly(preflight: Preflight, console: Console) -> None:
+    """Shows what is not simply right, whole lines that can be copied; the rest in one."""
+    where = f" in {preflight.location}" if preflight.location else ""
+    fine = [row for row in preflight.rows if row.answer == "ok"]
+    told = f"{len(fine)} of {len(preflight.rows)} answers are ok"
+    said = Text(f"Preflight of the stack {preflight.stack}{where}: {told}.")
+    if preflight.costs is not None and preflight.costs.hourly:
+        said.append(f" The nodes cost {_hourly(preflight.costs)}.")
+    console.print(said, soft_wrap=True)
     for row in preflight.rows:
-        cells = [
-            Text(row.pool or "-"),
-            Text(row.question),
-            Text(row.answer, _STYLES[row.answer]),
-            Text(row.what),
-            Text(_what_to_do(row)),
-        ]
-        answers.add_row(*cells[: len(headings)])
+        if row.answer != "ok":
+            _print_entry(row, console)
+    if preflight.verdict.is_problem:
+        print_result(preflight.verdict, console)
+
+
+def _hourly(costs: Costs) -> str:
+    prices = costs.prices
+    known = "" if isinstance(prices, Unanswered) else prices.currency
+    remark = "" if isinstance(prices, Unanswered) or not prices.remark else f" ({prices.remark})"
+    return f"{_range(costs.hourly, 2) if costs.hourly else 'nothing'} {known} an hour{remark}"
+
+
+def _print_entry(row: Row, console: Console) -> None:
+    about = f"{row.pool or 'the stack'}, {row.question}: "
+    line = Text("  ").append(f"{row.answer}: ", _STYLES[row.answer]).append(about, "bold")
+    console.print(line.append(row.what, "not bold default"), soft_wrap=True)
+    if row.advice:
+        console.print(Text(f"    -> {_what_to_do(row)}"), soft_wrap=True)
+
+
+def _answers(preflight: Preflight, title: str) -> Table:
+    answers = table("pool", "question", "answer", "what it is", title=title)
+    for row in preflight.rows:
+        answer = Text(row.answer, _STYLES[row.answer])
+        # What is not simply right stands below in whole lines, with what to do: they are copied.
+        what = row.what if row.answer == "ok" else "see below"
+        answers.add_row(Text(row.pool or "-"), Text(row.question), answer, Text(what))
     return answers
 
 

@@ -1,21 +1,30 @@
 """Rehearses a stack: the unchanged program, on the rehearsal cloud, under the policy pack."""
 
-from collections.abc import Mapping
-from typing import Any
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import typer
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from aksgpu.check.command import check_cluster
 from aksgpu.check.examination import CheckOptions
-from aksgpu.check.target import of_stack
-from aksgpu.outcome import Cause
+from aksgpu.check.target import Target, of_resources
+from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.preflight import stack_file
-from aksgpu.preflight.command import examine_rehearsed, stopped_preflight
-from aksgpu.preflight.report import render
+from aksgpu.preflight.command import examine_rehearsed
+from aksgpu.preflight.report import render_briefly
 from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, era_of, rehearsal_home, set_stage
+from aksgpu.rehearse import shell, state, there
+from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.recovery import recover
-from aksgpu.report import FAILURES, findings_of, print_result, table
+from aksgpu.rehearse.state import State
+from aksgpu.report import finding_text, print_result
+from aksgpu.review.automation import seen_in
 from aksgpu.running import Program
 from engine.progress import to_stderr
 from rehearsal.cloud import remove
@@ -23,38 +32,55 @@ from rehearsal.cloud import remove
 
 def rehearse(stack: str, era: Era | None, console: Console) -> int:
     """Brings the stack up; the exit code."""
-    stage = set_stage(to_stderr, era or era_of(stack))
+    # What is wrong in the file is told before anything is started for it.
+    configuration = stack_file.read(PROGRAM, stack)
+    time = era_of(stack)
+    named = era if era not in (None, time) else None
+    stage = set_stage(to_stderr, era or time)
     stage.project.write_stack(stack)
     _tell_stage(stage, console)
     pulumi = stage.pulumi()
-    pulumi.read("stack", "select", "--create", stack)
-    recover(pulumi, stack, stage.project.state, stage.cloud.subscription, to_stderr)
-    if refused := _preflight(stage, stack, console):
-        return refused
-    left = (
-        "The update did not finish. What Azure accepted is in the state: run make rehearse again "
-        "to go on from there."
-    )
-    up = ("up", "--yes", "--stack", stack, *stage.project.guarded(stack))
-    if failed := _watch(pulumi, console, left, *up):
+    before = state.begun(pulumi, stack)
+    if before.is_pending or stage.project.has_locks(stack):
+        recover(pulumi, stack, stage.project.state, stage.cloud.subscription, to_stderr)
+        before = state.begun(pulumi, stack)
+    planned = plan(stage, stack, refresh=True)
+    if planned.is_idle:
+        console.print("Nothing has changed: the stack was as its file says.")
+        return _tell_what_there_is(stage, stack, before, named, console, job=False)
+    asked = examine_rehearsed(stack, configuration, stage)
+    asked.rows += planned.rows()
+    render_briefly(asked, console)
+    if asked.exit_code:
+        again = f"Nothing was changed. When it is mended: {_again(stack, named)}"
+        console.print(again, soft_wrap=True)
+        return asked.exit_code
+    if failed := _update(stage, planned, before, named, console):
         return failed
-    changed = _tell_result(pulumi, stack, console)
     # The job costs some seconds, and says nothing new where nothing has changed.
-    options = CheckOptions(job=changed)
-    verdict = check_cluster(lambda: of_stack(pulumi, stack), options, console, to_stderr)
-    _tell_way_on(stage, stack, console)
-    return verdict
+    return _tell_what_there_is(stage, stack, state.begun(pulumi, stack), named, console, job=True)
 
 
-def _preflight(stage: Stage, stack: str, console: Console) -> int:
-    """Asks whether the cloud would take the stack; the exit code."""
-    try:
-        configuration = stack_file.read(PROGRAM, stack)
-        asked = examine_rehearsed(stack, configuration, stage)
-    except FAILURES as error:
-        asked = stopped_preflight(stack, *findings_of(error))
-    render(asked, console, "pulumi up, which begins now")
-    return asked.exit_code
+def print_ways_in(stack: str, era: Era | None) -> int:
+    """Prints what a shell evaluates to work on a rehearsed stack; the exit code."""
+    time = era or era_of(stack)
+    shell.say_which(stack, time, to_stderr)
+    stage = set_stage(to_stderr, time)
+    stage.project.write_stack(stack)
+    there_is = state.read(stage.pulumi(), stack)
+    if there_is is None:
+        to_stderr(f"It has not been rehearsed yet: {_again(stack, era)}")
+    else:
+        shell.keep_kubeconfig(stage.project.home, stack, there_is.outputs.get("kubeconfig"))
+    for line in shell.ways_in(stage, stack, os.environ):
+        typer.echo(line)
+    return 0
+
+
+def print_ways_out() -> int:
+    for line in shell.ways_out(os.environ):
+        typer.echo(line)
+    return 0
 
 
 def rehearse_down(console: Console) -> int:
@@ -85,14 +111,17 @@ def _take_away(era: Era, console: Console) -> int:
     return 0
 
 
+def _watched(pulumi: Program, arguments: Sequence[str]) -> Cause:
+    """What becomes of pulumi, which is run before the user's eyes."""
+    try:
+        return Cause.UPDATE_FAILED if pulumi.watch(*arguments) else Cause.FINE
+    except KeyboardInterrupt:
+        return Cause.INTERRUPTED
+
+
 def _watch(pulumi: Program, console: Console, left: str, *arguments: str) -> int:
     """Runs pulumi before the user's eyes, and says what is left where it fails; the exit code."""
-    cause = Cause.FINE
-    try:
-        if pulumi.watch(*arguments):
-            cause = Cause.UPDATE_FAILED
-    except KeyboardInterrupt:
-        cause = Cause.INTERRUPTED
+    cause = _watched(pulumi, arguments)
     if cause.is_problem:
         console.print(f"\n{left}", soft_wrap=True)
         print_result(cause, console)
@@ -105,46 +134,71 @@ def _tell_stage(stage: Stage, console: Console) -> None:
     console.print(f"Request log:     {stage.cloud.request_log}", soft_wrap=True)
 
 
-def _tell_result(pulumi: Program, stack: str, console: Console) -> bool:
-    """Shows what there is now; whether the update has changed anything."""
-    console.print()
-    console.print(_resources(pulumi, stack))
-    (update,) = pulumi.read_json("stack", "history", "--json", "--stack", stack, "--page-size", "1")
-    changed = set(update["resourceChanges"]) != {"same"}
-    if not changed:
-        console.print("Nothing has changed: the stack was as its file says.")
-    return changed
+def _update(stage: Stage, planned: Plan, before: State, era: Era | None, console: Console) -> int:
+    """Says what goes, and does what was planned; the exit code."""
+    for lost in planned.losses:
+        console.print(Text(lost.message, "bold red"), soft_wrap=True)
+    if planned.drift:
+        console.print(Text(planned.drift, "yellow"), soft_wrap=True)
+    stack, again = planned.stack, _again(planned.stack, era)
+    configuration = stage.project.configuration_of_the_pack(stack)
+    with TemporaryDirectory() as folder:
+        log = Path(folder) / "events.jsonl"
+        pulumi = stage.pulumi()
+        # The engine takes the option from those alone who look for faults.
+        telling = replace(
+            pulumi, environment={**pulumi.environment, "PULUMI_DEBUG_COMMANDS": "true"}
+        )
+        # Nothing is said of what is not known yet, and nothing twice: the preview was this one's.
+        up = ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", stack]
+        up += ["--policy-pack", str(stage.project.pack), "--event-log", str(log)]
+        up += ["--policy-pack-config", str(configuration)] if configuration else []
+        up += ["--refresh"] if planned.seen.drift else []
+        cause = _watched(telling, up)
+        if not cause.is_problem:
+            return 0
+        told = Plan(stack, seen_in(log))
+    for row in told.rows() if told.refusals else ():
+        said = Finding(row.cause or cause, row.what, row.advice, pool=row.pool)
+        console.print(finding_text(said), soft_wrap=True)
+    left = f"When it is mended: {again}"
+    if state.read(pulumi, stack) != before:
+        left = f"What Azure accepted is in the state. To go on from there: {again}"
+    console.print(f"\nThe update did not finish. {left}", soft_wrap=True)
+    print_result(cause, console)
+    return cause.exit_code
 
 
-def _tell_way_on(stage: Stage, stack: str, console: Console) -> None:
+def _tell_what_there_is(
+    stage: Stage, stack: str, now: State, era: Era | None, console: Console, *, job: bool
+) -> int:
+    """Shows what there is, checks the cluster, and says how to go on; the check's exit code."""
+    pulumi = stage.pulumi()
+    shell.keep_kubeconfig(stage.project.home, stack, now.outputs.get("kubeconfig"))
+
+    def target() -> Target:
+        return of_resources(now.resources, pulumi, stack)
+
+    try:
+        kubeconfig = target().kubeconfig
+    except StoppedError:
+        kubeconfig = None
+    rows = there.resources(now, stage.cloud, kubeconfig, pulumi.environment)
+    console.print(there.as_table(stack, rows))
+    verdict = check_cluster(target, CheckOptions(job=job), console, to_stderr)
     console.print(f"What was sent to Azure: {stage.cloud.request_log}", soft_wrap=True)
-    evaluated = f'eval "$(.venv/bin/aksgpu env --stack {stack})"'
-    console.print(
-        f"Go on by hand:          {evaluated} && cd {stage.project.folder}", soft_wrap=True
-    )
+    evaluated = f'eval "$(.venv/bin/aksgpu env {_which(stack, era)})"'
+    console.print(f"Go on by hand:          {evaluated}", soft_wrap=True)
     console.print("Take it away:           make rehearse-down")
+    return verdict
 
 
-def _resources(pulumi: Program, stack: str) -> Table:
-    """What the cloud and the cluster have of the stack now."""
-    title = f"The stack {stack}, as the rehearsal cloud has it"
-    shown = table("type", "name", "size", "nodes", "state", title=title)
-    deployment = pulumi.read_json("stack", "export", "--stack", stack)["deployment"]
-    for resource in deployment.get("resources", []):
-        if "id" in resource and not resource["type"].startswith("pulumi:"):
-            outputs = resource["outputs"]
-            metadata = outputs.get("metadata") or {}
-            shown.add_row(
-                resource["type"].rsplit(":", 1)[-1],
-                outputs.get("name") or metadata.get("name") or outputs.get("featureName"),
-                outputs.get("vmSize", ""),
-                _nodes(outputs),
-                outputs.get("provisioningState") or outputs.get("state") or "",
-            )
-    return shown
+def _again(stack: str, era: Era | None) -> str:
+    """The whole command that rehearses a stack; `era` is one that is not the stack's own."""
+    if era is None:
+        return f"make rehearse STACK={shlex.quote(stack)}"
+    return f".venv/bin/aksgpu rehearse {_which(stack, era)}"
 
 
-def _nodes(outputs: Mapping[str, Any]) -> str:
-    if outputs.get("enableAutoScaling"):
-        return f"{outputs['minCount']} to {outputs['maxCount']}"
-    return str(outputs.get("count", ""))
+def _which(stack: str, era: Era | None) -> str:
+    return shlex.join(["--stack", stack, *(["--era", era] if era else [])])

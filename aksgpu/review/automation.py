@@ -1,13 +1,21 @@
 """Previews a stack through Pulumi's Automation API."""
 
+import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pulumi.automation import CommandError, CommandResult, LocalWorkspace, PulumiCommand, Stack
+from pulumi.automation import (
+    CommandError,
+    CommandResult,
+    LocalWorkspace,
+    PulumiCommand,
+    Stack,
+    StackAlreadyExistsError,
+)
 from pulumi.automation.errors import create_command_error
 from pulumi.automation.events import EngineEvent
 from semver import VersionInfo
@@ -31,11 +39,12 @@ class Place:
 
 
 def preview(
-    place: Place, stack: str, pack: Path, configuration: Path | None
+    place: Place, stack: str, pack: Path, configuration: Path | None, *, refresh: bool = False
 ) -> tuple[Seen, list[Finding]]:
     """What a preview shows, and why it did not come to its end where it did not.
 
-    `configuration` is the stack's own of the policy pack, where it has one.
+    `configuration` is the stack's own of the policy pack, where it has one. With `refresh` Azure
+    and the clusters are asked first what they have.
     """
     seen, events = Seen(), list[EngineEvent]()
     failure = ""
@@ -44,20 +53,32 @@ def preview(
             Stack.select(stack, _workspace(place)).preview(
                 policy_packs=[str(pack)],
                 policy_pack_configs=[str(configuration)] if configuration else None,
+                refresh=refresh or None,
                 color="never",
                 # What is done with the events may fail; the API would lose the event and go on.
                 on_event=events.append,
             )
         except (CommandError, RuntimeError) as error:
             failure = _told(error)
-    for event in events:
-        seen.on_event(event)
+    seen.on_events(events)
+    return seen, _problems(seen, failure, unread)
+
+
+def seen_in(log: Path) -> Seen:
+    """What the engine has told in an event log."""
+    seen = Seen()
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    seen.on_events(EngineEvent.from_json(json.loads(line)) for line in lines)
+    return seen
+
+
+def _problems(seen: Seen, failure: str, unread: Sequence[str]) -> list[Finding]:
     errors = [error for error in seen.errors if error != _ONLY_THAT]
     # A mandatory rule that is broken lets the engine fail, and is told as what it is.
     if failure and not errors and not any(finding.mandatory for finding in seen.findings):
         errors = seen.errors or [failure]
     errors += [f"An event of the engine could not be read: {line}" for line in unread]
-    return seen, list(problems_of(errors))
+    return list(problems_of(errors))
 
 
 def bring_up(place: Place, stack: str) -> None:
@@ -67,13 +88,14 @@ def bring_up(place: Place, stack: str) -> None:
         made = Stack.create(stack, _workspace(place))
         made.up(color="never", suppress_outputs=True, on_event=events.append, show_secrets=False)
     except (CommandError, RuntimeError) as error:
-        for event in events:
-            seen.on_event(event)
+        seen.on_events(events)
         raise StoppedError(*problems_of(seen.errors or [_told(error)])) from None
 
 
 def create(place: Place, stack: str) -> None:
-    Stack.create_or_select(stack, _workspace(place))
+    """Makes a stack, where it is not there yet."""
+    with suppress(StackAlreadyExistsError):
+        Stack.create(stack, _workspace(place))
 
 
 class _Command(PulumiCommand):
@@ -102,8 +124,7 @@ class _Command(PulumiCommand):
 
 class _Workspace(LocalWorkspace):
     def select_stack(self, stack_name: str) -> None:
-        """Sees that a stack is there, and leaves the one alone that the user has selected."""
-        self._run_pulumi_cmd_sync(["stack", "--stack", stack_name, "--show-name"])
+        """Leaves the one alone that the user has selected: every command names its own."""
 
 
 def _workspace(place: Place) -> _Workspace:

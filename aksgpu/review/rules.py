@@ -17,6 +17,8 @@ class RuleFacts:
     remedy: str = ""
     url: str = ""
     tags: tuple[str, ...] = ()
+    # What a configuration of the pack can set for it, but for its level and its reason.
+    settings: tuple[str, ...] = ()
 
 
 def facts_of(rule: str, pack: str) -> RuleFacts:
@@ -31,6 +33,7 @@ def _facts(rule: Any) -> RuleFacts:
         remedy=rule.remediation_steps or "",
         url=rule.url or "",
         tags=tuple(rule.tags or ()),
+        settings=tuple(name for name in rule.config_schema.properties if name != "reason"),
     )
 
 

@@ -1,12 +1,13 @@
 """What a preview has shown: the engine's events, sorted into what a review is about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from pulumi.automation.events import (
     DiagnosticEvent,
     EngineEvent,
+    OpType,
     PolicyEvent,
     StepEventMetadata,
     StepEventStateMetadata,
@@ -24,6 +25,7 @@ _KINDS: Mapping[str, ChangeKind] = {
     "import-replacement": "replace",
 }
 _TOLD = frozenset({*_KINDS, "same"})
+_STACK = "pulumi:pulumi:Stack"
 
 # How the policy SDK begins the message of a finding that is none: the rule touched a value that is
 # not known before the update. Whatever the rule's level, the finding is called advisory then.
@@ -64,13 +66,27 @@ class Seen:
     """The events of one preview; `on_event` takes them as they come."""
 
     steps: dict[str, Step] = field(default_factory=dict)
+    # What a refresh found otherwise than the state has it: which properties, or None: it is gone.
+    drift: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     findings: list[Violation] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    # Whether a whole preview has shown that an update would do nothing, outputs included.
+    is_idle: bool = False
+    _outputs_change: bool = False
+
+    def on_events(self, events: Iterable[EngineEvent]) -> None:
+        for event in events:
+            self.on_event(event)
 
     def on_event(self, event: EngineEvent) -> None:
         if event.resource_pre_event:
             self._step(event.resource_pre_event.metadata)
+        elif event.res_outputs_event:
+            self._outcome(event.res_outputs_event.metadata)
+        elif event.summary_event:
+            counts = event.summary_event.resource_changes
+            self.is_idle = not self._outputs_change and {*counts} <= {OpType.SAME, OpType.READ}
         elif event.policy_event:
             self._policy(event.policy_event)
         elif event.diagnostic_event:
@@ -102,6 +118,24 @@ class Seen:
                 properties=tuple(sorted(told.keys or told.diffs or ())),
             )
 
+    def _outcome(self, told: StepEventMetadata) -> None:
+        if told.op == OpType.REFRESH:
+            if told.new is None:
+                self.drift[told.urn] = None
+            elif changed := told.keys or told.diffs:
+                self.drift[told.urn] = tuple(sorted(changed))
+        elif Resource(told.urn).type == _STACK and told.old and told.new:
+            self._outputs_change = told.old.outputs != told.new.outputs
+
+    @property
+    def put_back(self) -> list[tuple[Resource, tuple[str, ...] | None]]:
+        """What has drifted and does not stay so: with its properties, or None where it was gone."""
+        return [
+            (Resource(urn), properties)
+            for urn, properties in self.drift.items()
+            if (step := self.steps.get(urn)) and step.kind
+        ]
+
     def _policy(self, told: PolicyEvent) -> None:
         rule, pack = told.policy_name, told.policy_pack_name
         resource = Resource(told.resource_urn) if told.resource_urn else None
@@ -129,7 +163,7 @@ class Seen:
         message = clean(told.message)
         if told.severity == "error" and message:
             about = Resource(told.urn) if told.urn else None
-            known = about and about.type != "pulumi:pulumi:Stack"
+            known = about and about.type != _STACK
             self.errors.append(f"{about.name}: {message}" if about and known else message)
 
 
@@ -137,6 +171,4 @@ def _is_the_engines_own(told: StepEventMetadata) -> bool:
     """What nobody has written down: the stack itself, and the providers that are there anyway."""
     name = Resource(told.urn).name
     kind: Any = told.type
-    return kind == "pulumi:pulumi:Stack" or (
-        kind.startswith("pulumi:providers:") and name.startswith("default")
-    )
+    return kind == _STACK or (kind.startswith("pulumi:providers:") and name.startswith("default"))

@@ -223,4 +223,5 @@ def test_stack_files_are_where_the_project_file_says(project: Project, said: str
 
     assert read(project.folder / "Pulumi.dev.yaml") == {"config": {"a": "b"}}
     assert said not in read(project.folder / "Pulumi.yaml")
-    assert str(project.program / "stacks" / "Pulumi.dev.policies.json") in project.guarded("dev")
+    configuration = project.program / "stacks" / "Pulumi.dev.policies.json"
+    assert project.configuration_of_the_pack("dev") == configuration

@@ -206,7 +206,7 @@ def test_json_is_printed_whatever_happens(
         raise RuntimeError("odd")
 
     monkeypatch.setattr(command, "_read", fails)
-    assert command.preflight("dev", None, rehearsal=False, as_json=True) == 3
+    assert command.preflight("dev", None, None, as_json=True) == 3
     printed = capsys.readouterr()
     assert json.loads(printed.out)["cause"] == "crashed"
     assert "RuntimeError: odd" in printed.err

@@ -9,8 +9,10 @@ from pulumi.automation.events import (
     OpType,
     PolicyEvent,
     ResourcePreEvent,
+    ResOutputsEvent,
     StepEventMetadata,
     StepEventStateMetadata,
+    SummaryEvent,
 )
 
 from aksgpu.allowances import Allowance
@@ -68,6 +70,22 @@ def step(
         **more,
     )
     return EngineEvent(0, 0, resource_pre_event=ResourcePreEvent(told))
+
+
+def outcome(op: str, name: str, *more: Any, **keys: Any) -> EngineEvent:
+    """What the engine tells of a resource once it is done with it."""
+    event = step(op, name, *more, **keys)
+    assert event.resource_pre_event
+    return EngineEvent(0, 0, res_outputs_event=ResOutputsEvent(event.resource_pre_event.metadata))
+
+
+def summary(counts: dict[str, int]) -> EngineEvent:
+    """What the engine tells at the end."""
+    numbers = {OpType(op): number for op, number in counts.items()}
+    told = SummaryEvent(
+        maybe_corrupt=False, duration_seconds=1, resource_changes=numbers, policy_packs={}
+    )
+    return EngineEvent(0, 0, summary_event=told)
 
 
 def policy(message: str, name: str = "pool", level: str = "mandatory", **more: Any) -> EngineEvent:

@@ -1,5 +1,7 @@
 """What the engine tells, sorted: changes, findings, rules that could not run, errors."""
 
+from typing import Any
+
 import pytest
 from pulumi_policy import EnforcementLevel
 
@@ -7,9 +9,11 @@ from aksgpu.review.rules import facts_of
 from tests.aksgpu.review.reviews import (
     AGENT_POOL,
     diagnostic,
+    outcome,
     policy,
     seen,
     step,
+    summary,
 )
 
 NOT_RUN = (
@@ -123,3 +127,47 @@ def test_errors_are_kept_with_what_they_are_about() -> None:
         "preview failed",
         "the token: [secret]",
     ]
+
+
+def test_what_has_drifted_and_is_put_back_is_told() -> None:
+    told = seen(
+        outcome("refresh", "gone", {}, None),
+        outcome("refresh", "changed", {}, {}, keys=["nodeLabels"]),
+        outcome("refresh", "other", {}, {}, diffs=["agentPoolProfiles"]),
+        outcome("refresh", "same", {}, {}),
+        step("create", "gone", None, {}),
+        step("update", "changed", {}, {}, diffs=["nodeLabels"]),
+        step("update", "same", {}, {}, diffs=["tags"]),
+        step("same", "other", {}, {}),
+        # Nobody wants it any more either.
+        outcome("refresh", "unwanted", {}, None),
+    )
+    assert [(where.name, how) for where, how in told.put_back] == [
+        ("gone", None),
+        ("changed", ("nodeLabels",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "before", "after", "is_idle"),
+    [
+        ({"same": 3}, {"a": 1}, {"a": 1}, True),
+        ({"same": 3, "read": 1}, {}, {}, True),
+        ({"same": 3, "update": 1}, {}, {}, False),
+        # The providers that are there anyway, which no change tells of.
+        ({"same": 3, "create": 1}, {}, {}, False),
+        ({"same": 3}, {"a": 1}, {"a": 1, "b": 2}, False),
+    ],
+)
+def test_an_update_that_would_do_nothing_is_known(
+    counts: dict[str, int], before: dict[str, Any], after: dict[str, Any], is_idle: bool
+) -> None:
+    stack = outcome("same", "dev", {}, {}, kind="pulumi:pulumi:Stack")
+    assert stack.res_outputs_event
+    told = stack.res_outputs_event.metadata
+    assert told.old
+    assert told.new
+    told.old.outputs, told.new.outputs = before, after
+    assert seen(stack, summary(counts)).is_idle == is_idle
+    # One that was not seen to its end is not known to be.
+    assert not seen(stack).is_idle

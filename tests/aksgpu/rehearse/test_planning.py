@@ -1,0 +1,71 @@
+"""What a rehearsal would do, as answers: what stands against it names what to do about it."""
+
+from pathlib import Path
+
+import pytest
+
+from aksgpu.outcome import Cause, StoppedError
+from aksgpu.rehearse import planning
+from aksgpu.rehearse.planning import Plan
+from aksgpu.review.seen import Seen
+from tests.aksgpu.review.reviews import outcome, policy, seen, step, summary
+
+PACK = "aks-gpu-policies"
+
+
+def refused(**more: str) -> Seen:
+    rule = {"rule": "gpu-pool-minimum-size", "pack": PACK}
+    return seen(policy("This pool has Standard_NV6ads_A10_v5.", "t4", **{**rule, **more}))
+
+
+def test_a_refusal_names_rule_pool_setting_and_file() -> None:
+    """The rehearsal ended with "What Azure accepted is in the state", and nothing was accepted."""
+    (row,) = Plan("team", refused()).rows()
+    assert (row.cause, row.pool) == (Cause.RULE_BROKEN, "t4")
+    assert "gpu-pool-minimum-size" in row.what
+    assert "Standard_NV6ads_A10_v5" in row.what
+    for told in ("acceptedSizes", "Pulumi.team.policies.json", "policies.md#gpu-pool-minimum-size"):
+        assert told in row.advice
+
+
+def test_an_advisory_finding_stands_against_nothing() -> None:
+    (row,) = Plan("team", refused(level="advisory")).rows()
+    assert (row.answer, row.cause) == ("ok", None)
+
+
+def test_what_has_drifted_is_one_line() -> None:
+    told = seen(
+        outcome("refresh", "gone", {}, None, kind="kubernetes:apps/v1:DaemonSet"),
+        outcome("refresh", "t4", {}, {}, diffs=["nodeLabels"]),
+        step("create", "gone", None, {}, kind="kubernetes:apps/v1:DaemonSet"),
+        step("update", "t4", {}, {}, diffs=["nodeLabels"]),
+    )
+    assert Plan("dev", told).drift == (
+        "Drift, which is put back: gone (DaemonSet) was gone; "
+        "t4 (AgentPool) had another nodeLabels."
+    )
+    assert not Plan("dev", seen()).drift
+
+
+def test_nothing_is_left_to_do_only_where_all_is_known() -> None:
+    idle = seen(summary({"same": 3}))
+    assert Plan("dev", idle).is_idle
+    assert not Plan("dev", seen()).is_idle
+    idle.findings = refused().findings
+    assert not Plan("dev", idle).is_idle
+
+
+def test_a_pool_that_goes_is_a_sentence() -> None:
+    size = {"vmSize": "Standard_NC8as_T4_v3", "mode": "User", "count": 2}
+    (lost,) = Plan("dev", seen(step("replace", "t4", size, size, keys=["vmSize"]))).losses
+    assert "The GPU pool t4 (Standard_NC8as_T4_v3, 2 nodes) is replaced" in lost.message
+    assert "Azure deletes it" in lost.message
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe\x00", b"[]", b'{"no-such-rule": "disabled"}'])
+def test_a_configuration_with_mistakes_is_told_as_such(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "Pulumi.dev.policies.json"
+    file.write_bytes(content)
+    with pytest.raises(StoppedError) as told:
+        planning.refuse_mistakes(file)
+    assert {finding.cause for finding in told.value.findings} == {Cause.POLICIES_INVALID}
