@@ -7,6 +7,7 @@ home with all that Pulumi writes; so the real project is only ever read.
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -19,7 +20,7 @@ from aksgpu.stack_names import policies_file, stack_file, stacks_in
 from catalogue import azure_settings
 from rehearsal.files import write_whole
 from settings.project_file import read_project
-from settings.stack_file import StackFile, parse, with_stand_ins
+from settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
 from settings.stack_file import read as read_stack_file
 from settings.yaml_text import written
 
@@ -108,8 +109,9 @@ class Project:
             del real["config"]
         _write(self.folder / "Pulumi.yaml", real | self._own(real))
         for stack in stacks_in(self.folder):
-            # One without a real counterpart was made by hand, with plain pulumi.
-            if stack_file(stack_files(self.program), stack).exists():
+            # One without a real counterpart was made by hand, with plain pulumi. One that is broken
+            # stays as it was: whoever works on that stack is told.
+            with suppress(StackFileError):
                 self.write_stack(stack)
 
     def write_stack(self, stack: str, text: str | None = None) -> None:
@@ -185,7 +187,14 @@ def _is_of_azure(key: str) -> bool:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    return yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    """The map in a file of the project's own. Raises StackFileError where there is none."""
+    try:
+        content = yaml.safe_load(file.read_bytes())
+    except (OSError, RecursionError, ValueError, yaml.YAMLError) as error:
+        raise StackFileError(f"{file} cannot be read: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict | None):
+        raise StackFileError(f"{file} is no map of keys and values (line 1, column 1)")
+    return content or {}
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:

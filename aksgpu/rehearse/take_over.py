@@ -19,10 +19,12 @@ def take_over(program: Path, home: Path, stack: str) -> str | None:
     project = Project(program, home)
     try:
         project.write_stack(stack)
+        # It may say the same as before, and is as new as the file all the same.
+        os.utime(stack_file(project.folder, stack))
     except StackFileError as error:
         return str(error)
-    # It may say the same as before, and is as new as the file all the same.
-    os.utime(stack_file(project.folder, stack))
+    except OSError as error:
+        return f"the rehearsal is not there any more ({error}): make rehearse STACK={stack}"
     return None
 
 
