@@ -4,12 +4,13 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from engine.progress import Progress
 
 # Enough of what Go said last to see why a build failed.
 _LINES_KEPT = 30
+_MAJOR_VERSION = re.compile(r"v[0-9]+")
 # How the system words it, and Go repeats it.
 _NO_ROOM = os.strerror(errno.ENOSPC).lower()
 
@@ -46,6 +48,13 @@ class Target:
     ldflags: str = "-s -w"
     files: tuple[ModuleFile, ...] = ()
 
+    @property
+    def executable(self) -> str:
+        """What Go calls it: by its package's last part that is no version; `.` says nothing."""
+        *_, before, last = ["", *self.package.split("/")]
+        name = before if _MAJOR_VERSION.fullmatch(last) else last
+        return self.name if name == "." else name
+
 
 def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> list[Path]:
     """The folders of the targets' executables, which are built if they are not there already.
@@ -65,8 +74,9 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
             work = store / "work"
             go = _Go(source, work)
             try:
-                for target, place in missing:
-                    _install(go, target, place, work, say)
+                for flags in dict.fromkeys(target.ldflags for target, _ in missing):
+                    alike = [pair for pair in missing if pair[0].ldflags == flags]
+                    _install(go, flags, alike, work, say)
             except (WayClosedError, EngineUnavailableError, OSError):
                 # It is gigabytes, and what failed would most likely fail again.
                 shutil.rmtree(work, ignore_errors=True)
@@ -91,16 +101,23 @@ def build_together(
     return make_whole(place, fill, say)
 
 
-def _install(go: "_Go", target: Target, place: Path, work: Path, say: Say) -> None:
-    unfinished = work / "out"
-    shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir()
-    go.build(target, unfinished / target.name, say)
-    for file in target.files:
-        copy = unfinished / Path(file.path).name
-        shutil.copyfile(go.module_folder(file.module) / file.path, copy)
-        copy.chmod(0o755)
-    unfinished.rename(place)
+def _install(
+    go: "_Go", ldflags: str, missing: Sequence[tuple[Target, Path]], work: Path, say: Say
+) -> None:
+    built = work / "out"
+    shutil.rmtree(built, ignore_errors=True)
+    built.mkdir()
+    go.build([target for target, _ in missing], ldflags, built, say)
+    for target, place in missing:
+        unfinished = work / "place"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.mkdir()
+        (built / target.executable).rename(unfinished / target.name)
+        for file in target.files:
+            copy = unfinished / Path(file.path).name
+            shutil.copyfile(go.module_folder(file.module) / file.path, copy)
+            copy.chmod(0o755)
+        unfinished.rename(place)
 
 
 class _Go:
@@ -112,6 +129,7 @@ class _Go:
             raise WayClosedError("there is no `go` on PATH")
         self._go = go
         self._source = source
+        self._work = work
         folders = {
             "GOMODCACHE": work / "modules",
             "GOCACHE": work / "objects",
@@ -134,32 +152,53 @@ class _Go:
             "GOFLAGS": f"{users['GOFLAGS']} -modcacherw".strip(),
         }
 
-    def build(self, target: Target, output: Path, say: Say) -> None:
-        """Compile a target, which may take minutes."""
-        # Without VCS stamps: they make a build fail where git does not trust the checkout.
-        command = [self._go, "build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-v"]
-        command += ["-ldflags", target.ldflags, "-o", str(output), target.package]
-        with (
-            Progress(f"Building {target.name} from its Go modules", say) as progress,
-            # A group of its own, so that Ctrl-C reaches Go with its compilers through us alone.
-            # Should we be killed, Go ends as well, at the next line that nobody is there to read.
-            subprocess.Popen(
-                command,
-                cwd=self._source,
-                env=self._environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                process_group=0,
-            ) as process,
-        ):
-            said = _watch(process, progress)
+    def build(self, targets: Sequence[Target], ldflags: str, folder: Path, say: Say) -> None:
+        """Compile targets into a folder, which takes minutes: the linking of one needs one core."""
+        packages = [target.package for target in targets]
+        names = ", ".join(target.name for target in targets)
+        with Progress(f"Building {names} from Go modules", say) as progress:
+            # What is wrong with a package, the build says better.
+            listed = ["list", "-e", "-mod=readonly", "-deps", "-f", "{{.ImportPath}}", *packages]
+            all_ = 0
+
+            def fetched(line: str) -> str:
+                nonlocal all_
+                all_ += not line.startswith("go: ")
+                return line
+
+            self._run(listed, progress, fetched)
+            # Without VCS stamps: they make a build fail where git does not trust the checkout.
+            command = ["build", "-mod=readonly", "-trimpath", "-buildvcs=false", "-v"]
+            command += ["-ldflags", ldflags, "-o", f"{folder}{os.sep}", *packages]
+            compiled = 0
+
+            def built(line: str) -> str:
+                nonlocal compiled
+                # With -v Go names each package it compiles; its other remarks begin with its name.
+                compiled += not line.startswith("go: ")
+                return f"{compiled} of {all_} packages, {line}"
+
+            self._run(command, progress, built)
+
+    def _run(self, arguments: list[str], progress: Progress, told: Callable[[str], str]) -> None:
+        # A group of its own, so that Ctrl-C reaches Go with its compilers through us alone.
+        # Should we be killed, Go ends as well, at the next line that nobody is there to read.
+        with subprocess.Popen(
+            [self._go, *arguments],
+            cwd=self._source,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            process_group=0,
+        ) as process:
+            said = _watch(process, progress, told)
         if process.returncode != 0:
             if _NO_ROOM in said.lower():
-                raise no_room(output)
-            raise WayClosedError(f"`go build` of {target.package} failed:\n{said}")
+                raise no_room(self._work)
+            raise WayClosedError(f"`go {arguments[0]}` of {arguments[-1]} failed:\n{said}")
 
     def module_folder(self, module: str) -> Path:
         """Where Go has unpacked a module."""
@@ -187,20 +226,19 @@ def _proxies(users: dict[str, str]) -> str:
     return f"{downloads.as_uri()},{users['GOPROXY']}"
 
 
-def _watch(process: subprocess.Popen[str], progress: Progress) -> str:
-    """Wait for the build, tell how it goes, and return the last of what Go said.
+def _watch(process: subprocess.Popen[str], progress: Progress, told: Callable[[str], str]) -> str:
+    """Wait for a Go, tell how it goes, and return the last of what it said.
 
-    Whatever breaks this off, such as a Ctrl-C, ends the build.
+    Whatever breaks this off, such as a Ctrl-C, ends it.
     """
     lines: deque[str] = deque(maxlen=_LINES_KEPT)
-    compiled = 0
+    far = "starting"
 
     def read() -> None:
-        nonlocal compiled
+        nonlocal far
         for line in process.stdout or ():
             lines.append(line.rstrip())
-            # With -v Go names each package it compiles; its other remarks begin with its name.
-            compiled += not line.startswith("go: ")
+            far = told(lines[-1])
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
@@ -208,7 +246,7 @@ def _watch(process: subprocess.Popen[str], progress: Progress) -> str:
         while process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=1)
-            progress.update(f"{compiled} packages, {lines[-1] if lines else 'starting'}")
+            progress.update(far)
     except BaseException:
         _end(process)
         raise

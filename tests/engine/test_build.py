@@ -107,9 +107,13 @@ def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal.Signals) -> None:
+    def begun() -> float:
+        return bench.builds()[0][1] if bench.builds() else float("inf")
+
     run = bench.start()
     try:
-        until(lambda: bench.compiled() > 5, "a few packages were compiled")
+        # What Go notes of packages before it compiles them lies there too.
+        until(lambda: bench.compiled() > begun() + 5, "a few packages were compiled")
         run.send_signal(how)
         run.communicate(timeout=PATIENCE)
         [(go, _)] = bench.builds()
@@ -127,8 +131,7 @@ def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal
 
     build(bench.source, [HELLO], bench.store, said.append)
 
-    assert [found for _, found in bench.builds()] == [0, left]
-    assert left > 5
+    assert bench.builds()[1][1] >= left > begun() + 5
     assert (bench.store / "hello-1" / "hello").exists()
     assert not (bench.store / "work").exists()
 
