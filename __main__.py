@@ -207,15 +207,25 @@ pulumi.export(
     "gpuPools",
     {pool.name: made.placement() for pool, made in zip(stack.gpu_pools, pools, strict=True)},
 )
-pulumi.export(
-    "nextSteps",
+# Where there is a kubeconfig, it needs no sign-in of another tool: it works in a rehearsal too.
+get_credentials = (
     [
+        pulumi.Output.format(
+            "mkdir -p ~/.kube && (umask 077; pulumi stack output kubeconfig --stack {0} "
+            "--show-secrets > ~/.kube/{1})",
+            pulumi.get_stack(),
+            cluster.cluster_name,
+        ),
+        pulumi.Output.format("export KUBECONFIG=~/.kube/{0}", cluster.cluster_name),
+    ]
+    if stack.uses_kubernetes
+    else [
         pulumi.Output.format(
             "az aks get-credentials --resource-group {0} --name {1}",
             group.resource_group_name,
             cluster.cluster_name,
-        ),
-        "kubectl get nodes -l kubernetes.azure.com/accelerator=nvidia",
-        "kubectl describe nodes -l kubernetes.azure.com/accelerator=nvidia",
-    ],
+        )
+    ]
 )
+columns = "kubernetes.azure.com/agentpool,kubernetes.azure.com/accelerator"
+pulumi.export("nextSteps", [*get_credentials, f"kubectl get nodes --label-columns {columns}"])

@@ -193,11 +193,14 @@ def test_the_outputs(run: Run) -> None:
     assert (exports["principalId"], exports["nodeResourceGroup"]) == ("p", "MC_aks-gpu-dev")
     assert exports["fqdn"] == "aks-gpu-dev.hcp.eastus.azmk8s.io"
     assert exports["gpuPools"]["gpu"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "gpu"}
-    # AKS calls the label `accelerator`, without its own prefix, deprecated.
+    # AKS calls the label `accelerator` without its prefix deprecated. No selector: a pool that
+    # scales from zero would begin with "No resources found".
     assert exports["nextSteps"] == [
-        "az aks get-credentials --resource-group aks-gpu-dev --name aks-gpu-dev",
-        "kubectl get nodes -l kubernetes.azure.com/accelerator=nvidia",
-        "kubectl describe nodes -l kubernetes.azure.com/accelerator=nvidia",
+        "mkdir -p ~/.kube && (umask 077; pulumi stack output kubeconfig --stack test "
+        "--show-secrets > ~/.kube/aks-gpu-dev)",
+        "export KUBECONFIG=~/.kube/aks-gpu-dev",
+        "kubectl get nodes --label-columns "
+        "kubernetes.azure.com/agentpool,kubernetes.azure.com/accelerator",
     ]
 
 
@@ -208,6 +211,8 @@ def test_a_stack_without_anything_on_its_cluster_holds_no_kubeconfig(run: Run) -
 
     assert "kubeconfig" not in graph.exports
     assert not graph.secrets
+    first = "az aks get-credentials --resource-group aks-gpu-dev --name aks-gpu-dev"
+    assert graph.exports["nextSteps"][0] == first
 
 
 def test_a_stack_file_with_mistakes_registers_nothing(run: Run) -> None:
