@@ -127,6 +127,8 @@ class Cluster:
         try:
             async with asyncio.TaskGroup() as tasks:
                 mirrors = (self.nodes, self._pods, self._config_maps)
+                # Not between two looks: where etcd is away, one of them takes minutes.
+                tasks.create_task(self.plane.keep_alive(self._api))
                 for mirror in mirrors:
                     tasks.create_task(mirror.run())
                 for mirror in mirrors:
@@ -134,7 +136,6 @@ class Cluster:
                 while True:
                     self.changed.clear()
                     await self._tried(self._look(wanted))
-                    await self.plane.revive(self._api)
                     await pause(self.changed, self._pause)
         finally:
             await self._kubelet.stop()

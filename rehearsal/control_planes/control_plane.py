@@ -22,12 +22,15 @@ from rehearsal.files import read_record, write_json, write_whole
 
 READY_SECONDS = 90.0
 POLL_SECONDS = 0.05
+ANSWER_SECONDS = 2.0
 LOG_LINES = 8
 # Memory is what limits how many clusters a machine can have: a smaller heap is worth the work that
 # collecting it more often makes.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
 POD_RANGE = "10.244.0.0/16"
 PORTS = ("etcd", "server")
+# How large its content may become. Kubernetes recommends no more than four times as much.
+ETCD_BYTES = 2 << 30
 # The part that knows whose a token is.
 REVIEWER = "token-review"
 
@@ -64,11 +67,10 @@ def settle_in(folder: Path, time_scale: float) -> Place:
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     place = Place(folder, _ports(folder), prepare(folder / "certificates"))
-    for part in ("controller-manager", "scheduler", "nodes"):
-        files = place.certificates.files(part)
-        content = written(
-            place.server, files, cluster="cluster", user=part, context=part, is_whole=False
-        )
+    clients = dict.fromkeys(("controller-manager", "scheduler", "nodes"), place.server)
+    for part, server in (*clients.items(), ("etcd", place.etcd)):
+        files = place.certificates.files("server" if part == "etcd" else part)
+        content = written(server, files, cluster="cluster", user=part, context=part, is_whole=False)
         write_whole(place.config(part), content.encode(), 0o600)
     write_whole(folder / "stages.yaml", kwok_stages.written(time_scale).encode())
     return place
@@ -142,6 +144,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             "--snapshot-count=5000",
             "--auto-compaction-mode=revision",
             "--auto-compaction-retention=1000",
+            f"--quota-backend-bytes={ETCD_BYTES}",
             "--log-level=warn",
         ],
         "kube-apiserver": [
@@ -246,8 +249,7 @@ class ControlPlane:
         """Starts all of them; returns when a pod could be placed."""
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(api, _is_ready, "The API server is not ready")
-        # The kwok of before is gone, and the next would wait until its hold on the nodes runs out.
-        await api.delete(NODE_LEASES)
+        await self._wait(api, _is_free, "The API server does not let go of the nodes")
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
         await self._wait(api, _has_accounts, "The controller manager does not work")
 
@@ -265,18 +267,22 @@ class ControlPlane:
     ) -> None:
         deadline = time.monotonic() + READY_SECONDS
         while time.monotonic() < deadline:
-            await self.revive(api)
-            with contextlib.suppress(ApiError):
-                if await is_done(api):
-                    return
+            await self._revive(api)
+            if await _answered(is_done(api)):
+                return
             await asyncio.sleep(POLL_SECONDS)
         raise ControlPlaneError(f"{complaint} after {READY_SECONDS:.0f} seconds.")
 
-    async def revive(self, api: Client) -> None:
-        """Starts again what has ended by itself.
+    async def keep_alive(self, api: Client) -> None:
+        """Starts again what ends by itself, until it is cancelled.
 
         ControlPlaneError is raised for what ends again and again.
         """
+        while True:
+            await self._revive(api)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _revive(self, api: Client) -> None:
         ended = [name for name, part in self._parts.items() if part.process.returncode is not None]
         for name in ended:
             if await self._is_due(name, api):
@@ -293,13 +299,11 @@ class ControlPlane:
             part.again = moment + REVIVAL_PAUSES[part.ends - 1]
         if moment < part.again:
             return False
-        try:
-            is_ready = name in FIRST or await _is_ready(api)
-            if is_ready and name == "kwok":
-                await api.delete(NODE_LEASES)
-        except ApiError:
+        if name in FIRST:
+            return True
+        if not await _answered(_is_ready(api)):
             return False
-        return is_ready
+        return name != "kwok" or await _answered(_is_free(api))
 
     def _last_words(self, name: str) -> str:
         lines = self.place.log(name).read_text(errors="replace").splitlines()
@@ -314,6 +318,20 @@ class ControlPlane:
         if etcd := self._parts.get("etcd"):
             await self._processes.end(etcd.process)
         self._parts.clear()
+
+
+async def _answered(question: Awaitable[bool]) -> bool:
+    """Whether the API server says yes, and soon: what runs is looked at again in the meantime."""
+    with contextlib.suppress(ApiError, TimeoutError):
+        async with asyncio.timeout(ANSWER_SECONDS):
+            return await question
+    return False
+
+
+async def _is_free(api: Client) -> bool:
+    """Lets a new kwok take the nodes, which else would wait until the last one's hold runs out."""
+    await api.delete(NODE_LEASES)
+    return True
 
 
 async def _is_ready(api: Client) -> bool:

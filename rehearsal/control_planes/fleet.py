@@ -25,6 +25,7 @@ from rehearsal.control_planes.control_plane import (
     settle_in,
 )
 from rehearsal.control_planes.desired_state import Era, Refusal, Source, WantedCluster
+from rehearsal.control_planes.etcd import keep_room
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
 
 # How often the wishes are looked at when nobody says that they have changed.
@@ -314,6 +315,7 @@ class Fleet:
         plane = ControlPlane(place, self._settings.binaries, wanted.services, self._processes)
         # Whatever fails is tried again at the next look anyway.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
+        room = asyncio.create_task(keep_room(place))
         try:
             await plane.start(api)
             era, time_scale = self._settings.era, self._settings.time_scale
@@ -323,6 +325,7 @@ class Fleet:
             await cluster.run(lambda: self._wish(uid))
         finally:
             self._running.pop(uid, None)
+            room.cancel()
             await api.close()
             await plane.stop()
 

@@ -7,11 +7,11 @@ import pytest
 
 from rehearsal import cloud
 from rehearsal.control_planes import fleet
-from rehearsal.control_planes.desired_state import Era, WantedCluster
 from rehearsal.control_planes.processes import records
 from tests.processes import is_running
 from tests.rehearsal.conftest import FAST, Azure, new_cluster
 from tests.rehearsal.control_planes.conftest import V, processes_of
+from tests.rehearsal.control_planes.test_fleet import Wishes, made
 from tests.waiting import until
 
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
@@ -45,26 +45,21 @@ def test_it_is_said_what_was_wrong_and_the_cluster_can_be_deleted(tmp_path: Path
         assert refused.body["code"] == "ControlPlaneNotReady"
         assert "ended with status 3" in refused.body["message"]
 
+        uid = azure.call("GET", path).body["properties"]["resourceUID"]
+        obstacle = home / "kubernetes" / f"{uid}.going"
+        obstacle.touch()
+        operation = azure.below(azure.call("DELETE", path).headers["Azure-AsyncOperation"])
+        until(ended, "the deletion has failed")
+        assert "cannot be removed" in azure.call("GET", operation).body["error"]["message"]
+        assert azure.call("GET", path).body["properties"]["provisioningState"] == "Failed"
+
+        obstacle.unlink()
         assert azure.call("DELETE", path).status == 202
         until(lambda: azure.call("GET", path).status == 404, "the cluster is gone")
         assert [folder.name for folder in (home / "kubernetes").iterdir()] == ["processes"]
     finally:
         assert cloud.stop(home)
     assert processes_of(home) == []
-
-
-class OneCluster:
-    """Wants one cluster, and no change of it."""
-
-    def clusters(self) -> list[WantedCluster]:
-        return [
-            WantedCluster(
-                uid="one", name="c", group="g", location="l", subscription="s", node_group="n"
-            )
-        ]
-
-    def resize(self, _pool_id: str, _count: int) -> bool:
-        return False
 
 
 def test_one_that_neither_comes_up_nor_fails_keeps_nothing_from_starting(
@@ -75,16 +70,12 @@ def test_one_that_neither_comes_up_nor_fails_keeps_nothing_from_starting(
         (tmp_path / part).write_text("#!/bin/sh\nexec sleep 10000\n")
         (tmp_path / part).chmod(0o755)
     monkeypatch.setattr(fleet, "START_SECONDS", 0.5)
-    authority = tmp_path / "authority.pem"
-    authority.touch()
-    folder = tmp_path / "kubernetes"
-    folder.mkdir()
-    settings = fleet.Settings(folder, tmp_path, Era.TODAY, 1.0, lambda _: "https://a", authority)
 
     async def start() -> list[int]:
-        clusters = fleet.Fleet(settings, OneCluster())
+        clusters = made(tmp_path, Wishes())
         await clusters.start()
-        still_coming_up = [int(record.name) for record in records(folder).iterdir()]
+        folder = records(tmp_path / "kubernetes")
+        still_coming_up = [int(record.name) for record in folder.iterdir()]
         assert all(map(is_running, still_coming_up))
         await clusters.stop()
         return still_coming_up

@@ -1,5 +1,6 @@
 """Any part of a control plane is killed at any time: it comes back, and the cluster goes on."""
 
+import asyncio
 import contextlib
 import hashlib
 import http.client
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
+from kube.client import Client
+from kube.kubeconfig import choose, connect, read
 from kube.objects import is_true
 from tests.rehearsal.conftest import Azure, new_cluster, wait_until_made
 from tests.rehearsal.control_planes.conftest import (
@@ -146,3 +149,48 @@ def test_each_part_at_its_start_and_at_its_stop(
     wait_until_made(azure, cluster.path)
     assert cluster.credentials() == before
     assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
+
+
+def test_an_etcd_that_is_full_and_one_that_is_damaged(
+    start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
+) -> None:
+    """What etcd holds of the past makes room; what it cannot read is told, until it can be read."""
+    azure = start()
+    cluster = new(azure)()
+    cluster.kubectl("create", "configmap", "kept", "--from-literal=a=b")
+    refuse_writes(cluster)
+    until(lambda: cluster.run("create", "namespace", "after").returncode == 0, "it can be written")
+
+    data = cluster.files / "etcd" / "member"
+    data.rename(data.with_name("aside"))
+    data.write_text("this is no folder")
+    os.kill(parts_of(azure.cloud.home)["etcd"], signal.SIGKILL)
+    address = f"{cluster.path}/listClusterUserCredential{V}"
+    told = until(
+        lambda: (
+            (got := azure.call("POST", address)).status == 400
+            and "etcd ended" in got.body["message"]
+            and got.body
+        ),
+        "it is told",
+    )
+    assert told["code"] == "ControlPlaneNotReady"
+    assert "etcd ended" in (azure.cloud.home / "server.log").read_text()
+    data.unlink()
+    data.with_name("aside").rename(data)
+    until(lambda: azure.call("POST", address).status == 200, "it is back")
+    assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
+
+
+def refuse_writes(cluster: Cluster) -> None:
+    """Lets etcd say that it is full, as it does by itself at its quota."""
+
+    async def raise_alarm() -> None:
+        api = Client(await connect(choose(read(cluster.files / "etcd.kubeconfig"))))
+        status = await api.post("/v3/maintenance/status", {})
+        alarm = {"action": "ACTIVATE", "alarm": "NOSPACE"}
+        body = alarm | {"memberID": status["header"]["member_id"]}
+        assert (await api.post("/v3/maintenance/alarm", body))["alarms"]
+        await api.close()
+
+    asyncio.run(raise_alarm())

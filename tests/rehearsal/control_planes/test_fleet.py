@@ -1,0 +1,145 @@
+"""What the fleet does with clusters that end by themselves, and with files that stay."""
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kube.client import ApiError, NoAnswerError
+from rehearsal.control_planes import fleet
+from rehearsal.control_planes.control_plane import ControlPlaneError
+from rehearsal.control_planes.desired_state import Era, WantedCluster
+from rehearsal.control_planes.fleet import ATTEMPTS, Fleet, Health, Settings
+
+ENDS = st.sampled_from(
+    [
+        ControlPlaneError("etcd ended"),
+        ApiError(403, {"message": "forbidden"}),
+        ApiError(500, {"message": "etcdserver: no space"}),
+        NoAnswerError(ConnectionResetError()),
+        OSError(28, "No space left on device"),
+        ExceptionGroup("", [ApiError(401, {"message": "unauthorized"}), ControlPlaneError("etcd")]),
+        RuntimeError("a fault of the rehearsal"),
+    ]
+)
+
+
+class Wishes:
+    """Wants one cluster, as it is set."""
+
+    def __init__(self) -> None:
+        self.cluster = WantedCluster(
+            uid="one", name="c", group="g", location="l", subscription="s", node_group="n"
+        )
+
+    def clusters(self) -> list[WantedCluster]:
+        return [self.cluster]
+
+    def resize(self, _pool_id: str, _count: int) -> bool:
+        return False
+
+
+def made(folder: Path, wishes: Wishes) -> Fleet:
+    """A fleet whose binaries lie in the folder."""
+    (folder / "authority.pem").touch()
+    clusters = folder / "kubernetes"
+    clusters.mkdir(exist_ok=True)
+    authority = folder / "authority.pem"
+    return Fleet(
+        Settings(clusters, folder, Era.TODAY, 1.0, lambda _: "https://a", authority), wishes
+    )
+
+
+async def until(condition: Callable[[], Any]) -> None:
+    while not condition():  # noqa: ASYNC110 (what is awaited is no event)
+        await asyncio.sleep(0.001)
+
+
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(ends=st.lists(ENDS, max_size=6))
+def test_whatever_a_cluster_ends_of_it_is_started_again(
+    ends: list[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first refused watch was the last thing that was ever done for a cluster."""
+    monkeypatch.setattr(fleet, "LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
+    left, told = list(ends), []
+
+    async def live(self: Fleet, wanted: WantedCluster) -> None:
+        told.append(self.failure(wanted.uid))
+        if left:
+            raise left.pop(0)
+        self._running[wanted.uid] = None  # type: ignore[assignment]
+        self._ready[wanted.uid].set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            self._running.pop(wanted.uid)
+
+    monkeypatch.setattr(Fleet, "_live", live)
+
+    async def work() -> None:
+        clusters = made(tmp_path, Wishes())
+        await clusters.start()
+        await until(lambda: clusters.health() == [Health("c", "g", "Running")])
+        assert clusters.failure("one") is None
+        await clusters.stop()
+
+    asyncio.run(work())
+    # It is told when it has failed some times, and why.
+    assert len(told) == len(ends) + 1
+    assert [reason is not None for reason in told] == [n >= ATTEMPTS for n in range(len(told))]
+
+
+def test_a_cluster_whose_files_stay_is_told_of_once_and_not_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its deletion went on for ever."""
+    monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
+    begun, removals = [], []
+    remove = shutil.rmtree
+
+    async def live(_: Fleet, wanted: WantedCluster) -> None:
+        begun.append(wanted)
+
+    def refuse(folder: Path) -> None:
+        removals.append(folder)
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Fleet, "_live", live)
+    monkeypatch.setattr(shutil, "rmtree", refuse)
+
+    async def looks(clusters: Fleet) -> None:
+        for _ in range(5):
+            clusters.wake()
+            await asyncio.sleep(0.002)
+
+    async def work() -> None:
+        wishes = Wishes()
+        wishes.cluster = replace(wishes.cluster, is_going=True)
+        clusters = made(tmp_path, wishes)
+        (tmp_path / "kubernetes" / "one").mkdir()
+        await clusters.start()
+        await looks(clusters)
+        assert "Permission denied" in (clusters.removal_failure("one") or "")
+        assert clusters.has("one")
+        assert len(removals) == 1
+
+        wishes.cluster = replace(wishes.cluster, is_going=False)
+        await looks(clusters)
+        assert [health.state for health in clusters.health()] == ["Failed"]
+        monkeypatch.setattr(shutil, "rmtree", remove)
+        wishes.cluster = replace(wishes.cluster, is_going=True)
+        await until(lambda: not clusters.has("one"))
+        await clusters.stop()
+
+    asyncio.run(work())
+    assert begun == []
