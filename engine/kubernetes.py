@@ -36,9 +36,15 @@ def ensure_kubernetes(say: Say = to_stderr) -> KubernetesBinaries:
 
 def _folder(say: Say) -> Path:
     try:
-        cache = user_cache() / "kubernetes" / machine()
+        kind = machine()
     except WayClosedError as reason:
         raise _unavailable(reason, reason) from reason
+    if not kind.startswith("linux-"):
+        raise EngineUnavailableError(
+            f"The rehearsal works on Linux only, and this machine is {kind}. Use it in a container or "
+            "in a virtual machine. Stacks in Azure need no rehearsal."
+        )
+    cache = user_cache() / "kubernetes" / kind
     if kept := fetched_folder(cache) or built_folder(cache):
         return kept
     try:

@@ -107,12 +107,13 @@ def test_an_archive_that_lacks_one_of_them_is_of_no_use(
         fetch_folder(cache, said.append)
 
 
-def test_a_machine_that_nothing_is_published_for(
-    cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+def test_elsewhere_than_on_linux_the_command_says_so(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kubernetes_release, "machine", lambda: "darwin-arm64")
-    with pytest.raises(WayClosedError, match=r"kubernetes .* for darwin-arm64 has a pin"):
-        fetch_folder(cache, said.append)
+    monkeypatch.setattr(kubernetes, "machine", lambda: "darwin-arm64")
+    with pytest.raises(EngineUnavailableError, match=r"on Linux only, and .* darwin-arm64"):
+        ensure_kubernetes(said.append)
+    assert said == []
 
 
 # -- all together

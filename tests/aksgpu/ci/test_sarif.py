@@ -1,6 +1,8 @@
 """The findings of a run, made anew before code scanning gets them."""
 
+import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from aksgpu.ci import sarif
 from aksgpu.review import sarif as of_review
+from tests.aksgpu.ci.test_foreign import AROUND, CALLS, TARGETS, writings
 from tests.aksgpu.review.reviews import review, whole_stack
 from tests.aksgpu.review.test_sarif import SCHEMA
 
@@ -109,6 +112,18 @@ def test_whatever_a_stranger_writes_is_valid_afterwards(
     result = {"message": {"text": "x"}, "locations": some, "level": more, "ruleId": more}
     strange = {"runs": [{"results": [result]}]}
     assert len(valid(sarif.anew(strange, is_fork=is_fork))) == 1
+
+
+@given(written=st.sampled_from(TARGETS).flatmap(writings), around=st.sampled_from(AROUND))
+@settings(max_examples=80, deadline=None)
+def test_no_word_of_a_stranger_is_a_link_or_a_call(written: str, around: str) -> None:
+    said = {"message": {"text": around.replace("{}", written)}}
+    (result,) = valid(sarif.anew({"runs": [{"results": [said]}]}, is_fork=True))
+    text = html.unescape(result["message"]["text"])
+    # SARIF's links have brackets that no backslash is before.
+    assert not re.search(r"(?<!\\)(?:\\\\)*\[", text)
+    assert not CALLS.search(text)
+    assert "://" not in text
 
 
 @pytest.mark.parametrize(
