@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# Uncompiled: most of the SDKs is never imported, and compiling all of it is half of the work.
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # A file's tests share what they start, and so stay together. What takes longest is shown, so that no
 # file comes to hold the others up.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
@@ -9,6 +10,7 @@ PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
+	@echo "Making .venv, which takes about a minute ..."
 	$(PYTHON) -m venv .venv
 	$(PIP) --require-hashes --only-binary :all: -r requirements-dev.txt
 	$(PIP) --no-deps --no-build-isolation -e .

@@ -41,8 +41,8 @@ def _folder(say: Say) -> Path:
         raise _unavailable(reason, reason) from reason
     if not kind.startswith("linux-"):
         raise EngineUnavailableError(
-            f"The rehearsal works on Linux only, and this machine is {kind}. Use it in a container or "
-            "in a virtual machine. Stacks in Azure need no rehearsal."
+            f"The rehearsal works on Linux only, and this machine is {kind}. Use it in a container "
+            "or in a virtual machine. Stacks in Azure need no rehearsal."
         )
     cache = user_cache() / "kubernetes" / kind
     if kept := fetched_folder(cache) or built_folder(cache):
