@@ -14,12 +14,15 @@ from aksgpu.outcome import EXIT_CODES
 from aksgpu.preflight import command as asking
 from aksgpu.rehearsal_stage import PROGRAM, Era
 from aksgpu.rehearse import command as rehearsing
+from aksgpu.rehearse import down, governing
 from aksgpu.rehearse.planning import rows_of_rules
 from aksgpu.report import ReportConsole, exit_code_of
 from aksgpu.review import command as reviews
 from aksgpu.review.reviewing import ReviewOptions
 
 _ERA_HELP = "The time of the cloud; left out, the article's for a stack that says allowRetired"
+
+_REHEARSAL = "The rehearsal"
 
 
 def _allowance(text: str) -> Allowance:
@@ -37,7 +40,7 @@ def aksgpu() -> None:
     """GPU node pools on Azure Kubernetes Service."""
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
 def rehearse(
     stack: Annotated[str, typer.Option(help="The stack to rehearse: Pulumi.STACK.yaml")] = "dev",
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
@@ -46,13 +49,13 @@ def rehearse(
     _exit(lambda: rehearsing.rehearse(stack, era, ReportConsole()))
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
 def rehearse_down() -> None:
     """Destroy what was rehearsed, and take the rehearsal cloud away."""
-    _exit(lambda: rehearsing.rehearse_down(ReportConsole()))
+    _exit(lambda: down.rehearse_down(ReportConsole()))
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
 def env(
     stack: Annotated[str, typer.Option(help="A stack of the rehearsal that is meant")] = "dev",
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
@@ -62,6 +65,26 @@ def env(
 ) -> None:
     """Print what a shell evaluates, so that plain pulumi and kubectl work on the rehearsal."""
     _exit(lambda: rehearsing.print_ways_out() if unset else rehearsing.print_ways_in(stack, era))
+
+
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+def status(
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
+) -> None:
+    """Show what runs of the rehearsals: server, clusters, pools, stacks, and what to do next."""
+    _exit(lambda: governing.status(ReportConsole(), as_json=json))
+
+
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+def stop() -> None:
+    """End the rehearsal cloud and its clusters, and keep all that they have."""
+    _exit(lambda: governing.stop(ReportConsole()))
+
+
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+def start() -> None:
+    """Start the rehearsal cloud again, and clusters whose control plane is dead."""
+    _exit(lambda: governing.start(ReportConsole()))
 
 
 @app.command(epilog=EXIT_CODES)

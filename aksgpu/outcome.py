@@ -53,6 +53,7 @@ class Cause(Enum):
     PREFLIGHT = (AGAINST, "the preflight found what Azure would not take")
     RULE_NOT_RUN = (NOT_KNOWN, "a rule could not run, so nobody knows whether it holds")
     # A rehearsal.
+    CLUSTER_DOWN = (AGAINST, "the control plane of a rehearsed cluster is dead")
     PROGRAM_FAILED = (NOT_KNOWN, "a program such as pulumi failed")
     UPDATE_FAILED = (AGAINST, "pulumi did not finish its work on a stack")
     # A check, of the cluster itself.

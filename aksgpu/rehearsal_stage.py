@@ -11,7 +11,7 @@ from aksgpu.project import Project
 from aksgpu.running import Program
 from engine import Engine, ensure_engine, ensure_kubernetes
 from engine.cache import Say
-from rehearsal.cloud import Cloud
+from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
 
 Era = Literal["article", "today"]
@@ -69,6 +69,7 @@ class Stage:
 
 def set_stage(say: Say, era: Era) -> Stage:
     """Everything a rehearsal needs, made where it is missing and started where it is down."""
+    refuse_other_systems()
     home = rehearsal_home(era)
     engine = ensure_engine(say)
     kubernetes = ensure_kubernetes(say)

@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import ssl
 import subprocess
 import sys
@@ -21,10 +22,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from catalogue.today import TODAY_VARIABLE
-from rehearsal.arm.home import PRESENCE, Home, Principal, ServerRecord
+from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, Principal, ServerRecord
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.control_planes.processes import end_leftovers, records
+from rehearsal.control_planes.memory import used
+from rehearsal.control_planes.processes import end_leftovers, recorded, records
 from rehearsal.files import read_json, read_record, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 from rehearsal.server_lock import POLL_SECONDS, ServerLock, holder, is_held
@@ -138,7 +140,7 @@ def start(
     starting is waited for. One that is another than is wished is ended and started again, with all
     that it has; only for another era CloudError is raised.
     """
-    _refuse_other_systems()
+    refuse_other_systems()
     files = Home(home.resolve())
     wishes = _Wishes(era, time_scale, kubernetes.resolve() if kubernetes else None)
     while True:
@@ -151,7 +153,8 @@ def start(
                 return cloud
 
 
-def _refuse_other_systems() -> None:
+def refuse_other_systems() -> None:
+    """To be asked before anything is made ready for a rehearsal."""
     if sys.platform != "linux":
         raise CloudError(
             "The rehearsal works on Linux only. Elsewhere, use it in a container, in a virtual "
@@ -215,6 +218,49 @@ def _found(files: Home) -> tuple[Cloud, ServerRecord] | None:
         era=record.era,
     )
     return cloud, record
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What there is of a rehearsal, whatever state it is in."""
+
+    # `silent` is a server that is starting, or too busy to answer.
+    server: Literal["running", "silent", "stopped"]
+    pid: int | None
+    # As the running server has written it.
+    record: ServerRecord | None
+    # Each with `name`, `group` and `controlPlane`; all that the server says of them, if it does.
+    clusters: list[dict[str, Any]]
+    memory_mib: int | None
+    # What is wrong with the scripts that lie in the home.
+    complaints: list[str]
+
+
+def look(home: Path) -> Seen:
+    """Returns what there is in a home; nothing is started or changed."""
+    files = Home(home.resolve())
+    found, pid = _found(files), _holder(files)
+    record = found[1] if found else None
+    said = (_asked(files, record, OVERVIEW) if record else None) or {}
+    state: Literal["running", "silent", "stopped"] = "running" if found else "stopped"
+    if not found and is_held(files.server_lock):
+        state = "silent"
+    clusters = said.get("clusters", _stored_clusters(files, state))
+    memory = used([pid, *recorded(records(files.kubernetes))]) if pid else None
+    return Seen(state, pid, record, clusters, memory, said.get("complaints", []))
+
+
+def _stored_clusters(files: Home, state: str) -> list[dict[str, Any]]:
+    """The clusters by the state itself, where no server says more."""
+    address = f"{files.database.as_uri()}?mode=ro"
+    statement = "SELECT id FROM resources WHERE type LIKE '%/managedClusters' ORDER BY sequence"
+    try:
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+            ids = [str(row[0]).split("/") for row in database.execute(statement)]
+    except sqlite3.Error:
+        return []
+    known = "unknown" if state == "silent" else "stopped"
+    return [{"name": one[-1], "group": one[4], "controlPlane": known} for one in ids if one[4:]]
 
 
 def stop(home: Path) -> bool:
@@ -357,17 +403,21 @@ def _answers(files: Home, record: ServerRecord) -> bool:
     The certificate authority is this home's own, and the instance is the record's: nothing else
     can answer so.
     """
+    return bool(_asked(files, record, PRESENCE) == {"instance": record.instance, "pid": record.pid})
+
+
+def _asked(files: Home, record: ServerRecord, path: str) -> Any:
+    """What the server answers there; None if it does not."""
     try:
         context = ssl.create_default_context(cafile=str(files.ca_certificate))
         connection = http.client.HTTPSConnection(
             "localhost", record.port, timeout=ANSWER_SECONDS, context=context
         )
-        connection.request("GET", PRESENCE)
-        presence = json.load(connection.getresponse())
-        connection.close()
+        with contextlib.closing(connection):
+            connection.request("GET", path)
+            return json.load(connection.getresponse())
     except (OSError, ValueError, OverflowError, http.client.HTTPException):
-        return False
-    return bool(presence == {"instance": record.instance, "pid": record.pid})
+        return None
 
 
 def _said(files: Home, start: int) -> str:

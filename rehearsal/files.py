@@ -71,6 +71,8 @@ class WatchedFile(Generic[Content]):
         self._kind = kind
         self._absent = self._content = absent
         self._version: tuple[int, ...] | None = None
+        # What is wrong with it, if anything is.
+        self.complaint: str | None = None
 
     def read(self) -> Content:
         """Returns the content; the same object for as long as the file is the same."""
@@ -81,12 +83,13 @@ class WatchedFile(Generic[Content]):
             version = None
         if version != self._version:
             self._version = version
-            self._content = self._absent
+            self._content, self.complaint = self._absent, None
             if version is not None:
                 try:
                     self._content = parse_script(self._path, self._kind)
                 except ScriptError as error:
-                    complain(str(error))
+                    self.complaint = str(error)
+                    complain(self.complaint)
         return self._content
 
 

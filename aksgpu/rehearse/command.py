@@ -18,7 +18,7 @@ from aksgpu.outcome import Cause, Finding, StoppedError
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_briefly
-from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, era_of, rehearsal_home, set_stage
+from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from aksgpu.rehearse import shell, state, there
 from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.recovery import recover
@@ -27,7 +27,6 @@ from aksgpu.report import finding_text, print_result
 from aksgpu.review.automation import seen_in
 from aksgpu.running import Program
 from engine.progress import to_stderr
-from rehearsal.cloud import remove
 
 
 def rehearse(stack: str, era: Era | None, console: Console) -> int:
@@ -83,49 +82,12 @@ def print_ways_out() -> int:
     return 0
 
 
-def rehearse_down(console: Console) -> int:
-    """Destroys every stack of the rehearsals and takes all of them away; the exit code."""
-    there = [era for era in ERAS if rehearsal_home(era).exists()]
-    if not there:
-        console.print("There is no rehearsal to take away.")
-    for era in there:
-        if failed := _take_away(era, console):
-            return failed
-    return 0
-
-
-def _take_away(era: Era, console: Console) -> int:
-    stage = set_stage(to_stderr, era)
-    pulumi = stage.pulumi()
-    for stack in pulumi.read_json("stack", "ls", "--json"):
-        name = stack["name"]
-        recover(pulumi, name, stage.project.state, stage.cloud.subscription, to_stderr)
-        left = f"The stack {name} is not gone yet: run make rehearse-down again."
-        # What a stack protects is protected from mistakes, not from being taken away.
-        destroy = ("destroy", "--yes", "--ignore-protect", "--stack", name)
-        if failed := _watch(pulumi, console, left, *destroy):
-            return failed
-        pulumi.read("stack", "rm", "--yes", "--stack", name)
-    remove(stage.cloud.home)
-    console.print("The rehearsal is gone: its stacks, its cloud, its files.")
-    return 0
-
-
 def _watched(pulumi: Program, arguments: Sequence[str]) -> Cause:
     """What becomes of pulumi, which is run before the user's eyes."""
     try:
         return Cause.UPDATE_FAILED if pulumi.watch(*arguments) else Cause.FINE
     except KeyboardInterrupt:
         return Cause.INTERRUPTED
-
-
-def _watch(pulumi: Program, console: Console, left: str, *arguments: str) -> int:
-    """Runs pulumi before the user's eyes, and says what is left where it fails; the exit code."""
-    cause = _watched(pulumi, arguments)
-    if cause.is_problem:
-        console.print(f"\n{left}", soft_wrap=True)
-        print_result(cause, console)
-    return cause.exit_code
 
 
 def _tell_stage(stage: Stage, console: Console) -> None:

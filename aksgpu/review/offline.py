@@ -20,7 +20,7 @@ from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
 from engine.progress import Progress
-from rehearsal.cloud import Cloud, CloudError, removed_afterwards
+from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_afterwards
 from rehearsal.cloud import start as start_cloud
 from settings.stack_file import ElsewhereError, StackFileError
 
@@ -38,6 +38,7 @@ _ENCRYPTED_ANEW = "What the change makes of these encrypted values does not show
 @contextmanager
 def sole_home(say: Say) -> Iterator[Path]:
     """Where offline reviews of this checkout live, one at a time; nothing of it is left."""
+    refuse_other_systems()
     folder = rehearsal_root() / "build" / "review"
     with sole_use(folder, say):
         yield folder / ".rehearsal"

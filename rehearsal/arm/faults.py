@@ -96,6 +96,11 @@ class FaultScript:
         self._file = WatchedFile(path, list[Fault], self._faults)
         self._on_change = on_change
 
+    def complaint(self) -> str | None:
+        """What is wrong with the file, if anything is."""
+        self._file.read()
+        return self._file.complaint
+
     def take(self, method: str, path: str) -> Fault:
         """Returns the fault that strikes a request, and counts it; else one that does nothing."""
         faults = self._file.read()

@@ -13,6 +13,8 @@ from rehearsal.files import complain, read_record, write_json, write_whole
 
 # The path at which a server identifies itself: a process number alone proves nothing.
 PRESENCE = "/rehearsal"
+# Where it says what it has.
+OVERVIEW = "/rehearsal/overview"
 # With the tenant name `adfs`, clients discover the token issuer at this server and not at
 # login.microsoftonline.com.
 TENANT = "adfs"

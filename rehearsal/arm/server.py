@@ -10,6 +10,7 @@ import traceback
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from aiohttp import web
@@ -19,7 +20,7 @@ from rehearsal.arm.aks import mending, sign_in
 from rehearsal.arm.aks.control_planes import FleetControlPlanes
 from rehearsal.arm.faults import Fault, FaultScript
 from rehearsal.arm.front import Front, error_response
-from rehearsal.arm.home import PRESENCE, Home, load_principal
+from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, load_principal
 from rehearsal.arm.login import Login
 from rehearsal.arm.offer_script import OfferScript
 from rehearsal.arm.offers import Offers
@@ -72,8 +73,6 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     reviewer = sign_in.Reviewer(store, issuer, principal)
 
     async def answer(request: web.Request) -> web.StreamResponse:
-        if request.path == PRESENCE:
-            return web.json_response({"instance": instance, "pid": os.getpid()})
         content, fault = b"", Fault()
 
         async def served(request: web.Request) -> web.StreamResponse:
@@ -118,8 +117,10 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
             log.close()
 
     app = web.Application(client_max_size=bodies.MOST_BYTES, middlewares=[web.middleware(guarded)])
-    # No request of a user's, and there is a token in it: it is not logged.
+    # No requests of a user's, and there is a token in the first: they are not logged.
     app.router.add_post(sign_in.address("{uid}"), reviewer.answer)
+    app.router.add_get(PRESENCE, partial(_presence, instance))
+    app.router.add_get(OVERVIEW, partial(_overview, control_planes, faults, script))
     app.router.add_route("*", "/{path:.*}", answer)
     app.cleanup_ctx.append(live)
     return app
@@ -155,6 +156,23 @@ def _refusal(request: web.Request, error: Exception) -> errors.ArmError:
     # A fault of the rehearsal itself: the log says where.
     complain(f"{request.method} {request.path!a}\n{''.join(traceback.format_exception(error))}")
     return errors.ArmError(errors.BROKEN)
+
+
+async def _presence(instance: str, _: web.Request) -> web.Response:
+    """Answers which server this is."""
+    return web.json_response({"instance": instance, "pid": os.getpid()})
+
+
+async def _overview(
+    control_planes: FleetControlPlanes,
+    faults: FaultScript,
+    script: WatchedFile[OfferScript],
+    _: web.Request,
+) -> web.Response:
+    """Answers what a person wants to know of this cloud."""
+    script.read()
+    complaints = [wrong for wrong in (faults.complaint(), script.complaint) if wrong]
+    return web.json_response({"clusters": control_planes.overview(), "complaints": complaints})
 
 
 def _refuse_host(request: web.Request) -> None:

@@ -1,5 +1,6 @@
 """Whether this machine has the memory for one more cluster."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 # What a control plane takes, measured with a few nodes and pods in it, and what is to be left over.
@@ -24,6 +25,19 @@ def lacking(coming: int = 0, root: Path = Path("/")) -> str | None:
         f"{SPARE_MEBIBYTES} MiB left over for everything else, and this machine has {available} "
         "MiB free. Delete a cluster that is no longer needed, or end other programs."
     )
+
+
+def used(pids: Iterable[int]) -> int:
+    """How many MiB these processes take; what they share counts once."""
+    return sum(map(_share, pids)) >> 10
+
+
+def _share(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
 def _available(root: Path) -> int | None:

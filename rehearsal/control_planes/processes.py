@@ -74,6 +74,11 @@ class Processes:
         (self._records / str(process.pid)).unlink(missing_ok=True)
 
 
+def recorded(records: Path) -> list[int]:
+    """The numbers of the processes that are recorded, some of which may have ended."""
+    return [int(path.name) for path in records.glob("[0-9]*") if path.name.isdigit()]
+
+
 def end_leftovers(records: Path) -> int:
     """Ends what a server that is no more has left running; returns how many those were."""
     found = [path for path in records.glob("[0-9]*") if path.name.isdigit()]

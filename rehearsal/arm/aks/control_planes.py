@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
+from catalogue.device_plugin import PREFIX
 from catalogue.nodes import DEFAULT_SURGE
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, clusters, pools, sign_in
@@ -20,7 +21,7 @@ from rehearsal.control_planes.desired_state import (
     WantedPool,
 )
 from rehearsal.control_planes.fleet import Fleet, Settings
-from rehearsal.control_planes.nodes import pool_of
+from rehearsal.control_planes.nodes import is_ready, pool_of
 
 
 class StoreSource:
@@ -184,6 +185,43 @@ class FleetControlPlanes:
     def _fail(self, operation: str, refusal: Refusal) -> None:
         operations.fail_when_due(self._store, operation, asdict(refusal))
 
+    def overview(self) -> list[Json]:
+        """Returns what a person wants to know of each cluster."""
+        return [self._overview(cluster) for cluster in self._store.of_type(clusters.TYPE)]
+
+    def _overview(self, cluster: Resource) -> Json:
+        _, _, _, _, group, *_ = cluster.id.split("/")
+        state, reason = self._state(cluster)
+        return {
+            "name": cluster.name,
+            "group": group,
+            "provisioningState": cluster.state,
+            "controlPlane": state,
+            "reason": reason,
+            "pools": [
+                {
+                    "name": pool.name,
+                    "vmSize": pool.properties["vmSize"],
+                    "nodes": len(nodes := self.nodes(cluster, pool)),
+                    "ready": sum(is_ready(node) for node in nodes),
+                    "gpus": sum(map(_gpus, nodes)),
+                }
+                for pool in pools.cluster_pools(self._store, cluster)
+            ],
+        }
+
+    def _state(self, cluster: Resource) -> tuple[str, str | None]:
+        """What a control plane is at, in a word, and why it is not where it should be."""
+        uid = _uid(cluster)
+        if self.fleet is None:
+            return "none", None
+        if self.fleet.is_up(uid):
+            return "running", None
+        if cluster.properties["powerState"]["code"] == "Stopped":
+            return "stopped", None
+        reason = self.fleet.failure(uid)
+        return ("failed", reason) if reason else ("starting", None)
+
     def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
         """Returns the nodes of a pool, as Kubernetes knows them."""
         found = self.fleet.nodes(_uid(cluster)) if self.fleet else []
@@ -204,6 +242,12 @@ class FleetControlPlanes:
             reason = self.fleet.failure(uid) or f"The cluster is {state}."
             raise errors.ArmError(errors.NO_CREDENTIALS_YET, name=cluster.name, reason=reason)
         return {"kubeconfigs": [{"name": role, "value": value}]}
+
+
+def _gpus(node: Json) -> int:
+    """The GPUs that a node offers, whole or in slices."""
+    offered = node.get("status", {}).get("allocatable", {})
+    return sum(int(count) for name, count in offered.items() if name.startswith(PREFIX))
 
 
 def _uid(cluster: Resource) -> str:

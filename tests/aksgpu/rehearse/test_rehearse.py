@@ -70,15 +70,33 @@ def test_from_nothing_to_nothing(newcomer: Newcomer) -> None:
 
 
 @pytest.mark.long
-def test_a_dead_server_is_started_again_with_all_it_had(newcomer: Newcomer) -> None:
+def test_a_stopped_rehearsal_comes_back_and_goes_with_all_that_is_in_it(newcomer: Newcomer) -> None:
+    """A second copy of a resource, which import had protected, kept all of it for ever."""
     first = newcomer.start_cloud(0.05)
     newcomer.run("rehearse")
-    cloud.stop(newcomer.home)
+    said = newcomer.run("status")
+    assert f"process {first.pid}" in said
+    assert "aks-gpu-dev" in said
+    newcomer.run("stop")
+    assert cloud.find(newcomer.home) is None
+    assert "running" in newcomer.run("start")
 
     assert "Nothing has changed" in newcomer.run("rehearse")
     second = cloud.find(newcomer.home)
     assert second is not None
     assert second.pid != first.pid
+
+    group = f"/subscriptions/{second.subscription}/resourceGroups/aks-gpu-dev"
+    copied = f"azure-native:resources:ResourceGroup copy {group} --generate-code=false"
+    newcomer.shell(f"pulumi import {copied} --yes --stack dev && pulumi stack init half")
+    (half,) = newcomer.home.glob("state/.pulumi/stacks/*/half.json")
+    half.write_text("{")
+    said = newcomer.run("rehearse-down", code=1)
+    assert "The stack dev is destroyed." in said
+    assert "half: not destroyed through Pulumi" in said
+    assert "pulumi stack rm" not in said
+    assert len(said.splitlines()) < 20
+    assert list(newcomer.root.iterdir()) == []
 
 
 @pytest.mark.long

@@ -1,0 +1,178 @@
+"""What is shown of rehearsals, how they are stopped and started, and that they always go away."""
+
+import io
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aksgpu.rehearse import down, governing
+from aksgpu.report import ReportConsole, exit_code_of
+from engine import EngineUnavailableError
+from rehearsal import cloud
+from rehearsal.arm.home import Home
+from rehearsal.cloud import Cloud, CloudError
+from tests.processes import command_lines
+from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
+from tests.waiting import until
+
+V = f"?api-version={API_VERSION}"
+CLUSTER = "/resourceGroups/seen/providers/Microsoft.ContainerService/managedClusters/seen"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("AKS_GPU_REHEARSAL_ROOT", str(tmp_path))
+    yield tmp_path
+    cloud.remove(tmp_path / ".rehearsal")
+    until(lambda: not command_lines(str(tmp_path)), "all has ended")
+
+
+@pytest.fixture
+def running(root: Path) -> Cloud:
+    return cloud.start(root / ".rehearsal", 0.005)
+
+
+def said(command: Any, code: int = 0) -> str:
+    out = io.StringIO()
+    console = ReportConsole(file=out, width=200)
+    assert exit_code_of(lambda: command(console)) == code, out.getvalue()
+    return out.getvalue()
+
+
+def status(code: int = 0) -> dict[str, Any]:
+    text = said(lambda console: governing.status(console, as_json=True), code)
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def with_a_stack(home: Path, name: str, content: str = "{") -> None:
+    file = home / "state" / ".pulumi" / "stacks" / "aks-gpu" / f"{name}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(content)
+
+
+def test_where_nothing_is_it_is_said_how_to_begin(root: Path) -> None:
+    assert status()["homes"] == []
+    for command in (lambda one: governing.status(one, as_json=False), governing.stop):
+        assert "`make rehearse` makes one" in said(command)
+    assert "no rehearsal to take away" in said(down.rehearse_down)
+    assert list(root.iterdir()) == []
+
+
+def test_what_runs_is_shown(running: Cloud) -> None:
+    azure = Azure(running)
+    azure.call("PUT", f"/resourceGroups/seen{V}", {"location": "eastus"})
+    azure.call("PUT", f"{CLUSTER}{V}", new_cluster())
+    wait_until_made(azure, CLUSTER)
+    with_a_stack(running.home, "prod.eu")
+    (running.home / "offers.json").write_text('{"pageSize": "many"}')
+
+    [home] = status()["homes"]
+
+    assert (home["era"], home["server"], home["pid"]) == ("today", "running", running.pid)
+    assert home["stacks"] == ["prod.eu"]
+    assert home["memoryMiB"] > 10
+    assert home["complaints"][0].startswith("offers.json is not valid, and counts for nothing")
+    [cluster] = home["clusters"]
+    assert (cluster["name"], cluster["controlPlane"]) == ("seen", "none")
+    assert [(pool["name"], pool["nodes"]) for pool in cluster["pools"]] == [("system", 0)]
+    shown = said(lambda console: governing.status(console, as_json=False))
+    assert f"{running.url}, process {running.pid}" in shown
+    assert "prod.eu" in shown
+
+    said(governing.stop)
+    [home] = status()["homes"]
+    assert (home["server"], home["clusters"][0]["controlPlane"]) == ("stopped", "stopped")
+    assert "`aksgpu start` brings it back" in status()["next"]
+
+
+def test_a_server_that_does_not_answer_is_shown_and_stopped(running: Cloud) -> None:
+    os.kill(running.pid, signal.SIGSTOP)
+    document = status(code=3)
+    assert document["cause"] == "rehearsal-unavailable"
+    assert document["homes"][0]["server"] == "silent"
+    assert "`aksgpu stop`" in document["next"]
+    assert "has stopped" in said(governing.stop)
+    assert "did not run" in said(governing.stop)
+
+
+def test_a_dead_control_plane_is_told_and_started_again(
+    running: Cloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody had to find the server's process and to end it by hand."""
+    dead = {"name": "c", "group": "g", "controlPlane": "failed", "reason": "etcd ended"}
+    seen = cloud.look(running.home)
+    failed = cloud.Seen("running", seen.pid, seen.record, [dead], 1, [])
+    monkeypatch.setattr(governing, "look", lambda _: failed)
+    assert status(code=1)["cause"] == "cluster-down"
+    assert "failed: etcd ended" in said(lambda one: governing.status(one, as_json=False), code=1)
+
+    started: list[Path] = []
+
+    def noted(home: Path, **_: object) -> None:
+        started.append(home)
+
+    monkeypatch.setattr(governing, "stop_cloud", noted)
+    monkeypatch.setattr(governing, "start_cloud", noted)
+    said(governing.start, code=1)
+    assert started == [running.home] * 3
+
+
+@pytest.mark.parametrize("wrong", ["engine", "server", "state", "home"])
+def test_nothing_keeps_a_rehearsal_from_going_away(
+    root: Path, running: Cloud, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    """One stack that could not be destroyed kept all the others, for ever."""
+    with_a_stack(running.home, "prod")
+
+    def fails(*_: object, **__: object) -> None:
+        raise EngineUnavailableError("no engine") if wrong == "engine" else CloudError("no server")
+
+    if wrong == "engine":
+        monkeypatch.setattr(down, "ensure_engine", fails)
+    elif wrong == "server":
+        os.kill(running.pid, signal.SIGSTOP)
+        monkeypatch.setattr(down, "start_cloud", fails)
+    elif wrong == "home":
+        cloud.stop(running.home)
+        home = Home(running.home)
+        for path in running.home.glob("*"):
+            if path.is_file():
+                path.write_bytes(b"\0")
+        home.database.unlink()
+        home.database.mkdir()
+    if wrong != "state":
+        monkeypatch.setattr(down, "ensure_kubernetes", fails if wrong == "home" else lambda _: _Any)
+
+    text = said(down.rehearse_down, code=1)
+
+    assert "update-failed: prod: not destroyed through Pulumi" in text
+    assert "on Azure its resources would still be there" in text
+    assert "The rehearsal is gone" in text
+    assert list(root.iterdir()) == []
+
+
+class _Any:
+    folder = None
+
+
+def test_a_rehearsal_that_was_being_taken_away_goes(root: Path) -> None:
+    """The command was killed in the middle of it."""
+    shutil.copytree(Path(__file__).parent, root / ".rehearsal.going")
+    said(down.rehearse_down)
+    assert list(root.iterdir()) == []
+
+
+def test_other_systems_are_told_before_anything_is_built(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    said(governing.start, code=3)
+    assert "The rehearsal works on Linux only." in capsys.readouterr().err
+    assert list(root.iterdir()) == []
