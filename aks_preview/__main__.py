@@ -6,9 +6,12 @@ from pathlib import Path
 # In place of this folder itself, where Python would look first: its modules are no top-level ones.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-from aks_preview.provider import AksPreview  # noqa: E402
-from aks_preview.schema import VERSION  # noqa: E402
-from provider_kit.serving import serve  # noqa: E402
+from provider_kit.loading import unsearched  # noqa: E402
+
+with unsearched():
+    from aks_preview.provider import AksPreview
+    from aks_preview.schema import VERSION
+    from provider_kit.serving import serve
 
 if __name__ == "__main__":
     serve(AksPreview(), VERSION)

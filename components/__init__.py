@@ -1,29 +1,32 @@
 """Reusable components: each builds one thing of a GPU cluster on AKS."""
 
-from components.aks_cluster import (
-    AksCluster,
-    AksClusterArgs,
-    EntraArgs,
-    ExistingAksCluster,
-    ExistingAksClusterArgs,
-    NetworkArgs,
-    SystemPoolArgs,
-)
-from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
-from components.nvidia_device_plugin import (
-    NvidiaDevicePlugin,
-    NvidiaDevicePluginArgs,
-    PluginPoolArgs,
-)
-from components.resource_group import (
-    ExistingResourceGroup,
-    ExistingResourceGroupArgs,
-    ResourceGroup,
-    ResourceGroupArgs,
-)
-from components.sample_job import SampleJob, SampleJobArgs
-from components.specialised_gpu_image import SpecialisedGpuImage, SpecialisedGpuImageArgs
-from components.system_node_pool import SystemNodePool, SystemNodePoolArgs
+from provider_kit.loading import unsearched
+
+with unsearched():
+    from components.aks_cluster import (
+        AksCluster,
+        AksClusterArgs,
+        EntraArgs,
+        ExistingAksCluster,
+        ExistingAksClusterArgs,
+        NetworkArgs,
+        SystemPoolArgs,
+    )
+    from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
+    from components.nvidia_device_plugin import (
+        NvidiaDevicePlugin,
+        NvidiaDevicePluginArgs,
+        PluginPoolArgs,
+    )
+    from components.resource_group import (
+        ExistingResourceGroup,
+        ExistingResourceGroupArgs,
+        ResourceGroup,
+        ResourceGroupArgs,
+    )
+    from components.sample_job import SampleJob, SampleJobArgs
+    from components.specialised_gpu_image import SpecialisedGpuImage, SpecialisedGpuImageArgs
+    from components.system_node_pool import SystemNodePool, SystemNodePoolArgs
 
 __all__ = [
     "AksCluster",

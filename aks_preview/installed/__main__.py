@@ -1,8 +1,11 @@
 """The plug-in as the engine starts it from a virtual environment that has aks_preview installed."""
 
-from aks_preview.provider import AksPreview
-from aks_preview.schema import VERSION
-from provider_kit.serving import serve
+from provider_kit.loading import unsearched
+
+with unsearched():
+    from aks_preview.provider import AksPreview
+    from aks_preview.schema import VERSION
+    from provider_kit.serving import serve
 
 if __name__ == "__main__":
     serve(AksPreview(), VERSION)

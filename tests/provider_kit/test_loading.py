@@ -1,0 +1,18 @@
+import gc
+
+import pytest
+
+from provider_kit.loading import unsearched
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_collected_afterwards_as_before(*, was_on: bool) -> None:
+    if not was_on:
+        gc.disable()
+    try:
+        with unsearched():
+            assert not gc.isenabled()
+        assert gc.isenabled() is was_on
+    finally:
+        gc.enable()
+        gc.unfreeze()
