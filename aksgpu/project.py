@@ -5,6 +5,7 @@ home with all that Pulumi writes; so the real project is only ever read.
 """
 
 import os
+import secrets
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -38,8 +39,8 @@ _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
 # Where the stand-ins are, whatever program is rehearsed.
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
-# Worth nothing anywhere else: a rehearsal's state holds no secret of the real world.
-_PASSPHRASE = "rehearsal"  # noqa: S105
+# Of the homes from before each had its own.
+_OLD_PASSPHRASE = "rehearsal"  # noqa: S105
 
 # How a stack file says which key its secrets are encrypted with: the real one's is not ours.
 _KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
@@ -70,6 +71,28 @@ class Project:
         return self.program / "policies"
 
     @property
+    def passphrase(self) -> str:
+        """The passphrase of this home's secrets: a word of no other text, for reports mask it."""
+        file = self.home / "passphrase"
+        if not (file.exists() and file.read_bytes().strip()):
+            file.unlink(missing_ok=True)
+            self.home.mkdir(parents=True, exist_ok=True)
+            draft = file.with_name(f".{file.name}.made.{os.getpid()}")
+            word = _OLD_PASSPHRASE if self._has_secrets() else secrets.token_urlsafe()
+            write_whole(draft, word.encode(), 0o600)
+            # Of two commands, the first counts.
+            with suppress(FileExistsError):
+                os.link(draft, file)
+            draft.unlink()
+        return file.read_text(errors="replace").strip()
+
+    def _has_secrets(self) -> bool:
+        """Whether anything is encrypted here already."""
+        files = [*self.folder.glob("Pulumi.*.yaml"), *self.state.rglob("*.json")]
+        signs = (b"encryptionsalt", b"secrets_providers")
+        return any(sign in file.read_bytes() for file in files for sign in signs)
+
+    @property
     def main(self) -> Path:
         """Where the program itself is."""
         said = read_project(self.program).content.get("main", ".")
@@ -92,7 +115,7 @@ class Project:
             "PULUMI_OPTION_CWD": str(self.folder.absolute()),
             "PULUMI_OPTION_POLICY_PACK": "",
             "PULUMI_OPTION_POLICY_PACK_CONFIG": "",
-            "PULUMI_CONFIG_PASSPHRASE": _PASSPHRASE,
+            "PULUMI_CONFIG_PASSPHRASE": self.passphrase,
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_HOME": str(self.home / "pulumi-home"),
             "PULUMI_SKIP_UPDATE_CHECK": "true",
@@ -140,7 +163,7 @@ class Project:
         self, config: Mapping[str, Any], keys: Mapping[str, str]
     ) -> tuple[dict[str, Any], dict[str, str]]:
         """A configuration that the rehearsal's own key can read, and that key."""
-        key = StackKey(_PASSPHRASE, keys.get("encryptionsalt"))
+        key = StackKey(self.passphrase, keys.get("encryptionsalt"))
 
         def encrypted(path: str, stand_in: str) -> dict[str, str]:
             return {"secure": key.encrypted(stand_in, path)}

@@ -225,3 +225,28 @@ def test_stack_files_are_where_the_project_file_says(project: Project, said: str
     assert said not in read(project.folder / "Pulumi.yaml")
     configuration = project.program / "stacks" / "Pulumi.dev.policies.json"
     assert project.configuration_of_the_pack("dev") == configuration
+
+
+def test_each_home_has_a_passphrase_of_its_own(project: Project, tmp_path: Path) -> None:
+    """It was the word `rehearsal`, which was masked wherever a report said it."""
+    word = project.environment()["PULUMI_CONFIG_PASSPHRASE"]
+    assert len(word) > 30
+    assert Project(project.program, project.home).passphrase == word
+    assert Project(project.program, tmp_path / "other").passphrase != word
+    assert (project.home / "passphrase").stat().st_mode & 0o777 == 0o600
+    (project.home / "passphrase").write_text("")
+    assert len(project.passphrase) > 30
+
+
+def test_an_older_home_keeps_the_passphrase_it_was_encrypted_with(
+    project: Project, tmp_path: Path
+) -> None:
+    signs = {
+        "project/Pulumi.dev.yaml": "encryptionsalt: v1:abc",
+        "state/.pulumi/stacks/a/dev.json": '{"secrets_providers": {}}',
+    }
+    for number, (file, sign) in enumerate(signs.items()):
+        home = tmp_path / str(number)
+        (home / file).parent.mkdir(parents=True)
+        (home / file).write_text(sign)
+        assert Project(project.program, home).passphrase == "rehearsal"
