@@ -24,7 +24,7 @@ REASONS = {
     "kube/login.py": "whatever signs in to a cluster, for 20 s at most; all of it is killed",
     "provider_kit/configuration.py": "`az account show`, in a plug-in: the engine ends that",
     "rehearsal/cloud.py": "the rehearsal's server, which outlives the command",
-    "rehearsal/control_planes/processes.py": "what the server runs, and asks about",
+    "rehearsal/control_planes/processes.py": "what the server runs",
 }
 # Whatever of Python's own starts a process, by module; None stands for all that a module has.
 STARTERS: dict[str, tuple[str, ...] | None] = {

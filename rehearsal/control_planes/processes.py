@@ -1,8 +1,9 @@
 """The processes of the clusters: none of them outlives the server that started it.
 
-Each is recorded by its number and the time it began, from before it does anything of note until it
-has ended. On Linux the system ends it when the server dies, whatever the server dies of; elsewhere,
-the next server, or whoever stops the rehearsal, ends those that the record still names.
+The system ends each when the server dies, whatever the server dies of. This is Linux's: the
+rehearsal works on no other system. Each is also recorded by its number and the time it began, from
+before its program begins until it has ended: the next server, or whoever stops the rehearsal, ends
+those that a record still names.
 """
 
 import asyncio
@@ -15,9 +16,8 @@ import sys
 import time
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-
-from rehearsal.files import write_whole
 
 POLL_SECONDS = 0.02
 END_SECONDS = 5.0
@@ -44,7 +44,7 @@ class Processes:
     ) -> Process:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
-            process = await asyncio.create_subprocess_exec(
+            return await asyncio.create_subprocess_exec(
                 *command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -53,12 +53,8 @@ class Processes:
                 cwd=log.parent,
                 # Ctrl-C at the server's terminal is the server's to deal with.
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=partial(_settle, os.getpid(), self._records),
             )
-        began = _began(process.pid)
-        if began is not None:
-            write_whole(self._records / str(process.pid), began.encode())
-        return process
 
     async def end(self, process: Process, number: signal.Signals = signal.SIGTERM) -> None:
         """Ends a process: kindly first, if that is wanted, then for certain."""
@@ -95,9 +91,14 @@ def end_leftovers(records: Path) -> int:
     return len(alive)
 
 
-def _end_with_parent() -> None:
+def _settle(server: int, records: Path) -> None:
+    """What a process does before its program begins: where it fails, the program never does."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # A server that has died already ends nobody any more.
+    if os.getppid() != server:
+        os._exit(1)
+    (records / str(os.getpid())).write_text(_began(os.getpid()) or "")
 
 
 def _began(pid: int) -> str | None:
@@ -105,15 +106,6 @@ def _began(pid: int) -> str | None:
 
     A number alone says nothing: the system gives it to another process, in time.
     """
-    if Path("/proc/self/stat").exists():
-        return _began_by_proc(pid)
-    asked = subprocess.run(
-        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return asked.stdout.strip() or None
-
-
-def _began_by_proc(pid: int) -> str | None:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,6 +1,7 @@
 """Processes that do not outlive whom they belong to."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.control_planes.processes import Processes, end_leftovers, records
+from rehearsal.control_planes.processes import Processes, _settle, end_leftovers, records
 from tests.processes import is_running
 from tests.waiting import PATIENCE, until
 
@@ -77,6 +78,30 @@ def test_the_death_of_the_server_is_theirs(tmp_path: Path) -> None:
         assert is_running(pid)
         server.kill()
     until(lambda: not is_running(pid), "it has ended with its server")
+
+
+def test_one_that_cannot_be_recorded_is_not_begun(tmp_path: Path) -> None:
+    """It was recorded when it ran: on a full disk, or where the server died then, it stayed."""
+    witness = tmp_path / "witness"
+
+    async def live() -> None:
+        processes = Processes(records(tmp_path))
+        records(tmp_path).rmdir()
+        with pytest.raises(subprocess.SubprocessError):
+            await processes.start(["/bin/touch", witness], tmp_path / "log", {})
+
+    asyncio.run(live())
+    assert not witness.exists()
+
+
+def test_one_whose_server_has_died_meanwhile_is_not_begun(tmp_path: Path) -> None:
+    """Whoever is born after the death of its server is not ended by it."""
+    child = os.fork()
+    if child == 0:
+        _settle(os.getpid(), tmp_path)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
