@@ -16,6 +16,8 @@ from rehearsal.files import write_whole
 HOSTNAME = "localhost"
 ADDRESS = "127.0.0.1"
 AUTHORITY_DAYS = 3650
+# How far a clock may be put back under what runs.
+CLOCK_DAYS = 30
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,8 @@ def _builder(
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        # A client whose clock is a little slow must not find it not yet valid.
-        .not_valid_before(now - datetime.timedelta(hours=1))
+        # What runs when a clock is put back must not find it not yet valid.
+        .not_valid_before(now - datetime.timedelta(days=CLOCK_DAYS))
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(constraints, critical=True)
         .add_extension(usage, critical=True)

@@ -9,6 +9,7 @@ from typing import Any
 from catalogue import quantities
 from catalogue.device_plugin import GPU
 from catalogue.scheduling import Taint, selects, untolerated
+from catalogue.shapes import mapping, mappings
 from catalogue.sizes import find
 from kube.objects import conditions
 from rehearsal.control_planes import nodes
@@ -64,9 +65,8 @@ class Autoscaler:
         rooms = [_left(found, state.pods) for found in complete]
         rooms += [whole] * (state.pool.count - len(complete))
         known = len(rooms)
-        for asked in [
-            _asked_for(pod) for pod in state.pods if is_unplaced(pod) and fits(pod, node)
-        ]:
+        waiting = [pod for pod in state.pods if is_unplaced(pod) and fits(pod, node)]
+        for asked in filter(None, map(_asked_for, waiting)):
             place = next((i for i, room in enumerate(rooms) if _has(room, asked)), len(rooms))
             if place == len(rooms):
                 if not _has(whole, asked):
@@ -106,7 +106,7 @@ def _is_complete(node: Json, *, has_gpus: bool) -> bool:
     if not nodes.is_ready(node) or nodes.is_going(node):
         return False
     offered = node["status"].get("allocatable", {}).get(GPU, "0")
-    return int(offered) > 0 or not has_gpus
+    return quantities.parse(offered).amount > 0 or not has_gpus
 
 
 def fits(pod: Json, node: Json) -> bool:
@@ -122,7 +122,7 @@ def _left(node: Json, pods: Iterable[Json]) -> Amounts:
     left = _allocatable(node)
     for pod in pods:
         if pod["spec"].get("nodeName") == node["metadata"]["name"] and not _is_over(pod):
-            left = _without(left, _asked_for(pod))
+            left = _without(left, _asked_for(pod) or {})
     return left
 
 
@@ -130,14 +130,17 @@ def _allocatable(node: Json) -> Amounts:
     return _amounts(node["status"]["allocatable"])
 
 
-def _asked_for(pod: Json) -> Amounts:
-    """What a pod asks for: its containers together."""
+def _asked_for(pod: Json) -> Amounts | None:
+    """What a pod asks for: its containers together. None where that is no number of anything."""
     total = {"pods": Decimal(1)}
-    for container in pod["spec"]["containers"]:
-        resources = container.get("resources", {})
-        asked = {**resources.get("limits", {}), **resources.get("requests", {})}
-        for name, amount in _amounts(asked).items():
-            total[name] = total.get(name, Decimal(0)) + amount
+    try:
+        for container in pod["spec"]["containers"]:
+            resources = mapping(container.get("resources"))
+            asked = {**mapping(resources.get("limits")), **mapping(resources.get("requests"))}
+            for name, amount in _amounts(asked).items():
+                total[name] = total.get(name, Decimal(0)) + amount
+    except (ArithmeticError, TypeError, ValueError):
+        return None
     return total
 
 
@@ -155,8 +158,9 @@ def _without(room: Amounts, asked: Amounts) -> Amounts:
 
 def keeps_node(pod: Json) -> bool:
     """Whether a pod needs its node, or another one: it is not over, and belongs to no node."""
-    owners: Iterable[Json] = pod["metadata"].get("ownerReferences", ())
-    return not _is_over(pod) and all(owner["kind"] not in ("DaemonSet", "Node") for owner in owners)
+    owners = mappings(pod["metadata"].get("ownerReferences"))
+    kinds = [owner.get("kind") for owner in owners]
+    return not _is_over(pod) and not {"DaemonSet", "Node"} & {*kinds}
 
 
 def _is_over(pod: Json) -> bool:

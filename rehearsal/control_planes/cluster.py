@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sys
 import time
 import traceback
 from collections.abc import Callable
@@ -44,6 +43,7 @@ from rehearsal.control_planes.desired_state import (
 from rehearsal.control_planes.device_plugin import Plugins
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.kwok_stages import SAMPLE
+from rehearsal.files import complain
 
 Json = dict[str, Any]
 
@@ -176,7 +176,7 @@ class Cluster:
         what, moment = (work.__qualname__, type(error)), time.monotonic()
         if moment >= self._quiet.get(what, 0):
             self._quiet[what] = moment + QUIET_SECONDS
-            sys.stderr.write("".join(traceback.format_exception(error)))
+            complain("".join(traceback.format_exception(error)))
 
     # -- nodes
 
@@ -233,7 +233,7 @@ class Cluster:
         else:
             is_refusal = isinstance(error, ApiError)
             reason = f"{error}\n" if is_refusal else "".join(traceback.format_exception(error))
-            sys.stderr.write(f"The pool {pool.name} of {cluster.name} is set back: {reason}")
+            complain(f"The pool {pool.name} of {cluster.name} is set back: {reason}")
         operation = pool.operation or (before.operation if before else None)
         again = time.monotonic() + pause
         self._setbacks[pool.name] = _Setback(pool, operation, pause, again)

@@ -81,7 +81,10 @@ class Clock:
         present, moment = this_moment(), _time(written)
         is_fresh = (present - moment).total_seconds() < FRESH_SECONDS
         key = (pod["metadata"]["uid"], what)
-        return self._seen.setdefault(key, present if is_fresh else moment)
+        seen = self._seen.get(key, present if is_fresh else moment)
+        # A clock that is put back does not make it wait.
+        self._seen[key] = min(seen, present)
+        return self._seen[key]
 
     def forget(self, pods: Iterable[Json]) -> None:
         """Forgets all but these pods."""

@@ -1,12 +1,12 @@
 """etcd when it has no room left: it refuses all that is written until somebody makes some."""
 
 import asyncio
-import sys
 
 from kube.client import ApiError, Client, Json
 from kube.kubeconfig import choose, connect, read
 from provider_kit.waiting import pauses
 from rehearsal.control_planes.control_plane import Place
+from rehearsal.files import complain
 
 # How long to wait between two looks. Where the content itself is too much, no look helps.
 PAUSES = 2.0, 300.0
@@ -20,7 +20,7 @@ async def keep_room(place: Place) -> None:
         while True:
             try:
                 if alarms := await _alarms(api):
-                    sys.stderr.write(f"etcd of {place.folder} is full: its history is removed.\n")
+                    complain(f"etcd of {place.folder} is full: its history is removed.")
                     await _make_room(api, alarms)
                 else:
                     waits = pauses(*PAUSES)

@@ -112,6 +112,15 @@ def always(run: Run | None) -> RunOf:
     return lambda _container, _number: run
 
 
+@pytest.mark.parametrize("back", [0, 2, 3600, 10**7])
+def test_a_clock_that_is_put_back_keeps_nothing_waiting(back: int) -> None:
+    lived = Lived(pod("c", restartPolicy="Never"), always(FAILS_LATER))
+    lived.live(1)
+    pass_seconds(-back)
+    lived.live(6)
+    assert lived.phase == "Failed"
+
+
 def test_what_fails_at_once_is_never_ready_and_waits_as_with_a_kubelet() -> None:
     lived = Lived(pod("c"), always(FAILS))
     assert lived.step()
