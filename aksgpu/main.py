@@ -1,4 +1,4 @@
-"""The command line of `aksgpu`."""
+"""The command line of `aksgpu`. Each command loads what it needs, and no other's."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,19 +6,10 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from aksgpu import policy_configuration
 from aksgpu.allowances import FORM, Allowance
-from aksgpu.check import command as checking
-from aksgpu.check.examination import CheckOptions
 from aksgpu.outcome import EXIT_CODES
-from aksgpu.preflight import command as asking
 from aksgpu.rehearsal_stage import PROGRAM, Era
-from aksgpu.rehearse import command as rehearsing
-from aksgpu.rehearse import down, governing
-from aksgpu.rehearse.planning import rows_of_rules
 from aksgpu.report import ReportConsole, exit_code_of
-from aksgpu.review import command as reviews
-from aksgpu.review.reviewing import ReviewOptions
 
 _ERA_HELP = "The time of the cloud; left out, the article's for a stack that says allowRetired"
 
@@ -46,12 +37,16 @@ def rehearse(
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
 ) -> None:
     """Bring a stack up on the rehearsal cloud, on this machine, without a subscription."""
+    from aksgpu.rehearse import command as rehearsing
+
     _exit(lambda: rehearsing.rehearse(stack, era, ReportConsole()))
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
 def rehearse_down() -> None:
     """Destroy what was rehearsed, and take the rehearsal cloud away."""
+    from aksgpu.rehearse import down
+
     _exit(lambda: down.rehearse_down(ReportConsole()))
 
 
@@ -64,6 +59,8 @@ def env(
     ] = False,
 ) -> None:
     """Print what a shell evaluates, so that plain pulumi and kubectl work on the rehearsal."""
+    from aksgpu.rehearse import command as rehearsing
+
     _exit(lambda: rehearsing.print_ways_out() if unset else rehearsing.print_ways_in(stack, era))
 
 
@@ -72,18 +69,24 @@ def status(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Show what runs of the rehearsals: server, clusters, pools, stacks, and what to do next."""
+    from aksgpu.rehearse import governing
+
     _exit(lambda: governing.status(ReportConsole(), as_json=json))
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
 def stop() -> None:
     """End the rehearsal cloud and its clusters, and keep all that they have."""
+    from aksgpu.rehearse import governing
+
     _exit(lambda: governing.stop(ReportConsole()))
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
 def start() -> None:
     """Start the rehearsal cloud again, and clusters whose control plane is dead."""
+    from aksgpu.rehearse import governing
+
     _exit(lambda: governing.start(ReportConsole()))
 
 
@@ -102,6 +105,9 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     timeout: Annotated[float, typer.Option(min=1, help="Seconds, the job's included")] = 900.0,
 ) -> None:
     """Tell whether the GPUs of a cluster can be used, and if not, why."""
+    from aksgpu.check import command as checking
+    from aksgpu.check.examination import CheckOptions
+
     options = CheckOptions(job=job, json=json, timeout=timeout)
     _exit(lambda: checking.check(stack, era, kubeconfig, options, rehearsal=rehearsal))
 
@@ -116,6 +122,9 @@ def preflight(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
     """Ask Azure whether it would take a stack, and what it would cost, before anything is made."""
+    from aksgpu.preflight import command as asking
+    from aksgpu.rehearse.planning import rows_of_rules
+
     _exit(lambda: asking.preflight(stack, era, rows_of_rules if rehearsal else None, as_json=json))
 
 
@@ -146,6 +155,9 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     json: Annotated[Path | None, typer.Option(help="Where to write JSON; - prints")] = None,
 ) -> None:
     """Preview stacks with the policy pack, and report what they would change and break."""
+    from aksgpu.review import command as reviews
+    from aksgpu.review.reviewing import ReviewOptions
+
     options = ReviewOptions(
         stacks=stack,
         project=project.resolve(),
@@ -167,6 +179,8 @@ def policies(
     ] = None,
 ) -> None:
     """Check configurations of the policy pack: rules, levels, settings and exceptions."""
+    from aksgpu import policy_configuration
+
     _exit(lambda: policy_configuration.check(files or (), ReportConsole()))
 
 

@@ -15,13 +15,6 @@ from azure.core.credentials_async import AsyncTokenCredential
 from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 from azure.core.pipeline.policies import AsyncRetryPolicy
 from azure.core.rest import AsyncHttpResponse, HttpRequest
-from azure.identity.aio import (
-    AzureCliCredential,
-    CertificateCredential,
-    ClientAssertionCredential,
-    ClientSecretCredential,
-    ManagedIdentityCredential,
-)
 
 from provider_kit.configuration import Configuration
 from provider_kit.errors import explained
@@ -157,6 +150,9 @@ def _way_in(
     cloud: AzureCloud, configuration: Configuration, authorities: Path | None
 ) -> tuple[Any, Callable[[], Awaitable[None]]]:
     """The credential of Azure's own, and what has to be done before it is asked for a token."""
+    # It takes a while, and a preview without changes signs in nowhere.
+    from azure.identity import aio as identity  # noqa: PLC0415
+
     required = configuration.required
     there: dict[str, Any] = {
         "authority": cloud.authority,
@@ -172,17 +168,18 @@ def _way_in(
             token[0] = await source()
 
         who = (required("tenantId"), required("clientId"))
-        return ClientAssertionCredential(*who, lambda: token[0], **there), ask
+        return identity.ClientAssertionCredential(*who, lambda: token[0], **there), ask
     if configuration.is_on("useMsi"):
-        identity = configuration.text("clientId") or None
-        return ManagedIdentityCredential(client_id=identity, **_TIMEOUTS), _nothing
+        client = configuration.text("clientId") or None
+        return identity.ManagedIdentityCredential(client_id=client, **_TIMEOUTS), _nothing
     if path := configuration.text("clientCertificatePath"):
         who = (required("tenantId"), required("clientId"))
-        return _certificate(configuration, path, *who, **there), _nothing
+        kind = partial(identity.CertificateCredential, *who, **there)
+        return _certificate(configuration, path, kind), _nothing
     if secret := configuration.text("clientSecret"):
         who = (required("tenantId"), required("clientId"))
-        return ClientSecretCredential(*who, secret, **there), _nothing
-    return AzureCliCredential(tenant_id=configuration.text("tenantId")), _nothing
+        return identity.ClientSecretCredential(*who, secret, **there), _nothing
+    return identity.AzureCliCredential(tenant_id=configuration.text("tenantId")), _nothing
 
 
 async def _nothing() -> None:
@@ -222,16 +219,15 @@ class _Credential(AsyncTokenCredential):
         await self.close()
 
 
-def _certificate(
-    configuration: Configuration, path: str, *who: str, **there: Any
-) -> CertificateCredential:
+def _certificate(configuration: Configuration, path: str, kind: Callable[..., Any]) -> Any:
+    """A credential of that kind, with the certificate in a file."""
     password = configuration.text("clientCertificatePassword") or None
     try:
         content = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise ProviderError(f"clientCertificatePath cannot be read: {error}") from error
     try:
-        return CertificateCredential(*who, certificate_data=content, password=password, **there)
+        return kind(certificate_data=content, password=password)
     except Exception as error:
         # As many kinds as there are ways to be no certificate.
         raise ProviderError(

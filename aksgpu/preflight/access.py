@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from azure.core import AsyncPipelineClient
 from azure.core.pipeline.policies import (
@@ -17,11 +17,7 @@ from azure.core.pipeline.policies import (
     RequestIdPolicy,
     UserAgentPolicy,
 )
-from azure.mgmt.compute.aio import ComputeManagementClient
-from azure.mgmt.containerservice.aio import ContainerServiceClient
 from azure.mgmt.core.policies import AsyncARMChallengeAuthenticationPolicy
-from azure.mgmt.resource.features.aio import FeatureClient
-from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
 from aks_preview.configuration import PACKAGE, SETTINGS
 from aksgpu.preflight.price_list import Client, price_list_url
@@ -30,6 +26,13 @@ from provider_kit.azure_cloud import AzureCloud, azure_cloud, azure_credential
 from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
+
+# They take half a second, and only who asks Azure needs them.
+if TYPE_CHECKING:
+    from azure.mgmt.compute.aio import ComputeManagementClient
+    from azure.mgmt.containerservice.aio import ContainerServiceClient
+    from azure.mgmt.resource.features.aio import FeatureClient
+    from azure.mgmt.resource.resources.aio import ResourceManagementClient
 
 # Signing in may start the Azure CLI.
 _SIGN_IN_SECONDS = 90
@@ -93,10 +96,10 @@ class Clients:
     """Azure's clients for one subscription, and one for the price list, which wants no token."""
 
     subscription: str
-    compute: ComputeManagementClient
-    aks: ContainerServiceClient
-    features: FeatureClient
-    resources: ResourceManagementClient
+    compute: "ComputeManagementClient"
+    aks: "ContainerServiceClient"
+    features: "FeatureClient"
+    resources: "ResourceManagementClient"
     prices: Client
     # None: nobody asks what it costs.
     prices_url: str | None
@@ -108,6 +111,11 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
 
     Raises ProviderError where something is not configured, AzureError where Azure says no.
     """
+    from azure.mgmt.compute.aio import ComputeManagementClient  # noqa: PLC0415
+    from azure.mgmt.containerservice.aio import ContainerServiceClient  # noqa: PLC0415
+    from azure.mgmt.resource.features.aio import FeatureClient  # noqa: PLC0415
+    from azure.mgmt.resource.resources.aio import ResourceManagementClient  # noqa: PLC0415
+
     subscription = access.configuration.required("subscriptionId")
     cloud = await _cloud(access)
     trust: dict[str, Any] = (

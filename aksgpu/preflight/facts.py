@@ -2,17 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-from azure.mgmt.compute.models import ResourceSku, ResourceSkuRestrictions, Usage
-from azure.mgmt.containerservice.models import (
-    KubernetesVersion,
-    ManagedCluster,
-    ManagedClusterAgentPoolProfile,
-)
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from aksgpu.outcome import Cause
 from catalogue.regions import plain
+
+if TYPE_CHECKING:
+    from azure.mgmt.compute.models import ResourceSku, ResourceSkuRestrictions, Usage
+    from azure.mgmt.containerservice.models import (
+        KubernetesVersion,
+        ManagedCluster,
+        ManagedClusterAgentPoolProfile,
+    )
 
 _OFFICIAL = "KubernetesOfficial"
 
@@ -129,13 +130,13 @@ class Facts:
         return None if isinstance(self.sizes, Unanswered) else self.sizes.get(plain(vm_size))
 
 
-def sizes(skus: Iterable[ResourceSku], location: str) -> dict[str, OfferedSize]:
+def sizes(skus: Iterable["ResourceSku"], location: str) -> dict[str, OfferedSize]:
     """The sizes of a region, by their plain names."""
     machines = (sku for sku in skus if sku.resource_type == "virtualMachines" and sku.name)
     return {plain(str(sku.name)): _size(sku, location) for sku in machines}
 
 
-def _size(sku: ResourceSku, location: str) -> OfferedSize:
+def _size(sku: "ResourceSku", location: str) -> OfferedSize:
     can = {str(one.name): str(one.value) for one in sku.capabilities or ()}
     here = [info for info in sku.location_info or () if plain(str(info.location)) == location]
     refusals = [refusal for refusal in sku.restrictions or () if _is_meant(refusal, location)]
@@ -153,13 +154,13 @@ def _size(sku: ResourceSku, location: str) -> OfferedSize:
     )
 
 
-def _is_meant(refusal: ResourceSkuRestrictions, location: str) -> bool:
+def _is_meant(refusal: "ResourceSkuRestrictions", location: str) -> bool:
     info = refusal.restriction_info
     places = (info.locations if info else None) or refusal.values_property or ()
     return location in map(plain, places)
 
 
-def quotas(usages: Iterable[Usage]) -> dict[str, Quota]:
+def quotas(usages: Iterable["Usage"]) -> dict[str, Quota]:
     """The quotas of a region, by their plain names."""
     named = ((str(usage.name.value), usage) for usage in usages)
     return {
@@ -168,7 +169,7 @@ def quotas(usages: Iterable[Usage]) -> dict[str, Quota]:
     }
 
 
-def version(said: KubernetesVersion) -> Version:
+def version(said: "KubernetesVersion") -> Version:
     plans = (said.capabilities.support_plan if said.capabilities else None) or ()
     return Version(
         minor=str(said.version),
@@ -179,7 +180,7 @@ def version(said: KubernetesVersion) -> Version:
     )
 
 
-def cluster(said: ManagedCluster) -> ExistingCluster:
+def cluster(said: "ManagedCluster") -> ExistingCluster:
     properties: Any = said.properties
     pools = (properties.agent_pool_profiles if properties else None) or ()
     return ExistingCluster(
@@ -199,7 +200,7 @@ def _trouble(properties: Any) -> str:
     return state if state in ("Deleting", "Failed") else ""
 
 
-def _pool(profile: ManagedClusterAgentPoolProfile) -> ExistingPool:
+def _pool(profile: "ManagedClusterAgentPoolProfile") -> ExistingPool:
     return ExistingPool(
         vm_size=str(profile.vm_size or ""),
         count=int(profile.count or 0),

@@ -21,7 +21,6 @@ from aksgpu.preflight.report import render_briefly
 from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from aksgpu.rehearse import shell, state, there
 from aksgpu.rehearse.planning import Plan, plan
-from aksgpu.rehearse.recovery import recover
 from aksgpu.rehearse.state import State
 from aksgpu.report import finding_text, print_result
 from aksgpu.review.automation import seen_in
@@ -41,7 +40,7 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     pulumi = stage.pulumi()
     before = state.begun(pulumi, stack)
     if before.is_pending or stage.project.has_locks(stack):
-        recover(pulumi, stack, stage.project.state, stage.cloud.subscription, to_stderr)
+        _recover(stage, stack)
         before = state.begun(pulumi, stack)
     planned = plan(stage, stack, refresh=True)
     if planned.is_idle:
@@ -80,6 +79,14 @@ def print_ways_out() -> int:
     for line in shell.ways_out(os.environ):
         typer.echo(line)
     return 0
+
+
+def _recover(stage: Stage, stack: str) -> None:
+    # It needs all types of azure-native's, and takes a while to have them.
+    from aksgpu.rehearse.recovery import recover  # noqa: PLC0415
+
+    pulumi, subscription = stage.pulumi(), stage.cloud.subscription
+    recover(pulumi, stack, stage.project.state, subscription, to_stderr)
 
 
 def _watched(pulumi: Program, arguments: Sequence[str]) -> Cause:
