@@ -56,7 +56,7 @@ def start(console: Console) -> int:
     for era, home in _homes().items():
         binaries = ensure_kubernetes(to_stderr).folder
         start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
-        if any(cluster["controlPlane"] == "failed" for cluster in look(home).clusters):
+        if _is_failed(look(home)):
             to_stderr("A control plane is dead: the server starts again, and with it all clusters.")
             stop_cloud(home)
             start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)

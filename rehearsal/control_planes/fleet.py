@@ -128,10 +128,6 @@ class Fleet:
         cluster = self._running.get(uid)
         return list(cluster.nodes.objects) if cluster else []
 
-    def is_up(self, uid: str) -> bool:
-        """Whether a cluster's API server answers, as far as is known."""
-        return uid in self._running
-
     def is_settled(self, uid: str, operation: str) -> bool:
         """Whether what an operation asked for is there."""
         cluster = self._running.get(uid)

@@ -20,7 +20,7 @@ from rehearsal.control_planes.desired_state import (
     WantedCluster,
     WantedPool,
 )
-from rehearsal.control_planes.fleet import Fleet, Settings
+from rehearsal.control_planes.fleet import Fleet, Health, Settings
 from rehearsal.control_planes.nodes import is_ready, pool_of
 
 
@@ -187,40 +187,30 @@ class FleetControlPlanes:
 
     def overview(self) -> list[Json]:
         """Returns what a person wants to know of each cluster."""
-        return [self._overview(cluster) for cluster in self._store.of_type(clusters.TYPE)]
+        health = {(one.group, one.name): one for one in self.fleet.health()} if self.fleet else {}
+        return [
+            self._overview(cluster, health.get((cluster.id.split("/")[4], cluster.name)))
+            for cluster in self._store.of_type(clusters.TYPE)
+        ]
 
-    def _overview(self, cluster: Resource) -> Json:
-        _, _, _, _, group, *_ = cluster.id.split("/")
-        state, reason = self._state(cluster)
+    def _overview(self, cluster: Resource, health: Health | None) -> Json:
         return {
             "name": cluster.name,
-            "group": group,
+            "group": cluster.id.split("/")[4],
             "provisioningState": cluster.state,
-            "controlPlane": state,
-            "reason": reason,
+            "controlPlane": health.state.lower() if health else "none",
+            "reason": health.reason if health else None,
             "pools": [
                 {
                     "name": pool.name,
                     "vmSize": pool.properties["vmSize"],
                     "nodes": len(nodes := self.nodes(cluster, pool)),
-                    "ready": sum(is_ready(node) for node in nodes),
+                    "ready": sum(map(is_ready, nodes)),
                     "gpus": sum(map(_gpus, nodes)),
                 }
                 for pool in pools.cluster_pools(self._store, cluster)
             ],
         }
-
-    def _state(self, cluster: Resource) -> tuple[str, str | None]:
-        """What a control plane is at, in a word, and why it is not where it should be."""
-        uid = _uid(cluster)
-        if self.fleet is None:
-            return "none", None
-        if self.fleet.is_up(uid):
-            return "running", None
-        if cluster.properties["powerState"]["code"] == "Stopped":
-            return "stopped", None
-        reason = self.fleet.failure(uid)
-        return ("failed", reason) if reason else ("starting", None)
 
     def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
         """Returns the nodes of a pool, as Kubernetes knows them."""
