@@ -38,10 +38,12 @@ class Arm:
         backend = Backend(store, principal, control_planes, lambda: offers, time_scale=0.0)
         self._front = Front(backend, Issuer(KEY), "")
         self._names = map("c{}".format, itertools.count())
+        # To make one takes twice as long as to answer it.
+        self._request = make_mocked_request("GET", "/")
         self.call("PUT", GROUP, {"location": "eastus"}, "2025-04-01")
 
     def call(self, method: str, path: str, body: Any, api_version: str) -> Reply:
-        request = make_mocked_request(method, f"{path}?api-version={api_version}")
+        request = self._request.clone(method=method, rel_url=f"{path}?api-version={api_version}")
         content = b"" if body is None else json.dumps(body).encode()
         try:
             answer = self._front._served(request, content)
