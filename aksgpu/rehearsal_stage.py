@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
@@ -52,6 +52,8 @@ class Stage:
     engine: Engine
     cloud: Cloud
     project: Project
+    # What this `pulumi` is told beside what every one on this stage is.
+    told: Mapping[str, str] = field(default_factory=dict)
 
     def exports(self) -> dict[str, str]:
         """What a shell needs, so that plain `pulumi` works on the rehearsal."""
@@ -62,6 +64,7 @@ class Stage:
         environment = {
             **self.project.environment(),
             **self.cloud.environment(),
+            **self.told,
             "PATH": path,
         }
         return pulumi_in(self.engine, self.project.folder, environment)

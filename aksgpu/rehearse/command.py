@@ -42,6 +42,9 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     if before.is_pending or stage.project.has_locks(stack):
         _recover(stage, stack)
         before = state.begun(pulumi, stack)
+    if there.has_lost_clusters(before, stage.cloud):
+        # What was on it is gone too, whoever cannot be asked.
+        stage = replace(stage, told={"PULUMI_K8S_DELETE_UNREACHABLE": "true"})
     planned = plan(stage, stack, refresh=True)
     if planned.is_idle:
         console.print("Nothing has changed: the stack was as its file says.")

@@ -45,6 +45,12 @@ def resources(
     ]
 
 
+def has_lost_clusters(state: State, cloud: Cloud) -> bool:
+    """Whether a cluster that the stack has made is not there any more."""
+    clusters = [one for one in state.made if _kind(one) == "ManagedCluster"]
+    return None in (_ask(cloud, clusters) if clusters else ())
+
+
 def as_table(stack: str, rows: Sequence[Sequence[str]]) -> Table:
     title = f"The stack {stack}, as the rehearsal cloud has it"
     shown = table("type", "name", "size", "nodes", "state", title=title)
