@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+_MOST_NAMES = 4
 OK, AGAINST, WRONG_USAGE, NOT_KNOWN, STOPPED = 0, 1, 2, 3, 130
 
 EXIT_CODES = (
@@ -103,6 +104,15 @@ class Cause(Enum):
     def document(self) -> dict[str, str | int]:
         """How every JSON report names it."""
         return {"cause": self.word, "meaning": self.meaning, "exitCode": self.exit_code}
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a person lists them, the first few of many."""
+    all_of_them = sorted(names)
+    shown = all_of_them[:_MOST_NAMES]
+    if more := len(all_of_them) - len(shown):
+        shown.append(f"{more} more")
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def verdict(causes: Iterable[Cause], fine: Cause = Cause.FINE) -> Cause:

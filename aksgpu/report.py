@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, verdict
+from aksgpu.outcome import INTERRUPTION, Cause, Finding, StoppedError, listed, verdict
 from aksgpu.running import ProgramError, terminated_as_interrupted
 from aksgpu.visible import escaped_in_json, visible
 from engine import EngineUnavailableError
@@ -110,7 +110,7 @@ def finding_text(finding: Finding) -> Text:
     """A finding in two lines; the second says what to do about it."""
     where = finding.node or (f"pool {finding.pool}" if finding.pool else finding.key)
     if len(finding.nodes) > 1:
-        where = f"{len(finding.nodes)} nodes of {where} ({', '.join(finding.nodes)})"
+        where = f"{len(finding.nodes)} nodes of {where} ({listed(finding.nodes)})"
     style = "bold red" if finding.is_problem else "bold"
     text = Text(f"{finding.cause.word}: ", style)
     text.append(f"{where}: " if where else "", "bold")

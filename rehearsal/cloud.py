@@ -42,6 +42,7 @@ TAIL_LINES = 20
 CLEARING_ATTEMPTS = 20
 # The folder of the stand-in that signs in to clusters with Entra.
 KUBELOGIN = Path(__file__).resolve().parent / "stand_ins" / "kubelogin"
+PLUG_INS = KUBELOGIN.with_name("plug_ins")
 
 
 Say = Callable[[str], None]
@@ -94,8 +95,11 @@ class Cloud:
         }
 
     def on_path(self, path: str) -> str:
-        """A PATH made from `path` on which the `kubelogin` that signs in here comes first."""
-        return os.pathsep.join([str(KUBELOGIN), path])
+        """A PATH made from `path` on which what plays another program here comes first.
+
+        That is the `kubelogin` that signs in, and the plug-ins, for programs that name none.
+        """
+        return os.pathsep.join([str(KUBELOGIN), str(PLUG_INS), path])
 
     def offer(self, script: Mapping[str, Any]) -> None:
         """Sets what this cloud does not offer, from the next request on.

@@ -3,9 +3,7 @@
 import os
 import re
 import shutil
-import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,25 +16,16 @@ from engine.versions import LOWEST_PULUMI
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
+from tests.readme_commands import commands
 from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE
 
 README = (ROOT / "README.md").read_text()
-# The plug-ins that Pulumi would download.
-STAND_INS = {
-    name: ROOT / "rehearsal" / "stand_ins" / name.replace("-", "_")
-    for name in ("azure-native", "kubernetes")
-}
 V = "?api-version=2021-04-01"
 
 
-def commands(heading: str, introduction: str) -> list[str]:
-    """The indented lines that follow a sentence of a section."""
-    section = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    block = section.split(f"{introduction}\n\n")[1]
-    lines = re.match(r"(?:    .*\n)+", block)
-    assert lines is not None
-    return [line.strip() for line in lines[0].splitlines()]
+def section(heading: str) -> str:
+    return README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
 
 def test_the_readme_and_the_project_file_ask_for_the_same_pulumi() -> None:
@@ -81,16 +70,6 @@ def checkout(folder: Path) -> Path:
     return folder
 
 
-def plug_ins(folder: Path) -> Path:
-    """Stands in for Pulumi's download of plug-ins: it takes one that lies on PATH."""
-    folder.mkdir()
-    for name, stand_in in STAND_INS.items():
-        file = folder / f"pulumi-resource-{name}"
-        file.write_text(f'#!/bin/sh\nexec {sys.executable} {stand_in} "$@"\n')
-        file.chmod(file.stat().st_mode | stat.S_IEXEC)
-    return folder
-
-
 @pytest.mark.engine
 @pytest.mark.long
 def test_the_commands_take_an_empty_subscription_to_a_running_stack(
@@ -99,7 +78,8 @@ def test_the_commands_take_an_empty_subscription_to_a_running_stack(
     """`pulumi up -s dev` answered that there was no stack dev: nothing had said to make it."""
     folder, home = checkout(tmp_path / "clone"), tmp_path / "home"
     home.mkdir()
-    path = engine.on_path(os.pathsep.join([str(plug_ins(tmp_path / "bin")), os.environ["PATH"]]))
+    # In place of what Pulumi downloads.
+    path = engine.on_path(subscription.on_path(os.environ["PATH"]))
     environment = {
         "HOME": str(home),
         "PATH": path,
@@ -114,15 +94,14 @@ def test_the_commands_take_an_empty_subscription_to_a_running_stack(
         # In place of `az login`.
         **subscription.environment(),
     }
-    sign_in = commands(
-        "Use it for real", "Sign in, choose the subscription, and register what a new one lacks:"
-    )
+    for_real = section("Use it for real")
+    sign_in = commands(for_real, "register what a new one lacks:")
     assert all(line.startswith(("az ", "export ARM_SUBSCRIPTION_ID=")) for line in sign_in)
     for line in sign_in:
         # In place of `az provider register`.
         if registered := re.fullmatch(r"az provider register --wait --namespace (\S+)", line):
             registration(subscription, registered[1], "register")
-    script = commands("Use it for real", "Then, in a clone of this repository:")
+    script = commands(for_real, "Then, in a clone of this repository:")
     assert "`pulumi destroy --stack dev`" in README
 
     ended = subprocess.run(

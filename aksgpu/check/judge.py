@@ -9,7 +9,7 @@ from aksgpu.check import reach
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node, Pod
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.plugin_logs import words_of_no_driver
-from aksgpu.outcome import Cause, Finding
+from aksgpu.outcome import Cause, Finding, listed
 from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.kubernetes import is_newer_release
 
@@ -28,7 +28,6 @@ PASSING_TAINTS = (
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
 )
-_MOST_NAMES = 4
 # What differs between the words of pods that all crash in the same way.
 _BACK_OFF = re.compile(r"back-off \S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -84,19 +83,22 @@ def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
 
 
 def _each_once(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
-    """Of findings that say the same of several nodes, one that names them all."""
+    """Of findings that say the same of several nodes or pools, one that names them all."""
     of_node = {node.name: [str(pod) for pod in view.plugins_on(node)] for node in view.nodes}
     groups: dict[tuple[object, ...], list[Finding]] = {}
     for found in findings:
         what, advice = found.what, found.advice
-        # Nodes of one pool, and what runs on them, have names of their own.
+        # Nodes, and what runs on them, have names of their own.
         for node in found.nodes:
             for name in (node, *of_node.get(node, ()), *_last_parts(of_node.get(node, ()))):
                 what, advice = what.replace(name, "*"), advice.replace(name, "*")
-        key = (found.cause, found.pool, bool(found.nodes), _BACK_OFF.sub("*", what), advice)
-        groups.setdefault(key, []).append(found)
+        groups.setdefault((found.cause, _BACK_OFF.sub("*", what), advice), []).append(found)
     return [
-        replace(group[0], nodes=tuple(node for found in group for node in found.nodes))
+        replace(
+            group[0],
+            pool=", ".join(dict.fromkeys(found.pool for found in group if found.pool)) or None,
+            nodes=tuple(node for found in group for node in found.nodes),
+        )
         for group in groups.values()
     ]
 
@@ -126,7 +128,7 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
         several = len(names) > 1
         yield Finding(
             Cause.POOL_AT_ZERO,
-            f"the pools {_listed(names)} have no nodes now"
+            f"the pools {listed(names)} have no nodes now"
             if several
             else "the pool has no nodes now",
             "nothing to do: a pod that asks for a GPU makes AKS add a node, which costs until AKS "
@@ -174,9 +176,9 @@ def _differences(node: Node, expected: Expected) -> Iterator[str]:
         yield f"the node has {node.capacity} GPUs, and {pool.size}{divided} has {pool.gpus}"
     own = {taint for taint in node.taints if not taint.key.startswith(PASSING_TAINTS)}
     if pool.taints is not None and (more := own - {*pool.taints}):
-        yield f"the node has the taint {_listed(map(str, more))}, and the stack has no such taint"
+        yield f"the node has the taint {listed(map(str, more))}, and the stack has no such taint"
     if pool.taints is not None and (less := {*pool.taints} - own):
-        yield f"the node lacks the taint {_listed(map(str, less))}, which the stack has"
+        yield f"the node lacks the taint {listed(map(str, less))}, which the stack has"
 
 
 def _put_back(expected: Expected) -> str:
@@ -213,7 +215,7 @@ def _behind(view: ClusterView) -> Iterator[Finding]:
         if is_newer_release(view.version, kubelet.version)
     )
     pools = [
-        f"{pool or '(without a pool)'} has {version} ({_listed([row[2] for row in rows])})"
+        f"{pool or '(without a pool)'} has {version} ({listed([row[2] for row in rows])})"
         for (pool, version), rows in groupby(behind, lambda row: row[:2])
     ]
     if pools:
@@ -224,15 +226,6 @@ def _behind(view: ClusterView) -> Iterator[Finding]:
             "upgrade their pools: a GPU pool by its kubernetesVersion, the system pool with "
             "`az aks nodepool upgrade`",
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """Names as a person lists them, the first few of many."""
-    all_of_them = sorted(names)
-    shown = all_of_them[:_MOST_NAMES]
-    if more := len(all_of_them) - len(shown):
-        shown.append(f"{more} more")
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ import ast
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -29,17 +29,34 @@ OTHERS = {
     "rehearsal/control_planes/containers.py": "when containers start and end",
     "rehearsal/stand_ins/kubelogin/__main__.py": "when a token ends",
 }
+# Tests that ask it, and for what: all others are given their days.
+TESTS = {
+    "tests/aks_preview/test_signing_in.py": "a certificate is true from now on",
+    "tests/catalogue/test_today.py": "the day itself",
+    "tests/rehearsal/arm/test_errors.py": "when a token ends",
+    "tests/rehearsal/arm/test_restart.py": "when an operation ends",
+    "tests/rehearsal/arm/test_sign_in.py": "when tokens end",
+    "tests/rehearsal/conftest.py": "when a token ends",
+}
+# Tests that sleep, or go by how long something took: all others wait for what happens.
+WAITING = {
+    "tests/rehearsal/arm/test_faults.py": "an answer that is to come late does not come before",
+    "tests/waiting.py": "how to wait",
+}
 CLOCKS = {"now", "today", "utcnow", "time", "gmtime", "localtime"}
 NOT_OURS = {".venv", "tests", "benchmarks", "build", ".rehearsal", ".rehearsal-article"}
 
 
-def clocks(source: str) -> Iterator[str]:
+WAITS = {"sleep", "monotonic", "perf_counter"}
+
+
+def clocks(source: str, names: Collection[str] = CLOCKS) -> Iterator[str]:
     """The calls that tell the time of day: datetime.now(), date.today(), time.time()..."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         owner = ast.unparse(node.func.value).rpartition(".")[2]
-        if node.func.attr in CLOCKS and owner in ("date", "datetime", "time"):
+        if node.func.attr in names and owner in ("date", "datetime", "time"):
             yield ast.unparse(node)
 
 
@@ -60,6 +77,19 @@ def test_nothing_else_asks_the_clock() -> None:
         if list(clocks((ROOT / path).read_text()))
     }
     assert asking == OTHERS.keys()
+
+
+@pytest.mark.parametrize(("names", "known"), [(CLOCKS, TESTS), (WAITS, WAITING)])
+def test_tests_are_given_their_days_and_wait_for_what_happens(
+    names: Collection[str], known: Mapping[str, str]
+) -> None:
+    """A test that asked the clock failed on another day, and one that slept on a busy machine."""
+    asking = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if list(clocks(path.read_text(), names))
+    }
+    assert asking == known.keys()
 
 
 def test_is_the_clocks_day_where_nobody_says_another(monkeypatch: pytest.MonkeyPatch) -> None:

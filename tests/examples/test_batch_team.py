@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.bench import ROOT, Bench
-from tests.names import unique
+from tests.bench import Bench
+from tests.examples.typed import Typed
+from tests.readme_commands import commands
 from tests.rehearsal.conftest import API_VERSION, Azure, new_cluster, wait_until_made
 
-pytestmark = pytest.mark.engine
-
-EXAMPLE = ROOT / "examples" / "batch-team"
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
 @dataclass(frozen=True)
@@ -22,13 +20,14 @@ class Platform:
     """What the platform team has: a group and a cluster."""
 
     azure: Azure
-    group: str
+    # Of the same name as its group.
+    name: str
 
     @property
     def cluster(self) -> str:
         return (
-            f"/resourceGroups/{self.group}/providers/Microsoft.ContainerService"
-            f"/managedClusters/shared?api-version={API_VERSION}"
+            f"/resourceGroups/{self.name}/providers/Microsoft.ContainerService"
+            f"/managedClusters/{self.name}?api-version={API_VERSION}"
         )
 
     def look(self) -> dict[str, Any]:
@@ -41,42 +40,39 @@ class Platform:
 
 @pytest.fixture
 def platform(bench: Bench) -> Platform:
-    made = Platform(Azure(bench.cloud), unique("platform"))
-    group = f"/resourceGroups/{made.group}?api-version=2025-04-01"
+    """What `make rehearse` would make, as far as it matters here."""
+    made = Platform(Azure(bench.cloud), "aks-gpu-dev")
+    group = f"/resourceGroups/{made.name}?api-version=2025-04-01"
     made.azure.call("PUT", group, {"location": "eastus"})
     made.azure.call("PUT", made.cluster, new_cluster())
     wait_until_made(made.azure, made.cluster.partition("?")[0])
     return made
 
 
-def take_over_example(bench: Bench) -> None:
-    """Puts the example in the place of the bench's own program."""
-    file = bench.folder / "project" / "Pulumi.yaml"
-    own = yaml.safe_load(file.read_text())
-    example = yaml.safe_load((EXAMPLE / "Pulumi.yaml").read_text())
-    # The stack was made under the bench's name.
-    file.write_text(yaml.safe_dump(own | {"config": {
-        f"{own['name']}:{key}": said for key, said in example["config"].items()
-    }}))  # fmt: skip
-    program = Path(file.parent / "__main__.py")
-    program.write_text((EXAMPLE / "__main__.py").read_text())
-
-
-def test_adds_pools_and_leaves_the_cluster_as_it_is(bench: Bench, platform: Platform) -> None:
+def test_the_commands_add_pools_and_leave_the_cluster_as_it_is(
+    bench: Bench, platform: Platform, tmp_path: Path
+) -> None:
+    typed = Typed(bench, "batch-team", tmp_path / "clone").prepare()
+    [*lines, destroy] = commands(typed.readme, "changes nothing in that):")
+    assert lines[:3] == [
+        "make rehearse",
+        'eval "$(.venv/bin/aksgpu env)"',
+        "cd examples/batch-team",
+    ]
     before = platform.look()
-    take_over_example(bench)
-    bench.pulumi("config", "set", "platformGroup", platform.group)
 
-    bench.pulumi("up", "--yes", "--skip-preview")
+    said = typed.run(*lines, "pulumi preview --expect-no-changes")
 
-    landing = json.loads(bench.pulumi("stack", "output", "landing"))
+    assert said.endswith("exit code 0\n"), said
+    [told] = (line for line in said.splitlines() if line.startswith("{"))
+    landing = json.loads(told)
     assert landing["debug"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "debug"}
     assert [wanted["key"] for wanted in landing["batch"]["tolerations"]] == [
         "sku",
         "kubernetes.azure.com/scalesetpriority",
     ]
-    assert bench.changes() == {}
 
-    bench.pulumi("destroy", "--yes", "--skip-preview")
+    said = typed.run(lines[2], destroy)
+    assert said.endswith("exit code 0\n"), said
     # The pools went through; all that the cluster itself is has stayed.
     assert platform.look() == before

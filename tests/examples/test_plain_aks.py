@@ -1,18 +1,16 @@
 """The policy pack by itself, outside of this checkout, on a program that is not ours."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from aksgpu.policy_pack import assemble
-from tests.bench import ROOT, Bench
+from tests.bench import Bench
+from tests.examples.typed import Typed
+from tests.readme_commands import commands
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
-
-EXAMPLE = ROOT / "examples" / "plain-aks"
 
 # Level, rule, and the resource that it finds fault with.
 EXPECTED = [
@@ -36,23 +34,6 @@ EXPECTED = [
 ]
 
 
-def install(bench: Bench, pack: Path) -> None:
-    """Gives the pack an environment of its own, as its user does."""
-    assemble(pack)
-    subprocess.run([bench.engine.pulumi, "install"], cwd=pack, env=bench.environment, check=True)
-
-
-def take_over_example(bench: Bench) -> None:
-    """Puts the example in the place of the bench's own program."""
-    file = bench.folder / "project" / "Pulumi.yaml"
-    own = yaml.safe_load(file.read_text())
-    config = yaml.safe_load((EXAMPLE / "Pulumi.yaml").read_text())["config"]
-    # The stack was made under the bench's name.
-    own |= {"config": {f"{own['name']}:{key}": said for key, said in config.items()}}
-    file.write_text(yaml.safe_dump(own))
-    (file.parent / "__main__.py").write_text((EXAMPLE / "__main__.py").read_text())
-
-
 def findings(events: Path) -> list[tuple[str, str, str]]:
     told = [json.loads(line).get("policyEvent") for line in events.read_text().splitlines()]
     return sorted(
@@ -62,19 +43,27 @@ def findings(events: Path) -> list[tuple[str, str, str]]:
     )
 
 
-def test_the_pack_alone_finds_what_is_wrong(
+def test_the_commands_let_the_pack_alone_find_what_is_wrong(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pack, events = tmp_path / "pack", tmp_path / "events"
+    typed = Typed(bench, "plain-aks", tmp_path / "clone").prepare()
+    [*lines, preview] = commands(typed.readme, "from the root of this repository:")
+    assert lines[0] == "make policy-pack"
+    pack, events = typed.root / "build" / "policy-pack", tmp_path / "events"
+    assemble(pack)
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    install(bench, pack)
-    assert not list(pack.glob("venv/lib/*/site-packages/*aks_gpu*"))
-    take_over_example(bench)
-
     # `--event-log` is for those who ask for it.
     monkeypatch.setenv("PULUMI_DEBUG_COMMANDS", "true")
-    arguments = ["--policy-pack", str(pack), "--event-log", str(events)]
-    said = bench.pulumi("preview", *arguments, fails=True)
+
+    said = typed.run(*lines, f"{preview} --event-log {events}")
 
     assert findings(events) == EXPECTED, said
+    assert not list(pack.glob("venv/lib/*/site-packages/*aks_gpu*"))
+
+    [back, review, remove] = commands(typed.readme, "with the GPUs before and after:")
+    assert back == "cd ../.."
+    said = typed.run(review)
+    assert "Result: rule-broken" in said
+    assert all(rule in said for level, rule, _ in EXPECTED if level == "mandatory")
+    assert typed.run(remove).endswith("exit code 0\n")
     assert not bench.requests("PUT")

@@ -359,7 +359,8 @@ def test_the_same_of_several_nodes_is_told_once() -> None:
     finding = only(view(*bare, pods=pods, sets=(SET,)))
     assert finding.nodes == ("n0", "n1", "n2")
     other = replace(bare[0], pool="other", name="n3")
-    assert len(judge(view(*bare, other), stack("gpu", "other"))) == 2
+    [everywhere, _at_zero] = judge(view(*bare, other), stack("gpu", "other", "empty"))
+    assert (everywhere.pool, len(everywhere.nodes)) == ("gpu, other, empty", 4)
 
 
 def test_nodes_behind_the_control_plane_are_named() -> None:

@@ -1,0 +1,56 @@
+"""What the README of an example tells to type, typed on a test's rehearsal cloud."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench import ROOT, SECONDS, Bench
+
+# What sets up the machine, which a test has already.
+SET_UP = ("make ", "eval ")
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A copy of an example in what looks like a checkout, with this environment beside it."""
+
+    bench: Bench
+    example: str
+    root: Path
+
+    @property
+    def readme(self) -> str:
+        return (ROOT / "examples" / self.example / "README.md").read_text()
+
+    def prepare(self) -> "Typed":
+        folder = self.root / "examples" / self.example
+        folder.mkdir(parents=True)
+        for name in ("Pulumi.yaml", "__main__.py"):
+            (folder / name).write_text((ROOT / "examples" / self.example / name).read_text())
+        (self.root / ".venv").symlink_to(sys.prefix)
+        return self
+
+    def run(self, *lines: str) -> str:
+        """What the lines print; their last one may fail, as it tells by its exit code."""
+        before = installed()
+        ended = subprocess.run(
+            ["bash", "-exc", "\n".join(line for line in lines if not line.startswith(SET_UP))],  # noqa: S607
+            cwd=self.root,
+            env=self.bench.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=3 * SECONDS,
+            check=False,
+        )
+        # `pulumi install` in an example put another pip into this environment.
+        assert installed() == before
+        return f"{ended.stdout}exit code {ended.returncode}\n"
+
+
+def installed() -> list[tuple[str, int]]:
+    """The packages of this environment, with when each was put there."""
+    folders = Path(sys.prefix).glob("lib/python*/site-packages/*.dist-info")
+    return sorted((folder.name, folder.stat().st_mtime_ns) for folder in folders)
