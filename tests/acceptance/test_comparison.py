@@ -9,14 +9,14 @@ from acceptance.arm_view import Request
 from acceptance.comparison import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
 from acceptance.explanations import EXPLANATIONS
 
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
 HAND, PROGRAM = "/subscriptions/1111", "/subscriptions/2222"
 CLUSTER = "/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/c"
 POOL = f"{CLUSTER}/agentPools/gpu"
 
 
 def put(path: str, body: Any = None, status: int = 201, **headers: str) -> Request:
-    now = datetime.now(UTC)
-    return Request(now, "PUT", path, {"api-version": "1"}, headers, body, status)
+    return Request(NOW, "PUT", path, {"api-version": "1"}, headers, body, status)
 
 
 def compared(path: str, hand: Any, program: Any, *known: Explanation) -> Comparison:

@@ -14,6 +14,7 @@ from acceptance.report import Report, RowResult
 from acceptance.steps import Finding
 from aksgpu.report import as_json
 
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
 OK, NOTE = Finding("ok", "seen with kubectl"), Finding("note", "see the docs")
 NOT_OK = Finding("not ok", "there is no node [at all]")
 WELL = RowResult(1, "Linux only", OK, OK)
@@ -21,9 +22,8 @@ POOL = "/resourceGroups/g/providers/x/managedClusters/c/agentPools/gpu"
 
 
 def sent(hand: Any, program: Any, *known: Explanation) -> Comparison:
-    now = datetime.now(UTC)
     hand, program = (
-        Request(now, "PUT", f"/subscriptions/1{POOL}", {}, {}, {"properties": body}, 201)
+        Request(NOW, "PUT", f"/subscriptions/1{POOL}", {}, {}, {"properties": body}, 201)
         for body in (hand, program)
     )
     return compare([hand], [program], known)

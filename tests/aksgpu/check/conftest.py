@@ -19,12 +19,14 @@ from aksgpu.check.target import of_file
 from engine import KubernetesBinaries, ensure_kubernetes
 from tests.names import unique
 from tests.rehearsal.control_planes.conftest import Body, Cluster, clouds_cluster, processes_of
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 TAINT = "sku=gpu:NoSchedule"
 K80 = "Standard_NC6"
-# Long enough for what is coming up at a tenth of the time.
-SETTLE = 5.0
+# A check ends as soon as all is well: so long it waits only where nothing comes up.
+SETTLE = PATIENCE
+# To look once is enough for what stays as it is.
+ONCE = 0.0
 
 
 @dataclass(frozen=True)

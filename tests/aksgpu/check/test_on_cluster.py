@@ -2,13 +2,20 @@
 
 import pytest
 
-from tests.aksgpu.check.conftest import TAINT, Site, gpu_pod, jobs, silent_kubelets, use_the_gpu
+from aksgpu.check.job import SampleJob
+from aksgpu.outcome import Finding
+from tests.aksgpu.check.conftest import (
+    ONCE,
+    TAINT,
+    Site,
+    gpu_pod,
+    jobs,
+    silent_kubelets,
+    use_the_gpu,
+)
 from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
-
-# To look once is enough for what stays as it is.
-ONCE = 0.0
 
 
 def plugin_pod(name: str, pool: str) -> dict[str, object]:
@@ -133,8 +140,9 @@ def test_the_plugin_finds_no_room(site: Site) -> None:
     here = {"nodeSelector": {"agentpool": pool}}
     site.patch_plugin(here | {"containers": [{"name": name, "resources": huge}]})
     until(lambda: site.cluster.gpus(pool) == [("0", "0")], "the GPU is gone")
-    checked = site.check(settle=1.0)
-    problem = checked.only("plugin-not-running")
+    pods = ("get", "pods", "-n", "gpu-resources", "-o", "yaml")
+    until(lambda: "Insufficient cpu" in site.kubectl(*pods), "the scheduler has said so")
+    problem = site.check(settle=ONCE).only("plugin-not-running")
     # The pod is not placed, and still it is known whose it is.
     assert problem["nodes"] == [site.node(pool)]
     assert "Insufficient cpu" in problem["what"]
@@ -217,9 +225,16 @@ def test_all_gpus_are_used(site: Site) -> None:
     assert checked.document["nodes"][0]["gpus"] == {"capacity": 1, "allocatable": 1, "used": 1}
 
 
-def test_a_job_waits_for_a_gpu(site: Site) -> None:
+def test_a_job_waits_for_a_gpu(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     use_the_gpu(site)
-    checked = site.check(job=True, timeout=3.0)
+    waiting = SampleJob._waiting
+
+    async def and_its_time_is_over(job: SampleJob) -> Finding | None:
+        await waiting(job)
+        raise TimeoutError
+
+    monkeypatch.setattr(SampleJob, "_waiting", and_its_time_is_over)
+    checked = site.check(job=True)
     causes = {problem["cause"]: problem for problem in checked.problems}
     assert causes.keys() == {"gpus-all-used", "pod-pending"}
     assert "it waits for a GPU that is in use" in causes["pod-pending"]["what"]
@@ -236,7 +251,9 @@ def test_a_pod_does_not_tolerate_the_pool(site: Site) -> None:
     site.cluster.apply(tolerating)
     site.cluster.apply(gpu_pod("intolerant"))
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
-    problem = site.check(settle=1.0).only("pod-pending")
+    pod = ("get", "pod", "intolerant", "-o", "yaml")
+    until(lambda: "untolerated taint" in site.kubectl(*pod), "the scheduler has said so")
+    problem = site.check(settle=ONCE).only("pod-pending")
     assert "default/intolerant is pending" in problem["what"]
     assert "untolerated taint" in problem["what"]
     assert "tolerations" in problem["advice"]

@@ -1,0 +1,117 @@
+"""The sample job on a cluster that a test plays, step by step."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from aksgpu.check.job import SampleJob
+from aksgpu.check.outlook import Outlook
+from aksgpu.outcome import Cause
+from engine.progress import Progress
+from kube.client import NOT_FOUND, ApiError, Client
+
+WAITS = Outlook(waits_for="a new node of pool gpu", grows=("gpu",))
+IN_VAIN = Outlook(never="no node offers a GPU; pool gpu is at its most, 1 of 1")
+NO_PLACE: dict[str, Any] = {
+    "spec": {},
+    "status": {
+        "phase": "Pending",
+        "conditions": [
+            {
+                "type": "PodScheduled",
+                "status": "False",
+                "reason": "Unschedulable",
+                "message": "0/7 nodes are available: 1 Insufficient nvidia.com/gpu, no new claims",
+            }
+        ],
+    },
+}
+PULLING: dict[str, Any] = {"spec": {"nodeName": "n0"}, "status": {"phase": "Pending"}}
+
+
+class Played(Client):
+    """One look after the other at the pod of the job; after the last one its time is over."""
+
+    def __init__(self, pods: Sequence[dict[str, Any]]) -> None:
+        self._looks = iter(pods)
+        self.deleted = False
+
+    async def request(self, method: str, path: str, *_: Any) -> bytes:
+        if method == "DELETE":
+            self.deleted = True
+        if self.deleted:
+            raise ApiError(NOT_FOUND, {})
+        if method == "GET" and path.endswith("/pods"):
+            if (pod := next(self._looks, None)) is None:
+                raise TimeoutError
+            return json.dumps({"items": [{"metadata": {"name": "p"}, **pod}]}).encode()
+        return b"{}"
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("aksgpu.check.job._POLL_SECONDS", 0.0)
+
+
+def run(
+    pods: Sequence[dict[str, Any]], *, seen: Outlook = WAITS, settle: float = 0.0
+) -> tuple[SampleJob, list[str]]:
+    """The job at its end, and what was told of its progress."""
+    told: list[str] = []
+    progress = Told(told.append)
+
+    async def look_around() -> Outlook:
+        return seen
+
+    api = Played(pods)
+    job = SampleJob(api, [], progress, look_around, settle)
+    asyncio.run(job.run(600.0))
+    assert api.deleted
+    assert job.leftover is None
+    return job, told
+
+
+class Told(Progress):
+    """Progress of which each word counts."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__("", say)
+        self._tell = say
+
+    def update(self, detail: str) -> None:
+        self._tell(detail)
+
+
+def test_it_is_not_over_in_time() -> None:
+    job, _ = run([PULLING])
+    assert job.finding is not None
+    assert (job.finding.cause, job.finding.node) == (Cause.TIMEOUT, "n0")
+    assert "was not over in 600 s: it was pulling" in job.finding.what
+
+
+def test_what_it_waits_for_is_told_in_few_words() -> None:
+    """The scheduler's own words took three lines, with "no new claims" in them."""
+    job, told = run([NO_PLACE, NO_PLACE])
+    assert told.count("it waits for a new node of pool gpu") == 2
+    assert "claims" not in "".join(told)
+    assert job.finding is not None
+    assert job.finding.cause is Cause.POD_PENDING
+    assert "got no GPU in 600 s: it waits for a new node of pool gpu" in job.finding.what
+
+
+def test_where_it_is_hopeless_it_is_not_waited_for() -> None:
+    """What kept the new node from having GPUs was known, and 900 s were waited for it."""
+    job, _ = run([NO_PLACE] * 3, seen=IN_VAIN)
+    assert job.finding is not None
+    assert job.finding.cause is Cause.POD_PENDING
+    assert f"gets no GPU: {IN_VAIN.never}" in job.finding.what
+
+
+def test_what_looks_hopeless_is_given_a_while() -> None:
+    job, told = run([NO_PLACE], seen=IN_VAIN, settle=3600.0)
+    assert IN_VAIN.never in told
+    assert job.finding is not None
+    assert "got no GPU in 600 s" in job.finding.what
