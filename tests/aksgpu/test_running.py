@@ -6,9 +6,9 @@ import signal
 import subprocess
 import sys
 import termios
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +16,7 @@ from aksgpu import running
 from aksgpu.running import Program, ProgramError, terminated_as_interrupted
 from tests.bench import ROOT
 from tests.processes import command_lines
-from tests.waiting import until
+from tests.waiting import PATIENCE, until
 
 # Notes each signal that it gets. It ends a while after the first one, so that a second one would be
 # noted too; or, where it is stubborn, it goes on.
@@ -49,6 +49,9 @@ with terminated_as_interrupted():
 """
 
 Started = Iterator["subprocess.Popen[str]"]
+Over = Callable[[Callable[[], object]], None]
+# A time limit that nothing comes to by itself, and a grace period that is over soon.
+LIMIT, GRACE = 77.0, 0.3
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +80,7 @@ def start(notes: Path, *more: str) -> "subprocess.Popen[str]":
 
 
 def end_of(parent: "subprocess.Popen[str]") -> str:
-    printed, _ = parent.communicate(timeout=60)
+    printed, _ = parent.communicate(timeout=PATIENCE)
     return printed.splitlines()[-1]
 
 
@@ -134,31 +137,50 @@ def test_a_second_request_kills_what_does_not_end(notes: Path) -> None:
     assert not is_left(notes)
 
 
+@pytest.fixture
+def over(monkeypatch: pytest.MonkeyPatch) -> Over:
+    """Lets the time limit of a program be over once something has happened, and not before."""
+    communicate = subprocess.Popen.communicate
+
+    def end_once(happened: Callable[[], object]) -> None:
+        def limited(process: Any, *given: Any, timeout: float | None = None) -> Any:
+            if timeout != LIMIT:
+                return communicate(process, *given, timeout=timeout)
+            until(happened, "the program is at work")
+            raise subprocess.TimeoutExpired(process.args, LIMIT)
+
+        monkeypatch.setattr(subprocess.Popen, "communicate", limited)
+
+    return end_once
+
+
 def child(notes: Path) -> Program:
     return Program((sys.executable, "-c", CHILD, str(notes)), notes.parent)
 
 
-def test_a_time_limit_ends_a_child_as_an_interruption_does(notes: Path) -> None:
-    with pytest.raises(ProgramError, match=r"was not done in 2 s"):
-        child(notes).attempt(seconds=2)
+def test_a_time_limit_ends_a_child_as_an_interruption_does(notes: Path, over: Over) -> None:
+    over(notes.exists)
+    with pytest.raises(ProgramError, match=r"was not done in 77 s"):
+        child(notes).attempt(seconds=LIMIT)
 
     assert notes.read_text().splitlines() == ["SIGINT"]
     assert not is_left(notes)
 
 
 def test_what_does_not_end_in_its_grace_period_is_killed(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
+    notes: Path, monkeypatch: pytest.MonkeyPatch, over: Over
 ) -> None:
-    monkeypatch.setattr(running, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(running, "GRACE_SECONDS", GRACE)
+    over(notes.exists)
     with pytest.raises(ProgramError, match="was not done"):
-        child(notes).attempt("stubborn", seconds=2)
+        child(notes).attempt("stubborn", seconds=LIMIT)
 
     assert notes.read_text().splitlines() == ["SIGINT"]
     assert not is_left(notes)
 
 
 def test_a_child_that_has_said_enough_is_ended(notes: Path) -> None:
-    ended = child(notes).attempt_until(lambda printed: "ready" in printed, seconds=60)
+    ended = child(notes).attempt_until(lambda printed: "ready" in printed, seconds=PATIENCE)
 
     assert (ended.code, ended.out) == (7, "ready\n")
     assert notes.read_text().splitlines() == ["SIGINT"]
@@ -183,7 +205,7 @@ def test_a_watched_child_has_all_the_time_it_needs_to_end(notes: Path) -> None:
 
 
 def test_a_program_that_runs_programs_leaves_none_when_it_is_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: Over
 ) -> None:
     """Each has a session of its own: killing the outer one's group left the inner one's child."""
     mark = f"{tmp_path}-deep-inside"
@@ -194,27 +216,36 @@ def test_a_program_that_runs_programs_leaves_none_when_it_is_killed(
         "Program((sys.executable, '-c', sleep), Path.cwd()).read(sys.argv[1])"
     )
     program = Program((sys.executable, "-c", nested), ROOT)
-    monkeypatch.setattr(running, "GRACE_SECONDS", 0.3)
+    monkeypatch.setattr(running, "GRACE_SECONDS", GRACE)
+    # The outer one, and the inner one that it has started.
+    over(lambda: len(command_lines(mark)) > 1)
     with pytest.raises(ProgramError):
-        program.attempt(mark, seconds=3)
+        program.attempt(mark, seconds=LIMIT)
 
     until(lambda: not command_lines(mark), "the innermost is gone")
 
 
-def test_a_program_prints_more_than_a_pipe_holds_while_it_ends(tmp_path: Path) -> None:
+def test_a_program_prints_more_than_a_pipe_holds_while_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: Over
+) -> None:
+    ready, ended = tmp_path / "ready", tmp_path / "ended by itself"
     talks = (
-        "import signal, sys, time\n"
-        "def talk(*_): print('x' * 10**6, flush=True); sys.exit(5)\n"
+        "import pathlib, signal, sys, time\n"
+        "def talk(*_):\n"
+        f"    print('x' * 10**6, flush=True); pathlib.Path({str(ended)!r}).touch(); sys.exit(5)\n"
         "signal.signal(signal.SIGINT, talk)\n"
+        f"pathlib.Path({str(ready)!r}).touch()\n"
         "time.sleep(600)"
     )
-    began = time.monotonic()
+    monkeypatch.setattr(running, "GRACE_SECONDS", PATIENCE)
+    over(ready.exists)
     with pytest.raises(ProgramError, match="was not done"):
-        Program((sys.executable, "-c", talks), tmp_path).attempt(seconds=2)
-    assert time.monotonic() - began < running.GRACE_SECONDS
+        Program((sys.executable, "-c", talks), tmp_path).attempt(seconds=LIMIT)
+    # Nobody has killed it.
+    assert ended.exists()
 
 
-def test_what_a_child_starts_goes_with_it(tmp_path: Path) -> None:
+def test_what_a_child_starts_goes_with_it(tmp_path: Path, over: Over) -> None:
     mark = f"{tmp_path}-grandchild"
     start_and_go = (
         "import subprocess, sys, time\n"
@@ -222,8 +253,9 @@ def test_what_a_child_starts_goes_with_it(tmp_path: Path) -> None:
         "time.sleep(600)"
     )
     program = Program((sys.executable, "-c", start_and_go), tmp_path)
+    over(lambda: len(command_lines(mark)) > 1)
     with pytest.raises(ProgramError):
-        program.attempt(mark, seconds=2)
+        program.attempt(mark, seconds=LIMIT)
 
     until(lambda: not command_lines(mark), "the grandchild is gone")
 

@@ -5,10 +5,16 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bench import ROOT, SECONDS, Bench
+from aksgpu.project import Project
+from aksgpu.rehearsal_stage import Stage
+from aksgpu.rehearse.shell import ways_in
+from tests.bench import ROOT, Bench
+from tests.waiting import PATIENCE
 
 # What sets up the machine, which a test has already.
 SET_UP = ("make ", "eval ")
+# The way into a rehearsal of its own, in the place of what would start one.
+STACK = "dev"
 
 
 @dataclass(frozen=True)
@@ -34,15 +40,18 @@ class Typed:
     def run(self, *lines: str) -> str:
         """What the lines print; their last one may fail, as it tells by its exit code."""
         before = installed()
+        stage = Stage(self.bench.engine, self.bench.cloud, Project(ROOT, self.bench.folder))
+        script = [*ways_in(stage, STACK, self.bench.environment)]
+        script += [line for line in lines if not line.startswith(SET_UP)]
         ended = subprocess.run(
-            ["bash", "-exc", "\n".join(line for line in lines if not line.startswith(SET_UP))],  # noqa: S607
+            ["bash", "-ec", "\n".join(script)],  # noqa: S607
             cwd=self.root,
             env=self.bench.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=3 * SECONDS,
+            timeout=PATIENCE,
             check=False,
         )
         # `pulumi install` in an example put another pip into this environment.
