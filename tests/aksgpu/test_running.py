@@ -143,9 +143,9 @@ def over(monkeypatch: pytest.MonkeyPatch) -> Over:
     communicate = subprocess.Popen.communicate
 
     def end_once(happened: Callable[[], object]) -> None:
-        def limited(process: Any, *given: Any, timeout: float | None = None) -> Any:
+        def limited(process: Any, given: Any = None, timeout: float | None = None) -> Any:
             if timeout != LIMIT:
-                return communicate(process, *given, timeout=timeout)
+                return communicate(process, given, timeout)
             until(happened, "the program is at work")
             raise subprocess.TimeoutExpired(process.args, LIMIT)
 

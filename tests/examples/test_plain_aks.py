@@ -57,13 +57,14 @@ def test_the_commands_let_the_pack_alone_find_what_is_wrong(
 
     said = typed.run(*lines, f"{preview} --event-log {events}")
 
+    assert events.exists(), said
     assert findings(events) == EXPECTED, said
     assert not list(pack.glob("venv/lib/*/site-packages/*aks_gpu*"))
 
     [review, remove, _] = commands(typed.readme, "with the GPUs before and after:")
-    [in_the_example] = (line for line in lines if line.startswith("export "))
-    said = typed.run(in_the_example, review)
+    in_the_example = [line for line in lines if line.startswith("export ")]
+    said = typed.run(*in_the_example, review)
     assert "Result: rule-broken" in said
     assert all(rule in said for level, rule, _ in EXPECTED if level == "mandatory")
-    assert typed.run(in_the_example, remove).endswith("exit code 0\n")
+    assert typed.run(*in_the_example, remove).endswith("exit code 0\n")
     assert not bench.requests("PUT")
