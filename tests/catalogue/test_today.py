@@ -26,6 +26,7 @@ OTHERS = {
     "rehearsal/arm/tls.py": "when certificates end",
     "rehearsal/arm/tokens.py": "when tokens end",
     "rehearsal/certificates.py": "when certificates begin and end",
+    "rehearsal/control_planes/authority.py": "when certificates end",
     "rehearsal/control_planes/containers.py": "when containers start and end",
     "rehearsal/stand_ins/kubelogin/__main__.py": "when a token ends",
 }
@@ -37,6 +38,7 @@ TESTS = {
     "tests/rehearsal/arm/test_restart.py": "when an operation ends",
     "tests/rehearsal/arm/test_sign_in.py": "when tokens end",
     "tests/rehearsal/conftest.py": "when a token ends",
+    "tests/rehearsal/control_planes/test_authority.py": "when certificates end",
 }
 # Tests that sleep, or go by how long something took: all others wait for what happens.
 WAITING = {
