@@ -229,7 +229,7 @@ FIRST = {STARTS: 17, STOPS: 17, REMOVES: 17, SERVES: 13}
     [
         pytest.param(script, share, marks=[] if share == FIRST[script] else [pytest.mark.long])
         for script in MOMENTS
-        for share in range(1, 20, 2)
+        for share in range(1, 20, 4)
     ],
 )
 def test_a_kill_at_any_moment_leaves_nothing_that_the_next_does_not_clear(
