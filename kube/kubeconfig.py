@@ -81,7 +81,8 @@ def read(file: Path) -> Kubeconfig:
     for kind in ("cluster", "user"):
         for _, part in _entries(config, kind):
             for name in _FILES:
-                if part.get(name):
+                # What is no text is refused where it is used.
+                if part.get(name) and isinstance(part[name], str):
                     part[name] = str(file.parent.resolve() / part[name])
     return config
 

@@ -30,7 +30,8 @@ async def signed_in(user: Mapping[str, Any], environment: Mapping[str, str]) -> 
     try:
         command = [str(user["exec"]["command"]), *map(str, user["exec"].get("args") or ())]
         version = str(user["exec"]["apiVersion"])
-        own = {entry["name"]: entry["value"] for entry in user["exec"].get("env") or ()}
+        env = user["exec"].get("env") or ()
+        own = {str(entry["name"]): str(entry["value"]) for entry in env}
     except (AttributeError, KeyError, TypeError):
         raise LoginError("invalid configuration: its exec is not formed as one") from None
     info = {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
@@ -63,6 +64,8 @@ async def _said(command: list[str], environment: Mapping[str, str]) -> bytes:
             # So that all of it can be ended.
             start_new_session=True,
         )
+    except ValueError as error:
+        raise LoginError(f"invalid configuration: its exec is not formed as one: {error}") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise LoginError(

@@ -1,12 +1,14 @@
 """Kubeconfigs: what they choose, how they are written, and what is wrong with them."""
 
+import asyncio
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from kube.kubeconfig import Files, KubeconfigError, choose, parse, read, written
+from kube.kubeconfig import Files, KubeconfigError, choose, connect, parse, read, written
 
 
 def config(server: str = "https://one", **more: Any) -> dict[str, Any]:
@@ -73,3 +75,37 @@ def test_what_is_wrong_is_told_without_the_content(content: str, said: str) -> N
     with pytest.raises(KubeconfigError, match=said) as raised:
         choose(parse(content))
     assert "secret" not in str(raised.value)
+
+
+EXEC = {"command": "true", "apiVersion": "v1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("cluster", {"server": "https://127.0.0.1:1", "certificate-authority": 1}),
+        ("cluster", {"server": ["https://127.0.0.1:1"]}),
+        ("user", {"client-key": {"a": 1}}),
+        ("user", {"exec": EXEC | {"env": [{"name": "A", "value": 1}]}}),
+        ("user", {"exec": EXEC | {"env": [{"name": "A=", "value": "x"}]}}),
+        ("user", {"exec": EXEC | {"command": "a\0b"}}),
+    ],
+)
+def test_parts_of_any_shape_are_refused_or_taken(
+    tmp_path: Path, kind: str, part: dict[str, Any]
+) -> None:
+    """A file that was named by a number, and a variable that was one, were tracebacks."""
+    parts = {"cluster": {"server": "https://127.0.0.1:1"}, "user": {}} | {kind: part}
+    config = {
+        "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+        **{f"{name}s": [{"name": "c", name: said}] for name, said in parts.items()},
+    }
+    file = tmp_path / "kubeconfig"
+    file.write_text(yaml.safe_dump(config))
+
+    async def use() -> None:
+        await (await connect(choose(read(file)))).close()
+
+    with suppress(KubeconfigError):
+        asyncio.run(use())
