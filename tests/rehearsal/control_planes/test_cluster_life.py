@@ -1,5 +1,6 @@
 """A cluster's life: its control plane comes, comes back, and goes."""
 
+import contextlib
 import http.client
 import os
 import signal
@@ -138,14 +139,22 @@ def test_it_listens_on_the_loopback_address_alone(today: Cluster) -> None:
                 sockets.add(str(descriptor.readlink()).removeprefix("socket:[").rstrip("]"))
             except FileNotFoundError:
                 continue
-    listening = []
+    listening, ports = [], []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:
             fields = line.split()
             if fields[3] == "0A" and fields[9] in sockets:
-                listening.append(fields[1].split(":")[0])
+                address, port = fields[1].split(":")
+                listening.append(address)
+                ports.append(int(port, 16))
     assert listening
     assert set(listening) == {"0100007F"}
+    # etcd's port for peers let anybody join.
+    for number in ports:
+        connection = http.client.HTTPConnection("127.0.0.1", number, timeout=10)
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection.request("GET", "/members")
+            assert connection.getresponse().status == 400
 
 
 def test_strangers_are_not_let_in(today: Cluster) -> None:
