@@ -9,6 +9,7 @@ The standard library alone: `aksgpu.ci` runs without an installation.
 """
 
 import json
+import math
 import os
 import shlex
 import signal
@@ -120,6 +121,8 @@ class Program:
     def _running(
         self, arguments: Sequence[str], grace: float | None, **streams: Any
     ) -> Iterator["subprocess.Popen[bytes]"]:
+        # One that is half started would be nobody's to end.
+        held = _Held()
         try:
             process = subprocess.Popen(
                 [*self.command, *arguments],
@@ -128,11 +131,15 @@ class Program:
                 start_new_session=True,
                 **streams,
             )
-        except OSError as error:
+        except BaseException as error:
+            held.release()
+            if not isinstance(error, OSError):
+                raise
             raise ProgramError(
                 f"`{self.name(*arguments)}` cannot be started: {error.strerror}"
             ) from None
         try:
+            held.release()
             yield process
         finally:
             if process.poll() is None:
@@ -197,17 +204,44 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
 
 def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
     """One SIGINT, time to end in good order, and then nothing of it is left."""
-    with suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
-        process.send_signal(signal.SIGINT)
-        # Reads on, too: a full pipe would keep it from ending.
-        process.communicate(timeout=grace)
-    # A process that has ended is nobody's: its number may be another's by now.
-    for one in _with_descendants(process.pid) if process.poll() is None else ():
+    held = _Held()
+    try:
+        with suppress(ProcessLookupError):
+            process.send_signal(signal.SIGINT)
+        deadline = math.inf if grace is None else time.monotonic() + grace
+        while process.poll() is None and not held.asked and time.monotonic() < deadline:
+            with suppress(subprocess.TimeoutExpired):
+                # Reads on, too: a full pipe would keep it from ending.
+                process.communicate(timeout=_POLL_SECONDS)
+        # A process that has ended is nobody's: its number may be another's by now.
+        for one in _with_descendants(process.pid) if process.poll() is None else ():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(one, signal.SIGKILL)
         with suppress(ProcessLookupError, PermissionError):
-            os.kill(one, signal.SIGKILL)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    finally:
+        held.release()
+
+
+class _Held:
+    """Interruptions are noted, and raise nothing until they are released."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self._before: dict[int, Any] = {}
+        if threading.current_thread() is not threading.main_thread():
+            return
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if callable(handler := signal.getsignal(number)):
+                self._before[number] = handler
+                signal.signal(number, lambda noted, _: self.asked.append(noted))
+
+    def release(self) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        if self.asked:
+            signal.raise_signal(self.asked[0])
 
 
 def _with_descendants(pid: int) -> list[int]:

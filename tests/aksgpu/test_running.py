@@ -125,6 +125,26 @@ def test_the_ctrl_c_of_a_terminal_reaches_a_child_once(notes: Path) -> None:
     assert not is_left(notes)
 
 
+def test_an_interruption_waits_until_a_child_is_started(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between the two the child was nobody's, and was left behind."""
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            until(notes.exists, "the child is at work")
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        child(notes).attempt()
+    monkeypatch.undo()
+
+    assert notes.read_text().splitlines() == ["SIGINT"]
+    assert not is_left(notes)
+
+
 def test_a_second_request_kills_what_does_not_end(notes: Path) -> None:
     parent = start(notes, "stubborn")
     os.killpg(parent.pid, signal.SIGINT)
