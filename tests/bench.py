@@ -108,12 +108,15 @@ class Bench:
 
     def resources(self) -> dict[str, dict[str, Any]]:
         """The resources in the state, by their names."""
-        deployment = json.loads(self.pulumi("stack", "export"))["deployment"]
         return {
             found["urn"].rpartition("::")[2]: found
-            for found in deployment.get("resources", [])
+            for found in self.deployment().get("resources", [])
             if not found["type"].startswith("pulumi:")
         }
+
+    def deployment(self) -> dict[str, Any]:
+        deployment: dict[str, Any] = json.loads(self.pulumi("stack", "export"))["deployment"]
+        return deployment
 
     def requests(self, method: str, path_part: str = "") -> list[dict[str, Any]]:
         """What reached ARM since this project was made, by method and a part of the path."""

@@ -15,6 +15,13 @@ def children_of(pid: int) -> list[int]:
     return [int(child) for child, parent in map(str.split, listed) if int(parent) == pid]
 
 
+def descendants(pid: int) -> dict[int, str]:
+    """What a process has started, and what that has, with their command lines."""
+    commands, found = command_lines(""), children_of(pid)
+    below = {process: commands.get(process, "") for process in found}
+    return below | {inner: told for child in found for inner, told in descendants(child).items()}
+
+
 def is_running(pid: int) -> bool:
     """Whether a process is there; one that has ended and is not asked after is not."""
     return any(

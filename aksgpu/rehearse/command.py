@@ -20,6 +20,7 @@ from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_briefly
 from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from aksgpu.rehearse import shell, state, there
+from aksgpu.rehearse.left import is_left
 from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.state import State
 from aksgpu.report import finding_text, print_result
@@ -39,7 +40,8 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
     _tell_stage(stage, console)
     pulumi = stage.pulumi()
     before = state.begun(pulumi, stack)
-    if before.is_pending or stage.project.has_locks(stack):
+    left = is_left(before, stage.project.state, stage.cloud.request_log)
+    if left or stage.project.has_locks(stack):
         _recover(stage, stack)
         before = state.begun(pulumi, stack)
     if there.has_lost_clusters(before, stage.cloud):
@@ -88,8 +90,7 @@ def _recover(stage: Stage, stack: str) -> None:
     # It needs all types of azure-native's, and takes a while to have them.
     from aksgpu.rehearse.recovery import recover  # noqa: PLC0415
 
-    pulumi, subscription = stage.pulumi(), stage.cloud.subscription
-    recover(pulumi, stack, stage.project.state, subscription, to_stderr)
+    recover(stage.pulumi(), stack, stage.project.state, stage.cloud, to_stderr)
 
 
 def _watched(pulumi: Program, arguments: Sequence[str]) -> Cause:

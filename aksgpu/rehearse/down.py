@@ -84,7 +84,7 @@ def _set_stage(era: Era, home: Path) -> tuple[Program, Stage]:
 
 
 def _destroy(pulumi: Program, stack: str, stage: Stage) -> None:
-    recover(pulumi, stack, stage.project.state, stage.cloud.subscription, to_stderr)
+    recover(pulumi, stack, stage.project.state, stage.cloud, to_stderr)
     # What a stack protects is protected from mistakes, not from being taken away.
     destroy = ("destroy", "--yes", "--skip-preview", "--ignore-protect", "--stack", stack)
     ended = pulumi.attempt(*destroy, seconds=_SECONDS)

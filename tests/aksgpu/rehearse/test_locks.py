@@ -1,0 +1,116 @@
+"""Whose locks are lifted: those of engines that are dead for certain, and no others."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aksgpu.rehearse.locks import lift_locks
+from aksgpu.running import ProgramError
+
+LONG_AGO = datetime(2001, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """A process that is called as the engine is."""
+    called = tmp_path_factory.mktemp("bin") / "pulumi"
+    shutil.copy(shutil.which("sleep") or "", called)
+    process = subprocess.Popen([called, "600"])
+    yield process.pid
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def ended() -> int:
+    """The number of a process that there was."""
+    process = subprocess.Popen(["true"])  # noqa: S607
+    process.wait()
+    return process.pid
+
+
+class Locks:
+    def __init__(self, state: Path) -> None:
+        self.state, self.said = state, list[str]()
+
+    def add(self, name: str, text: str | None = None, **more: Any) -> Path:
+        file = self.state / ".pulumi" / "locks" / "organization" / "aks-gpu" / "dev" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # As Go writes it, to the billionth of a second.
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f123Z")
+        lock = {"pid": 0, "username": "me", "hostname": socket.gethostname(), "timestamp": now}
+        file.write_text(json.dumps(lock | more) if text is None else text)
+        return file
+
+    def lift(self, stack: str = "dev") -> None:
+        lift_locks(stack, self.state, self.said.append)
+
+
+@pytest.fixture
+def locks(tmp_path: Path) -> Locks:
+    return Locks(tmp_path)
+
+
+def test_a_dead_engine_holds_nothing(locks: Locks, ended: int) -> None:
+    files = [locks.add("a.json", pid=ended), locks.add("b.json", pid=ended)]
+    locks.lift("prod")
+    assert all(file.exists() for file in files)
+    locks.lift()
+    assert not any(file.exists() for file in files)
+    assert locks.said == ["An earlier update was killed; its lock is lifted."] * 2
+    locks.lift()
+
+
+def test_a_live_lock_stays_beside_a_dead_one(locks: Locks, ended: int, engine: int) -> None:
+    """`pulumi cancel` lifted both."""
+    dead, live = locks.add("a.json", pid=ended), locks.add("b.json", pid=engine)
+    with pytest.raises(ProgramError, match=rf"locked by the update of me@\S+, process {engine}\."):
+        locks.lift()
+    assert (dead.exists(), live.exists()) == (False, True)
+
+
+def test_another_machines_lock_is_not_ours(locks: Locks, ended: int) -> None:
+    theirs = locks.add("a.json", pid=ended, hostname="another")
+    with pytest.raises(ProgramError, match=f"me@another, process {ended}"):
+        locks.lift()
+    assert theirs.exists()
+
+
+@pytest.mark.parametrize("other", [True, False])
+def test_a_number_that_another_process_has_by_now(
+    locks: Locks, engine: int, *, other: bool
+) -> None:
+    """Another program has it, or an engine that has begun since: the stack was locked for ever."""
+    if other:
+        reused = locks.add("a.json", pid=os.getpid())
+    else:
+        reused = locks.add("a.json", pid=engine, timestamp=LONG_AGO.isoformat())
+    locks.lift()
+    assert not reused.exists()
+
+
+def test_an_engine_that_has_begun_a_moment_later_is_the_one(locks: Locks, engine: int) -> None:
+    """The second in which a machine has started is all that it tells."""
+    soon = datetime.now(UTC) - timedelta(seconds=1)
+    live = locks.add("a.json", pid=engine, timestamp=soon.isoformat())
+    with pytest.raises(ProgramError):
+        locks.lift()
+    assert live.exists()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"pid": "x"}', '{"pid": null}', "\x00" * 90, "\udcff"]
+)
+def test_a_damaged_lock_is_nobodys(locks: Locks, text: str) -> None:
+    damaged = locks.add("a.json", "")
+    damaged.write_bytes(text.encode(errors="surrogateescape"))
+    locks.lift()
+    assert not damaged.exists()
