@@ -310,7 +310,7 @@ class AksResource(Handler):
 
 def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
     # A URN names the types of the parents, and not who they are.
-    parent = " --parent parent=URN" if "$" in task.urn else ""
+    parent = " --parent 'parent=URN'" if "$" in task.urn else ""
     return (
         f"{resource_id} exists already, but this stack's state does not have it as {task.urn}. If "
         "the program has renamed it, say its old name with the option `aliases`. If an update of "

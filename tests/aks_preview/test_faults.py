@@ -13,8 +13,7 @@ import pytest
 
 from tests.aks_preview.conftest import Aks, PreviewBench
 from tests.faults import Faults
-from tests.processes import children_of, command_lines, is_running
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -34,12 +33,6 @@ QUOTA = {
     "message": "Insufficient regional vcpu quota left for location eastus.",
     "target": "vmSize",
 }
-
-
-PARENT = """
-import pulumi
-parent = pulumi.ComponentResource('aks-gpu:tests:Parent', 'parent')
-"""
 
 
 def fault(**said: Any) -> dict[str, Any]:
@@ -282,101 +275,6 @@ def test_throttled_until_cancelled(preview_bench: PreviewBench, aks: Aks, faults
     settle(preview_bench, faults, aks.program())
 
 
-def test_a_pool_goes_on_after_its_update_was_killed(
-    preview_bench: PreviewBench, aks: Aks, faults: Faults
-) -> None:
-    """No import could: it made a second pool, without parent, and of a replacement it did nothing.
-
-    Killed are the engine in a creation, and the provider in the second half of a replacement.
-    """
-    opts = ", opts=pulumi.ResourceOptions(parent=parent, protect={})"
-    headers = {"EnableACRTeleport": "false"}
-    program = PARENT + aks.program(headers=headers, more=opts.format(True))
-    faults.script(fault(operation="stuck"))
-    with preview_bench.running_up(program) as update:
-        until(lambda: puts(preview_bench, aks) == 1, "the pool is being made")
-        begun = descendants(update.pid)
-        assert any("aks_preview" in begun[process] for process in begun)
-        os.kill(update.pid, signal.SIGKILL)
-        update.wait(PATIENCE)
-    # What it has started ends by itself: nobody is left to work for.
-    until(lambda: not any(map(is_running, begun)), f"none of {begun} is left")
-    preview_bench.pulumi("cancel", "--yes")
-    faults.lift()
-    taken_over(preview_bench, aks, program)
-    preview_bench.pulumi("refresh", "--yes", "--skip-preview", "--clear-pending-creates")
-    assert "interrupted while" not in preview_bench.up(program)
-    kept = preview_bench.resources()["pool"]
-    assert (kept["parent"].rpartition("::")[2], kept["protect"]) == ("parent", True)
-    assert kept["inputs"]["customHeaders"] == headers
-
-    preview_bench.up(PARENT + aks.program(headers=headers, more=opts.format(False)))
-    other: dict[str, Any] = {"headers": headers, "vm_size": "Standard_NC16as_T4_v3"}
-    program = PARENT + aks.program(**other, more=opts.format(False))
-    made = puts(preview_bench, aks)
-    faults.script(fault(operation="stuck"))
-    with preview_bench.running_up(program) as update:
-        until(lambda: puts(preview_bench, aks) > made, "the new pool is being made")
-        for process, command in descendants(update.pid).items():
-            if "aks_preview" in command:
-                os.kill(process, signal.SIGKILL)
-        update.communicate(timeout=PATIENCE)
-    faults.lift()
-    taken_over(preview_bench, aks, program)
-    kept = preview_bench.resources()["pool"]
-    assert kept["inputs"]["vmSize"] == "Standard_NC16as_T4_v3"
-    assert kept["parent"].rpartition("::")[2] == "parent"
-    settle(preview_bench, faults, program)
-
-
-def test_azure_natives_pool_goes_on_by_an_import_in_its_place(
-    preview_bench: PreviewBench, aks: Aks, faults: Faults
-) -> None:
-    """As docs/ci.md has it, killed in the second half of a replacement."""
-    opts = (
-        "pulumi.ResourceOptions(parent=parent, delete_before_replace=True, "
-        "replace_on_changes=['vmSize'])"
-    )
-    program = (
-        f"{PARENT}\nfrom pulumi_azure_native import containerservice as aks\n"
-        f"aks.AgentPool('pool', resource_group_name={aks.group!r}, resource_name_={aks.cluster!r}, "
-        f"agent_pool_name='gpu', vm_size='Standard_NC8as_T4_v3', count=1, opts={opts})\n"
-    )
-    preview_bench.up(program)
-    program = program.replace("NC8as", "NC16as")
-    made = puts(preview_bench, aks)
-    faults.script(fault(operation="stuck"))
-    with preview_bench.running_up(program) as update:
-        until(lambda: puts(preview_bench, aks) > made, "the new pool is being made")
-        os.kill(update.pid, signal.SIGKILL)
-        update.wait(PATIENCE)
-    faults.lift()
-
-    preview_bench.pulumi("cancel", "--yes")
-    preview_bench.pulumi("refresh", "--yes", "--skip-preview", "--clear-pending-creates")
-    said = preview_bench.up(program, fails=True)
-    assert "cannot create already existing resource" in said
-    urns = {name: found["urn"] for name, found in preview_bench.resources().items()}
-    preview_bench.pulumi("state", "delete", urns["pool"], "--yes")
-    preview_bench.pulumi(
-        "import", "azure-native:containerservice:AgentPool", "pool", pool_id(aks),
-        "--parent", f"parent={urns['parent']}", "--protect=false", "--generate-code=false", "--yes",
-    )  # fmt: skip
-    preview_bench.up(program)
-
-    assert preview_bench.resources()["pool"]["urn"] == urns["pool"]
-    assert preview_bench.changes("--refresh") == {}
-
-
-def taken_over(bench: PreviewBench, aks: Aks, program: str) -> None:
-    """Brings a stack up in the way that the error names."""
-    assert f"`AKS_PREVIEW_TAKE_OVER={pool_id(aks)} pulumi up`" in bench.up(program, fails=True)
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("AKS_PREVIEW_TAKE_OVER", pool_id(aks))
-        bench.up(program)
-    assert bench.changes("--refresh") == {}
-
-
 def test_delete_of_something_already_gone(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
@@ -441,17 +339,6 @@ def test_two_pools_of_one_cluster_at_once(
     assert aks.pool("gpu") is not None
     assert aks.pool("second") is not None
     settle(preview_bench, faults, program)
-
-
-def pool_id(aks: Aks) -> str:
-    return f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
-
-
-def descendants(pid: int) -> dict[int, str]:
-    """What a process has started, and what that has, with their command lines."""
-    commands, found = command_lines(""), children_of(pid)
-    below = {process: commands.get(process, "") for process in found}
-    return below | {inner: told for child in found for inner, told in descendants(child).items()}
 
 
 def test_no_header_says_when_to_ask_again_and_a_passing_error_is_shown(
