@@ -1,11 +1,11 @@
 """The GPU pools of a stack, and what of its software lands on which of them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from policies.certainty import Certainty
 from policies.gpu_software import Software
-from policies.pools import Pool, is_cluster, nvidia_gpus, pools_of
+from policies.pools import Pool, inline_pool, is_cluster, nvidia_gpus, own_pool, pools_of
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates
 from policies.stack_rule import Member
@@ -33,17 +33,19 @@ class StackPool:
         return (self.pool.get("osType") or "Linux").lower() == "linux"
 
 
-def pools_in(members: Iterable[Member], unknowns: Unknowns) -> Iterator[StackPool]:
-    """All agent pools of a stack."""
-    return unknowns.each(
-        members,
-        lambda member: (
-            StackPool(member, pool) for pool in pools_of(member.type, member.properties)
-        ),
-    )
+def pools_in(members: Collection[Member], unknowns: Unknowns) -> Iterator[StackPool]:
+    """All agent pools of a stack, each once."""
+    own = {own_pool(member.type, member.properties) for member in members} - {None}
+
+    def judge(member: Member) -> Iterator[StackPool]:
+        for pool in pools_of(member.type, member.properties):
+            if not (pool.inline and inline_pool(member.properties, pool.properties) in own):
+                yield StackPool(member, pool)
+
+    return unknowns.each(members, judge)
 
 
-def nvidia_pools(members: Iterable[Member], unknowns: Unknowns) -> Iterator[StackPool]:
+def nvidia_pools(members: Collection[Member], unknowns: Unknowns) -> Iterator[StackPool]:
     """Each pool that can have NVIDIA's GPUs: others have drivers and plugins of their own."""
     pools = pools_in(members, unknowns)
     return unknowns.each(pools, lambda found: [found] if nvidia_gpus(found.pool) else [])

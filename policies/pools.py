@@ -7,10 +7,14 @@ asks for it, not even an inline pool out of its list.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
+
+from catalogue.regions import plain
 from catalogue.sizes import find, is_gpu_size
 from policies.certainty import Certainty
 from policies.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
@@ -27,6 +31,10 @@ _CLASSIC = re.compile(
 # What a pool of its own is called, and how its provider calls its properties.
 _POOLS = {"AgentPool": AZURE_NATIVE, "KubernetesClusterNodePool": CLASSIC_POOL}
 _SINGLE = "virtualMachinesProfile"
+
+# Of the group, the cluster and the pool, as Azure compares them.
+PoolNames = tuple[str, ...]
+_NO_NAMES = ("", UNKNOWN_STRING_VALUE)
 
 
 @dataclass(frozen=True)
@@ -146,6 +154,27 @@ def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool
         label = "The inline pool defaultNodePool"
         read = partial(properties.__getitem__, "defaultNodePool")
         yield Pool(label, CLASSIC_CLUSTER, True, properties, read)
+
+
+def own_pool(resource_type: str, properties: Mapping[str, Any]) -> PoolNames | None:
+    """The names of a pool of its own; None of everything else, and where one is not known."""
+    if _kind(resource_type) != "AgentPool":
+        return None
+    return _names(properties, properties, "agentPoolName")
+
+
+def inline_pool(cluster: Mapping[str, Any], profile: Mapping[str, Any]) -> PoolNames | None:
+    """The names of an inline pool. A refresh puts pools of their own into azure-native's list."""
+    return _names(cluster, profile, "name")
+
+
+def _names(cluster: Mapping[str, Any], pool: Mapping[str, Any], own: str) -> PoolNames | None:
+    with suppress(UnknownValueError):
+        said = [cluster.get("resourceGroupName"), cluster.get("resourceName"), pool.get(own)]
+        known = [plain(name) for name in said if isinstance(name, str) and name not in _NO_NAMES]
+        if len(known) == len(said):
+            return tuple(known)
+    return None
 
 
 def nvidia_gpus(pool: Pool) -> Certainty:

@@ -1,7 +1,8 @@
 """What a preview has shown: the engine's events, sorted into what a review is about."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pulumi.automation.events import (
@@ -17,6 +18,7 @@ from pulumi.runtime.rpc import UNKNOWN
 from aksgpu.review.masking import clean
 from aksgpu.review.model import CHANGE_KINDS, Change, ChangeKind, NotRun, Resource, Violation
 from aksgpu.review.rules import facts_of
+from policies.pools import PoolNames, inline_pool, own_pool
 
 # The engine's operations, where they say what becomes of a resource. A replacement is told in three
 # steps, of which one is told on.
@@ -26,6 +28,7 @@ _KINDS: Mapping[str, ChangeKind] = {
 }
 _TOLD = frozenset({*_KINDS, "same"})
 _STACK = "pulumi:pulumi:Stack"
+_INLINE = "agentPoolProfiles"
 
 # How the policy SDK begins the message of a finding that is none: the rule touched a value that is
 # not known before the update. Whatever the rule's level, the finding is called advisory then.
@@ -61,11 +64,32 @@ def _without_secrets(value: Any) -> Any:
     return [_without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
+def _own_pools(state: StepEventStateMetadata | None) -> Iterator[PoolNames]:
+    if state and (own := own_pool(state.type, inputs_of(state))):
+        yield own
+
+
+def _without_own_pools(
+    state: StepEventStateMetadata | None, own: Collection[PoolNames]
+) -> StepEventStateMetadata | None:
+    profiles = inputs_of(state).get(_INLINE)
+    if not state or not isinstance(profiles, list):
+        return state
+    left = [
+        profile
+        for profile in profiles
+        if not isinstance(profile, Mapping) or inline_pool(inputs_of(state), profile) not in own
+    ]
+    without = copy(state)
+    without.inputs = {**inputs_of(state), _INLINE: left}
+    return without
+
+
 @dataclass
 class Seen:
     """The events of one preview; `on_event` takes them as they come."""
 
-    steps: dict[str, Step] = field(default_factory=dict)
+    _steps: dict[str, Step] = field(default_factory=dict)
     # What a refresh found otherwise than the state has it: which properties, or None: it is gone.
     drift: dict[str, tuple[str, ...] | None] = field(default_factory=dict)
     findings: list[Violation] = field(default_factory=list)
@@ -93,24 +117,38 @@ class Seen:
             self._diagnostic(event.diagnostic_event)
 
     @property
+    def steps(self) -> dict[str, Step]:
+        """What becomes of each resource. No cluster has pools of their own in its list."""
+        olds = {own for step in self._steps.values() for own in _own_pools(step.old)}
+        news = olds | {own for step in self._steps.values() for own in _own_pools(step.new)}
+        return {
+            urn: replace(
+                step,
+                old=_without_own_pools(step.old, olds),
+                new=_without_own_pools(step.new, news),
+            )
+            for urn, step in self._steps.items()
+        }
+
+    @property
     def changes(self) -> list[Change]:
         """By type and name: the engine tells them as they come."""
         changes = [
             Change(kind=step.kind, resource=step.resource, properties=step.properties)
-            for step in self.steps.values()
+            for step in self._steps.values()
             if step.kind
         ]
         return sorted(changes, key=lambda change: (change.resource.type, change.resource.name))
 
     @property
     def unchanged(self) -> int:
-        return sum(step.kind is None for step in self.steps.values())
+        return sum(step.kind is None for step in self._steps.values())
 
     def _step(self, told: StepEventMetadata) -> None:
         if told.op in _TOLD and not _is_the_engines_own(told):
             for state in filter(None, (told.old, told.new)):
                 state.inputs = _without_secrets(state.inputs)
-            self.steps[told.urn] = Step(
+            self._steps[told.urn] = Step(
                 resource=Resource(told.urn),
                 kind=_KINDS.get(told.op),
                 old=told.old,
@@ -133,7 +171,7 @@ class Seen:
         return [
             (Resource(urn), properties)
             for urn, properties in self.drift.items()
-            if (step := self.steps.get(urn)) and step.kind
+            if (step := self._steps.get(urn)) and step.kind
         ]
 
     def _policy(self, told: PolicyEvent) -> None:

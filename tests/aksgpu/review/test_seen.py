@@ -1,13 +1,19 @@
 """What the engine tells, sorted: changes, findings, rules that could not run, errors."""
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
 from pulumi_policy import EnforcementLevel
 
+from aksgpu.review.losses import lost_pools
+from aksgpu.review.model import Span
+from aksgpu.review.pools import count_gpus
 from aksgpu.review.rules import facts_of
 from tests.aksgpu.review.reviews import (
     AGENT_POOL,
+    CLUSTER,
+    T4,
     diagnostic,
     outcome,
     policy,
@@ -56,6 +62,43 @@ def test_what_nobody_wrote_down_is_no_change() -> None:
         step("create", "kubernetes", None, {}, kind="pulumi:providers:kubernetes"),
     )
     assert [change.resource.name for change in told.changes] == ["kubernetes"]
+
+
+def test_a_pool_of_its_own_is_not_inline_too() -> None:
+    """After a refresh each GPU counted twice, and a deletion was two losses."""
+    names = {"resourceGroupName": "g", "resourceName": "Aks"}
+    there = {"vmSize": T4, "count": 2}
+
+    def refreshed(*pools: str) -> dict[str, Any]:
+        return {**names, "agentPoolProfiles": [{"name": name, **there} for name in pools]}
+
+    def own(name: str, **more: str) -> dict[str, Any]:
+        return {**names, "resourceName": "aks", "agentPoolName": name, **there, **more}
+
+    all_three = refreshed("kept", "gone", "inline")
+    told = seen(
+        step("same", "cluster", all_three, all_three, kind=CLUSTER),
+        step("same", "kept", own("kept"), own("kept")),
+        step("delete", "gone", own("gone")),
+        step("create", "elsewhere", None, own("inline", resourceGroupName="another")),
+    )
+    steps = told.steps.values()
+    assert count_gpus(steps)[0].gpus_before == Span(Fraction(6), Fraction(6))
+    assert count_gpus(steps)[0].gpus_after == Span(Fraction(6), Fraction(6))
+    assert [lost.pool for lost in lost_pools("dev", steps, [])] == ["gone"]
+
+    # What becomes a pool of its own was inline.
+    told = seen(
+        step(
+            "update",
+            "cluster",
+            refreshed("moved"),
+            {**names, "agentPoolProfiles": []},
+            kind=CLUSTER,
+        ),
+        step("create", "moved", None, own("moved")),
+    )
+    assert [lost.kind for lost in lost_pools("dev", told.steps.values(), [])] == ["forget"]
 
 
 def test_a_name_may_have_anything_in_it() -> None:
