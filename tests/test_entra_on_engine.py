@@ -61,7 +61,7 @@ def test_a_stack_without_local_accounts_runs_its_job(
     assert check(bench).code == 0
     with monkeypatch.context() as patched:
         patched.setattr(Cloud, "on_path", lambda _, path: path)
-        assert "`kubelogin`" in check(bench).only("stack-unreadable")["what"]
+        assert "`kubelogin`" in check(bench).only("credentials-refused")["what"]
 
     # Nobody is given a certificate, and nothing but a token for the cluster lets anybody in.
     azure = Azure(whole_cloud)

@@ -54,6 +54,8 @@ def stack_file(name: str) -> dict[str, Any]:
 
 def began(engine: Engine, running: Cloud, folder: Path, name: str) -> Bench:
     """A project with one of the example stacks, which has no resources yet."""
+    # What encrypted the recorded states; since then each home has a word of its own.
+    (folder / "passphrase").write_text("rehearsal")
     bench = Bench(engine, running, folder).begin()
     bench.write_stack(stack_file(name))
     return bench

@@ -96,7 +96,8 @@ def load_principal(home: Home, subscription: str | None = None) -> Principal:
         subscription=subscription or str(uuid.uuid4()),
         client_id=str(uuid.uuid4()),
         object_id=str(uuid.uuid4()),
-        client_secret=secrets.token_urlsafe(32),
+        # No sign of an option at its beginning: `az login --password` takes the next word as it is.
+        client_secret=secrets.token_hex(32),
     )
     write_json(home.principal, asdict(principal), 0o600)
     return principal

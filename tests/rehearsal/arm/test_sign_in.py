@@ -5,6 +5,7 @@ import http.client
 import json
 import ssl
 import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from rehearsal.arm.home import Home, load_principal
 from tests.rehearsal.conftest import signed
 from tests.waiting import PATIENCE
 
@@ -138,3 +140,9 @@ def test_a_foreign_token_is_refused(azure: Any) -> None:
     assert refused(azure, jwt.encode(claims, stranger, "RS256")) == "InvalidAuthenticationToken"
     assert refused(azure, jwt.encode(claims, "", "none")) == "InvalidAuthenticationToken"
     assert refused(azure, "nonsense") == "InvalidAuthenticationToken"
+
+
+def test_a_secret_begins_as_no_option(tmp_path: Path) -> None:
+    """One secret in 64 began with a dash, and `az login --password` took it for an option."""
+    made = [load_principal(Home(tmp_path / str(n))).client_secret for n in range(40)]
+    assert all(secret.isalnum() for secret in made)
