@@ -18,8 +18,8 @@ from components import (
     NetworkArgs,
     ResourceGroup,
     ResourceGroupArgs,
-    SpecialisedGpuImage,
-    SpecialisedGpuImageArgs,
+    SpecializedGpuImage,
+    SpecializedGpuImageArgs,
     SystemNodePool,
     SystemNodePoolArgs,
     SystemPoolArgs,
@@ -38,16 +38,18 @@ try:
             file.secrets,
             pulumi.log.warn,
         ),
+        notify=pulumi.log.warn,
     )
 except settings.SettingsError as error:
     mistakes = "\n".join(map(file.with_place, error.mistakes))
     raise pulumi.RunError(f"This stack file cannot be used:\n{mistakes}") from None
 
-# Pools and clusters with the specialised image wait for its feature.
-specialised = stack.pools_of("specialised-image")
+# Pools and clusters with the specialized image wait for its feature.
+specialized = stack.pools_of("specialized-image")
 after_the_feature = pulumi.ResourceOptions(
-    depends_on=[SpecialisedGpuImage("specialised-image", SpecialisedGpuImageArgs())]
-    if specialised
+    # The name as it is in the states of earlier versions.
+    depends_on=[SpecializedGpuImage("specialised-image", SpecializedGpuImageArgs())]
+    if specialized
     else []
 )
 
@@ -124,7 +126,7 @@ else:
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(
-            after_the_feature if stack.system_pool in specialised else None,
+            after_the_feature if stack.system_pool in specialized else None,
             pulumi.ResourceOptions(protect=stack.cluster.protect),
         ),
     )
@@ -187,7 +189,7 @@ pools = [
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(
-            after_the_feature if pool in specialised else None,
+            after_the_feature if pool in specialized else None,
             pulumi.ResourceOptions(protect=pool.protect),
         ),
     )

@@ -107,7 +107,7 @@ def _feature(way: Way) -> None:
     _tell(way, "az provider register --namespace Microsoft.ContainerService")
 
 
-def _specialised_pool(way: Way) -> None:
+def _specialized_pool(way: Way) -> None:
     _tell(
         way,
         "az aks nodepool add --name gpu --cluster-name myAKSCluster "
@@ -118,7 +118,7 @@ def _specialised_pool(way: Way) -> None:
     wait_until("the harm is seen", lambda: _harm(way).endswith("True"), way.runner.say)
     way.said["harm"] = _harm(way)
     _tell(way, "kubectl delete -f nvidia-device-plugin-ds.yaml")
-    _wait_for_gpu(way, names.SPECIALISED_POOL)
+    _wait_for_gpu(way, names.SPECIALIZED_POOL)
 
 
 def _generation_2(way: Way) -> None:
@@ -171,7 +171,7 @@ STEPS = (
     Step(_job, (2, 16, 18, 19)),
     Step(_clean_up, (20,)),
     Step(_feature),
-    Step(_specialised_pool, (9, 11, 13, 14)),
+    Step(_specialized_pool, (9, 11, 13, 14)),
     Step(_generation_2, (12,)),
     Step(_new_cluster, (10,)),
     Step(_no_driver, (17,)),
@@ -205,5 +205,5 @@ def _wait_for_gpu(way: Way, pool: str, group: str = names.GROUP) -> None:
 
 
 def _harm(way: Way) -> str:
-    (node,) = way.cluster(names.GROUP).nodes(names.SPECIALISED_POOL)
+    (node,) = way.cluster(names.GROUP).nodes(names.SPECIALIZED_POOL)
     return " ".join(map(str, (*gpus(node), is_true(node, CONFLICT_CONDITION))))

@@ -36,7 +36,7 @@ _FIRST_POOL = {"name": names.FIRST_POOL, "vmSize": names.SIZE, "count": 1}
 # What the variants say otherwise than the article's stack file.
 NEW_CLUSTER: Mapping[str, Any] = {
     "resourceGroup": {"name": names.NEW_GROUP},
-    "systemPool": {**_FIRST_POOL, "image": "specialised"},
+    "systemPool": {**_FIRST_POOL, "image": "specialized"},
     "gpuPools": [_NO_DRIVER],
 }
 NEW_CLUSTER_POLICIES: Mapping[str, Any] = {

@@ -11,8 +11,8 @@ from rehearsal.arm.resources.registrations import FEATURE_SECONDS
 # The rehearsal's clock runs faster than Azure's; the article is happening at this pace.
 TIME_SCALE = 0.2
 
-SPECIALISED = {names.IMAGE_HEADER: "true"}
-SPECIALISED_GENERATION_2 = {names.IMAGE_HEADER: "true", names.GENERATION_HEADER: "true"}
+SPECIALIZED = {names.IMAGE_HEADER: "true"}
+SPECIALIZED_GENERATION_2 = {names.IMAGE_HEADER: "true", names.GENERATION_HEADER: "true"}
 
 
 def linux_only_by_hand(way: Way) -> str:
@@ -84,7 +84,7 @@ def feature(way: Way) -> str:
 
 def new_cluster(way: Way) -> str:
     put = _last_put(way, names.cluster_path(names.NEW_GROUP))
-    _sent_with(put, SPECIALISED)
+    _sent_with(put, SPECIALIZED)
     kubectl = way.cluster(names.NEW_GROUP)
     plugins = kubectl.items("daemonsets", "--all-namespaces")
     require(not plugins, f"the cluster has {len(plugins)} DaemonSets")
@@ -92,29 +92,29 @@ def new_cluster(way: Way) -> str:
 
 
 def existing_cluster(way: Way) -> str:
-    return _specialised_pool(way, names.SPECIALISED_POOL, names.SIZE, SPECIALISED)
+    return _specialized_pool(way, names.SPECIALIZED_POOL, names.SIZE, SPECIALIZED)
 
 
 def generation_2(way: Way) -> str:
-    return _specialised_pool(
-        way, names.GENERATION_2_POOL, names.GENERATION_2_SIZE, SPECIALISED_GENERATION_2
+    return _specialized_pool(
+        way, names.GENERATION_2_POOL, names.GENERATION_2_SIZE, SPECIALIZED_GENERATION_2
     )
 
 
 def regular_image(way: Way) -> str:
     regular = _last_put(way, names.cluster_path(names.GROUP))
-    sent = [name for name in SPECIALISED_GENERATION_2 if regular.header(name)]
+    sent = [name for name in SPECIALIZED_GENERATION_2 if regular.header(name)]
     require(not sent, f"the cluster was made with {', '.join(sent)}")
-    later = _last_put(way, names.pool_path(names.SPECIALISED_POOL))
-    require(later.is_accepted, f"its specialised pool was answered {later.status}")
-    require(later.time > regular.time, "its specialised pool is older than itself")
+    later = _last_put(way, names.pool_path(names.SPECIALIZED_POOL))
+    require(later.is_accepted, f"its specialized pool was answered {later.status}")
+    require(later.time > regular.time, "its specialized pool is older than itself")
     return (
         f"log: the cluster's PUT ({regular.status}) has neither header; later the PUT of its pool "
-        f"{names.SPECIALISED_POOL} ({later.status}) has one"
+        f"{names.SPECIALIZED_POOL} ({later.status}) has one"
     )
 
 
-def _specialised_pool(way: Way, pool: str, size: str, headers: Mapping[str, str]) -> str:
+def _specialized_pool(way: Way, pool: str, size: str, headers: Mapping[str, str]) -> str:
     path = names.pool_path(pool)
     _sent_with(_last_put(way, path), headers)
     properties = way.azure.get(path)["properties"]
@@ -137,7 +137,7 @@ def _offers_gpus(kubectl: Kubectl, pool: str) -> str:
 
 def _sent_with(put: Request, headers: Mapping[str, str]) -> None:
     require(put.is_accepted, f"its PUT was answered {put.status}")
-    sent = {name: put.header(name) for name in SPECIALISED_GENERATION_2 if put.header(name)}
+    sent = {name: put.header(name) for name in SPECIALIZED_GENERATION_2 if put.header(name)}
     require(sent == headers, f"its PUT had the headers {sent}")
 
 

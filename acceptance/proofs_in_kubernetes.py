@@ -93,7 +93,7 @@ def warning_by_hand(way: Way) -> str:
     harm = way.said["harm"]
     require(harm == "1 0 True", f"capacity, allocatable and {CONFLICT_CONDITION} were {harm}")
     return (
-        "kubectl: with the DaemonSet on the specialised image, the node had 1 GPU and 0 of them "
+        "kubectl: with the DaemonSet on the specialized image, the node had 1 GPU and 0 of them "
         f"allocatable ({CONFLICT_CONDITION}); without it, 1"
     )
 
@@ -103,7 +103,7 @@ def warning_by_program(way: Way) -> str:
     pods = kubectl.items("pods", "-n", names.NAMESPACE)
     require(pods, "the DaemonSet has no pods at all")
     on = {pod["spec"]["nodeName"] for pod in pods}
-    for pool in (names.SPECIALISED_POOL, names.GENERATION_2_POOL):
+    for pool in (names.SPECIALIZED_POOL, names.GENERATION_2_POOL):
         (node,) = kubectl.nodes(pool)
         require(node["metadata"]["name"] not in on, f"a pod of the DaemonSet is on {pool}")
         require(not is_true(node, CONFLICT_CONDITION), f"two plugins are on the node of {pool}")

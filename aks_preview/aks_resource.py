@@ -325,8 +325,8 @@ def _asked_for(inputs: Values) -> str:
     """The headers, and the settings that send one by themselves."""
     sent = inputs.get(HEADERS)
     names = map(str.lower, sent if isinstance(sent, Mapping) else ())
-    if headers.SPECIALISED_IMAGE.lower() in names:
-        return f"{headers.SETTINGS_OF_SPECIALISED_IMAGE}, and any {HEADERS}"
+    if headers.SPECIALIZED_IMAGE.lower() in names:
+        return f"{headers.SETTINGS_OF_SPECIALIZED_IMAGE}, and any {HEADERS}"
     return HEADERS
 
 

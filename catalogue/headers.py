@@ -48,11 +48,11 @@ CLIENTS_OWN = frozenset(
     }
 )
 
-# Asks for the specialised GPU image, with driver and device plugin in it.
-SPECIALISED_IMAGE = "UseGPUDedicatedVHD"
+# Asks for the specialized GPU image, with driver and device plugin in it.
+SPECIALIZED_IMAGE = "UseGPUDedicatedVHD"
 # What sends it by itself in a stack file, for the reasons of refusals.
-SETTINGS_OF_SPECIALISED_IMAGE = (
-    f"gpuStack: specialised-image (or image: specialised), which sends {SPECIALISED_IMAGE}"
+SETTINGS_OF_SPECIALIZED_IMAGE = (
+    f"gpuStack: specialized-image (or image: specialized), which sends {SPECIALIZED_IMAGE}"
 )
 # Asks for a generation 2 machine, in the days when generation 1 was the default.
 GENERATION_2 = "usegen2vm"

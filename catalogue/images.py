@@ -1,4 +1,4 @@
-"""Container images, and the specialised node image of the article's days."""
+"""Container images, and the specialized node image of the article's days."""
 
 from datetime import date
 
@@ -13,7 +13,7 @@ SAMPLE_JOB = "mcr.microsoft.com/azuredocs/samples-tf-mnist-demo:gpu"
 # What the sample job says of a driver that is too old or missing.
 CUDA_MISMATCH = "CUDA driver version is insufficient for CUDA runtime version"
 
-# The preview feature that the specialised image was behind.
-SPECIALISED_IMAGE_NAMESPACE = "Microsoft.ContainerService"
-SPECIALISED_IMAGE_FEATURE = "GPUDedicatedVHDPreview"
-SPECIALISED_IMAGE_RETIRED_ON = date(2025, 1, 10)
+# The preview feature that the specialized image was behind.
+SPECIALIZED_IMAGE_NAMESPACE = "Microsoft.ContainerService"
+SPECIALIZED_IMAGE_FEATURE = "GPUDedicatedVHDPreview"
+SPECIALIZED_IMAGE_RETIRED_ON = date(2025, 1, 10)

@@ -58,7 +58,13 @@ LABEL_RULE = (
 
 # Who brings driver and device plugin to a pool's nodes, and what AKS does about the driver then.
 DRIVERS: Mapping[str, str] = MappingProxyType(
-    {"device-plugin": "Install", "specialised-image": "Install", "none": "None"}
+    {"device-plugin": "Install", "specialized-image": "Install", "none": "None"}
+)
+
+# How earlier versions of this project spelled values of `gpuStack` and of `image`, and how Azure
+# spells them. The next version drops the old spellings.
+OLD_SPELLINGS: Mapping[str, str] = MappingProxyType(
+    {"specialised-image": "specialized-image", "specialised": "specialized"}
 )
 
 # The feature that a subscription needs for encryption at the host.
@@ -72,6 +78,14 @@ NO_SURGE = ("0", "0%")
 
 # The price on demand, and the decimals of any other.
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
+
+
+def spelling(property_name: str, value: str) -> str:
+    """What to tell a user of an old spelling."""
+    return (
+        f"{property_name}: {value!r} is now spelled {OLD_SPELLINGS[value]!r}. Change it: the next "
+        "version does not accept the old spelling."
+    )
 
 
 def is_label(key: str, value: object) -> bool:

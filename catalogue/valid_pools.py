@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import Any
 
 from catalogue import kubernetes, mig, retirement
-from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE, header_mistakes, is_on
-from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
+from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
     DECIMALS_OF_PRICE,
     DRIVERS,
@@ -33,7 +33,7 @@ from catalogue.sizes import (
 )
 from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 
-_SPECIALISED = "specialised-image"
+_SPECIALIZED = "specialized-image"
 GPU_STACK = one_of(*DRIVERS)
 LEGAL_TAINT = matches(TAINT, f"{{!r}} is no taint: write {TAINT_RULE}")
 _NAME = matches(LINUX_POOL_NAME, f"{{!r}} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}")
@@ -136,25 +136,25 @@ def _are_legal(headers: Mapping[str, Any] | None, _: Values) -> str | None:
 
 def _ask_for_one_image(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     # A pool without GPUs has no GPU stack.
-    if pool.get("gpuStack") in (None, _SPECIALISED):
+    if pool.get("gpuStack") in (None, _SPECIALIZED):
         return None
-    if not is_on(headers, SPECIALISED_IMAGE):
+    if not is_on(headers, SPECIALIZED_IMAGE):
         return None
     # Only a stack file has the key `image`.
-    by_image = "say image: specialised, which sends the header by itself"
-    remedy = by_image if "image" in pool else "say gpuStack: specialised-image"
-    asked = f"{SPECIALISED_IMAGE}=true asks for the specialised image, which this pool has not"
+    by_image = "say image: specialized, which sends the header by itself"
+    remedy = by_image if "image" in pool else "say gpuStack: specialized-image"
+    asked = f"{SPECIALIZED_IMAGE}=true asks for the specialized image, which this pool has not"
     return f"{asked}: {remedy}"
 
 
 def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
-    if pool.get("gpuStack") != _SPECIALISED or size is None:
+    if pool.get("gpuStack") != _SPECIALIZED or size is None:
         return None
     if size.generations != {"Gen2"} or is_on(headers, GENERATION_2):
         return None
     return (
-        f"{size.name} is of generation 2 only, which the specialised image has to be asked for: "
+        f"{size.name} is of generation 2 only, which the specialized image has to be asked for: "
         f"add {GENERATION_2}=true"
     )
 
@@ -199,18 +199,18 @@ _EVERY_POOL: Rules = {
     # A stack file's key, and a component's property.
     "name": (_NAME,),
     "poolName": (_NAME,),
-    "image": (one_of("regular", "specialised"),),
+    "image": (one_of("regular", "specialized"),),
     "gpuStack": (
         GPU_STACK,
         wrong_if(
-            lambda owner, pool: pool.get("image") == "specialised" and owner != _SPECIALISED,
-            "is {!r}, but image: specialised brings driver and device plugin itself: they would be "
+            lambda owner, pool: pool.get("image") == "specialized" and owner != _SPECIALIZED,
+            "is {!r}, but image: specialized brings driver and device plugin itself: they would be "
             "there twice, or be nobody's; leave one of both out",
         ),
         wrong_if(
-            lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALISED,
-            "is specialised-image, but image: regular brings neither driver nor device plugin; say "
-            "gpuStack: device-plugin for this pool, or image: specialised",
+            lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALIZED,
+            "is specialized-image, but image: regular brings neither driver nor device plugin; say "
+            "gpuStack: device-plugin for this pool, or image: specialized",
         ),
     ),
     "count": between(0, 1000),
@@ -341,10 +341,10 @@ DOUBTS: Rules = MappingProxyType(
         "customHeaders": (
             wrong_if(
                 lambda _, pool: (
-                    pool.get("gpuStack") == _SPECIALISED
-                    and retirement.has_come(SPECIALISED_IMAGE_RETIRED_ON)
+                    pool.get("gpuStack") == _SPECIALIZED
+                    and retirement.has_come(SPECIALIZED_IMAGE_RETIRED_ON)
                 ),
-                f"The specialised GPU image was retired on {SPECIALISED_IMAGE_RETIRED_ON}; the "
+                f"The specialized GPU image was retired on {SPECIALIZED_IMAGE_RETIRED_ON}; the "
                 "regular image, with gpuStack: device-plugin, takes its place.",
             ),
         ),

@@ -25,7 +25,9 @@ with unsearched():
         ResourceGroupArgs,
     )
     from components.sample_job import SampleJob, SampleJobArgs
-    from components.specialised_gpu_image import SpecialisedGpuImage, SpecialisedGpuImageArgs
+    from components.specialized_gpu_image import SpecialisedGpuImage as SpecialisedGpuImage
+    from components.specialized_gpu_image import SpecialisedGpuImageArgs as SpecialisedGpuImageArgs
+    from components.specialized_gpu_image import SpecializedGpuImage, SpecializedGpuImageArgs
     from components.system_node_pool import SystemNodePool, SystemNodePoolArgs
 
 __all__ = [
@@ -46,8 +48,8 @@ __all__ = [
     "ResourceGroupArgs",
     "SampleJob",
     "SampleJobArgs",
-    "SpecialisedGpuImage",
-    "SpecialisedGpuImageArgs",
+    "SpecializedGpuImage",
+    "SpecializedGpuImageArgs",
     "SystemNodePool",
     "SystemNodePoolArgs",
     "SystemPoolArgs",

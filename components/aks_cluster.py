@@ -15,7 +15,7 @@ from catalogue import fixed, kept, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import check, chosen, true_or_nothing, warn
+from components.arguments import as_azure_spells_it, check, chosen, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
@@ -48,7 +48,7 @@ class SystemPoolArgs:
     """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
     gpu_stack: pulumi.Input[str] | None = None
     """Who brings driver and device plugin, if the nodes have GPUs: `device-plugin`,
-    `specialised-image` or `none`."""
+    `specialized-image` or `none`."""
     encryption_at_host: pulumi.Input[bool] = False
     """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = None
@@ -57,6 +57,9 @@ class SystemPoolArgs:
     removed: bool = False
     """Whether further system pools have taken its place: requests for the cluster name no pool
     then, and it can be deleted. A new cluster needs it. Plain: it decides what a request holds."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
 
 @dataclass(frozen=True, kw_only=True)

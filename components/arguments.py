@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import pulumi
 
 from catalogue.mistakes import Mistake
+from catalogue.nodes import OLD_SPELLINGS, spelling
 from catalogue.valid import Rules, mistakes
 from components import hooks
 
@@ -68,6 +69,19 @@ def chosen(
 def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None]:
     """Returns a switch that is left out of requests where it is off, as by default."""
     return pulumi.Output.from_input(switch).apply(lambda on: on or None)
+
+
+def as_azure_spells_it(gpu_stack: pulumi.Input[str] | None) -> Any:
+    """Returns a GPU stack in Azure's spelling, and warns of the old one."""
+    if gpu_stack is None:
+        return None
+    if not isinstance(gpu_stack, str):
+        late: Any = gpu_stack
+        return pulumi.Output.from_input(late).apply(as_azure_spells_it)
+    if gpu_stack not in OLD_SPELLINGS:
+        return gpu_stack
+    pulumi.log.warn(spelling("gpu_stack", gpu_stack))
+    return OLD_SPELLINGS[gpu_stack]
 
 
 def known(args: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from aks_preview.resources import AgentPool
 from catalogue import fixed, kept
 from catalogue.nodes import DRIVERS, GPU_TAINT, SPOT_LABEL, SPOT_TAINT
 from catalogue.valid_pools import DOUBTS, GPU_POOL
-from components.arguments import check, true_or_nothing, warn
+from components.arguments import as_azure_spells_it, check, true_or_nothing, warn
 from components.azure_child import azure_child
 from components.live_pools import LivePool
 from components.one_owner import one_owner
@@ -59,7 +59,7 @@ class GpuNodePoolArgs:
     """How each GPU is partitioned, such as `MIG1g`. Default: not at all. It decides by being given,
     now or later, that the device plugin has a DaemonSet for partitions."""
     gpu_stack: str = "device-plugin"
-    """Who brings driver and device plugin: `device-plugin`, `specialised-image` or `none`. Plain:
+    """Who brings driver and device plugin: `device-plugin`, `specialized-image` or `none`. Plain:
     it decides whether the device plugin's DaemonSets exist."""
     taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
     """Taints, as `key=value:effect`, on top of the conventional ones."""
@@ -79,6 +79,9 @@ class GpuNodePoolArgs:
     replace_on_header_change: bool = False
     """Whether a change of the headers replaces the pool, the first and the last header too. By
     default the next request has them and the nodes stay. Plain."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
 
 class GpuNodePool(pulumi.ComponentResource):

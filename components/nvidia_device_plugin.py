@@ -13,7 +13,7 @@ from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
 from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import POOL_LABEL
 from catalogue.valid import mistakes
-from components.arguments import known, refuse
+from components.arguments import as_azure_spells_it, known, refuse
 from components.gpu_node_pool import GpuNodePool
 from components.placement import FOR_NEW_NODES, Toleration, toleration_args
 
@@ -101,6 +101,9 @@ class PluginPoolArgs:
     """The pool's taints, as AKS writes them: the plugin tolerates them."""
     has_mig: bool = False
     """Whether the pool has a MIG profile. Plain: it decides which DaemonSets exist."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
     @classmethod
     def of(cls, pool: GpuNodePool) -> "PluginPoolArgs":

@@ -4,7 +4,7 @@ from typing import Any
 
 import pulumi
 
-from catalogue.headers import SETTINGS_OF_SPECIALISED_IMAGE, SPECIALISED_IMAGE, is_on
+from catalogue.headers import SETTINGS_OF_SPECIALIZED_IMAGE, SPECIALIZED_IMAGE, is_on
 from components.hooks import guard
 from components.live_pools import Values, plain
 
@@ -46,7 +46,7 @@ def one_owner(
 
 
 async def keeps_its_image(args: Any) -> None:
-    """Refuses an update to or from the specialised image, which AKS gives to new nodes alone."""
+    """Refuses an update to or from the specialized image, which AKS gives to new nodes alone."""
     old: Values = args.old_inputs or {}
     if _HEADERS not in old:
         # Imported: nobody can say which headers made it.
@@ -62,8 +62,8 @@ async def keeps_its_image(args: Any) -> None:
         else "make another cluster"
     )
     raise OwnerError(
-        f"{args.name} {has} the specialised image, and AKS chooses a pool's image when it makes "
-        f"the pool: leave {SETTINGS_OF_SPECIALISED_IMAGE}, as it was; or {ways_out}."
+        f"{args.name} {has} the specialized image, and AKS chooses a pool's image when it makes "
+        f"the pool: leave {SETTINGS_OF_SPECIALIZED_IMAGE}, as it was; or {ways_out}."
     )
 
 
@@ -72,7 +72,7 @@ async def _asks_for_image(inputs: Values) -> bool | None:
     found = await plain({_HEADERS: inputs.get(_HEADERS)})
     if inputs.get(_HEADERS) is not None and _HEADERS not in found:
         return None
-    return is_on(found.get(_HEADERS), SPECIALISED_IMAGE)
+    return is_on(found.get(_HEADERS), SPECIALIZED_IMAGE)
 
 
 async def _stays(args: Any) -> None:

@@ -1,15 +1,15 @@
-"""The specialised GPU image of the article's days: a preview feature to be registered first."""
+"""The specialized GPU image of the article's days: a preview feature to be registered first."""
 
 from dataclasses import dataclass
 
 import pulumi
 
 from aks_preview.resources import FeatureRegistration
-from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
+from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpecialisedGpuImageArgs:
+class SpecializedGpuImageArgs:
     """What becomes of the feature in the end."""
 
     unregister_on_delete: pulumi.Input[bool] = False
@@ -17,7 +17,7 @@ class SpecialisedGpuImageArgs:
     by default it stays registered."""
 
 
-class SpecialisedGpuImage(pulumi.ComponentResource):
+class SpecializedGpuImage(pulumi.ComponentResource):
     """Registers the feature; pools and clusters with the image depend on this component."""
 
     state: pulumi.Output[str]
@@ -26,16 +26,36 @@ class SpecialisedGpuImage(pulumi.ComponentResource):
     def __init__(
         self,
         name: str,
-        args: SpecialisedGpuImageArgs,
+        args: SpecializedGpuImageArgs,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__("aks-gpu:components:SpecialisedGpuImage", name, None, opts)
         self.feature_registration = FeatureRegistration(
             name,
-            provider_namespace=SPECIALISED_IMAGE_NAMESPACE,
-            feature_name=SPECIALISED_IMAGE_FEATURE,
+            provider_namespace=SPECIALIZED_IMAGE_NAMESPACE,
+            feature_name=SPECIALIZED_IMAGE_FEATURE,
             unregister_on_delete=args.unregister_on_delete or None,
             opts=pulumi.ResourceOptions(parent=self),
         )
         self.state = self.feature_registration.state
         self.register_outputs({"state": self.state})
+
+
+class SpecialisedGpuImage(SpecializedGpuImage):
+    """The old spelling of SpecializedGpuImage. The next version drops it."""
+
+    def __init__(
+        self,
+        name: str,
+        args: SpecializedGpuImageArgs,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(name, args, opts)
+        pulumi.log.warn(
+            "SpecialisedGpuImage is now spelled SpecializedGpuImage. Change it: the next version "
+            "does not accept the old spelling.",
+            self,
+        )
+
+
+SpecialisedGpuImageArgs = SpecializedGpuImageArgs

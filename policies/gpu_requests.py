@@ -3,27 +3,27 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from catalogue.headers import CUSTOM_FEATURES, SPECIALISED_IMAGE
-from catalogue.images import SPECIALISED_IMAGE_FEATURE
+from catalogue.headers import CUSTOM_FEATURES, SPECIALIZED_IMAGE
+from catalogue.images import SPECIALIZED_IMAGE_FEATURE
 from catalogue.nodes import MANAGED_GPU_TAG
 from catalogue.sizes import find
 from policies.certainty import Certainty
 from policies.pools import Pool
 
 
-def specialised_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:
-    """The custom headers of a pool or a cluster that ask for the specialised image."""
+def specialized_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:
+    """The custom headers of a pool or a cluster that ask for the specialized image."""
     headers = properties.get("customHeaders") or {}
     for name in headers:
-        if name.lower() == SPECIALISED_IMAGE.lower() and is_true(headers[name]):
+        if name.lower() == SPECIALIZED_IMAGE.lower() and is_true(headers[name]):
             yield name
         if name.lower() == CUSTOM_FEATURES.lower() and _names_the_image(str(headers[name])):
             yield name
 
 
-def has_specialised_image(pool: Pool) -> bool:
+def has_specialized_image(pool: Pool) -> bool:
     """An inline pool has it by the headers of its cluster."""
-    return any(specialised_image_headers(pool.owner))
+    return any(specialized_image_headers(pool.owner))
 
 
 def has_managed_gpus(pool: Pool) -> bool:
@@ -54,4 +54,4 @@ def is_true(value: Any) -> bool:
 
 def _names_the_image(features: str) -> bool:
     named = [feature.strip().rpartition("/")[2].lower() for feature in features.split(",")]
-    return SPECIALISED_IMAGE_FEATURE.lower() in named
+    return SPECIALIZED_IMAGE_FEATURE.lower() in named

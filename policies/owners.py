@@ -17,7 +17,7 @@ from policies.gpu_requests import (
     driver_by_aks,
     driver_is_left_out,
     has_managed_gpus,
-    has_specialised_image,
+    has_specialized_image,
 )
 from policies.gpu_software import Software, software_in
 from policies.pools import Pool, nvidia_gpus
@@ -144,6 +144,6 @@ def _landing(
 
 def _own(pool: Pool) -> list[str]:
     """What the pool's nodes have without anything on the cluster."""
-    if has_specialised_image(pool):
-        return ["the specialised image"]
+    if has_specialized_image(pool):
+        return ["the specialized image"]
     return ["AKS, which manages its GPUs"] if has_managed_gpus(pool) else []

@@ -13,7 +13,7 @@ from policies.gpu_nodes import (
     nvidia_pools,
     pools_in,
 )
-from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialised_image
+from policies.gpu_requests import driver_by_aks, has_managed_gpus, has_specialized_image
 from policies.gpu_software import Software, software_in
 from policies.pools import nvidia_gpus
 from policies.scheduling import chosen, untolerated
@@ -42,7 +42,7 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
 
     def judge(found: StackPool) -> Iterator[Weighed]:
         # Pools that have the plugin already do well without.
-        if has_specialised_image(found.pool) or has_managed_gpus(found.pool):
+        if has_specialized_image(found.pool) or has_managed_gpus(found.pool):
             return
         plugins = [one for one in software if brings_plugin(found, one)]
         sure = [(is_for(found, one, clusters), one) for one in plugins]

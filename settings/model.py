@@ -2,14 +2,15 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import Annotated
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import BeforeValidator, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
 from catalogue import images, valid_clusters
 from catalogue.mistakes import Mistake, property_path
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
-from settings.section import RefusedError, Section, context_of
+from settings.section import RefusedError, Section, as_azure_spells_it, context_of
 
 # What can be said of a cluster that exists, by the part of a stack file.
 _OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
@@ -109,7 +110,7 @@ class Settings(Section):
 
     location: str = "eastus"
     allow_retired: bool = False
-    gpu_stack: str = "device-plugin"
+    gpu_stack: Annotated[str, BeforeValidator(as_azure_spells_it)] = "device-plugin"
     tags: dict[str, str] = {}
     resource_group: ResourceGroup = ResourceGroup()
     cluster: Cluster = Cluster()

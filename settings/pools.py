@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 
-from catalogue.headers import SPECIALISED_IMAGE, parse
+from catalogue.headers import SPECIALIZED_IMAGE, parse
 from catalogue.sizes import find, is_gpu_size
 from catalogue.valid_pools import (
     DOUBTS,
@@ -13,7 +13,7 @@ from catalogue.valid_pools import (
     SYSTEM_POOL,
     version_beside,
 )
-from settings.section import Section, context_of
+from settings.section import Section, as_azure_spells_it, context_of
 
 
 def _from_text(value: Any) -> Any:
@@ -52,7 +52,7 @@ class Pool(NamedPool):
 
     _doubts = DOUBTS
 
-    image: str | None = None
+    image: Annotated[str | None, BeforeValidator(as_azure_spells_it)] = None
     # Left out: what the image says, and else what the stack says.
     gpu_stack: str = None  # type: ignore[assignment]
     vm_size: str
@@ -66,18 +66,19 @@ class Pool(NamedPool):
     @field_validator("gpu_stack", mode="before")
     @classmethod
     def _follows_the_image_and_the_stack(cls, own: Any, info: ValidationInfo) -> Any:
-        by_image = info.data.get("image") == "specialised"
-        return own or ("specialised-image" if by_image else context_of(info).gpu_stack)
+        by_image = info.data.get("image") == "specialized"
+        by_stack = "specialized-image" if by_image else context_of(info).gpu_stack
+        return as_azure_spells_it(own or by_stack, info)
 
     @field_validator("custom_headers")
     @classmethod
     def _asks_for_the_image(
         cls, headers: dict[str, str] | None, info: ValidationInfo
     ) -> dict[str, str] | None:
-        asks = any(name.lower() == SPECIALISED_IMAGE.lower() for name in headers or {})
-        if asks or info.data.get("gpu_stack") != "specialised-image":
+        asks = any(name.lower() == SPECIALIZED_IMAGE.lower() for name in headers or {})
+        if asks or info.data.get("gpu_stack") != "specialized-image":
             return headers
-        return {SPECIALISED_IMAGE: "true", **(headers or {})}
+        return {SPECIALIZED_IMAGE: "true", **(headers or {})}
 
     @property
     def has_gpus(self) -> bool:

@@ -30,12 +30,17 @@ class SettingsError(Exception):
 
 
 def load(
-    config: Mapping[str, str], warn: Callable[[str], None], secrets: Secrets = _NO_SECRETS
+    config: Mapping[str, str],
+    warn: Callable[[str], None],
+    secrets: Secrets = _NO_SECRETS,
+    *,
+    notify: Callable[[str], None] | None = None,
 ) -> Settings:
     """Returns the settings in a stack's configuration, whose structured values are JSON texts.
 
-    Raises SettingsError with all mistakes. What can be had but should not is told to `warn`. Values
-    that are secret are what `secrets` makes of them.
+    Raises SettingsError with all mistakes. Calls `warn` for each setting that is valid but
+    doubtful, and `notify` (by default `warn`) for each value that the next version will not accept.
+    Values that are secret become what `secrets` makes of them.
     """
     prefix = f"{PROJECT}:"
     values = {
@@ -56,6 +61,8 @@ def load(
         raise SettingsError(found)
     for warning in dict.fromkeys(context.warnings):
         warn(warning)
+    for notice in dict.fromkeys(context.notices):
+        (notify or warn)(notice)
     secrets.tell(values)
     return secrets.kept(settings)
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
 from catalogue.mistakes import Mistake
+from catalogue.nodes import OLD_SPELLINGS, spelling
 from catalogue.valid import Rules, property_mistakes
 
 Value = TypeVar("Value")
@@ -31,10 +32,19 @@ class Context:
     kubernetes_version: str = ""
     upgrade_channel: str = "none"
     warnings: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
 
 
 def context_of(info: ValidationInfo) -> Context:
     return info.context if isinstance(info.context, Context) else Context()
+
+
+def as_azure_spells_it(value: Any, info: ValidationInfo) -> Any:
+    """Replaces an old spelling, with a notice."""
+    if not isinstance(value, str) or value not in OLD_SPELLINGS:
+        return value
+    context_of(info).notices.append(spelling(to_camel(str(info.field_name)), value))
+    return OLD_SPELLINGS[value]
 
 
 class Section(BaseModel):

@@ -115,9 +115,27 @@ def test_the_article_to_the_letter(run: Run) -> None:
     assert pools_of_plugin(graph.only("DaemonSet").inputs) == ["nodepool1"]
 
 
-def test_a_specialised_system_pool_makes_the_cluster_wait(run: Run) -> None:
+def test_the_old_spelling_makes_the_same_resources(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """States do not change by it, and the user hears of it once for each setting."""
+    new = stack_file("article")
+    old = json.loads(json.dumps(new).replace("specialized", "specialised"))
+    notices: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: notices.append(text))
+
+    assert old != new
+    made = [
+        [(one.type, one.name, one.inputs, one.parent) for one in run(config).registered]
+        for config in (old, new)
+    ]
+    assert made[0] == made[1]
+    assert len([text for text in notices if "is now spelled 'specialized'" in text]) == 1
+
+
+def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
     config = stack_file("article")
-    config["aks-gpu:systemPool"]["image"] = "specialised"
+    config["aks-gpu:systemPool"]["image"] = "specialized"
     graph = run(config | {"aks-gpu:gpuPools": []})
 
     cluster = graph.only("ManagedCluster")
@@ -129,7 +147,7 @@ def test_a_specialised_system_pool_makes_the_cluster_wait(run: Run) -> None:
 
 def test_components_take_what_settings_take_of_a_system_pool_without_gpus(run: Run) -> None:
     config = stack_file("article")
-    config["aks-gpu:systemPool"] = {"vmSize": "Standard_D4ds_v5", "image": "specialised"}
+    config["aks-gpu:systemPool"] = {"vmSize": "Standard_D4ds_v5", "image": "specialized"}
 
     cluster = run(config).only("ManagedCluster")
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.headers import GENERATION_2, SPECIALISED_IMAGE
+from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE
 from catalogue.mistakes import Mistake
 from catalogue.valid_pools import GPU_POOL
 from components import (
@@ -143,7 +143,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
     ("gpuPools[0]", {"customHeaders": {"a": "b", "A": "b"}}, "customHeaders"),
     ("gpuPools[0]", {"customHeaders": {"a": "b\nc"}}, "customHeaders"),
-    ("gpuPools[0]", {**A100, "gpuStack": "specialised-image"}, "customHeaders"),
+    ("gpuPools[0]", {**A100, "gpuStack": "specialized-image"}, "customHeaders"),
     ("systemPool", {"name": "a-b"}, "name"),
     ("systemPool", {"count": 0}, "count"),
     ("systemPool", {"gpuStack": "x"}, "gpuStack"),
@@ -264,7 +264,7 @@ def test_a_mistake_is_told_by_its_key_and_by_its_property(
     [
         ("gpuPools[0]", {"vmSize": "Standard_NC8as_T4_v4"}),
         ("gpuPools[0]", {"vmSize": "Standard_NC6"}),
-        ("gpuPools[0]", {"gpuStack": "specialised-image"}),
+        ("gpuPools[0]", {"gpuStack": "specialized-image"}),
         ("systemPool", {"vmSize": "Standard_ND1_v9"}),
         ("cluster", {"kubernetesVersion": "1.99"}),
         # Clusters that are there have them, and new ones are refused.
@@ -304,7 +304,7 @@ def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:
         assert str(refused.value).splitlines() == [
             "it: skuTier: input should be 'Free', 'Standard' or 'Premium', not 'Gold'",
             "it: systemPool.zones[0]: input should be '1', '2' or '3', not '4'",
-            "it: systemPool.gpuStack: input should be 'device-plugin', 'specialised-image' or "
+            "it: systemPool.gpuStack: input should be 'device-plugin', 'specialized-image' or "
             "'none', not 'x'",
             "it: network.mode: input should be 'overlay' or 'subnet', not 'x'",
             "it: network.podCidr: 'here' does not appear to be an IPv4 or IPv6 network: write a "
@@ -351,7 +351,7 @@ def test_a_header_for_the_image_needs_the_image() -> None:
         vm_size=T4["vmSize"],
         custom_headers={"usegpudedicatedvhd": "true"},
     )
-    with pytest.raises(pulumi.InputPropertiesError, match="say gpuStack: specialised-image"):
+    with pytest.raises(pulumi.InputPropertiesError, match="say gpuStack: specialized-image"):
         check("it", args, GPU_POOL)
 
 
@@ -395,7 +395,7 @@ POOLS = st.fixed_dictionaries(
         "kubernetesVersion": st.sampled_from(["", "1.9", "1.35", "1.35.2", "x"]),
         "labels": st.dictionaries(st.sampled_from(["a", "accelerator"]), st.just("b")),
         "customHeaders": st.dictionaries(
-            st.sampled_from(["a", "a b", SPECIALISED_IMAGE, GENERATION_2]), st.just("true")
+            st.sampled_from(["a", "a b", SPECIALIZED_IMAGE, GENERATION_2]), st.just("true")
         ),
     },
 )

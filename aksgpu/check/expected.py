@@ -9,7 +9,7 @@ from typing import Any
 
 from catalogue import mig, sizes
 from catalogue.device_plugin import is_plugin
-from catalogue.headers import SPECIALISED_IMAGE
+from catalogue.headers import SPECIALIZED_IMAGE
 from catalogue.nodes import ACCELERATOR_LABEL, DRIVERS, MANAGED_GPU_TAG, POOL_LABEL, TAINT
 from catalogue.scheduling import UNKNOWN, Taint, Unknown
 from catalogue.shapes import at, mapping, mappings, sequence
@@ -185,8 +185,8 @@ def _pool(name: str, pool: Json, headers: Json, before: Pool | None, *, has_plug
 
 def _gpu_stack(pool: Json, headers: Json, *, has_plugin: bool) -> str:
     """Who brings driver and plugin; empty where the state alone does not say so."""
-    if any(name.lower() == SPECIALISED_IMAGE.lower() for name in headers):
-        return "specialised-image"
+    if any(name.lower() == SPECIALIZED_IMAGE.lower() for name in headers):
+        return "specialized-image"
     if str(mapping(pool.get("tags")).get(MANAGED_GPU_TAG)).lower() == "true":
         return "managed"
     if at(pool, "gpuProfile.driver") == DRIVERS["none"]:

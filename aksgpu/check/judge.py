@@ -261,7 +261,7 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
             Cause.NO_GPU_ALLOCATABLE if all_of_them else Cause.GPUS_PARTLY_UNHEALTHY,
             f"of {node.capacity} GPUs {node.allocatable or 'none'} can be allocated: the kubelet "
             f"finds the others unhealthy{_in_words(node)}",
-            "look for Xid errors in the node's kernel log, and replace the node; on a specialised "
+            "look for Xid errors in the node's kernel log, and replace the node; on a specialized "
             "image, remove the device-plugin DaemonSet: the image has a plugin already",
         )
 
@@ -275,7 +275,7 @@ def _twice(running: Sequence[Pod]) -> tuple[str, str]:
     if len(running) == 1:
         return (
             f"two device plugins are at work: {names}, and one that the node brings itself",
-            "keep the DaemonSet off this node: never install it on the specialised image",
+            "keep the DaemonSet off this node: never install it on the specialized image",
         )
     return (
         f"{len(running)} device plugins are at work: {names}",

@@ -16,7 +16,7 @@ from catalogue.scheduling import (
 )
 
 # Who has a plugin in the node's image.
-OWN_PLUGIN = ("specialised-image", "managed")
+OWN_PLUGIN = ("specialized-image", "managed")
 
 
 @dataclass(frozen=True)

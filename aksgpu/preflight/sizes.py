@@ -14,7 +14,7 @@ from aksgpu.preflight.facts import Facts, OfferedSize, Unanswered
 from aksgpu.preflight.rows import About, Row
 from aksgpu.preflight.wanted import WantedPool
 from catalogue import retirement
-from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.regions import plain
 from catalogue.sizes import AS_OF, FLOOR, GpuSize, find, gpu_sizes, is_below, is_gpu_size
 
@@ -118,8 +118,8 @@ def _retired(pool: WantedPool, facts: Facts, today: date) -> Iterator[Row]:
     """What is retired is wrong in new pools alone."""
     about = About("retired", pool.name, f"{pool.key}.vmSize")
     known = find(pool.vm_size)
-    if pool.has_specialised_image and today >= SPECIALISED_IMAGE_RETIRED_ON:
-        what = f"the specialised image was retired on {SPECIALISED_IMAGE_RETIRED_ON}"
+    if pool.has_specialized_image and today >= SPECIALIZED_IMAGE_RETIRED_ON:
+        what = f"the specialized image was retired on {SPECIALIZED_IMAGE_RETIRED_ON}"
         advice = "Azure refuses new pools with it; take the regular image"
         yield About("image", pool.name, f"{pool.key}.image").warning(what, advice)
     if known is None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from catalogue.headers import CUSTOM_FEATURES
-from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_NAMESPACE
+from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESPACE
 from catalogue.nodes import (
     ENCRYPTION_AT_HOST_FEATURE,
     ENCRYPTION_AT_HOST_NAMESPACE,
@@ -36,8 +36,8 @@ class WantedPool:
     gpu_stack: str = "device-plugin"
 
     @property
-    def has_specialised_image(self) -> bool:
-        return self.gpu_stack == "specialised-image"
+    def has_specialized_image(self) -> bool:
+        return self.gpu_stack == "specialized-image"
 
     @property
     def surge(self) -> int | None:
@@ -65,8 +65,8 @@ def features(settings: Settings) -> Mapping[str, bool]:
     every = (*settings.first_pool, *settings.system_pools, *settings.gpu_pools)
     if any(pool.encryption_at_host for pool in every):
         needed[f"{ENCRYPTION_AT_HOST_NAMESPACE}/{ENCRYPTION_AT_HOST_FEATURE}"] = False
-    if settings.pools_of("specialised-image"):
-        needed[f"{SPECIALISED_IMAGE_NAMESPACE}/{SPECIALISED_IMAGE_FEATURE}"] = True
+    if settings.pools_of("specialized-image"):
+        needed[f"{SPECIALIZED_IMAGE_NAMESPACE}/{SPECIALIZED_IMAGE_FEATURE}"] = True
     return needed
 
 

@@ -12,7 +12,7 @@ from pulumi.automation.events import StepEventStateMetadata
 from aksgpu.review.model import Violation
 from aksgpu.review.pools import all_pools
 from aksgpu.review.seen import Step, inputs_of
-from policies.gpu_requests import specialised_image_headers
+from policies.gpu_requests import specialized_image_headers
 
 _SIZE, _IMAGE = "gpu-size-retired", "gpu-image-retired"
 _NEW = " It is new, and Azure refuses new ones."
@@ -56,4 +56,4 @@ def _is_new(finding: Violation, step: Step) -> bool:
 
 
 def _headers(state: StepEventStateMetadata | None) -> list[str]:
-    return list(specialised_image_headers(inputs_of(state)))
+    return list(specialized_image_headers(inputs_of(state)))

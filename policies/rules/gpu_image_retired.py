@@ -1,4 +1,4 @@
-"""The specialised GPU image is retired: so is every way to ask for it, and a tag of its days."""
+"""The specialized GPU image is retired: so is every way to ask for it, and a tag of its days."""
 
 import re
 from collections.abc import Mapping
@@ -6,9 +6,9 @@ from typing import Any
 
 from pulumi_policy import ResourceValidationArgs, Severity
 
-from catalogue.images import SPECIALISED_IMAGE_FEATURE, SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.retirement import TAGS, has_come
-from policies.gpu_requests import is_true, specialised_image_headers
+from policies.gpu_requests import is_true, specialized_image_headers
 from policies.pools import Pool, is_cluster, is_pool, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
@@ -21,21 +21,21 @@ _FEATURE = re.compile(
 # Has features in a list, by names, and whether each is registered or taken back.
 _PROVIDER = re.compile(r"azure:core/\w+:ResourceProviderRegistration")
 _INSTEAD = (
-    f"AKS retired the specialised GPU image on {SPECIALISED_IMAGE_RETIRED_ON}; the default image, "
+    f"AKS retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}; the default image, "
     "with NVIDIA's device plugin or the GPU Operator on the cluster, takes its place."
 )
 
 
 @ResourceRule(
-    title="The specialised GPU image is retired",
-    description="Nothing asks for the retired specialised GPU image.",
+    title="The specialized GPU image is retired",
+    description="Nothing asks for the retired specialized GPU image.",
     severity=Severity.HIGH,
     remedy="Leave out the header, the feature or the tag. Take the default image, and bring "
     "the device plugin by a DaemonSet or by NVIDIA's GPU Operator.",
     tags=("gpu", "aks", "retired", "image"),
 )
 def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
-    if not has_come(SPECIALISED_IMAGE_RETIRED_ON):
+    if not has_come(SPECIALIZED_IMAGE_RETIRED_ON):
         return
     if _FEATURE.fullmatch(args.resource_type):
         yield from _by_feature(args.props.get("featureName") or args.props.get("name"))
@@ -49,7 +49,7 @@ def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
 
 
 def _by_header(properties: Mapping[str, Any]) -> Findings:
-    for header in specialised_image_headers(properties):
+    for header in specialized_image_headers(properties):
         yield f"The custom header {header} asks for it. {_INSTEAD}"
 
 
@@ -66,7 +66,7 @@ def _by_provider(feature: Mapping[str, Any]) -> Findings:
 
 
 def _is_the_feature(name: Any) -> bool:
-    return str(name).lower() == SPECIALISED_IMAGE_FEATURE.lower()
+    return str(name).lower() == SPECIALIZED_IMAGE_FEATURE.lower()
 
 
 def _by_tag(pool: Pool) -> Findings:

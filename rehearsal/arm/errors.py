@@ -218,8 +218,8 @@ NO_FEATURE_FOR_IMAGE = _aks(
 NO_ENCRYPTION_AT_HOST = _aks(
     "400 SubscriptionNotEnabledEncryptionAtHost: Subscription does not enable EncryptionAtHost."
 )
-NO_SPECIALISED_IMAGE = _aks(
-    "400 BadRequest: The specialised GPU image, which the header {header} asks for, was retired on"
+NO_SPECIALIZED_IMAGE = _aks(
+    "400 BadRequest: The specialized GPU image, which the header {header} asks for, was retired on"
     " {date}, and with it the feature {feature}: no new node pool gets it. Leave the header out: "
     "on the default image AKS installs the driver, and a device plugin of your own offers the "
     "GPUs.",

@@ -1,4 +1,4 @@
-"""The specialised GPU image, as it was to be had in the article's days."""
+"""The specialized GPU image, as it was to be had in the article's days."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,7 +3,7 @@ from fractions import Fraction
 
 import pytest
 
-from catalogue.images import SPECIALISED_IMAGE_RETIRED_ON
+from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.retirement import BEFORE_ANY, SUCCESSORS
 from catalogue.sizes import architecture, find, gpu_sizes, is_gpu_size
 
@@ -72,7 +72,7 @@ def test_retired_families_have_successors_that_can_be_had() -> None:
 
 def test_before_any_retirement_is_before_all_of_them() -> None:
     days = [size.retired_on for size in gpu_sizes().values() if size.retired_on]
-    assert min(*days, SPECIALISED_IMAGE_RETIRED_ON) > BEFORE_ANY
+    assert min(*days, SPECIALIZED_IMAGE_RETIRED_ON) > BEFORE_ANY
 
 
 def test_every_row_is_a_gpu_size_of_its_own() -> None:

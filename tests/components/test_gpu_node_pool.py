@@ -53,7 +53,7 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
     ("changes", "inputs"),
     [
         ({"gpu_stack": "none"}, {"gpuProfile": {"driver": "None"}}),
-        ({"gpu_stack": "specialised-image"}, {"gpuProfile": {"driver": "Install"}}),
+        ({"gpu_stack": "specialized-image"}, {"gpuProfile": {"driver": "Install"}}),
         ({"zones": ["1", "3"]}, {"availabilityZones": ["1", "3"]}),
         (
             {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
@@ -113,7 +113,7 @@ def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy)
     headers = {"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}
     pool = pool_of(
         deploy,
-        gpu_stack="specialised-image",
+        gpu_stack="specialized-image",
         custom_headers=headers,
         replace_on_header_change=True,
     )

@@ -160,7 +160,7 @@ def test_runs_on_the_pools_that_need_it_and_nowhere_else(deploy: Deploy) -> None
     def program() -> None:
         pools = [
             pool("own"),
-            pool("image", gpu_stack="specialised-image", taints=["theirs:NoSchedule"]),
+            pool("image", gpu_stack="specialized-image", taints=["theirs:NoSchedule"]),
             pool("operator", gpu_stack="none"),
         ]
         plugin(*pools, NODEPOOL)

@@ -1,4 +1,4 @@
-"""The specialised image of what runs: AKS gives it to new nodes, and no update changes it."""
+"""The specialized image of what runs: AKS gives it to new nodes, and no update changes it."""
 
 import asyncio
 from types import SimpleNamespace
@@ -69,6 +69,6 @@ def test_the_refusal_names_what_a_stack_file_says(kind: str, way_out: str) -> No
     """It named customHeaders, where the user had written gpuStack alone."""
     for headers in ({}, {"UseGPUDedicatedVHD": "true"}):
         new = {} if headers else {"UseGPUDedicatedVHD": "true"}
-        with pytest.raises(OwnerError, match="gpuStack: specialised-image") as refused:
+        with pytest.raises(OwnerError, match="gpuStack: specialized-image") as refused:
             asyncio.run(keeps_its_image(update(headers, new, kind)))
         assert way_out in str(refused.value)

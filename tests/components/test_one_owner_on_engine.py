@@ -43,9 +43,9 @@ OTHER = {"enableacrteleport": "true"}
 Headers = dict[str, str] | None
 
 
-# What a stack file's `gpuStack: specialised-image` makes of a pool.
-SPECIALISED: dict[str, Any] = {
-    "stack": "specialised-image",
+# What a stack file's `gpuStack: specialized-image` makes of a pool.
+SPECIALIZED: dict[str, Any] = {
+    "stack": "specialized-image",
     "pool": {"UseGPUDedicatedVHD": "true"},
 }
 
@@ -77,8 +77,8 @@ def test_headers_on_what_azure_native_made_are_refused(bench: Bench) -> None:
 
     assert "set replaceOnHeaderChange: true" in refused(bench, program(name, pool=ONE))
     assert "make another cluster" in refused(bench, program(name, cluster=ONE))
-    said = refused(bench, program(name, **SPECIALISED))
-    assert "remove gpuStack: specialised-image (or image: specialised), which sends" in said
+    said = refused(bench, program(name, **SPECIALIZED))
+    assert "remove gpuStack: specialized-image (or image: specialized), which sends" in said
     assert len(bench.requests("PUT", name)) == puts
     assert not bench.requests("DELETE", name)
 
@@ -105,10 +105,10 @@ def test_headers_of_what_aks_preview_made_come_and_go(bench: Bench) -> None:
     assert "set customHeaders: {} to keep it there without headers; or set replace" in said
     said = refused(bench, program(name, pool={}))
     assert "set customHeaders: {} to keep it there without headers." in said
-    said = refused(bench, program(name, cluster={}, **SPECIALISED))
-    assert "gpu has not the specialised image" in said
+    said = refused(bench, program(name, cluster={}, **SPECIALIZED))
+    assert "gpu has not the specialized image" in said
     said = refused(bench, program(name, cluster={"UseGPUDedicatedVHD": "true"}, pool={}))
-    assert "cluster has not the specialised image" in said
+    assert "cluster has not the specialized image" in said
     assert len(bench.requests("PUT", name)) == puts
     assert not bench.requests("DELETE", name)
 

@@ -16,7 +16,7 @@ TOLERATION: dict[str, Any] = {
     "value": "gpu",
     "effect": "NoSchedule",
 }
-SPECIALISED: dict[str, Any] = {"customHeaders": {"UseGPUDedicatedVHD": "true"}}
+SPECIALIZED: dict[str, Any] = {"customHeaders": {"UseGPUDedicatedVHD": "true"}}
 MANAGED: dict[str, Any] = {"gpuProfile": {"nvidia": {"managementMode": "Managed"}}}
 NO_DRIVER: dict[str, Any] = {"gpuProfile": {"driver": "None"}}
 

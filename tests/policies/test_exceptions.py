@@ -10,7 +10,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 from catalogue.today import TODAY_VARIABLE
 from policies.exceptions import RuleException
 from policies.rules import RULES
-from tests.policies.gpu_stacks import SPECIALISED, TOLERATION, daemon_set, pool, together
+from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, together
 from tests.policies.policy_harness import CANNOT_RUN, Resource, pack_says
 
 TAINTED, OWNER, TOLD = "gpu-pool-tainted", "one-gpu-stack-owner", "pack-configuration"
@@ -74,7 +74,7 @@ def test_an_exception_that_has_expired_is_told_and_does_not_count() -> None:
 
 
 def test_rules_on_the_stack_have_them_too() -> None:
-    stack = together(pool(**SPECIALISED), daemon_set(TOLERATION))
+    stack = together(pool(**SPECIALIZED), daemon_set(TOLERATION))
     assert said({}, *stack)[OWNER] == ["gpu"]
     assert OWNER not in said({OWNER: excepting("gpu")}, *stack)
     assert OWNER in said({OWNER: excepting("plugin")}, *stack)
@@ -163,7 +163,7 @@ def test_no_exception_counts_on_a_day_that_nobody_knows(
 ) -> None:
     """A mistake in the variable ended the pack, where there was an exception."""
     monkeypatch.setenv(TODAY_VARIABLE, day)
-    stack = together(pool(**SPECIALISED), daemon_set(TOLERATION))
+    stack = together(pool(**SPECIALIZED), daemon_set(TOLERATION))
     told = said({TAINTED: excepting("*", "9999-12-31"), OWNER: excepting("*")}, OPEN, *stack)
     assert "open" in told[TAINTED]
     assert told[OWNER] == ["gpu"]

@@ -8,7 +8,7 @@ import pytest
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.gpu_stack_owner_unclear import gpu_stack_owner_unclear
 from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
-from tests.policies.gpu_stacks import SPECIALISED, TOLERATION, daemon_set, pool, release, together
+from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, release, together
 from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
 
 EVERYWHERE: dict[str, Any] = {"operator": "Exists"}
@@ -34,7 +34,7 @@ def umbrella(values: dict[str, Any]) -> Resource:
 
 def twice(software: Resource) -> tuple[bool, bool]:
     """Whether a pool with a plugin of its own is refused on account of the software, or told."""
-    stack = together(pool(**SPECIALISED), software)
+    stack = together(pool(**SPECIALIZED), software)
     return (
         any("gets the device plugin" in said for said in findings(one_gpu_stack_owner, *stack)),
         any("can get the dev" in said for said in findings(gpu_stack_owner_unclear, *stack)),

@@ -148,7 +148,7 @@ class Azure:
         wait_until_made(self, path)
         return path
 
-    def register_specialised_image(self) -> None:
+    def register_specialized_image(self) -> None:
         """What comes before the header."""
         self.register("Microsoft.ContainerService", "GPUDedicatedVHDPreview")
 

@@ -193,7 +193,7 @@ def test_reports_every_mistake_in_one_go_each_by_its_key() -> None:
 
 RETIRED_SIZE = "Standard_NC6 was retired on 2023-09-06; Standard_NC8as_T4_v3 takes its place."
 RETIRED_IMAGE = (
-    "The specialised GPU image was retired on 2025-01-10; the regular image, with "
+    "The specialized GPU image was retired on 2025-01-10; the regular image, with "
     "gpuStack: device-plugin, takes its place."
 )
 
@@ -232,9 +232,9 @@ RETIRED_IMAGE = (
             "Standard_NV12ads_A10_v5, Standard_NV6ads_A10_v5, or say gpuStack: none",
         ),
         (
-            {"gpuPools": [{**A100, "image": "specialised"}]},
+            {"gpuPools": [{**A100, "image": "specialized"}]},
             "gpuPools[0].customHeaders: Standard_NC24ads_A100_v4 is of generation 2 only, which "
-            "the specialised image has to be asked for: add usegen2vm=true",
+            "the specialized image has to be asked for: add usegen2vm=true",
         ),
         (
             {"gpuPools": [{**POOL, "updatableHeaders": ["EnableACRTeleport"]}]},
@@ -255,20 +255,20 @@ RETIRED_IMAGE = (
             "use: gpu; use edition: today",
         ),
         (
-            {"gpuPools": [{**POOL, "image": "specialised", "gpuStack": "device-plugin"}]},
-            "gpuPools[0].gpuStack: is 'device-plugin', but image: specialised brings driver and "
+            {"gpuPools": [{**POOL, "image": "specialized", "gpuStack": "device-plugin"}]},
+            "gpuPools[0].gpuStack: is 'device-plugin', but image: specialized brings driver and "
             "device plugin itself: they would be there twice, or be nobody's; leave one of both "
             "out",
         ),
         (
-            {"gpuStack": "specialised-image", "gpuPools": [{**POOL, "image": "regular"}]},
-            "gpuPools[0].gpuStack: is specialised-image, but image: regular brings neither driver "
-            "nor device plugin; say gpuStack: device-plugin for this pool, or image: specialised",
+            {"gpuStack": "specialized-image", "gpuPools": [{**POOL, "image": "regular"}]},
+            "gpuPools[0].gpuStack: is specialized-image, but image: regular brings neither driver "
+            "nor device plugin; say gpuStack: device-plugin for this pool, or image: specialized",
         ),
         (
             {"gpuPools": [{**POOL, "customHeaders": {"usegpudedicatedvhd": "true"}}]},
-            "gpuPools[0].customHeaders: UseGPUDedicatedVHD=true asks for the specialised image, "
-            "which this pool has not: say image: specialised, which sends the header by itself",
+            "gpuPools[0].customHeaders: UseGPUDedicatedVHD=true asks for the specialized image, "
+            "which this pool has not: say image: specialized, which sends the header by itself",
         ),
         (
             {"gpuPools": [{**POOL, "migProfile": "MIG1g"}]},
@@ -388,7 +388,7 @@ def test_what_is_retired_is_a_warning(allowed: bool) -> None:
         [RETIRED_SIZE, RETIRED_IMAGE],
         allowRetired=allowed,
         systemPool={"vmSize": "Standard_NC6"},
-        gpuPools=[{**OLD, "image": "specialised"}],
+        gpuPools=[{**OLD, "image": "specialized"}],
     )
 
     assert stack.gpu_pools[0].custom_headers == {"UseGPUDedicatedVHD": "true"}
@@ -473,11 +473,11 @@ def test_a_size_is_known_in_any_case_and_written_as_azure_does() -> None:
         ({}, {"gpuStack": "none"}, "none"),
         ({"gpuStack": "none"}, {}, "none"),
         ({"gpuStack": "none"}, {"gpuStack": "device-plugin"}, "device-plugin"),
-        ({}, {"image": "specialised"}, "specialised-image"),
-        ({"gpuStack": "none"}, {"image": "specialised"}, "specialised-image"),
-        ({"gpuStack": "specialised-image"}, {}, "specialised-image"),
+        ({}, {"image": "specialized"}, "specialized-image"),
+        ({"gpuStack": "none"}, {"image": "specialized"}, "specialized-image"),
+        ({"gpuStack": "specialized-image"}, {}, "specialized-image"),
         (
-            {"gpuStack": "specialised-image"},
+            {"gpuStack": "specialized-image"},
             {"image": "regular", "gpuStack": "device-plugin"},
             "device-plugin",
         ),
@@ -490,6 +490,34 @@ def test_each_pool_has_one_owner_of_its_gpu_stack(
     read_stack = load(configuration(**values), lambda _: None)
 
     assert [pool.name for pool in read_stack.pools_of(owner)] == ["gpu"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"gpuStack": "specialised-image"}, {"gpuStack": "specialized-image"}),
+        (
+            {"gpuPools": [{**POOL, "gpuStack": "specialised-image"}]},
+            {"gpuPools": [{**POOL, "gpuStack": "specialized-image"}]},
+        ),
+        (
+            {"gpuPools": [{**POOL, "image": "specialised"}]},
+            {"gpuPools": [{**POOL, "image": "specialized"}]},
+        ),
+        ({"systemPool": {"image": "specialised"}}, {"systemPool": {"image": "specialized"}}),
+    ],
+)
+def test_the_old_spelling_means_the_same_and_is_noticed(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    """Azure spells it with a z; stack files of earlier versions do not."""
+    notices: list[str] = []
+    warnings: list[str] = []
+    read_stack = load(configuration(**old), warnings.append, notify=notices.append)
+
+    assert read_stack == load(configuration(**new), lambda _: None)
+    assert ["is now spelled 'specialized" in notice for notice in notices] == [True]
+    assert not any("spelled" in warning for warning in warnings)
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in ROOT.glob("Pulumi.*.yaml")))

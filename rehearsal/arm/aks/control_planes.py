@@ -92,7 +92,7 @@ class StoreSource:
 def _pool(pool: Resource) -> WantedPool:
     has = pool.properties
     gpu, upgrade = has.get("gpuProfile") or {}, has.get("upgradeSettings") or {}
-    is_specialised = pool.body.get("image") == pools.SPECIALISED
+    is_specialized = pool.body.get("image") == pools.SPECIALIZED
     is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
     limits = None
     if has.get("enableAutoScaling"):
@@ -115,8 +115,8 @@ def _pool(pool: Resource) -> WantedPool:
         limits=limits,
         surge=str(upgrade.get("maxSurge") or DEFAULT_SURGE),
         drain_minutes=upgrade.get("drainTimeoutInMinutes") or DRAIN_MINUTES,
-        has_driver=is_specialised or gpu.get("driver") == "Install",
-        brings_plugin=is_specialised or is_managed,
+        has_driver=is_specialized or gpu.get("driver") == "Install",
+        brings_plugin=is_specialized or is_managed,
         mig_profile=has.get("gpuInstanceProfile"),
         is_going=pool.state == "Deleting",
         operation=pool.operation,

@@ -99,7 +99,7 @@ def cluster(
     return filled
 
 
-def node_image(pool: Json, *, is_specialised: bool) -> Json:
+def node_image(pool: Json, *, is_specialized: bool) -> Json:
     """Returns the properties of a pool with the name of its node image; some pools have none."""
     if pool["type"] == "AvailabilitySet":
         return pool
@@ -112,7 +112,7 @@ def node_image(pool: Json, *, is_specialised: bool) -> Json:
             "architecture": sizes.architecture(name),
             "generation": "Gen2" if is_second else "Gen1",
         },
-        "specialised": is_specialised,
+        "specialized": is_specialized,
         "version": {"kubernetes": pool["currentOrchestratorVersion"]},
     }
     parts = filling.fill("node_image", {}, context)

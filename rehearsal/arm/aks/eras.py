@@ -1,4 +1,4 @@
-"""What Azure accepts for a new pool in each era: sizes, and the specialised GPU image."""
+"""What Azure accepts for a new pool in each era: sizes, and the specialized GPU image."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -10,9 +10,9 @@ from rehearsal.arm.request import Json
 from rehearsal.control_planes.desired_state import Era
 
 
-def asks_for_specialised_image(sent: Mapping[str, str]) -> bool:
+def asks_for_specialized_image(sent: Mapping[str, str]) -> bool:
     """Returns whether a request's header asks for the image with driver and plugin in it."""
-    return sent.get(headers.SPECIALISED_IMAGE, "").strip().lower() == "true"
+    return sent.get(headers.SPECIALIZED_IMAGE, "").strip().lower() == "true"
 
 
 def admit(offers: Offers, pool: Json, sent: Mapping[str, str], location: str) -> None:
@@ -21,13 +21,13 @@ def admit(offers: Offers, pool: Json, sent: Mapping[str, str], location: str) ->
         _admit_system(pool)
         return
     _admit_size(str(pool["vmSize"]), location, offers.today)
-    is_gone = offers.today >= images.SPECIALISED_IMAGE_RETIRED_ON
-    if is_gone and asks_for_specialised_image(sent):
+    is_gone = offers.today >= images.SPECIALIZED_IMAGE_RETIRED_ON
+    if is_gone and asks_for_specialized_image(sent):
         raise errors.ArmError(
-            errors.NO_SPECIALISED_IMAGE,
-            header=headers.SPECIALISED_IMAGE,
-            feature=images.SPECIALISED_IMAGE_FEATURE,
-            date=images.SPECIALISED_IMAGE_RETIRED_ON,
+            errors.NO_SPECIALIZED_IMAGE,
+            header=headers.SPECIALIZED_IMAGE,
+            feature=images.SPECIALIZED_IMAGE_FEATURE,
+            date=images.SPECIALIZED_IMAGE_RETIRED_ON,
         )
 
 

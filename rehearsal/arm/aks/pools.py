@@ -23,7 +23,8 @@ from rehearsal.arm.state import Resource, Store
 
 TYPE = usages.POOL_TYPE
 # The hidden `image` of a pool whose node image has driver and device plugin in it.
-SPECIALISED = "specialised"
+# As it stands in the files of every home.
+SPECIALIZED = "specialised"
 CLUSTER_TYPE = TYPE.rpartition("/")[0]
 # The hidden number of nodes that a stopped pool had.
 STOPPED = "stoppedCount"
@@ -131,8 +132,8 @@ def after_put(
         _choose_image(request, pool)
         _refuse_encryption_at_host(request, after)
     _stop_or_start(pool, before, after, requested.get("count"))
-    is_specialised = pool.body.get("image") == SPECIALISED
-    pool.body["properties"] = defaults.node_image(after, is_specialised=is_specialised)
+    is_specialized = pool.body.get("image") == SPECIALIZED
+    pool.body["properties"] = defaults.node_image(after, is_specialized=is_specialized)
     return pool
 
 
@@ -208,12 +209,12 @@ def version_of(pool: Resource | None) -> str | None:
 def _choose_image(request: Request, pool: Resource) -> None:
     """Sets the node image of a new pool: it never changes, and no GET shows it."""
     eras.admit(request.offers, pool.properties, request.http.headers, pool.location)
-    asked_for = eras.asks_for_specialised_image(request.http.headers)
-    feature = images.SPECIALISED_IMAGE_NAMESPACE, images.SPECIALISED_IMAGE_FEATURE
+    asked_for = eras.asks_for_specialized_image(request.http.headers)
+    feature = images.SPECIALIZED_IMAGE_NAMESPACE, images.SPECIALIZED_IMAGE_FEATURE
     if asked_for and not registrations.has_taken_over(request, *feature):
         raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])
     if asked_for and sizes.is_gpu_size(pool.properties["vmSize"]):
-        pool.body["image"] = SPECIALISED
+        pool.body["image"] = SPECIALIZED
 
 
 def _refuse_encryption_at_host(request: Request, pool: Json) -> None:

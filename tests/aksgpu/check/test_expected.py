@@ -40,8 +40,8 @@ def pool(name: str, kind: str = "azure-native:containerservice:AgentPool", **mor
         (
             "article",
             {
-                "gpu": ("specialised-image", 1, 1, 1),
-                "gpugen2": ("specialised-image", 1, 1, 1),
+                "gpu": ("specialized-image", 1, 1, 1),
+                "gpugen2": ("specialized-image", 1, 1, 1),
                 # The cluster's own first pool.
                 "nodepool1": ("device-plugin", 1, 1, 1),
             },

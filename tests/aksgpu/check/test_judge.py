@@ -119,7 +119,7 @@ def test_a_plugin_pod_beside_the_nodes_own() -> None:
     node = replace(NODE, allocatable=0, problems={"DevicePluginConflict": "two"})
     finding = only(view(node, pods=(PLUGIN,)))
     assert finding.cause is Cause.PLUGIN_TWICE
-    assert "never install it on the specialised image" in finding.advice
+    assert "never install it on the specialized image" in finding.advice
     assert plugin_state(view(node, pods=(PLUGIN,)), node) == "TWICE"
 
 
@@ -296,11 +296,11 @@ def test_what_the_stack_leaves_out_is_not_missing() -> None:
 
 
 def test_an_image_with_a_plugin_of_its_own_needs_no_daemon_set() -> None:
-    specialised = replace(T4, gpu_stack="specialised-image")
-    assert judge(view(T4_NODE), stack(specialised, plugins=())) == []
+    specialized = replace(T4, gpu_stack="specialized-image")
+    assert judge(view(T4_NODE), stack(specialized, plugins=())) == []
     bare = replace(T4_NODE, capacity=0, allocatable=0)
-    finding = only(view(bare), stack(specialised, plugins=()))
-    assert (finding.cause, "specialised-image" in finding.what) == (Cause.PLUGIN_MISSING, True)
+    finding = only(view(bare), stack(specialized, plugins=()))
+    assert (finding.cause, "specialized-image" in finding.what) == (Cause.PLUGIN_MISSING, True)
 
 
 @pytest.mark.parametrize(

@@ -105,8 +105,8 @@ def test_two_plugins_are_at_work(site: Site) -> None:
     assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
 
 
-def test_a_plugin_comes_to_the_specialised_image(site: Site) -> None:
-    site.cluster.azure.register_specialised_image()
+def test_a_plugin_comes_to_the_specialized_image(site: Site) -> None:
+    site.cluster.azure.register_specialized_image()
     pool = site.pool({"UseGPUDedicatedVHD": "true"})
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the image brings its GPU")
     fine = site.check()
@@ -115,7 +115,7 @@ def test_a_plugin_comes_to_the_specialised_image(site: Site) -> None:
     site.cluster.install_plugin()
     until(lambda: site.cluster.gpus(pool) == [("1", "0")], "they harm each other")
     problem = site.check().only("plugin-twice")
-    assert "never install it on the specialised image" in problem["advice"]
+    assert "never install it on the specialized image" in problem["advice"]
 
 
 def test_the_plugin_crashes(site: Site) -> None:

@@ -96,7 +96,7 @@ def test_a_full_pool_that_can_grow_does_so() -> None:
 
 
 def test_an_image_with_its_own_plugin_needs_no_daemon_set() -> None:
-    assert of(seen(sets=()), replace(POOL, gpu_stack="specialised-image")).grows == ("gpu",)
+    assert of(seen(sets=()), replace(POOL, gpu_stack="specialized-image")).grows == ("gpu",)
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,6 @@ def test_what_is_retired_and_gone_is_told_as_retired(place: Place) -> None:
 
 
 def test_the_retired_image_is_a_warning(place: Place) -> None:
-    result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialised"}])
+    result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialized"}])
     assert the(result, "image", "t4").answer == "warning"
     assert result.exit_code == 0

@@ -138,7 +138,7 @@ def test_a_feature_that_there_is_not(place: Place) -> None:
 
 
 def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
-    result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialised"}])
+    result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialized"}])
     assert the(result, "feature").answer == "ok"
     assert "the stack registers it by itself" in the(result, "feature").what
 

@@ -9,7 +9,7 @@ from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
     POOL_LABEL,
-    SPECIALISED,
+    SPECIALIZED,
     TOLERATION,
     asks,
     daemon_set,
@@ -65,7 +65,7 @@ def test_all_taints_are_told(changes: dict[str, Any], taints: str) -> None:
 def test_a_pool_that_the_plugin_is_not_for_is_left_alone() -> None:
     elsewhere = required([asks(POOL_LABEL, "NotIn", "gpu")])
     assert tolerated(pool(), daemon_set(affinity=elsewhere)) == []
-    assert tolerated(pool(**SPECIALISED), daemon_set()) == []
+    assert tolerated(pool(**SPECIALIZED), daemon_set()) == []
     assert tolerated(pool(**MANAGED), daemon_set()) == []
     assert tolerated(pool(vmSize="Standard_ND96isr_MI300X_v5"), daemon_set()) == []
     assert tolerated(pool()) == []

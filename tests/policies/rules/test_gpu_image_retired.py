@@ -14,7 +14,7 @@ from tests.policies.pool_variants import AGENT_POOL, VALID, Form, changed, pool_
 POOL = "aks-preview:containerservice:AgentPool"
 CLUSTER = "aks-preview:containerservice:ManagedCluster"
 INSTEAD = (
-    "AKS retired the specialised GPU image on 2025-01-10; the default image, with NVIDIA's device "
+    "AKS retired the specialized GPU image on 2025-01-10; the default image, with NVIDIA's device "
     "plugin or the GPU Operator on the cluster, takes its place."
 )
 FEATURE = "GPUDedicatedVHDPreview"

@@ -14,7 +14,7 @@ from tests.policies.gpu_stacks import (
     MANAGED,
     NO_DRIVER,
     POOL_LABEL,
-    SPECIALISED,
+    SPECIALIZED,
     TOLERATION,
     asks,
     daemon_set,
@@ -32,7 +32,7 @@ TWICE = (
     "affinity or taints."
 )
 IMAGE_TOO = (
-    f"This pool gets the device plugin from the specialised image and from the DaemonSet plugin: "
+    f"This pool gets the device plugin from the specialized image and from the DaemonSet plugin: "
     f"{TWICE}"
 )
 NO_ONE = (
@@ -66,7 +66,7 @@ def possibly(text: str) -> str:
 
 def test_one_owner_passes() -> None:
     assert owner(pool(), daemon_set(TOLERATION)) == []
-    assert owner(pool(**SPECIALISED)) == []
+    assert owner(pool(**SPECIALIZED)) == []
     assert owner(pool(**MANAGED)) == []
     assert owner(pool(**NO_DRIVER), release("gpu-operator", **OPERATOR_LANDS)) == []
     assert owner(pool(), release("gpu-operator", **OPERATOR_LANDS, **DRIVER_BY_AKS)) == []
@@ -96,12 +96,12 @@ EXPECTED = {True: [IMAGE_TOO], None: [possibly(IMAGE_TOO)], False: []}
     ],
 )  # fmt: skip
 def test_tolerations(tolerations: list[dict[str, Any]], taints: list[str], lands: bool) -> None:
-    found = owner(pool(nodeTaints=taints, **SPECIALISED), daemon_set(*tolerations))
+    found = owner(pool(nodeTaints=taints, **SPECIALIZED), daemon_set(*tolerations))
     assert found == ([IMAGE_TOO] if lands else [])
 
 
 def test_azure_taints_spot_nodes_by_itself() -> None:
-    spot = pool(scaleSetPriority="Spot", **SPECIALISED)
+    spot = pool(scaleSetPriority="Spot", **SPECIALIZED)
     spot_toleration = {"key": "kubernetes.azure.com/scalesetpriority", "operator": "Exists"}
     assert owner(spot, daemon_set(TOLERATION)) == []
     assert owner(spot, daemon_set(TOLERATION, spot_toleration)) == [IMAGE_TOO]
@@ -130,7 +130,7 @@ def test_azure_taints_spot_nodes_by_itself() -> None:
     ],
 )
 def test_node_selectors(selector: dict[str, str], lands: bool | None) -> None:
-    labelled = pool(nodeLabels={"own": "yes"}, **SPECIALISED)
+    labelled = pool(nodeLabels={"own": "yes"}, **SPECIALIZED)
     found = owner(labelled, daemon_set(TOLERATION, nodeSelector=selector))
     assert found == EXPECTED[lands]
 
@@ -163,7 +163,7 @@ def test_node_selectors(selector: dict[str, str], lands: bool | None) -> None:
     ],
 )
 def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None) -> None:
-    labelled = pool(nodeLabels={"own": "yes", "number": "7"}, **SPECIALISED)
+    labelled = pool(nodeLabels={"own": "yes", "number": "7"}, **SPECIALIZED)
     found = owner(labelled, daemon_set(TOLERATION, affinity=required(*terms)))
     assert found == EXPECTED[lands]
 
@@ -181,7 +181,7 @@ def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None
 def test_sizes_are_asked_for_as_azure_writes_them(
     vm_size: str, asked: dict[str, Any], lands: bool | None
 ) -> None:
-    written = pool(vmSize=vm_size, **SPECIALISED)
+    written = pool(vmSize=vm_size, **SPECIALIZED)
     assert owner(written, daemon_set(TOLERATION, affinity=required([asked]))) == EXPECTED[lands]
 
 
@@ -189,7 +189,7 @@ def test_preferred_affinity_keeps_nothing_away() -> None:
     preferred: dict[str, Any] = {
         "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}
     }
-    found = owner(pool(**SPECIALISED), daemon_set(TOLERATION, affinity=preferred))
+    found = owner(pool(**SPECIALIZED), daemon_set(TOLERATION, affinity=preferred))
     assert found == [IMAGE_TOO]
 
 
@@ -210,7 +210,7 @@ def test_what_a_device_plugin_is_known_by(
     image: str, command: list[str] | None, is_plugin: bool
 ) -> None:
     more: dict[str, Any] = {"container": {"command": command}} if command else {}
-    found = owner(pool(**SPECIALISED), daemon_set(TOLERATION, image=image, **more))
+    found = owner(pool(**SPECIALIZED), daemon_set(TOLERATION, image=image, **more))
     assert found == ([IMAGE_TOO] if is_plugin else [])
 
 
@@ -220,12 +220,12 @@ def test_what_a_device_plugin_is_known_by(
 @pytest.mark.parametrize(
     ("changes", "label"),
     [
-        (SPECIALISED, "the specialised image"),
+        (SPECIALIZED, "the specialized image"),
         (
             {"customHeaders": {
                 "AKSHTTPCustomFeatures": "Microsoft.ContainerService/GPUDedicatedVHDPreview"
             }},
-            "the specialised image",
+            "the specialized image",
         ),
         (MANAGED, "AKS, which manages its GPUs"),
         ({"tags": {"EnableManagedGPUExperience": "true"}}, "AKS, which manages its GPUs"),
@@ -258,13 +258,13 @@ def test_two_plugins_of_the_stack() -> None:
     ],
 )
 def test_the_plugins_chart_has_tolerations_of_its_own(chart: str) -> None:
-    conventional = pool(nodeTaints=["nvidia.com/gpu=present:NoSchedule"], **SPECIALISED)
+    conventional = pool(nodeTaints=["nvidia.com/gpu=present:NoSchedule"], **SPECIALIZED)
     # Its affinity asks for labels that are discovered on nodes.
     found = possibly(IMAGE_TOO).replace("the DaemonSet plugin", "the Helm release release")
     assert owner(conventional, release(chart)) == [found]
     # Of this taint it knows nothing, unless it is told.
-    assert owner(pool(**SPECIALISED), release(chart)) == []
-    assert owner(pool(**SPECIALISED), release(chart, tolerations=[TOLERATION])) == [found]
+    assert owner(pool(**SPECIALIZED), release(chart)) == []
+    assert owner(pool(**SPECIALIZED), release(chart, tolerations=[TOLERATION])) == [found]
     assert owner(conventional, release(chart, nodeSelector={"own": "yes"})) == []
 
 
@@ -342,7 +342,7 @@ def test_labels_keep_the_operators_plugin_away(label: str) -> None:
     assert owner(pool(nodeLabels={label: "false"}), plugin, operator) == []
     assert owner(pool(nodeLabels={label: "true"}), plugin, operator) == [both]
     # Others' plugins do not look at the operator's labels.
-    image_too = pool(nodeLabels={label: "false"}, **SPECIALISED)
+    image_too = pool(nodeLabels={label: "false"}, **SPECIALIZED)
     assert owner(image_too, plugin) == [IMAGE_TOO]
 
 
@@ -415,7 +415,7 @@ def test_amds_gpus_have_drivers_and_plugins_of_their_own() -> None:
 
 
 def test_an_inline_pool_has_the_image_by_its_clusters_headers() -> None:
-    properties = {"agentPoolProfiles": [{"name": "a", "vmSize": CPU}, VALID], **SPECIALISED}
+    properties = {"agentPoolProfiles": [{"name": "a", "vmSize": CPU}, VALID], **SPECIALIZED}
     cluster = Resource(type="aks-preview:containerservice:ManagedCluster", properties=properties)
     (found,) = owner(cluster, daemon_set(TOLERATION))
     assert found.startswith(
@@ -451,7 +451,7 @@ def named_clusters(kubeconfig: str) -> list[Resource]:
 
 
 def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
-    pool_in_a = in_cluster(pool(**SPECIALISED), "a")
+    pool_in_a = in_cluster(pool(**SPECIALIZED), "a")
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
     assert owner(*clusters("known", "a"), pool_in_a, plugin) == [IMAGE_TOO]
     assert owner(*clusters("known", "b"), pool_in_a, plugin) == []
@@ -461,13 +461,13 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
 
 def test_of_which_cluster_a_kubeconfig_is_can_be_unknown() -> None:
     """Two clusters and the usual call for credentials: the rule told of a value, and no way out."""
-    pool_in_a = in_cluster(pool(**SPECIALISED), "a")
+    pool_in_a = in_cluster(pool(**SPECIALIZED), "a")
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
     (said,) = owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin)
     assert "nobody knows which of the clusters a, b the provider provider is for" in said
     assert "Output.all(cluster.id, kubeconfig)" in said
     # To a pool of another stack's cluster that does not matter.
-    elsewhere = replace(pool(**SPECIALISED, resourceName="shared"), made_of={"tags": []})
+    elsewhere = replace(pool(**SPECIALIZED, resourceName="shared"), made_of={"tags": []})
     assert owner(*named_clusters(UNKNOWN_STRING_VALUE), elsewhere, plugin) == []
 
 
@@ -480,13 +480,13 @@ def test_what_goes_to_the_cluster_of_the_stack_is_not_for_pools_of_others() -> N
         one_gpu_stack_owner, gpu_stack_owner_unclear,
         device_plugin_tolerates_pools, device_plugin_toleration_unclear,
     ):  # fmt: skip
-        for pool_of_others in (elsewhere, pool(**SPECIALISED, resourceName="shared")):
+        for pool_of_others in (elsewhere, pool(**SPECIALIZED, resourceName="shared")):
             assert findings(rule, *own, pool_of_others) == []
 
 
 def test_what_goes_to_another_stacks_cluster_is_not_for_the_pools_of_this_ones() -> None:
     reference = Resource(type="pulumi:pulumi:StackReference", name="platform", properties={})
-    cluster, provider, pool_in_it, plugin = together(pool(**SPECIALISED), daemon_set(TOLERATION))
+    cluster, provider, pool_in_it, plugin = together(pool(**SPECIALIZED), daemon_set(TOLERATION))
     theirs = replace(provider, made_of={"kubeconfig": ["platform"]}, properties={"kubeconfig": "a"})
     assert owner(reference, cluster, theirs, pool_in_it, plugin) == []
     # A pool of which the stack does not make the cluster can be in that one.
@@ -497,7 +497,7 @@ def test_what_goes_to_another_stacks_cluster_is_not_for_the_pools_of_this_ones()
 def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
     """Also where something else of it, as a tag, comes of another cluster."""
     tagged = replace(
-        pool(**SPECIALISED), made_of={"tags": ["b"], "resourceName": ["a"]}, name="tagged"
+        pool(**SPECIALIZED), made_of={"tags": ["b"], "resourceName": ["a"]}, name="tagged"
     )
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
     assert owner(*clusters("known", "b"), tagged, plugin) == []
@@ -505,7 +505,7 @@ def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
     # One of another stack's cluster, with a tag that comes of this one's.
     *those, provider = named_clusters("known")
     provider = replace(provider, made_of={"kubeconfig": ["b"]})
-    shared = replace(pool(**SPECIALISED, resourceName="shared"), made_of={"tags": ["b"]})
+    shared = replace(pool(**SPECIALIZED, resourceName="shared"), made_of={"tags": ["b"]})
     assert owner(*those, provider, shared, plugin) == []
 
 
@@ -534,7 +534,7 @@ def test_a_kubeconfig_of_another_clouds_cluster_is_not_that_of_the_only_cluster_
         properties={"kubeconfig": UNKNOWN_STRING_VALUE},
         made_of={"kubeconfig": ["eks"]},
     )
-    cluster, _, pool_in_it = together(pool(**SPECIALISED))
+    cluster, _, pool_in_it = together(pool(**SPECIALIZED))
     plugin = in_cluster(daemon_set(TOLERATION), "", "elsewhere")
     stack = eks, elsewhere, cluster, pool_in_it, plugin
     assert findings(one_gpu_stack_owner, *stack) == []
@@ -544,7 +544,7 @@ def test_a_kubeconfig_of_another_clouds_cluster_is_not_that_of_the_only_cluster_
 @pytest.mark.parametrize("named", ["other", "OWN", None])
 def test_a_pool_of_another_cluster_is_known_by_its_clusters_name(named: str | None) -> None:
     """With one cluster in the stack, its plugin was held to be for pools of all clusters."""
-    elsewhere = pool(**SPECIALISED, **({"resourceName": named} if named else {}))
+    elsewhere = pool(**SPECIALIZED, **({"resourceName": named} if named else {}))
     stack = together(daemon_set(TOLERATION))
     found = findings(gpu_stack_owner_unclear, *stack, elsewhere)
     assert found == ([] if named == "other" else [possibly(IMAGE_TOO)])
@@ -552,7 +552,7 @@ def test_a_pool_of_another_cluster_is_known_by_its_clusters_name(named: str | No
 
 
 def test_without_a_cluster_in_the_stack_nobody_knows_whether_it_is_the_same() -> None:
-    loose = pool(**SPECIALISED), daemon_set(TOLERATION)
+    loose = pool(**SPECIALIZED), daemon_set(TOLERATION)
     assert findings(one_gpu_stack_owner, *loose) == []
     assert findings(gpu_stack_owner_unclear, *loose) == [possibly(IMAGE_TOO)]
 
@@ -583,11 +583,11 @@ def test_a_plugin_for_each_architecture(vm_size: str, lands: bool | None) -> Non
     arm = daemon_set(TOLERATION, nodeSelector={"kubernetes.io/arch": "arm64"})
     others = daemon_set(TOLERATION, name="b", nodeSelector={"kubernetes.io/arch": "amd64"})
     assert owner(pool(vmSize=vm_size), arm, others) == []
-    assert owner(pool(vmSize=vm_size, **SPECIALISED), arm) == EXPECTED[lands]
+    assert owner(pool(vmSize=vm_size, **SPECIALIZED), arm) == EXPECTED[lands]
 
 
 def test_a_size_that_is_not_known_can_be_of_another_vendor() -> None:
-    new = pool(vmSize="Standard_NC9_v9", **SPECIALISED)
+    new = pool(vmSize="Standard_NC9_v9", **SPECIALIZED)
     assert owner(new, daemon_set(TOLERATION)) == [possibly(IMAGE_TOO)]
 
 
@@ -599,7 +599,7 @@ def test_what_only_a_file_of_values_says_is_possible() -> None:
 
 def test_a_release_of_the_plugins_chart_for_discovery_alone_has_no_plugin() -> None:
     discovery = release("nvidia-device-plugin", devicePlugin={"enabled": False})
-    assert owner(pool(**SPECIALISED, nodeTaints=[]), discovery) == []
+    assert owner(pool(**SPECIALIZED, nodeTaints=[]), discovery) == []
 
 
 # What is not known yet.
@@ -608,7 +608,7 @@ def test_a_release_of_the_plugins_chart_for_discovery_alone_has_no_plugin() -> N
 def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
     found = findings_by_name(
         one_gpu_stack_owner,
-        *together(pool("a"), pool("b", **SPECIALISED), daemon_set(TOLERATION)),
+        *together(pool("a"), pool("b", **SPECIALIZED), daemon_set(TOLERATION)),
     )
     assert [name for name, _ in found] == ["b"]
 
@@ -616,7 +616,7 @@ def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
 def test_an_unknown_pool_hides_no_other() -> None:
     unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
     assert owner(
-        unknown, pool("b", **NO_DRIVER), pool("c", **SPECIALISED), daemon_set(TOLERATION)
+        unknown, pool("b", **NO_DRIVER), pool("c", **SPECIALIZED), daemon_set(TOLERATION)
     ) == [
         IMAGE_TOO,
         not_known("string value at .vmSize", "a"),
@@ -662,14 +662,14 @@ def test_where_a_plugin_lands_says_nothing_of_the_driver() -> None:
 
 def test_an_unknown_daemon_set_hides_no_other() -> None:
     unknown = daemon_set(TOLERATION, image=UNKNOWN_STRING_VALUE, name="unknown")
-    found = owner(pool(**SPECIALISED), unknown, daemon_set(TOLERATION))
+    found = owner(pool(**SPECIALIZED), unknown, daemon_set(TOLERATION))
     assert found[0] == IMAGE_TOO
     assert found[1].startswith("can't run: string value at .spec.template.spec.containers.0.image")
     assert len(found) == 2
 
 
 def test_names_are_read_where_selectors_ask_for_them_alone() -> None:
-    nameless = pool(**{**SPECIALISED, "agentPoolName": UNKNOWN_STRING_VALUE})
+    nameless = pool(**{**SPECIALIZED, "agentPoolName": UNKNOWN_STRING_VALUE})
     assert owner(nameless, daemon_set(TOLERATION)) == [IMAGE_TOO]
     (found,) = owner(nameless, daemon_set(TOLERATION, nodeSelector={POOL_LABEL: "gpu"}))
     assert found.startswith("can't run: string value at .agentPoolName")

@@ -15,7 +15,7 @@ def test_a_line_says_what_was_asked_and_answered(azure: Any, cluster: str) -> No
     shown = {"UseGPUDedicatedVHD": "true", "x-lower": "1", "AKSHTTPCustomFeatures": "A/b"}
     hidden = {"X-Team": "may-be-a-secret", "x-ms-of-our-own": "may-be-a-secret"}
     headers = shown | {"x-ms-client-request-id": "id"} | hidden
-    azure.register_specialised_image()
+    azure.register_specialized_image()
     azure.call("PUT", f"{cluster}/agentPools/logged{V}", body, headers=headers)
     [line] = azure.requests("/agentPools/logged")
     assert set(line) == {

@@ -65,7 +65,7 @@ def test_a_custom_header_reaches_the_put_and_not_the_polls(
     azure: Any, group: str, cluster: str
 ) -> None:
     name = cluster.rpartition("/")[2]
-    azure.register_specialised_image()
+    azure.register_specialized_image()
     azure.aks.agent_pools.begin_create_or_update(
         group,
         name,

@@ -10,7 +10,7 @@ from tests.waiting import TIMEOUT, until
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 NOTHING: list[tuple[str | None, str | None]] = [(None, None)]
-SPECIALISED = {"UseGPUDedicatedVHD": "true"}
+SPECIALIZED = {"UseGPUDedicatedVHD": "true"}
 NAME = "samples-tf-mnist-demo"
 T4 = "Standard_NC8as_T4_v3"
 
@@ -171,11 +171,11 @@ def test_two_plugins_on_one_node_harm_each_other(today: Cluster, pool: str) -> N
     assert condition["status"] == "False"
 
 
-def test_the_specialised_image_brings_its_gpus_and_bears_no_plugin(
+def test_the_specialized_image_brings_its_gpus_and_bears_no_plugin(
     article: Cluster, pool_name: str
 ) -> None:
-    article.azure.register_specialised_image()
-    made = article.put_pool(pool_name, SPECIALISED, vmSize="Standard_NC6")
+    article.azure.register_specialized_image()
+    made = article.put_pool(pool_name, SPECIALIZED, vmSize="Standard_NC6")
     has_gpus(article, pool_name, "1", "1")
     # It is nowhere to be read: headers never come back.
     assert "pecialised" not in str(made)

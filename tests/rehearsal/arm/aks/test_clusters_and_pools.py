@@ -176,8 +176,8 @@ def test_each_version_of_the_api_shows_and_takes_its_own_properties(
 
 
 def test_a_pool_that_is_asked_for_by_its_header_has_the_gpu_image(azure: Any, cluster: str) -> None:
-    """No answer showed the specialised image; the name of the node image does on Azure."""
-    azure.register_specialised_image()
+    """No answer showed the specialized image; the name of the node image does on Azure."""
+    azure.register_specialized_image()
     path, body = f"{cluster}/agentPools/gpu{V}", {"properties": {"vmSize": "Standard_NC6"}}
     made = azure.call("PUT", path, body, headers={"UseGPUDedicatedVHD": "true"})
     assert "gpucontainerd" in made.body["properties"]["nodeImageVersion"]

@@ -12,7 +12,7 @@ from rehearsal.cloud import CloudError
 from tests.rehearsal.conftest import FAST, Azure, new_cluster, wait_until_made
 
 V = "?api-version=2026-08-01"
-SPECIALISED = {"UseGPUDedicatedVHD": "true"}
+SPECIALIZED = {"UseGPUDedicatedVHD": "true"}
 Start = Callable[..., Any]
 
 
@@ -72,8 +72,8 @@ def test_today_takes_what_it_sells(
     assert put(azure_today, cluster_today, name, size).status == 201
 
 
-def test_today_has_no_specialised_image(azure_today: Azure, cluster_today: str) -> None:
-    refused = put(azure_today, cluster_today, "gpu", "Standard_NC8as_T4_v3", SPECIALISED)
+def test_today_has_no_specialized_image(azure_today: Azure, cluster_today: str) -> None:
+    refused = put(azure_today, cluster_today, "gpu", "Standard_NC8as_T4_v3", SPECIALIZED)
     assert refused.status == 400
     assert "2025-01-10" in refused.body["message"]
     assert "UseGPUDedicatedVHD" in refused.body["message"]
@@ -87,14 +87,14 @@ def test_today_refuses_a_cluster_of_them_too(azure_today: Azure, cluster_today: 
     path = f"/resourceGroups/group/providers/Microsoft.ContainerService/managedClusters/other{V}"
     refused = azure_today.call("PUT", path, new_cluster(agentPoolProfiles=[pool]))
     assert (refused.status, refused.body["subcode"]) == (400, "VMSizeNotSupported")
-    refused = azure_today.call("PUT", path, new_cluster(), headers=SPECIALISED)
+    refused = azure_today.call("PUT", path, new_cluster(), headers=SPECIALIZED)
     assert (refused.status, refused.body["subcode"]) == (400, "GPUDedicatedVHDRetired")
     assert azure_today.call("GET", path).status == 404
 
 
 def test_the_article_s_days_take_its_sizes_and_its_image(azure: Azure, cluster: str) -> None:
-    azure.register_specialised_image()
-    assert put(azure, cluster, "gpu", "Standard_NC6", SPECIALISED).status == 201
+    azure.register_specialized_image()
+    assert put(azure, cluster, "gpu", "Standard_NC6", SPECIALIZED).status == 201
     assert put(azure, cluster, "amd", "Standard_NV4as_v4").status == 201
 
 

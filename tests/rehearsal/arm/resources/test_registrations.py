@@ -7,7 +7,7 @@ import pytest
 
 V = "?api-version=2021-07-01"
 FEATURES = "/providers/Microsoft.Features/providers/Microsoft.ContainerService/features"
-SPECIALISED = f"{FEATURES}/GPUDedicatedVHDPreview"
+SPECIALIZED = f"{FEATURES}/GPUDedicatedVHDPreview"
 
 
 def state(reply: Any) -> str:
@@ -28,8 +28,8 @@ def test_a_feature_registers_after_a_while(azure: Any) -> None:
 
 
 def test_a_registration_takes_its_time(slow_azure: Any) -> None:
-    assert state(slow_azure.call("POST", f"{SPECIALISED}/register{V}")) == "Registering"
-    assert state(slow_azure.call("GET", SPECIALISED.lower() + V)) == "Registering"
+    assert state(slow_azure.call("POST", f"{SPECIALIZED}/register{V}")) == "Registering"
+    assert state(slow_azure.call("GET", SPECIALIZED.lower() + V)) == "Registering"
     listed = slow_azure.call("GET", FEATURES + V).body["value"]
     states = {feature["name"].split("/")[1]: feature["properties"]["state"] for feature in listed}
     assert states["GPUDedicatedVHDPreview"] == "Registering"
@@ -45,9 +45,9 @@ def test_asking_again_does_not_begin_anew(
     azure = azure_of(start_cloud(0.03))
 
     def asked_again_until_registered(_: Any) -> bool:
-        return state(azure.call("POST", f"{SPECIALISED}/register{V}")) == "Registered"
+        return state(azure.call("POST", f"{SPECIALIZED}/register{V}")) == "Registered"
 
-    azure.wait(SPECIALISED + V, asked_again_until_registered)
+    azure.wait(SPECIALIZED + V, asked_again_until_registered)
 
 
 def test_a_provider_that_is_registered_says_so_at_once(azure: Any) -> None:
@@ -100,7 +100,7 @@ def test_a_provider_that_is_not_registered_does_nothing(
         )
         assert f"'{namespace}'" in refused.body["error"]["message"]
     # Its features can be seen all the same, and it can be registered.
-    assert azure.call("GET", SPECIALISED + V).status == 200
+    assert azure.call("GET", SPECIALIZED + V).status == 200
     azure.call("POST", provider.replace("?", "/register?"))
     azure.wait(provider, lambda got: got.body["registrationState"] == "Registered")
     assert azure.call("GET", path).status == 200
