@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # file comes to hold the others up.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 
-.PHONY: rehearse rehearse-down article test test-long contract lint bench policy-pack lock pins
+.PHONY: rehearse rehearse-down article test test-long contract lint docs bench policy-pack lock pins
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -45,6 +45,10 @@ lint: .venv/ready
 	for program in examples/*/__main__.py; do $(BIN)/mypy $$program || exit 1; done
 	$(BIN)/lint-imports
 	$(BIN)/python -m engine.actionlint .github/workflows/*.yml
+
+# Makes docs/reference from the code.
+docs: .venv/ready
+	$(BIN)/python -m reference
 
 # Measures, shows the figures, and writes them to build/bench.json.
 bench: .venv/ready

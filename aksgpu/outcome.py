@@ -13,7 +13,7 @@ OK, AGAINST, WRONG_USAGE, NOT_KNOWN, STOPPED = 0, 1, 2, 3, 130
 EXIT_CODES = (
     f"Exit codes: {OK} nothing stands against it; {AGAINST} something does; {WRONG_USAGE} wrong "
     f"options, or no such stack; {NOT_KNOWN} could not find out, or failed itself; {STOPPED} "
-    "interrupted. What is printed names the cause: docs/exit-codes.md."
+    "interrupted. What is printed names the cause: docs/reference/commands.md."
 )
 
 

@@ -11,7 +11,7 @@ from aksgpu.project import stack_files
 from aksgpu.report import finding_text, print_result
 from policies.configuration import expired_in, mistakes_in
 
-_ADVICE = "correct it: docs/policies.md has the rules and their settings"
+_ADVICE = "correct it: docs/reference/rules.md has the rules and their settings"
 
 
 def check(files: Iterable[Path], console: Console) -> int:

@@ -16,7 +16,7 @@ import yaml
 
 _PROJECT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("policies", "catalogue")
-_PAGE = Path("docs", "policies.md")
+_PAGES = (Path("docs", "policies.md"), Path("docs", "reference", "rules.md"))
 _NEEDS = "pulumi-policy"
 # `pulumi policy publish` leaves out what Git would.
 _NOT_PUBLISHED = "venv/\n__pycache__/\n"
@@ -42,8 +42,9 @@ def assemble(place: Path) -> None:
             place / package,
             ignore=shutil.ignore_patterns("__pycache__", "PulumiPolicy.yaml"),
         )
-    (place / "docs").mkdir(exist_ok=True)
-    shutil.copy2(_PROJECT / _PAGE, place / _PAGE)
+    for page in _PAGES:
+        (place / page).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(_PROJECT / page, place / page)
     (place / ".gitignore").write_text(_NOT_PUBLISHED, encoding="utf-8")
     (place / "__main__.py").write_text(_PROGRAM, encoding="utf-8")
     (place / "PulumiPolicy.yaml").write_text(_project_file(), encoding="utf-8")

@@ -36,6 +36,23 @@ _MANAGED_DISK_GIB = {64: 1024, 16: 512, 8: 256, 1: 128}
 LEAST_DEFAULT_EPHEMERAL_GIB = 128
 _MOST_DISK_GIB = 2048
 
+# The families that AKS also runs Azure Linux 3 on, by the list of GPU sizes of its node
+# provisioning (August 2026). The others need Ubuntu.
+AZURE_LINUX_FAMILIES = frozenset(
+    {
+        "NC_A100_v4",
+        "NCads_H100_v5",
+        "NCasT4_v3",
+        "NCv3",
+        "ND_H100_v5",
+        "ND_H200_v5",
+        "NDasrA100_v4",
+        "NDm_A100_v4",
+        "NDv2",
+        "NDv3",
+    }
+)
+
 # Every size of the N-series carries an accelerator; NP's are FPGAs, the others' GPUs.
 _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 

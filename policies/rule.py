@@ -25,7 +25,7 @@ from policies.sdk import LastResults
 from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
 
-PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/policies.md"
+PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/reference/rules.md"
 
 Settings = Mapping[str, Any]
 # What is wrong, in sentences.

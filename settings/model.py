@@ -25,7 +25,9 @@ class ResourceGroup(Section):
     _rules = valid_clusters.RESOURCE_GROUP
 
     existing: bool = False
+    """Whether the group already exists. The stack then uses it and never deletes it."""
     name: str = ""
+    """The group's name. Required with `existing`. Default: `myResourceGroup`."""
 
     @field_validator("name")
     @classmethod
@@ -39,7 +41,9 @@ class Entra(Section):
     _rules = valid_clusters.ENTRA
 
     azure_rbac: bool = False
+    """Whether Azure role assignments decide what users may do in the cluster."""
     admin_group_object_ids: list[str] = []
+    """The object ids of the groups whose members administer the cluster."""
 
 
 class Cluster(Section):
@@ -49,20 +53,42 @@ class Cluster(Section):
     _doubts = valid_clusters.DOUBTS
 
     existing: bool = False
+    """Whether the cluster already exists. The stack then only adds pools to it."""
     name: str = ""
+    """The cluster's name. Required with `existing`. Default: `myAKSCluster`."""
     dns_prefix: str | None = None
+    """The prefix of the API server's host name. It can never change. Default: the cluster's
+    name."""
     kubernetes_version: str = ""
+    """The Kubernetes version of the control plane, and of pools that name none. Default: AKS's
+    own."""
     sku_tier: str = "Free"
+    """The pricing tier of the control plane: `Free`, `Standard` or `Premium`."""
     private: bool = False
+    """Whether the API server has only a private address."""
     authorized_ip_ranges: list[str] = []
+    """The address ranges that can reach the API server. Default: all."""
     oidc_issuer: bool = True
+    """Whether the cluster issues tokens that others can verify."""
     workload_identity: bool = False
+    """Whether pods can use Azure identities. Needs `oidcIssuer`."""
     user_assigned_identity_id: str = ""
+    """The id of the cluster's user-assigned identity. Default: AKS creates a system-assigned
+    one."""
     entra: Entra | None = None
+    """Sign-in with Microsoft Entra. Azure cannot turn it off again."""
     disable_local_accounts: bool = False
+    """Whether users can only sign in with Entra. Needs `entra`. Certificates that were handed out
+    before stay valid until `az aks rotate-certs`."""
     upgrade_channel: str = "none"
+    """Which Kubernetes upgrades AKS does by itself: `none`, `patch`, `stable`, `rapid` or
+    `node-image`."""
     node_os_upgrade_channel: str = "NodeImage"
+    """Which upgrades of the nodes' operating system AKS does by itself: `None`, `Unmanaged`,
+    `SecurityPatch` or `NodeImage`."""
     protect: bool = True
+    """Whether Pulumi refuses to delete or replace the cluster, and to delete a resource group that
+    the stack created."""
 
     @field_validator("name")
     @classmethod
@@ -77,10 +103,16 @@ class Network(Section):
     _doubts = valid_clusters.NETWORK_DOUBTS
 
     mode: str = "overlay"
+    """`overlay`, or `subnet` for pods with addresses of your subnet."""
     subnet_id: str = ""
+    """The id of the nodes' subnet. Required with `mode: subnet`. Default: AKS creates a network."""
     pod_cidr: str | None = None
+    """The address range of pods, with `mode: overlay`. Default: AKS's own."""
     service_cidr: str | None = None
+    """The address range of services. Default: AKS's own."""
     dns_service_ip: str | None = None
+    """The address of the cluster's DNS service, in `serviceCidr`. Set both or neither. Default:
+    AKS's own."""
 
 
 class DevicePlugin(Section):
@@ -89,9 +121,14 @@ class DevicePlugin(Section):
     _rules = valid_clusters.DEVICE_PLUGIN
 
     edition: str = "today"
+    """`today`, or `article` for the DaemonSet of the article of 2020."""
     image: str = ""
+    """The device plugin's image. Default: the edition's."""
     namespace: str = "gpu-resources"
+    """The namespace of the DaemonSets."""
     create_namespace: bool = True
+    """Whether the stack creates the namespace. To change it to false for a namespace that the stack
+    created, first run `pulumi state delete` on the namespace: otherwise Pulumi deletes it."""
 
 
 class SampleJob(Section):
@@ -100,7 +137,9 @@ class SampleJob(Section):
     _rules = valid_clusters.SAMPLE_JOB
 
     enabled: bool = False
+    """Whether the stack runs the sample job."""
     image: str = images.SAMPLE_JOB
+    """The job's image."""
 
 
 class Settings(Section):
@@ -109,17 +148,33 @@ class Settings(Section):
     _rules = valid_clusters.STACK
 
     location: str = "eastus"
+    """The Azure region of all resources of the stack."""
     allow_retired: bool = False
+    """Whether `aksgpu review` accepts new pools with retired sizes or the retired image. The stack
+    is then rehearsed in the era of the article."""
     gpu_stack: Annotated[str, BeforeValidator(as_azure_spells_it)] = "device-plugin"
+    """Who installs driver and device plugin: `device-plugin` (AKS the driver, this stack the
+    plugin), `specialized-image` (the retired image) or `none` (you, for example with NVIDIA's GPU
+    Operator)."""
     tags: dict[str, str] = {}
+    """The tags of all Azure resources of the stack."""
     resource_group: ResourceGroup = ResourceGroup()
+    """The resource group."""
     cluster: Cluster = Cluster()
+    """The cluster."""
     network: Network = Network()
+    """The cluster's network."""
     system_pool: SystemPool = SystemPool()
+    """The first system pool, which is created with the cluster."""
     system_pools: list[SystemNodePool] = []
+    """More system pools, each a resource of its own ([how to replace the first
+    one](../system-pools.md))."""
     gpu_pools: list[GpuPool] = []
+    """The GPU pools."""
     device_plugin: DevicePlugin = DevicePlugin()
+    """NVIDIA's device plugin. It runs on the pools with `gpuStack: device-plugin`."""
     sample_job: SampleJob = SampleJob()
+    """A job that trains a small model on one GPU."""
 
     @field_validator("gpu_stack")
     @classmethod

@@ -97,7 +97,7 @@ def remedy(refusal: Violation, stack: str) -> str:
     """What to do about a broken rule: in the stack file, or in the pack's configuration for it."""
     settings = ", ".join(facts_of(refusal.rule, refusal.pack).settings)
     file = policies_file(Path(), stack).name
-    page = f"docs/policies.md#{refusal.rule}"
+    page = f"docs/reference/rules.md#{refusal.rule}"
     return f"{refusal.remedy} The rule's settings ({settings}) go into {file}: {page}".strip()
 
 

@@ -1,4 +1,7 @@
-"""GPU pools have one of the sizes that are allowed."""
+"""GPU pools have one of the sizes that are allowed.
+
+The rule does nothing until `sizes` is set.
+"""
 
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings

@@ -1,4 +1,7 @@
-"""Clusters are in one of the regions that are allowed."""
+"""Clusters are in one of the regions that are allowed.
+
+The rule does nothing until `regions` is set.
+"""
 
 from pulumi_policy import ResourceValidationArgs
 

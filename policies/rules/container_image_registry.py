@@ -1,4 +1,8 @@
-"""Container images come from a registry that is allowed."""
+"""Container images come from a registry that is allowed.
+
+The rule does nothing until `registries` is set. It knows that `nginx`, `docker.io/nginx` and
+`index.docker.io/library/nginx` are all `docker.io/library/nginx`.
+"""
 
 from pulumi_policy import ResourceValidationArgs
 

@@ -1,4 +1,9 @@
-"""The device plugin cannot land on nodes without GPUs, whatever else is in the cluster."""
+"""The device plugin cannot land on nodes without GPUs, whatever else is in the cluster.
+
+The rule finds device plugins that can run on nodes without GPUs and would exit there: their
+selectors do not ask for GPUs, and the cluster has pools outside this stack or provisions nodes by
+itself.
+"""
 
 from policies.certainty import Certainty, that_are
 from policies.plugin_places import failing

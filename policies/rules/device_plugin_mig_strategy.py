@@ -1,4 +1,8 @@
-"""The device plugin of a MIG pool offers the partitions of its GPUs."""
+"""The device plugin of a MIG pool offers the partitions of its GPUs.
+
+Without a strategy the device plugin offers whole GPUs, not partitions. A setting in a configuration
+file is not seen.
+"""
 
 from policies.plugin_places import without_mig_strategy
 from policies.rule import Settings

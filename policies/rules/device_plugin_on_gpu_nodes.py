@@ -1,4 +1,10 @@
-"""The device plugin stays off the stack's nodes that have no GPUs for it."""
+"""The device plugin stays off the stack's nodes that have no GPUs for it.
+
+On a node without an NVIDIA GPU the device plugin exits, unless `FAIL_ON_INIT_ERROR` is `"false"` or
+the plugin is of 2018; on Windows its image does not start. Its pods restart forever, and an update
+that waits for them fails after ten minutes. A value that a shell sets, or that an init container
+waits for, is not known: `device-plugin-bound-to-pools` reports it.
+"""
 
 from pulumi_policy import EnforcementLevel, Severity
 

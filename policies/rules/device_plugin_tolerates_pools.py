@@ -1,4 +1,11 @@
-"""The device plugin tolerates what the pools that it is for are tainted with."""
+"""The device plugin tolerates what the pools that it is for are tainted with.
+
+A device plugin whose selectors choose a pool, but which does not tolerate the pool's taints, leaves
+the pool's GPUs unschedulable. The rule looks at DaemonSets, the chart `nvidia-device-plugin` and
+the GPU Operator; one that can run there is enough. An operator whose device plugin is switched off
+by the pool's labels (see `one-gpu-stack-owner`) does not count. Windows pools are left to
+`gpu-pool-linux-only`.
+"""
 
 from pulumi_policy import EnforcementLevel, Severity
 

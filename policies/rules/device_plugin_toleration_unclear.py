@@ -1,4 +1,9 @@
-"""A device plugin that may be for a pool does not tolerate what the pool is tainted with."""
+"""A device plugin that may be for a pool does not tolerate what the pool is tainted with.
+
+The rule finds what `device-plugin-tolerates-pools` refuses, where it is not certain that the plugin
+is for the pool. That includes pools without AKS's driver: whoever installs the driver may bring the
+plugin too.
+"""
 
 from policies.certainty import Certainty, that_are
 from policies.plugin_places import repelled

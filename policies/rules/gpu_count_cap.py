@@ -1,4 +1,8 @@
-"""A stack can have no more GPUs than it may, counted as if every pool were scaled to its most."""
+"""A stack can have no more GPUs than it may, counted as if every pool were scaled to its most.
+
+Autoscaled pools count with `maxCount`, the others with `count`. Sizes with an unknown number of
+GPUs are reported and not counted. The rule does nothing until `gpus` is set.
+"""
 
 from fractions import Fraction
 

@@ -1,4 +1,12 @@
-"""The specialized GPU image is retired: so is every way to ask for it, and a tag of its days."""
+"""The specialized GPU image is retired: so is every way to ask for it, and a tag of its days.
+
+Azure retired the image on 2025-01-10. The rule finds the custom headers `UseGPUDedicatedVHD` and
+`AKSHTTPCustomFeatures` with the image's feature, on pools and clusters, and the registration of the
+feature `GPUDedicatedVHDPreview`, alone or among the `features` of the classic provider's
+`ResourceProviderRegistration` (`registered: false` passes). It also finds the tag
+`SkipGPUDriverInstall`, which AKS has ignored since 2025-08-14: use `gpuProfile.driver: None`
+instead.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,8 @@
-"""Only some GPUs can be cut into several: those with MIG."""
+"""Only some GPUs can be cut into several: those with MIG.
+
+The rule also finds profiles that do not exist, and sizes of which the table does not know whether
+they have MIG.
+"""
 
 from catalogue.mig import PROFILES
 from catalogue.sizes import find

@@ -1,4 +1,10 @@
-"""GPU nodes that Karpenter makes have a limit, and sizes that the rules on sizes can judge."""
+"""GPU nodes that Karpenter makes have a limit, and sizes that the rules on sizes can judge.
+
+Karpenter's `NodePool` is how node auto-provisioning and AKS Automatic create nodes. Named sizes and
+taints of a `NodePool`, and the size of a KAITO `Workspace`, are also judged by `gpu-size-unknown`,
+`gpu-size-retired`, `gpu-pool-tainted` and `allowed-gpu-sizes`. The NodePools that AKS itself
+creates are not seen; they have no GPUs.
+"""
 
 from pulumi_policy import ResourceValidationArgs
 

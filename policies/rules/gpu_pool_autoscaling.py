@@ -1,4 +1,8 @@
-"""GPU pools are scaled by AKS: idle GPUs cost as much as busy ones."""
+"""GPU pools are scaled by AKS: idle GPUs cost as much as busy ones.
+
+The rule also finds autoscaled pools without `minCount` or `maxCount`. Pools with AKS-managed GPUs
+cannot be autoscaled and pass.
+"""
 
 from policies.gpu_requests import has_managed_gpus
 from policies.pools import Pool

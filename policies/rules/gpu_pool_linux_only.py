@@ -1,4 +1,7 @@
-"""GPU pools run Linux: NVIDIA's device plugin, and so this project, knows no other system."""
+"""GPU pools run Linux: NVIDIA's device plugin, and so this project, knows no other system.
+
+NVIDIA's device plugin runs on Linux only.
+"""
 
 from pulumi_policy import EnforcementLevel, Severity
 

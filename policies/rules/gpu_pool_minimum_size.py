@@ -1,4 +1,9 @@
-"""GPU pools have machines that are worth their trouble: whole GPUs, with enough memory."""
+"""GPU pools have machines that are worth their trouble: whole GPUs, with enough memory.
+
+A size is below the floor if it has fewer GPUs, or less memory on each. vCPUs and the memory of the
+VM do not count. Sizes that the pack does not know are reported by `gpu-size-unknown`, and retired
+ones by `gpu-size-retired`.
+"""
 
 from fractions import Fraction
 

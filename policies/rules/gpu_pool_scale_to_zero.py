@@ -1,4 +1,7 @@
-"""Outside of production, GPU pools have no nodes while nobody uses them."""
+"""Outside of production, GPU pools have no nodes while nobody uses them.
+
+The rule finds autoscaled pools with a `minCount` above 0.
+"""
 
 from pulumi_policy import ResourceValidationArgs, Severity
 

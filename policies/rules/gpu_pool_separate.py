@@ -1,4 +1,9 @@
-"""GPU pools stand by themselves: not inline in the cluster, and not for the system's own pods."""
+"""GPU pools stand by themselves: not inline in the cluster, and not for the system's own pods.
+
+A change of an inline pool is a change of the cluster. A pool of mode System runs the cluster's own
+pods and cannot scale to zero. A refresh adds separate pools to the cluster's list; they do not
+count as inline.
+"""
 
 from policies.gpu_nodes import StackPool, pools_in
 from policies.rule import Settings

@@ -1,4 +1,9 @@
-"""GPU pools keep away what has no use for a GPU."""
+"""GPU pools keep away what has no use for a GPU.
+
+A taint with the effect `NoSchedule` or `NoExecute` is enough, also in `nodeInitializationTaints`.
+The taint of spot nodes does not count, since it is about their price. If the whole cluster is for
+GPUs, turn the rule off for its stack.
+"""
 
 from catalogue.nodes import GPU_TAINT, SPOT_TAINT
 from policies.pools import Pool

@@ -1,4 +1,9 @@
-"""Sizes that Azure has retired cannot be had any more."""
+"""Sizes that Azure has retired cannot be had any more.
+
+The finding has the day of the retirement and the size to move to. The pack cannot see whether the
+pool already exists, so the rule only advises: an existing stack must still take changes. `aksgpu
+review` can see it, and refuses new pools.
+"""
 
 from pulumi_policy import Severity
 

@@ -1,4 +1,7 @@
-"""GPU sizes are in the pack's table: of others the rules know too little to judge them."""
+"""GPU sizes are in the pack's table: of others the rules know too little to judge them.
+
+The other rules on sizes pass what the table does not know.
+"""
 
 from catalogue.sizes import find
 from policies.pools import Pool

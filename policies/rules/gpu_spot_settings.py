@@ -1,4 +1,8 @@
-"""Spot pools of GPUs: no surge, and evicted nodes go."""
+"""Spot pools of GPUs: no surge, and evicted nodes go.
+
+AKS refuses a surge on spot pools. Evicted nodes that are only deallocated keep their disks and
+their quota.
+"""
 
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings

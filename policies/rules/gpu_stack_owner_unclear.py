@@ -1,4 +1,8 @@
-"""Driver and device plugin of a GPU pool may have two owners, or none."""
+"""Driver and device plugin of a GPU pool may have two owners, or none.
+
+The rule finds pools for which `one-gpu-stack-owner` is not certain, and pools without a driver
+(`driver: None`, or a size for which AKS has none) if nothing in the stack installs one.
+"""
 
 from pulumi_policy import Severity
 

@@ -1,4 +1,9 @@
-"""Nodes of GPU pools encrypt their disks and caches where they are: on the host."""
+"""Nodes of GPU pools encrypt their disks and caches where they are: on the host.
+
+Without it, temporary disks and caches are not encrypted. It is fixed when the pool is created. The
+subscription needs the feature: `az feature register --namespace Microsoft.Compute --name
+EncryptionAtHost`.
+"""
 
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings

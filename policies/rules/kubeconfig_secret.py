@@ -1,7 +1,14 @@
 """A kubeconfig with credentials is a secret, wherever it goes.
 
-The engine tells a validation no longer which values are secrets; a remediation still sees it. So
-what only has to be marked is marked, and what would lie open all the same is refused.
+Any property is marked whose text is a kubeconfig with a key, a token or a password, also in base64,
+and so is the kubeconfig of a Kubernetes provider that is not known yet. A kubeconfig in a ConfigMap
+or in a container's environment is refused even if it is a secret. A template of a kubeconfig is
+marked and not refused: `token: ${TOKEN}`, `{{ ... }}`, `<...>`, `__TOKEN__`, `%TOKEN%`, `$TOKEN`,
+`REDACTED`, `YOUR_TOKEN`.
+
+Validation policies cannot see which values are secret; only remediations can. So at the levels
+`mandatory` and `advisory` the rule marks nothing, and judges only ConfigMaps and environments. At
+no level does it see stack outputs, results of functions, or the path of a file.
 """
 
 from collections.abc import Iterator, Mapping

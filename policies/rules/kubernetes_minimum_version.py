@@ -1,4 +1,9 @@
-"""Kubernetes has a version that AKS still has, by its table of versions."""
+"""Kubernetes has a version that AKS still has, by its table of versions.
+
+The default is the oldest version that AKS supports, long-term support included. An existing cluster
+with an older version must still take changes, so the rule only advises. A version that is left out
+passes: AKS chooses one.
+"""
 
 from pulumi_policy import ResourceValidationArgs
 

@@ -1,4 +1,17 @@
-"""Driver and device plugin of a GPU pool are brought by one only."""
+"""Driver and device plugin of a GPU pool are brought by one only.
+
+The device plugin comes from the specialized image, from AKS-managed GPUs, from a DaemonSet, from
+the chart `nvidia-device-plugin`, or from the GPU Operator. The driver comes from AKS (except on the
+few sizes for which it has none), from the specialized image, or from the GPU Operator. Two device
+plugins on a node make its GPUs disappear.
+
+A DaemonSet is a device plugin by its image. Whether it can run on a pool depends on its node
+selector, its required node affinity and its tolerations. The GPU Operator leaves out what a pool's
+`nodeLabels` set to `"false"`: everything by `nvidia.com/gpu.deploy.operands`, the device plugin by
+`nvidia.com/gpu.deploy.device-plugin`, the driver by `nvidia.com/gpu.deploy.driver`.
+
+Pools with AMD GPUs are not judged.
+"""
 
 from pulumi_policy import EnforcementLevel, Severity
 

@@ -1,3 +1,11 @@
+"""The pack's configuration is visible: exceptions, switched-off rules, changed settings.
+
+The rule lists resources that are excepted, rules that are switched off or lowered, and settings
+other than the pack's own, each with its reason. It also lists what has no effect: names of rules
+that do not exist, and exceptions that have expired. It cannot be switched off, also not by `"all":
+"disabled"`, and takes no exceptions.
+"""
+
 import json
 from collections.abc import Iterator
 

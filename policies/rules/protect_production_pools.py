@@ -1,4 +1,8 @@
-"""GPU pools in production are protected: their capacity may not be there when they come back."""
+"""GPU pools in production are protected: their capacity may not be there when they come back.
+
+A deleted pool gives back GPUs that may not be available again. For an inline pool, protect its
+cluster.
+"""
 
 from pulumi_policy import ResourceValidationArgs
 

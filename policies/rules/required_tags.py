@@ -1,4 +1,7 @@
-"""Clusters and pools say whose they are, by the tags that are required."""
+"""Clusters and pools say whose they are, by the tags that are required.
+
+The rule judges clusters and separate pools. It does nothing until `tags` is set.
+"""
 
 from pulumi_policy import ResourceValidationArgs, Severity
 

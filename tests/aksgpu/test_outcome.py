@@ -18,7 +18,6 @@ from rehearsal.cloud import CloudError
 from settings.stack_file import NoStackFileError, StackFileError
 from tests.bench import ROOT
 
-PAGE = ROOT / "docs" / "exit-codes.md"
 COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review", "policies")
 
 
@@ -52,17 +51,6 @@ def test_each_cause_has_a_word_of_its_own() -> None:
 def test_the_first_of_several_causes_counts(causes: list[Cause], comes_to: Cause) -> None:
     assert verdict(causes) is comes_to
     assert verdict([cause for cause in causes if not cause.is_problem], Cause.READY) is Cause.READY
-
-
-def test_the_page_names_every_cause_in_the_order_that_counts() -> None:
-    rows = [
-        [cell.strip(" `") for cell in line.split("|")]
-        for line in PAGE.read_text().splitlines()
-        if line.startswith("| `")
-    ]
-    assert [(row[1], row[2]) for row in rows] == [
-        (cause.word, str(cause.exit_code)) for cause in Cause
-    ]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

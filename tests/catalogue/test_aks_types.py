@@ -11,8 +11,8 @@ from azure.mgmt.containerservice import ContainerServiceClient
 from aks_preview.aks_types import object_shape
 from catalogue import aks_types
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
+from reference.aks_preview import kind_of
 from rehearsal.arm.aks import fields
-from tests.shapes import kind_of
 
 HEADER = ("type", "field", "kind")
 # The bodies of requests, with whatever stands in them.

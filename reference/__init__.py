@@ -1,0 +1,1 @@
+"""Makes the reference pages in docs/reference from the code."""

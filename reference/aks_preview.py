@@ -1,0 +1,78 @@
+"""The page of aks-preview's properties and settings."""
+
+from collections.abc import Iterator
+
+from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
+from aks_preview.configuration import SETTINGS
+from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES
+from provider_kit.shapes import Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
+from reference.markdown import code, sections, table
+
+_INTRODUCTION = """\
+[The provider aks-preview](../aks-preview.md) has three resources. "Replaces" means that a change of
+the property deletes the resource and creates it again."""
+_HEAD = ("property", "type", "a change")
+
+
+def page() -> str:
+    return sections(
+        "aks-preview: resources and settings",
+        _INTRODUCTION,
+        *(f"## {known.name}\n\n{table(_HEAD, _properties(known))}" for known in AKS_TYPES.values()),
+        f"## FeatureRegistration\n\n{table(_HEAD, _feature())}",
+        f"## Settings\n\n{table(('setting', 'environment', 'meaning'), _settings())}",
+    )
+
+
+def kind_of(shape: Shape) -> str:
+    """What the page calls a shape."""
+    match shape:
+        case Scalar(kind=kind):
+            return kind
+        case ListOf(item):
+            return f"list of {kind_of(item)}"
+        case MapOf(value):
+            return f"map of {kind_of(value)}"
+        case ObjectOf(name=name):
+            return name
+        case Anything():
+            return "anything"
+
+
+def _properties(aks_type: AksType) -> Iterator[tuple[str, str, str]]:
+    for name, shape in sorted(aks_type.inputs.fields.items()):
+        required = ", required" if name in aks_type.inputs.required else ""
+        yield code(name), f"{kind_of(shape)}{required}", _effect(aks_type, name)
+
+
+def _effect(aks_type: AksType, name: str) -> str:
+    if name == REPLACE_ON_HEADERS:
+        return "nothing: it decides what a change of the headers does"
+    if name == HEADERS:
+        asked = f"; with `{REPLACE_ON_HEADERS}` **replaces**"
+        return "updates" + (asked if REPLACE_ON_HEADERS in aks_type.own else "")
+    if name in aks_type.replaces:
+        return f"**replaces**: {aks_type.replaces[name]}"
+    parts = [path for path in aks_type.replaces if path.startswith(f"{name}.")]
+    return "; ".join(
+        ["updates", *(f"`{path}` **replaces**: {aks_type.replaces[path]}" for path in parts)]
+    )
+
+
+def _feature() -> Iterator[tuple[str, str, str]]:
+    for name, shape in sorted(FEATURE_INPUTS.fields.items()):
+        required = ", required" if name in FEATURE_INPUTS.required else ""
+        replaces = FEATURE_REPLACES.get(name)
+        yield (
+            code(name),
+            f"{kind_of(shape)}{required}",
+            f"**replaces**: {replaces}" if replaces else "updates",
+        )
+
+
+def _settings() -> Iterator[tuple[str, str, str]]:
+    for name, setting in SETTINGS.items():
+        variables = ", ".join(map(code, setting.variables)) or "none"
+        default = f" Default: `{setting.default}`." if setting.default else ""
+        secret = " A secret." if setting.is_secret else ""
+        yield code(name), variables, f"{setting.description}{secret}{default}"

@@ -1,0 +1,91 @@
+"""Descriptions in the code: a class's docstring, and a docstring below each of its attributes.
+
+They are read from the source, since Python forgets docstrings of attributes.
+"""
+
+import ast
+import inspect
+import re
+from dataclasses import dataclass
+from functools import cache
+from textwrap import dedent
+
+# How a docstring says what a value left out comes to, where the default itself does not say it.
+_DEFAULT = re.compile(r"(?:^| )Default: (?P<default>.+?)\.(?= |$)")
+
+
+class MissingDocstringError(Exception):
+    """An attribute that users set or read has no docstring."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """An attribute as its class declares it."""
+
+    annotation: str
+    description: str
+
+    @property
+    def default(self) -> str:
+        """What the description says of the default."""
+        found = _DEFAULT.search(self.description)
+        return found["default"] if found else ""
+
+    @property
+    def meaning(self) -> str:
+        """The description without what it says of the default."""
+        return _DEFAULT.sub("", self.description).strip()
+
+
+@cache
+def attributes(kind: type) -> dict[str, Attribute]:
+    """All annotated attributes of a class and of those that it inherits from, by name."""
+    found: dict[str, Attribute] = {}
+    for base in reversed(kind.__mro__):
+        if base.__module__.partition(".")[0] == kind.__module__.partition(".")[0]:
+            found.update(_own(base))
+    return found
+
+
+def described(kind: type, name: str) -> Attribute:
+    """An attribute that has to have a docstring."""
+    attribute = attributes(kind)[name]
+    if not attribute.description:
+        raise MissingDocstringError(f"{kind.__module__}.{kind.__name__}.{name} has no docstring")
+    return attribute
+
+
+def summary(kind: object) -> str:
+    """A docstring, its paragraphs in a line each."""
+    return flat(inspect.getdoc(kind) or "")
+
+
+def flat(text: str) -> str:
+    """A text with its paragraphs in a line each."""
+    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
+
+
+def _own(kind: type) -> dict[str, Attribute]:
+    [definition] = ast.parse(dedent(inspect.getsource(kind))).body
+    assert isinstance(definition, ast.ClassDef)  # noqa: S101 (that is how a class is written)
+    found = {}
+    for statement, after in zip(definition.body, [*definition.body[1:], None], strict=True):
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation):
+                found[name] = Attribute(ast.unparse(annotation), flat(_text(after)))
+            case ast.FunctionDef(name=name, returns=annotation) if _is_property(statement):
+                written = ast.unparse(annotation) if annotation else ""
+                found[name] = Attribute(written, flat(ast.get_docstring(statement) or ""))
+    return {name: attribute for name, attribute in found.items() if not name.startswith("_")}
+
+
+def _text(statement: ast.stmt | None) -> str:
+    match statement:
+        case ast.Expr(value=ast.Constant(value=str(text))):
+            return text
+    return ""
+
+
+def _is_property(function: ast.FunctionDef) -> bool:
+    names = {ast.unparse(decorator).rpartition(".")[2] for decorator in function.decorator_list}
+    return bool(names & {"property", "cached_property"})

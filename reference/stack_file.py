@@ -1,0 +1,99 @@
+"""The page of the stack file: every key."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from reference.docstrings import described, summary
+from reference.markdown import code, sections, table
+from settings import Settings
+from settings.section import Section
+
+_INTRODUCTION = """\
+A stack file, `Pulumi.NAME.yaml`, describes a stack. Each key below begins with `aks-gpu:`; the file
+[Pulumi.prod.yaml](../../Pulumi.prod.yaml) shows many of them. For example:
+
+    config:
+      aks-gpu:location: westeurope
+      aks-gpu:cluster:
+        name: team
+      aks-gpu:gpuPools:
+        - name: training
+          vmSize: Standard_NC24ads_A100_v4
+          minCount: 0
+          maxCount: 4
+          count: 0
+          spot: true
+        - name: notebooks
+          vmSize: Standard_NC24ads_A100_v4
+          migProfile: MIG1g
+
+Mistakes are reported together, each with its key, line and column, before anything is created.
+`aksgpu preflight` reports them without running the program. Headers, labels, taints, tags, images,
+address ranges and addresses can be secrets (`pulumi config set --secret`); other keys cannot.
+What a key that you remove does to Azure:
+[which keys Azure keeps](../decisions/0029-what-is-taken-out.md)."""
+
+_WORDS = {str: "string", int: "number", float: "number", bool: "boolean"}
+
+
+def page() -> str:
+    return sections("Stack file", _INTRODUCTION, "## All keys", _keys(Settings, ""), *_parts())
+
+
+def _parts() -> Iterator[str]:
+    for field in Settings.model_fields.values():
+        for section in _sections_in(field.annotation):
+            yield from _part(str(field.alias), section)
+
+
+def _part(key: str, section: type[Section]) -> Iterator[str]:
+    yield f"## {key}"
+    yield summary(section)
+    yield _keys(section, f"{key}.")
+    for field in section.model_fields.values():
+        for part in _sections_in(field.annotation):
+            yield from _part(f"{key}.{field.alias}", part)
+
+
+def _keys(section: type[Section], path: str) -> str:
+    return table(
+        ("key", "type", "default", "meaning"),
+        (_key(section, path, name, field) for name, field in section.model_fields.items()),
+    )
+
+
+def _key(
+    section: type[Section], path: str, name: str, field: FieldInfo
+) -> tuple[str, str, str, str]:
+    key = described(section, name)
+    parts = _sections_in(field.annotation)
+    anchor = f"{path}{field.alias}".lower().replace(".", "")
+    meaning = f"{key.meaning} [Its keys](#{anchor})" if parts else key.meaning
+    return code(field.alias), _type(field.annotation), key.default or _default(field), meaning
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "**required**"
+    if field.default in (None, "", [], {}) or isinstance(field.default, Section):
+        return "none"
+    return code(json.dumps(field.default).strip('"'))
+
+
+def _type(annotation: Any) -> str:
+    kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+    if get_origin(annotation) is list:
+        return f"list of {_type(kinds[0])}s"
+    if get_origin(annotation) is dict:
+        return f"map of {_type(kinds[1])}s"
+    if kinds:
+        return _type(kinds[0])
+    return _WORDS.get(annotation, "map")
+
+
+def _sections_in(annotation: Any) -> list[type[Section]]:
+    kinds = [annotation, *get_args(annotation)]
+    return [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Section)]
