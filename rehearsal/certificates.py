@@ -16,7 +16,7 @@ from rehearsal.files import write_whole
 HOSTNAME = "localhost"
 ADDRESS = "127.0.0.1"
 AUTHORITY_DAYS = 3650
-# How far a clock may be put back under what runs.
+# How far the clock may be set back while a server runs.
 CLOCK_DAYS = 30
 
 
@@ -43,7 +43,7 @@ class Authority:
     def issue(
         self, name: x509.Name, days: int, *, is_client: bool = False, hosts: Sequence[str] = ()
     ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-        """Issues a certificate for a client, or for a server of the given hosts, or for both."""
+        """Issues a certificate for a client, for a server with the given host names, or both."""
         key = ec.generate_private_key(ec.SECP256R1())
         usages = [ExtendedKeyUsageOID.CLIENT_AUTH] * is_client
         usages += [ExtendedKeyUsageOID.SERVER_AUTH] * bool(hosts)
@@ -69,14 +69,14 @@ def subject(common_name: str, organization: str = "") -> x509.Name:
 
 
 def load_pair(certificate: Path, key: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
-    """Returns a certificate and its key. Raises ValueError where they are none, or no pair."""
+    """Returns a certificate and its key. Raises ValueError if they are invalid or do not match."""
     loaded = serialization.load_pem_private_key(key.read_bytes(), None)
-    made = x509.load_pem_x509_certificate(certificate.read_bytes())
+    leaf = x509.load_pem_x509_certificate(certificate.read_bytes())
     if not isinstance(loaded, ec.EllipticCurvePrivateKey):
         raise ValueError(f"{key} is not an elliptic-curve key.")  # noqa: TRY004 (one kind of error)
-    if loaded.public_key() != made.public_key():
+    if loaded.public_key() != leaf.public_key():
         raise ValueError(f"{key} is not the key of {certificate}.")
-    return made, loaded
+    return leaf, loaded
 
 
 def write_certificate(path: Path, certificate: x509.Certificate) -> None:
@@ -119,7 +119,7 @@ def _builder(
         .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        # What runs when a clock is put back must not find it not yet valid.
+        # So that it stays valid when the clock is set back.
         .not_valid_before(now - datetime.timedelta(days=CLOCK_DAYS))
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(constraints, critical=True)

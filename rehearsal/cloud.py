@@ -1,7 +1,7 @@
-"""The rehearsal cloud from outside: start it, find it, stop it, take it away.
+"""Starts, finds, inspects, stops and removes a rehearsal cloud.
 
-Whether a server runs is decided by the lock of its home, not by an answer: one that is busy, or
-still starting, runs as well.
+The lock of a home decides whether its server runs, not an HTTP answer: a server that is busy or
+still starting runs too.
 """
 
 import contextlib
@@ -31,16 +31,16 @@ from rehearsal.files import read_json, read_record, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 from rehearsal.server_lock import POLL_SECONDS, ServerLock, holder, is_held
 
-# Existing clusters come back before the server answers.
+# The server answers once its existing clusters are back.
 START_SECONDS = 150.0
-# An orderly end, with all clusters; and one that nobody asks for.
+# SIGTERM lets the server end its clusters first; SIGKILL follows if it does not.
 STOP_SECONDS = {signal.SIGTERM: 20.0, signal.SIGKILL: 10.0}
 ANSWER_SECONDS = 3.0
-# How long a server that has started may be busy with other things.
+# How long a started server may be too busy to answer.
 BUSY_SECONDS = 30.0
 TAIL_LINES = 20
 CLEARING_ATTEMPTS = 20
-# The folder of the stand-in that signs in to clusters with Entra.
+# The folder of the stand-in for `kubelogin`, which signs in to clusters with Entra.
 KUBELOGIN = Path(__file__).resolve().parent / "stand_ins" / "kubelogin"
 PLUG_INS = KUBELOGIN.with_name("plug_ins")
 
@@ -49,12 +49,12 @@ Say = Callable[[str], None]
 
 
 class CloudError(Exception):
-    """The rehearsal cloud does not start or stop."""
+    """The rehearsal cloud cannot be started, stopped or removed."""
 
 
 @dataclass(frozen=True)
 class Cloud:
-    """A running rehearsal cloud, and what a client needs to sign in to it."""
+    """A running rehearsal cloud, with the address and credentials that a client needs."""
 
     home: Path
     url: str
@@ -73,8 +73,8 @@ class Cloud:
         return Home(self.home).ca_certificate
 
     def environment(self) -> dict[str, str]:
-        """Returns the variables that azure-native, the Azure SDKs and other tools read."""
-        # Who works on the article's Azure judges as of the article's days.
+        """Returns the environment variables that azure-native, the Azure SDKs and az read."""
+        # In the article's era, clients date retirements by the article's day too.
         today = {TODAY_VARIABLE: str(self.era.day)} if self.era is Era.ARTICLE else {}
         return {
             **today,
@@ -87,7 +87,7 @@ class Cloud:
             "AZURE_TENANT_ID": self.tenant,
             "AZURE_CLIENT_ID": self.client_id,
             "AZURE_CLIENT_SECRET": self.client_secret,
-            # Of kubelogin, which would ask a person otherwise.
+            # Without it, kubelogin asks for an interactive login.
             "AAD_LOGIN_METHOD": "spn",
             "SSL_CERT_FILE": str(self.ca_bundle),
             "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
@@ -95,38 +95,39 @@ class Cloud:
         }
 
     def on_path(self, path: str) -> str:
-        """A PATH made from `path` on which what plays another program here comes first.
+        """Returns `path` with the stand-ins for kubelogin and the Pulumi plug-ins in front.
 
-        That is the `kubelogin` that signs in, and the plug-ins, for programs that name none.
+        The plug-ins are there for programs whose Pulumi.yaml does not name any.
         """
         return os.pathsep.join([str(KUBELOGIN), str(PLUG_INS), path])
 
     def offer(self, script: Mapping[str, Any]) -> None:
-        """Sets what this cloud does not offer, from the next request on.
+        """Writes offers.json: the sizes, quota and versions that the subscription lacks.
 
-        For the keys see rehearsal/arm/offer_script.py. An empty script offers everything again.
+        It applies from the next request on; an empty script offers everything again. For the keys
+        see rehearsal/arm/offer_script.py.
         """
         write_json(Home(self.home).offers, dict(script))
 
 
 @dataclass(frozen=True)
-class _Wishes:
-    """What a cloud shall be started with."""
+class _Options:
+    """The options that `start` was called with."""
 
     era: str
-    # None: whatever it was started with before.
+    # None: the value of the last start.
     time_scale: float | None
-    # None: they are not needed.
+    # None: control planes are not needed.
     kubernetes: Path | None
 
-    def missed_by(self, record: ServerRecord) -> str | None:
-        """Why a server does not do, if it does not."""
+    def mismatch(self, record: ServerRecord) -> str | None:
+        """Returns how a running server differs from these options; None if it does not."""
         if record.code != fingerprint():
             return "runs with another version of the code"
         if self.time_scale not in (None, record.time_scale):
             return f"runs at the time scale {record.time_scale:g}"
         if self.kubernetes is not None and str(self.kubernetes) != record.kubernetes:
-            return "runs with other binaries of Kubernetes, or with none"
+            return "runs with other Kubernetes binaries, or with none"
         return None
 
 
@@ -139,69 +140,70 @@ def start(
 ) -> Cloud:
     """Returns the cloud of this home: the running one, or a new one once it answers.
 
-    `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it clusters have
-    control planes, and those that the home holds are back when this returns. A server that is
-    starting is waited for. One that is another than is wished is ended and started again, with all
-    that it has; only for another era CloudError is raised.
+    `kubernetes` is a folder with the binaries of Kubernetes, etcd and kwok. With it, clusters get
+    control planes, and the existing clusters are back when this returns. Waits for a server that
+    is still starting. Restarts a server that runs with other options; its state is kept. Raises
+    CloudError if the server runs in another era.
     """
     refuse_other_systems()
     files = Home(home.resolve())
-    wishes = _Wishes(era, time_scale, kubernetes.resolve() if kubernetes else None)
+    options = _Options(era, time_scale, kubernetes.resolve() if kubernetes else None)
     while True:
         files.make()
-        # The home may be taken away at this moment.
+        # Another process may remove the home at this moment.
         with contextlib.suppress(FileNotFoundError):
             if lock := ServerLock.take(files.server_lock):
-                return _launch(files, lock, wishes)
-            if cloud := _fitting(files, wishes, say):
+                return _launch(files, lock, options)
+            if cloud := _reusable(files, options, say):
                 return cloud
 
 
 def refuse_other_systems() -> None:
-    """To be asked before anything is made ready for a rehearsal."""
+    """Raises CloudError unless this is Linux. Call it before any set-up for a rehearsal."""
     if sys.platform != "linux":
         raise CloudError(
-            "The rehearsal works on Linux only. Elsewhere, use it in a container, in a virtual "
-            "machine, or in the Windows Subsystem for Linux."
+            "The rehearsal runs on Linux only. Elsewhere, use a Linux container, a virtual "
+            "machine, or the Windows Subsystem for Linux."
         )
 
 
-def _fitting(files: Home, wishes: _Wishes, say: Say) -> Cloud | None:
-    """The running cloud, if it does; else its server has ended when this returns."""
+def _reusable(files: Home, options: _Options, say: Say) -> Cloud | None:
+    """Returns the running cloud if it matches the options; otherwise stops it, returns None."""
     began = time.monotonic()
     while is_held(files.server_lock):
-        found = _found(files)
-        if found is None:
-            # One that has written its record has started, and is only busy.
+        running = _running(files)
+        if running is None:
+            # A server that has written its record has started and is only busy.
             record = read_record(files.server, ServerRecord)
             has_started = record is not None and record.pid == holder(files.server_lock)
             if time.monotonic() - began > (BUSY_SECONDS if has_started else START_SECONDS):
                 raise CloudError(
-                    f"The rehearsal's server, process {_holder(files)}, does not answer. Run "
-                    "`aksgpu stop`, which ends it and keeps all that it has, and try again."
+                    f"The rehearsal's server (process {_holder(files)}) does not answer. Run "
+                    "`aksgpu stop`, which ends it and keeps its state, then try again."
                 )
             time.sleep(POLL_SECONDS)
             continue
-        cloud, record = found
-        if record.era != wishes.era:
+        cloud, record = running
+        if record.era != options.era:
             raise CloudError(
-                f"The cloud of {files.path} runs in the era `{record.era}`, not `{wishes.era}`."
+                f"The rehearsal cloud in {files.path} runs in the era `{record.era}`, not "
+                f"`{options.era}`. Use another folder, or run `make rehearse-down` first."
             )
-        missed = wishes.missed_by(record)
-        if missed is None:
+        mismatch = options.mismatch(record)
+        if mismatch is None:
             return cloud
-        say(f"The rehearsal's server {missed}: it is started again, with all that it has.")
+        say(f"The rehearsal's server {mismatch}. Restarting it; its state is kept.")
         stop(files.path)
     return None
 
 
 def find(home: Path) -> Cloud | None:
     """Returns the cloud of this home, if it runs and answers."""
-    found = _found(Home(home.resolve()))
-    return found[0] if found else None
+    running = _running(Home(home.resolve()))
+    return running[0] if running else None
 
 
-def _found(files: Home) -> tuple[Cloud, ServerRecord] | None:
+def _running(files: Home) -> tuple[Cloud, ServerRecord] | None:
     record = read_record(files.server, ServerRecord)
     principal = read_record(files.principal, Principal)
     if record is None or principal is None or not is_held(files.server_lock):
@@ -225,37 +227,37 @@ def _found(files: Home) -> tuple[Cloud, ServerRecord] | None:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What there is of a rehearsal, whatever state it is in."""
+class Status:
+    """The status of a rehearsal cloud, whether it runs or not."""
 
-    # `silent` is a server that is starting, or too busy to answer.
+    # `silent`: the server is starting, or too busy to answer.
     server: Literal["running", "silent", "stopped"]
     pid: int | None
-    # As the running server has written it.
+    # None unless the server answers.
     record: ServerRecord | None
-    # Each with `name`, `group` and `controlPlane`; all that the server says of them, if it does.
+    # Each has `name`, `group` and `controlPlane`, and more if the server answers.
     clusters: list[dict[str, Any]]
     memory_mib: int | None
-    # What is wrong with the scripts that lie in the home.
+    # What is wrong with faults.json and offers.json.
     complaints: list[str]
 
 
-def look(home: Path) -> Seen:
-    """Returns what there is in a home; nothing is started or changed."""
+def status_of(home: Path) -> Status:
+    """Returns the status of the cloud in a home. Starts and changes nothing."""
     files = Home(home.resolve())
-    found, pid = _found(files), _holder(files)
-    record = found[1] if found else None
-    said = (_asked(files, record, OVERVIEW) if record else None) or {}
-    state: Literal["running", "silent", "stopped"] = "running" if found else "stopped"
-    if not found and is_held(files.server_lock):
-        state = "silent"
-    clusters = said.get("clusters", _stored_clusters(files, state))
+    running, pid = _running(files), _holder(files)
+    record = running[1] if running else None
+    overview = (_get(files, record, OVERVIEW) if record else None) or {}
+    server: Literal["running", "silent", "stopped"] = "running" if running else "stopped"
+    if not running and is_held(files.server_lock):
+        server = "silent"
+    clusters = overview.get("clusters", _stored_clusters(files, server))
     memory = used([pid, *recorded(records(files.kubernetes))]) if pid else None
-    return Seen(state, pid, record, clusters, memory, said.get("complaints", []))
+    return Status(server, pid, record, clusters, memory, overview.get("complaints", []))
 
 
-def _stored_clusters(files: Home, state: str) -> list[dict[str, Any]]:
-    """The clusters by the state itself, where no server says more."""
+def _stored_clusters(files: Home, server: str) -> list[dict[str, Any]]:
+    """Reads the clusters from arm.sqlite, for when no server answers."""
     address = f"{files.database.as_uri()}?mode=ro"
     statement = "SELECT id FROM resources WHERE type LIKE '%/managedClusters' ORDER BY sequence"
     try:
@@ -263,12 +265,12 @@ def _stored_clusters(files: Home, state: str) -> list[dict[str, Any]]:
             ids = [str(row[0]).split("/") for row in database.execute(statement)]
     except sqlite3.Error:
         return []
-    known = "unknown" if state == "silent" else "stopped"
-    return [{"name": one[-1], "group": one[4], "controlPlane": known} for one in ids if one[4:]]
+    state = "unknown" if server == "silent" else "stopped"
+    return [{"name": id_[-1], "group": id_[4], "controlPlane": state} for id_ in ids if id_[4:]]
 
 
 def stop(home: Path) -> bool:
-    """Ends the server of this home, and its clusters; returns False if no server was running."""
+    """Stops the server of this home and its clusters; returns False if no server was running."""
     files = Home(home.resolve())
     try:
         with _taken_over(files) as was_running:
@@ -278,9 +280,9 @@ def stop(home: Path) -> bool:
 
 
 def remove(home: Path) -> None:
-    """Ends what runs in a home, and takes the home away, with all that is in it."""
+    """Stops what runs in a home, and deletes the home."""
     files = Home(home.resolve())
-    # First under another name: so what is started in the meantime finds no half of it.
+    # Renamed first, so that a server that starts meanwhile does not see half a home.
     going = files.path.with_name(f"{files.path.name}.going")
     try:
         _clear(going)
@@ -288,12 +290,12 @@ def remove(home: Path) -> None:
             files.path.rename(going)
         _clear(going)
     except OSError as error:
-        raise CloudError(f"{files.path} cannot be taken away: {error}") from error
+        raise CloudError(f"{files.path} cannot be removed: {error}") from error
 
 
 @contextmanager
 def removed_afterwards(home: Path) -> Iterator[None]:
-    """Takes a home away before and after; what is wrong with that hides no error of the inside."""
+    """Removes a home before and after the block; an error of the block takes precedence."""
     remove(home)
     try:
         yield
@@ -305,14 +307,14 @@ def removed_afterwards(home: Path) -> Iterator[None]:
 
 
 def _clear(folder: Path) -> None:
-    """Removes a folder; another process may be at it as well."""
+    """Deletes a folder, even while another process writes to it or deletes it too."""
     for attempt in range(CLEARING_ATTEMPTS):
         try:
             shutil.rmtree(folder)
         except FileNotFoundError:
             pass
         except OSError:
-            # Something was still being written.
+            # Another process has just written into it.
             if attempt == CLEARING_ATTEMPTS - 1:
                 raise
             time.sleep(POLL_SECONDS)
@@ -322,22 +324,24 @@ def _clear(folder: Path) -> None:
 
 @contextmanager
 def _taken_over(files: Home) -> Iterator[bool]:
-    """Holds the lock of a home, in which nothing runs any more; whether a server had to end."""
+    """Ends the server of a home and holds its lock; yields whether a server was running."""
     lock = ServerLock.take(files.server_lock)
     was_running = lock is None
     for number, seconds in STOP_SECONDS.items():
         lock = lock or _end_server(files, number, time.monotonic() + seconds)
     if lock is None:
-        raise CloudError(f"The rehearsal's server, process {_holder(files)}, does not end.")
+        raise CloudError(
+            f"The rehearsal's server (process {_holder(files)}) does not end, even after SIGKILL."
+        )
     with lock:
-        # A server that ended in order has ended its clusters; one that did not may have left them.
+        # A server that was killed may have left the processes of its clusters behind.
         if files.kubernetes.exists():
             end_leftovers(records(files.kubernetes))
         yield was_running
 
 
 def _end_server(files: Home, number: signal.Signals, deadline: float) -> ServerLock | None:
-    """Signals whoever holds the lock, once, and waits for the lock."""
+    """Signals the holder of the lock, once, and waits for the lock."""
     signalled = None
     while time.monotonic() < deadline:
         server = _holder(files)
@@ -345,7 +349,7 @@ def _end_server(files: Home, number: signal.Signals, deadline: float) -> ServerL
             signalled = server
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(server, number)
-                # One that is stopped has to go on to end.
+                # A stopped process handles signals only after SIGCONT.
                 os.kill(server, signal.SIGCONT)
         if lock := ServerLock.take(files.server_lock):
             return lock
@@ -354,33 +358,33 @@ def _end_server(files: Home, number: signal.Signals, deadline: float) -> ServerL
 
 
 def _holder(files: Home) -> int | None:
-    # A server of an older version has not written itself into the lock.
+    # Servers of older versions do not write their pid into the lock.
     pid = (read_json(files.server) or {}).get("pid")
     return holder(files.server_lock, pid if isinstance(pid, int) else 0)
 
 
-def _launch(files: Home, lock: ServerLock, wishes: _Wishes) -> Cloud:
-    scale = wishes.time_scale
+def _launch(files: Home, lock: ServerLock, options: _Options) -> Cloud:
+    scale = options.time_scale
     if scale is None:
         last = read_record(files.server, ServerRecord)
         scale = last.time_scale if last else 1.0
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(files.path)]
-    command += ["--time-scale", str(scale), "--era", wishes.era, "--lock", str(lock.descriptor)]
-    command += ["--kubernetes", str(wishes.kubernetes)] if wishes.kubernetes else []
-    # From here on the server has the lock, whatever happens to this process.
+    command += ["--time-scale", str(scale), "--era", options.era, "--lock", str(lock.descriptor)]
+    command += ["--kubernetes", str(options.kubernetes)] if options.kubernetes else []
+    # The server inherits the lock, and keeps it whatever happens to this process.
     with lock, files.server_log.open("ab") as log:
-        before = log.tell()
+        log_start = log.tell()
         process = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            # It outlives the terminal that started it.
+            # The server outlives the terminal that started it.
             start_new_session=True,
             pass_fds=(lock.descriptor,),
         )
     try:
-        return _answering(files, process, before)
+        return _wait_for_answer(files, process, log_start)
     except BaseException:
         process.kill()
         process.wait()
@@ -388,30 +392,34 @@ def _launch(files: Home, lock: ServerLock, wishes: _Wishes) -> Cloud:
         raise
 
 
-def _answering(files: Home, process: "subprocess.Popen[bytes]", before: int) -> Cloud:
-    """Waits until a new server answers."""
+def _wait_for_answer(files: Home, process: "subprocess.Popen[bytes]", log_start: int) -> Cloud:
+    """Waits until a new server answers; raises CloudError with the end of its log otherwise."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise CloudError(f"The rehearsal's server died at its start.\n{_said(files, before)}")
+            raise CloudError(
+                f"The rehearsal's server ended while it started.\n{_log_tail(files, log_start)}"
+            )
         cloud = find(files.path)
         if cloud is not None and cloud.pid == process.pid:
             return cloud
         time.sleep(POLL_SECONDS)
-    raise CloudError(f"The rehearsal's server does not answer.\n{_said(files, before)}")
+    raise CloudError(
+        f"The rehearsal's server did not answer within {START_SECONDS:.0f} s of its start.\n"
+        f"{_log_tail(files, log_start)}"
+    )
 
 
 def _answers(files: Home, record: ServerRecord) -> bool:
-    """Returns whether the process in the record is that server, not another with its number.
+    """Returns whether the server in the record answers, and not another process on its port.
 
-    The certificate authority is this home's own, and the instance is the record's: nothing else
-    can answer so.
+    Only that server has a certificate of this home's authority and the recorded instance id.
     """
-    return bool(_asked(files, record, PRESENCE) == {"instance": record.instance, "pid": record.pid})
+    return bool(_get(files, record, PRESENCE) == {"instance": record.instance, "pid": record.pid})
 
 
-def _asked(files: Home, record: ServerRecord, path: str) -> Any:
-    """What the server answers there; None if it does not."""
+def _get(files: Home, record: ServerRecord, path: str) -> Any:
+    """Returns the server's JSON response for a path; None if it does not answer."""
     try:
         context = ssl.create_default_context(cafile=str(files.ca_certificate))
         connection = http.client.HTTPSConnection(
@@ -424,8 +432,8 @@ def _asked(files: Home, record: ServerRecord, path: str) -> Any:
         return None
 
 
-def _said(files: Home, start: int) -> str:
-    """The end of what a server has said since then."""
+def _log_tail(files: Home, start: int) -> str:
+    """Returns the last lines of server.log after an offset."""
     with contextlib.suppress(OSError), files.server_log.open("rb") as log:
         log.seek(start)
         lines = log.read().decode(errors="replace").splitlines()

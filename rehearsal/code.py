@@ -1,11 +1,11 @@
-"""Which code this is: a server that runs with other code is not the one that is wanted."""
+"""A fingerprint of the server's code, by which a client sees that a server must be restarted."""
 
 import hashlib
 from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
-# What the server is made of. The stand-ins are run by the engine.
+# The packages that the server runs. The engine runs the stand-ins, not the server.
 _ROOMS = ("catalogue", "kube", "rehearsal")
 _NOT_THE_SERVERS = _ROOT / "rehearsal" / "stand_ins"
 _KINDS = {".csv", ".py", ".toml"}
@@ -13,7 +13,7 @@ _KINDS = {".csv", ".py", ".toml"}
 
 @cache
 def fingerprint() -> str:
-    """A text that is the same for the same code."""
+    """Returns a hash of the server's code and tables."""
     digest = hashlib.sha256()
     for room in _ROOMS:
         for path in sorted((_ROOT / room).rglob("*")):

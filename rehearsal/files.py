@@ -1,4 +1,4 @@
-"""Files of the rehearsal's own: records, scripts that are read again on change, and logs."""
+"""The rehearsal's files: records, scripts that are reread on change, and logs."""
 
 import contextlib
 import json
@@ -11,17 +11,17 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 Content = TypeVar("Content")
-# Beyond that a log begins anew, and what was in it lies beside it.
+# A larger log is moved to a second file and begins anew.
 MOST_LOG_BYTES = 16 << 20
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """Returns the object in a file; None when there is none: a damaged record is no record."""
+    """Returns the JSON object in a file; None if the file is missing or damaged."""
     return read_record(path, dict[str, Any])
 
 
 def read_record(path: Path, kind: type[Content]) -> Content | None:
-    """Returns what a file holds, if it is of that kind."""
+    """Returns the content of a JSON file; None if it is missing or of another type."""
     try:
         return TypeAdapter(kind).validate_json(path.read_bytes())
     except (OSError, ValueError):
@@ -33,10 +33,7 @@ def write_json(path: Path, content: dict[str, Any], mode: int = 0o644) -> None:
 
 
 def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Writes a file so that a reader sees all of it or none, under its final mode.
-
-    So it is after a loss of power, too.
-    """
+    """Writes a file atomically, with its final mode; also safe against a loss of power."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     try:
@@ -52,7 +49,7 @@ def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Sees to it that the names in a folder are on the disk."""
+    """Flushes a folder's entries to the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -61,9 +58,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 class WatchedFile(Generic[Content]):
-    """A JSON file of a kind that is read again whenever it has changed.
+    """A typed JSON file that is reread whenever it has changed.
 
-    One that cannot be read counts as absent, and server.log says so.
+    An invalid file counts as absent, with a line in server.log.
     """
 
     def __init__(self, path: Path, kind: type[Content], absent: Content) -> None:
@@ -71,11 +68,11 @@ class WatchedFile(Generic[Content]):
         self._kind = kind
         self._absent = self._content = absent
         self._version: tuple[int, ...] | None = None
-        # What is wrong with it, if anything is.
+        # What is wrong with the file; None if it is valid.
         self.complaint: str | None = None
 
     def read(self) -> Content:
-        """Returns the content; the same object for as long as the file is the same."""
+        """Returns the content: the same object as long as the file does not change."""
         try:
             status = self._path.stat()
             version = (status.st_mtime_ns, status.st_ino, status.st_size)
@@ -89,30 +86,30 @@ class WatchedFile(Generic[Content]):
                     self._content = parse_script(self._path, self._kind)
                 except ScriptError as error:
                     self.complaint = str(error)
-                    complain(self.complaint)
+                    log_line(self.complaint)
         return self._content
 
 
 class ScriptError(Exception):
-    """A script that somebody wrote cannot be read."""
+    """A script of the user's is not valid."""
 
 
 def parse_script(path: Path, kind: type[Content]) -> Content:
-    """Returns what a JSON file says. Raises ScriptError with all that is wrong with it."""
+    """Returns the content of a JSON file. Raises ScriptError with everything wrong with it."""
     try:
         return TypeAdapter(kind).validate_json(path.read_bytes())
     except ValidationError as error:
-        wrong = "; ".join(
-            ".".join(map(str, one["loc"])) + (": " if one["loc"] else "") + one["msg"]
-            for one in error.errors(include_url=False, include_context=False)
+        mistakes = "; ".join(
+            ".".join(map(str, detail["loc"])) + (": " if detail["loc"] else "") + detail["msg"]
+            for detail in error.errors(include_url=False, include_context=False)
         )
-        raise ScriptError(f"{path.name} is not valid, and counts for nothing: {wrong}") from None
+        raise ScriptError(f"{path.name} is not valid and is ignored: {mistakes}") from None
     except OSError as error:
-        raise ScriptError(f"{path.name} cannot be read, and counts for nothing: {error}") from None
+        raise ScriptError(f"{path.name} cannot be read and is ignored: {error}") from None
 
 
-def complain(line: str) -> None:
-    """Writes a line to server.log, where there is room for it."""
+def log_line(line: str) -> None:
+    """Writes a line to server.log (the server's stderr), unless the disk is full."""
     with contextlib.suppress(OSError):
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
@@ -123,7 +120,7 @@ def older_log(path: Path) -> Path:
 
 
 def bound_log(path: Path) -> None:
-    """Begins a log anew when it has grown; whoever has it open to append goes on."""
+    """Moves a large log aside and empties it; processes that append to it carry on."""
     with contextlib.suppress(OSError):
         if path.stat().st_size > MOST_LOG_BYTES:
             with contextlib.suppress(OSError):
@@ -132,5 +129,5 @@ def bound_log(path: Path) -> None:
 
 
 def read_log(path: Path) -> bytes:
-    """Returns what there is of a log, its older part too."""
+    """Returns the content of a log, its older part first."""
     return b"".join(part.read_bytes() for part in (older_log(path), path) if part.exists())

@@ -1,7 +1,7 @@
-"""How long a stand-in waits where the real plug-in waits for minutes.
+"""Scales the time limits of the stand-ins.
 
-A rehearsal takes seconds for what takes Azure minutes, so its stand-ins shorten their time limits
-too. Without a rehearsal around them they wait as long as the real plug-in.
+The rehearsal cloud takes seconds for what takes Azure minutes, so the stand-ins shorten their time
+limits too. Outside a rehearsal they wait as long as the real plug-ins.
 """
 
 import os
@@ -15,7 +15,7 @@ _SHORTEST_LIMIT = 15.0
 
 
 def time_limit(seconds: float) -> float:
-    """Returns the time limit that stands for one of so many seconds on Azure."""
+    """Returns the rehearsal's time limit for one of that many seconds on Azure."""
     scale = os.environ.get(TIME_SCALE_VARIABLE)
     if scale is None:
         return seconds

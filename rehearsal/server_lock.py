@@ -1,6 +1,7 @@
-"""The lock of a home: whoever holds it is the home's server, or is about to start it.
+"""The lock of a home: its holder is the home's server, or is about to start it.
 
-The system gives it back when its holder ends, whatever that ends of. In it stands who holds it.
+The operating system releases it when the holder ends, however it ends. The file has the holder's
+pid.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ POLL_SECONDS = 0.05
 
 
 class ServerLock:
-    """The lock, held by this process and by those that inherit its descriptor."""
+    """The lock, held by this process and by every process that inherits its descriptor."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path
@@ -25,13 +26,13 @@ class ServerLock:
 
     @classmethod
     def inherited(cls, path: Path, descriptor: int) -> "ServerLock":
-        """The lock that the process has which started this one; what this one starts has it not."""
+        """Returns the lock that this process inherited; its own children do not inherit it."""
         os.set_inheritable(descriptor, False)
         return cls(path, descriptor)
 
     @classmethod
     def take(cls, path: Path, seconds: float = 0.0) -> "ServerLock | None":
-        """Takes the lock; returns None where it does not come free within so many seconds."""
+        """Takes the lock; returns None if it is still held after that many seconds."""
         deadline = time.monotonic() + seconds
         while (lock := cls._try(path)) is None and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
@@ -43,26 +44,26 @@ class ServerLock:
         lock = cls(path, descriptor)
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Its home may have been taken away in between.
+            # The home may have been removed in between.
             if lock.is_in_place():
                 return lock
         lock.release()
         return None
 
     def is_in_place(self) -> bool:
-        """Whether it is still the lock of its home, and not that of a home that is gone."""
+        """Whether the home still has this lock file: a removed home takes its lock along."""
         try:
             return os.path.samestat(os.fstat(self.descriptor), self._path.stat())
         except OSError:
             return False
 
-    def tell(self, pid: int) -> None:
-        """Writes down who holds it."""
+    def write_pid(self, pid: int) -> None:
+        """Writes the holder's pid into the lock file."""
         os.pwrite(self.descriptor, f"{pid}\n".encode(), 0)
         os.ftruncate(self.descriptor, len(f"{pid}\n"))
 
     def release(self) -> None:
-        """Lets go of it here; it is free when nobody else has inherited it."""
+        """Releases it in this process; it stays held by processes that inherited it."""
         os.close(self.descriptor)
 
     def __enter__(self) -> Self:
@@ -73,7 +74,7 @@ class ServerLock:
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody holds the lock."""
+    """Whether any process holds the lock."""
     if not path.exists():
         return False
     try:
@@ -86,16 +87,16 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path, *others: int) -> int | None:
-    """The process that holds the lock; None if that cannot be told.
+    """Returns the pid of the process that holds the lock; None if it is not known.
 
-    It is the one that stands in the lock, or one of `others`, if it has the lock open: a number by
-    itself may be another process's by now.
+    Candidates are the pid in the file and `others`. Only one that has the lock file open counts:
+    a pid may have been given to another process.
     """
     try:
-        written = int(path.read_text())
+        recorded = int(path.read_text())
     except (OSError, ValueError):
-        written = 0
-    return next((pid for pid in (written, *others) if pid > 0 and _has_open(pid, path)), None)
+        recorded = 0
+    return next((pid for pid in (recorded, *others) if pid > 0 and _has_open(pid, path)), None)
 
 
 def _has_open(pid: int, path: Path) -> bool:

@@ -12,7 +12,7 @@ from aksgpu.rehearse.stacks import stacks_of
 from aksgpu.report import print_json, print_result, table
 from engine import ensure_kubernetes
 from engine.progress import to_stderr
-from rehearsal.cloud import Seen, look, refuse_other_systems
+from rehearsal.cloud import Status, refuse_other_systems, status_of
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
 from rehearsal.code import fingerprint
@@ -27,7 +27,7 @@ _SERVERS = {
 
 def status(console: Console, *, as_json: bool) -> int:
     """Shows what there is of the rehearsals, and what to do next; the exit code."""
-    seen = {era: look(home) for era, home in _homes().items()}
+    seen = {era: status_of(home) for era, home in _homes().items()}
     cause, step = _cause(seen), _next_step(seen)
     if as_json:
         documents = [_document(era, one) for era, one in seen.items()]
@@ -56,7 +56,7 @@ def start(console: Console) -> int:
     for era, home in _homes().items():
         binaries = ensure_kubernetes(to_stderr).folder
         start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
-        if _is_failed(look(home)):
+        if _is_failed(status_of(home)):
             to_stderr("A control plane is dead: the server starts again, and with it all clusters.")
             stop_cloud(home)
             start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
@@ -67,17 +67,17 @@ def _homes() -> dict[Era, Path]:
     return {era: rehearsal_home(era) for era in ERAS if rehearsal_home(era).exists()}
 
 
-def _is_failed(one: Seen) -> bool:
+def _is_failed(one: Status) -> bool:
     return any(cluster["controlPlane"] == "failed" for cluster in one.clusters)
 
 
-def _cause(seen: Mapping[Era, Seen]) -> Cause:
+def _cause(seen: Mapping[Era, Status]) -> Cause:
     causes = [Cause.REHEARSAL_UNAVAILABLE for one in seen.values() if one.server == "silent"]
     causes += [Cause.CLUSTER_DOWN for one in seen.values() if _is_failed(one)]
     return verdict(causes)
 
 
-def _next_step(seen: Mapping[Era, Seen]) -> str:
+def _next_step(seen: Mapping[Era, Status]) -> str:
     if not seen:
         return _NOTHING
     if any(one.server == "silent" for one in seen.values()):
@@ -91,7 +91,7 @@ def _next_step(seen: Mapping[Era, Seen]) -> str:
     )
 
 
-def _document(era: Era, one: Seen) -> dict[str, Any]:
+def _document(era: Era, one: Status) -> dict[str, Any]:
     home = rehearsal_home(era)
     document: dict[str, Any] = {"era": era, "home": str(home), "server": one.server}
     if one.record:
@@ -110,7 +110,7 @@ def _document(era: Era, one: Seen) -> dict[str, Any]:
     }
 
 
-def _show(era: Era, one: Seen, console: Console) -> None:
+def _show(era: Era, one: Status, console: Console) -> None:
     lines = [
         f"The rehearsal in {rehearsal_home(era)}, era {era}: its server {_SERVERS[one.server]}"
     ]

@@ -20,25 +20,25 @@ from rehearsal.control_planes.desired_state import Era
 from rehearsal.files import bound_log, read_json, read_record
 from rehearsal.server_lock import ServerLock
 
-# How often it is looked at whether all is still as it was left.
+# How often the server checks its lock, its record, its certificates and its logs.
 UPKEEP_SECONDS = 2.0
-# For a look at the lock by somebody else.
+# Another process may hold the lock for a moment, only to check it.
 LOCK_SECONDS = 1.0
 
 
 def main() -> str | None:
-    """Returns why no server ran; None once one has run and ended."""
+    """Runs the server until it is signalled. Returns an error message if it could not start."""
     parser = argparse.ArgumentParser(prog="python -m rehearsal.arm", description=__doc__)
     parser.add_argument("--home", type=Path, required=True, help="the folder of this cloud's state")
-    parser.add_argument("--port", type=int, help="preferred; default: the one used last")
+    parser.add_argument("--port", type=int, help="preferred port; default: the last one used")
     parser.add_argument(
         "--time-scale", type=float, default=1.0, help="0.01: a hundred times faster"
     )
     parser.add_argument("--era", type=Era, choices=list(Era), help="default: this home's, or today")
     parser.add_argument(
-        "--kubernetes", type=Path, metavar="DIR", help="the binaries of Kubernetes, etcd and kwok"
+        "--kubernetes", type=Path, metavar="DIR", help="folder of the Kubernetes binaries"
     )
-    parser.add_argument("--lock", type=int, metavar="FD", help="the lock, where it is held already")
+    parser.add_argument("--lock", type=int, metavar="FD", help="the inherited lock's descriptor")
     arguments = parser.parse_args()
     home = Home(arguments.home.resolve())
     home.make()
@@ -48,9 +48,9 @@ def main() -> str | None:
         else ServerLock.inherited(home.server_lock, arguments.lock)
     )
     if lock is None:
-        return f"Another server is running on {home.path}."
-    # The system gives it back, when the process has ended.
-    lock.tell(os.getpid())
+        return f"Another server already runs on {home.path}."
+    # The operating system releases the lock when this process ends.
+    lock.write_pid(os.getpid())
     try:
         era = settle_era(home, arguments.era)
         options = server.Options(arguments.time_scale, era, arguments.kubernetes)
@@ -83,7 +83,7 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     )
     app = server.application(home, port, record.instance, options)
     end = asyncio.create_task(ended.wait())
-    # Clusters that come back may take their time; the end does not wait for them.
+    # A signal also ends a server whose clusters are still starting.
     start = asyncio.create_task(server.serve(app, listener, context))
     await asyncio.wait((start, end), return_when=asyncio.FIRST_COMPLETED)
     if not start.done():
@@ -91,9 +91,9 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
         await asyncio.wait((start,))
         return
     runner = start.result()
-    # Without its folder nobody finds this server, to use it or to end it.
+    # Once its home is deleted, nobody can find this server any more: it ends.
     while not ended.is_set() and lock.is_in_place():
-        # What is wrong with the disk is told where it keeps a request from being served.
+        # Disk errors are reported by the requests that fail because of them.
         with contextlib.suppress(OSError):
             tls.renew(home, context)
             if read_record(home.server, ServerRecord) != record:

@@ -1,4 +1,4 @@
-"""The API versions that there have been, and the refusal of those that never were."""
+"""The API versions of Resource Manager and AKS; versions that never existed are refused."""
 
 import re
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from catalogue.today import today
 from rehearsal.arm import errors
 
 _FORM = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(-preview)?")
-# When the tables were made. What is newer than their last entry is taken, up to then or to today.
+# The day of the tables. Newer versions than their last entry are accepted, up to this day or today.
 AS_OF = date(2026, 11, 22)
 
-# Resource Manager's own, as it lists them in its refusals, and those of its clients since.
+# Of Resource Manager: the versions in its error messages, and newer ones that clients use.
 OWN = """
     2014-04-01-preview 2014-04-01 2014-01-01 2013-03-01 2015-01-01 2015-11-01 2016-02-01 2016-06-01
     2016-07-01 2016-09-01 2017-03-01 2017-05-01 2017-05-10 2017-06-01 2017-08-01 2017-12-01
@@ -24,7 +24,7 @@ OWN = """
     2022-11-01-preview 2022-12-01 2023-03-01-preview 2023-07-01-preview 2023-07-01 2024-03-01
     2024-06-01-preview 2024-07-01 2024-08-01 2024-11-01 2025-03-01 2025-04-01
 """
-# Those of AKS that azure-native, AKS's refusals and the SDKs know.
+# Of AKS: the versions of azure-native, of AKS's error messages and of the SDKs.
 OF_AKS = """
     2017-08-31 2018-03-31 2018-08-01-preview 2019-02-01 2019-04-01 2019-06-01 2019-08-01 2019-10-01
     2019-11-01 2020-01-01 2020-02-01 2020-03-01 2020-04-01 2020-06-01 2020-07-01 2020-09-01
@@ -48,20 +48,20 @@ OF_AKS = """
     2026-05-02-preview 2026-06-01 2026-07-01 2026-08-01
 """
 RESOURCE_MANAGER, AKS = "Microsoft.Resources", "Microsoft.ContainerService"
-# Newest first. Of other namespaces all versions are taken that are a date of the past.
+# Newest first. For other namespaces any past date is accepted.
 KNOWN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         namespace: tuple(sorted(text.split(), reverse=True))
         for namespace, text in ((RESOURCE_MANAGER, OWN), (AKS, OF_AKS))
     }
 )
-# They have versions of their own, which no table has.
+# These types have versions of their own, which are in no table.
 WITHOUT_TABLE = ("operations", "operationresults")
 
 
 def refuse_unknown(path: str, version: str, location: str) -> None:
-    """Refuses a version that there never was for what lies at a path below a subscription."""
-    namespace, kinds = _asked_of(path)
+    """Refuses a version that never existed for the type at a path below a subscription."""
+    namespace, kinds = _type_at(path)
     known = KNOWN.get(namespace, ())
     if known and kinds[-1:] and kinds[-1].lower() in WITHOUT_TABLE:
         known = ()
@@ -82,11 +82,11 @@ def refuse_unknown(path: str, version: str, location: str) -> None:
     )
 
 
-def _asked_of(path: str) -> tuple[str, list[str]]:
-    """Returns the namespace that a request is for, and the type, as in `locations/usages`."""
+def _type_at(path: str) -> tuple[str, list[str]]:
+    """Returns the namespace and the type of a path, the type split as in `locations/usages`."""
     inside = path.partition("/providers/")[2]
     namespace, *segments = inside.split("/")
-    # What is asked about a provider is Resource Manager's.
+    # Resource Manager serves requests about a provider itself.
     if "/" not in inside or segments[0].lower() in ("register", "unregister"):
         return RESOURCE_MANAGER, []
     known = next((name for name in KNOWN if name.lower() == namespace.lower()), namespace)
@@ -94,7 +94,7 @@ def _asked_of(path: str) -> tuple[str, list[str]]:
 
 
 def _is_past(version: str, *, of_any_day: bool = False) -> bool:
-    """Returns whether a version is a date, and none of the future."""
+    """Returns whether a version is a date that is not in the future."""
     if not _FORM.fullmatch(version):
         return False
     try:

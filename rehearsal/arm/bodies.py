@@ -1,4 +1,4 @@
-"""The bodies of requests: JSON within limits, and values of the kinds that the API has."""
+"""Request bodies: JSON within limits, with values of the types of the API."""
 
 import json
 import math
@@ -8,23 +8,23 @@ from typing import Any, Final
 
 from rehearsal.arm import errors
 
-# Resource Manager takes no more.
+# Resource Manager's limit.
 MOST_BYTES = 4 << 20
-# What the reader of JSON in .NET takes unless it is told otherwise; bodies of AKS have about ten.
+# The default limit of .NET's JSON reader; bodies of AKS have about ten levels.
 MOST_LEVELS = 64
 
-# Of 32 bits.
+# The largest 32-bit floating-point number.
 LARGEST_NUMBER = (2 - 2**-23) * 2.0**127
 
-# The kinds of the fields of each type, in the words of catalogue/aks_types.py.
+# The kinds of the fields of each type, in the notation of catalogue/aks_types.py.
 Types = Mapping[str, Mapping[str, str]]
 
-# Stands for a value that is not taken.
+# Marks a value that is dropped.
 LEFT_OUT: Final = object()
 
 
 def parsed(content: bytes) -> Any:
-    """Returns what a body says; refuses what is no JSON, or what nothing here could keep."""
+    """Returns the parsed body; refuses invalid JSON, and values that cannot be stored."""
     if not content:
         return None
     try:
@@ -45,7 +45,7 @@ def _bad(reason: object) -> errors.ArmError:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _check(value: Any) -> None:
@@ -54,7 +54,7 @@ def _check(value: Any) -> None:
         texts = [one for one in level if isinstance(one, str)]
         objects = [one for one in level if isinstance(one, dict)]
         for text in (*texts, *(name for one in objects for name in one)):
-            # Half a character has no form in UTF-8; UnicodeEncodeError is a ValueError.
+            # A lone surrogate cannot be encoded in UTF-8; UnicodeEncodeError is a ValueError.
             if b"\0" in text.encode():
                 raise ValueError("Invalid character in a string: \\u0000")
         if any(isinstance(one, float) and not math.isfinite(one) for one in level):
@@ -69,37 +69,37 @@ def _check(value: Any) -> None:
 
 @dataclass(frozen=True)
 class Misfit:
-    """A value of another kind than belongs where it stands."""
+    """A value of the wrong kind."""
 
     path: tuple[str | int, ...]
     value: Any
     kind: str
-    # The type whose field it is, or is in.
+    # The type that has the field.
     owner: str
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads values as types of an API have them. A null is nothing, as it is to AKS."""
+    """Reads values by the types of an API. A null counts as absent, as on AKS."""
 
     types: Types
-    # Returns what is taken in the place of a misfit, or raises.
+    # Returns the value to use instead of a misfit, or raises.
     misfit: Callable[[Misfit], Any]
-    # Returns whether a name that its type does not have is kept, or raises.
+    # Returns whether to keep a field that the type does not have, or raises.
     unknown: Callable[[str], bool] = lambda _: True
 
     def read(self, kind: str, value: Any, path: tuple[str | int, ...] = (), owner: str = "") -> Any:
-        """Returns the value, or what is taken in its place."""
+        """Returns the value, or its replacement."""
         container, _, inner = kind.partition(" of ")
         if value is None:
-            # In a list of texts it holds its place.
+            # A null in a list of strings counts as an empty string.
             return "" if kind == "string" else LEFT_OUT
         if container == "list" and isinstance(value, list):
-            items = [self.read(inner, one, (*path, at), owner) for at, one in enumerate(value)]
+            items = [self.read(inner, item, (*path, at), owner) for at, item in enumerate(value)]
             return [item for item in items if item is not LEFT_OUT]
         if container == "map" and isinstance(value, dict):
             return _taken(
-                {name: self.read(inner, one, (*path, name), owner) for name, one in value.items()}
+                {name: self.read(inner, item, (*path, name), owner) for name, item in value.items()}
             )
         if kind in self.types and isinstance(value, dict):
             return self._object(kind, value, path)
@@ -108,7 +108,7 @@ class Reader:
         return self.misfit(Misfit(path, value, kind, owner))
 
     def _object(self, kind: str, values: dict[str, Any], path: tuple[str | int, ...]) -> Any:
-        """Finds names in any case, as both of Azure's readers of JSON do."""
+        """Reads an object; names match in any case, as in both JSON readers of Azure."""
         fields = self.types[kind]
         spelled = {name.lower(): name for name in fields} | {name: name for name in fields}
         read = {}
@@ -132,7 +132,7 @@ def _is(kind: str, value: Any) -> bool:
             return isinstance(value, str)
         case "boolean":
             return isinstance(value, bool)
-        # All of AKS's numbers have 32 bits.
+        # All integers of AKS have 32 bits.
         case "integer":
             return type(value) is int and -(1 << 31) <= value < 1 << 31
         case "number":
@@ -141,11 +141,10 @@ def _is(kind: str, value: Any) -> bool:
 
 
 def of_resource_manager(misfit: Misfit) -> str:
-    """Resource Manager takes a number or a truth value for a text, and refuses all else."""
+    """Resource Manager accepts a number or a boolean as a string, and refuses all other misfits."""
     if misfit.kind == "string" and isinstance(misfit.value, bool | int | float):
         return json.dumps(misfit.value)
     token = {str: "String", dict: "StartObject", list: "StartArray", bool: "Boolean"}
-    found = token.get(type(misfit.value), "Number")
-    wanted = "string" if misfit.kind == "string" else misfit.kind
+    actual = token.get(type(misfit.value), "Number")
     path = ".".join(map(str, misfit.path))
-    raise _bad(f"Error reading {wanted}. Unexpected token: {found}. Path '{path}'.")
+    raise _bad(f"Error reading {misfit.kind}. Unexpected token: {actual}. Path '{path}'.")

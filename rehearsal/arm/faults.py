@@ -1,17 +1,19 @@
-"""A script of faults: what goes wrong, where, and how often.
+"""faults.json: scripted faults for requests.
 
-It is `faults.json` in the cloud's home, a list of objects, and takes effect at the next request
-whenever it changes. Without the file nothing goes wrong. The keys of each object:
+The file is in the cloud's home: a list of objects. A change applies from the next request on.
+Without the file there are no faults. The keys of each object:
 
-- `method` and `path`, a regular expression to search for in the path: which requests are affected;
-- `times`: how many of them, by default all;
-- `status`, `headers` and `body`: the answer, instead of the one that ARM would give;
-- `delay`: how many seconds the answer is late;
-- `drop`: the connection ends without an answer, `before` or `after` ARM has served the request;
-- `operation`: `"stuck"` keeps the operation that the request starts under way until the script
+- `method` and `path`: regular expressions for the requests that the fault applies to; `path` is
+  searched for, `method` has to match whole;
+- `times`: how many requests it applies to; by default all;
+- `status`, `headers` and `body`: the response, in place of ARM's;
+- `delay`: the response is late by that many seconds;
+- `drop`: the connection is closed without a response, `before` or `after` ARM serves the request;
+- `operation`: `"stuck"` keeps the operation that the request starts in progress until the script
   changes; an error with a code and a message makes the operation fail with it; `{"passing": error}`
-  shows that error beside every status, also beside the success, as AKS does at times;
-- `without`: names of headers that the answer lacks, such as `Retry-After`, which AKS never sends.
+  shows that error with every status, also with the success, as AKS sometimes does;
+- `without`: names of headers to leave out of the response, such as `Retry-After`, which AKS never
+  sends.
 """
 
 import re
@@ -34,7 +36,7 @@ def _expression(text: str) -> str:
     try:
         re.compile(text)
     except re.error as error:
-        raise ValueError(f"no regular expression: {error}") from error
+        raise ValueError(f"not a regular expression: {error}") from error
     return text
 
 
@@ -44,7 +46,7 @@ _HeaderValue = Annotated[str, Field(pattern=r"^[^\x00-\x1f]*$")]
 
 @dataclass
 class Fault:
-    """One line of the script; `times` counts down as it strikes."""
+    """One fault of the script; `times` counts down each time it applies."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -59,7 +61,7 @@ class Fault:
     operation: Literal["stuck"] | dict[str, Any] | None = None
     without: tuple[str, ...] = ()
 
-    def strikes(self, method: str, path: str) -> bool:
+    def applies_to(self, method: str, path: str) -> bool:
         return (
             self.times > 0
             and re.fullmatch(self.method, method) is not None
@@ -67,13 +69,13 @@ class Fault:
         )
 
     def answer(self) -> web.Response | None:
-        """Returns the scripted answer; None if ARM is to answer."""
+        """Returns the scripted response; None if ARM serves the request."""
         if self.status is None:
             return None
         return web.json_response(self.body, status=self.status, headers=self.headers)
 
-    def steer(self, store: Store, answer: web.StreamResponse) -> None:
-        """Makes the operation that an answer names fail or hang, if the script says so."""
+    def change(self, store: Store, answer: web.StreamResponse) -> None:
+        """Removes headers of a response, and makes its operation fail or hang, as scripted."""
         for name in self.without:
             answer.headers.popall(name, None)
         started = _OPERATION.search(answer.headers.get("Azure-AsyncOperation", ""))
@@ -89,7 +91,7 @@ class Fault:
 
 
 class FaultScript:
-    """The faults of a file; when the file changes, their counts begin anew."""
+    """The faults of faults.json; when the file changes, their counters restart."""
 
     def __init__(self, path: Path, on_change: Callable[[], None]) -> None:
         self._faults: list[Fault] = []
@@ -97,18 +99,18 @@ class FaultScript:
         self._on_change = on_change
 
     def complaint(self) -> str | None:
-        """What is wrong with the file, if anything is."""
+        """Returns what is wrong with the file; None if it is valid."""
         self._file.read()
         return self._file.complaint
 
     def take(self, method: str, path: str) -> Fault:
-        """Returns the fault that strikes a request, and counts it; else one that does nothing."""
+        """Returns the fault that applies to a request, and counts it; otherwise an empty one."""
         faults = self._file.read()
         if faults is not self._faults:
             self._faults = faults
             self._on_change()
         for fault in faults:
-            if fault.strikes(method, path):
+            if fault.applies_to(method, path):
                 fault.times -= 1
                 return fault
         return Fault()

@@ -1,4 +1,4 @@
-"""What a list is asked for: `$filter`, as far as the rehearsal has it, and `$top`."""
+"""The query options of lists: `$top`, and the part of `$filter` that the rehearsal supports."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -14,30 +14,30 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def conditions(request: Request, names: Collection[str]) -> dict[str, str]:
-    """Returns the values that a filter asks for, by name; the rehearsal has filters with `eq`."""
+    """Returns the required values of a `$filter` by name; refuses all operators but `eq`."""
     text = request.http.query.get("$filter") or ""
     known = {name.lower(): name for name in names}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     position = 0
     while position < len(text):
         condition = _CONDITION.match(text, position)
         if condition is None or condition[1].lower() not in known:
             raise errors.ArmError(errors.NOT_REHEARSED, what=f"the filter {text!r}")
-        found[known[condition[1].lower()]] = condition[2].replace("''", "'")
+        values[known[condition[1].lower()]] = condition[2].replace("''", "'")
         position = condition.end()
-    return found
+    return values
 
 
 def top(request: Request, items: Iterable[Json]) -> list[Json]:
-    """Returns as many of the items as are asked for."""
+    """Returns the first `$top` items."""
     number = request.http.query.get("$top")
     if number is not None and not _NUMBER.fullmatch(number):
         raise errors.ArmError(errors.BAD_PARAMETER, "$top", name="$top", value=number)
     return list(islice(items, None if number is None else int(number)))
 
 
-def meets(item: Json, wanted: dict[str, str]) -> bool:
-    """Returns whether a group or a resource is as a filter wants it."""
+def meets(item: Json, required: dict[str, str]) -> bool:
+    """Returns whether a group or a resource matches a filter."""
     tags = {name.lower(): value for name, value in (item.get("tags") or {}).items()}
     facts = {
         "name": item["name"],
@@ -45,11 +45,13 @@ def meets(item: Json, wanted: dict[str, str]) -> bool:
         "resourceType": item["type"],
         "resourceGroup": item["id"].split("/")[4],
     }
-    if not all(plain(facts[name]) == plain(wanted[name]) for name in facts if name in wanted):
+    if not all(plain(facts[name]) == plain(required[name]) for name in facts if name in required):
         return False
-    values = [tags[wanted["tagName"].lower()]] if wanted.get("tagName", "").lower() in tags else []
-    if "tagName" not in wanted:
+    values = (
+        [tags[required["tagName"].lower()]] if required.get("tagName", "").lower() in tags else []
+    )
+    if "tagName" not in required:
         values = list(tags.values())
-    if "tagValue" in wanted:
-        return wanted["tagValue"] in values
-    return bool(values) or "tagName" not in wanted
+    if "tagValue" in required:
+        return required["tagValue"] in values
+    return bool(values) or "tagName" not in required

@@ -1,4 +1,4 @@
-"""Resource Manager's front: checks a request, and passes it to the service that answers it."""
+"""The front of Resource Manager: checks a request and routes it to its service."""
 
 import json
 import re
@@ -40,7 +40,7 @@ class Front:
     audience: str
 
     def answer(self, http_request: web.Request, content: bytes) -> web.Response:
-        """Serves one request from beginning to end."""
+        """Serves one authenticated request."""
         self.issuer.check(http_request.headers.get("Authorization"), self.audience)
         answer = self._served(http_request, content)
         return web.Response(
@@ -73,7 +73,7 @@ class Front:
         )
         location = _location(request, path)
         api_versions.refuse_unknown(below, api_version, location)
-        # Separate from the request, so that a refusal does not undo it.
+        # In its own transaction, so that a refused request does not roll it back.
         with backend.store.transaction():
             operations.complete_due(backend.store, now, backend.control_planes.ended)
         with backend.store.transaction():
@@ -92,10 +92,10 @@ def _api_version(http_request: web.Request) -> str:
 
 
 def _location(request: Request, path: str) -> str:
-    """Returns where something is that a request is for, if anybody says so."""
+    """Returns the location of a request's resource, from the store, the body or the path."""
     present = request.store.find(path)
-    said = request.content.get("location") if isinstance(request.content, dict) else None
-    return present.location if present else str(said or request.names.get("location", ""))
+    requested = request.content.get("location") if isinstance(request.content, dict) else None
+    return present.location if present else str(requested or request.names.get("location", ""))
 
 
 def error_response(error: errors.ArmError, origin: str) -> web.Response:
@@ -110,6 +110,6 @@ def error_response(error: errors.ArmError, origin: str) -> web.Response:
         headers=headers,
         body=json.dumps(error.body()).encode(),
         content_type="application/json",
-        # Only Resource Manager names it.
+        # Resource Manager states the charset; AKS does not.
         charset=None if error.refusal.is_flat else "utf-8",
     )

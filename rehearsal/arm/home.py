@@ -1,4 +1,4 @@
-"""Where one rehearsal cloud keeps what it owns: its files, its principal and its era."""
+"""A home: the folder of one rehearsal cloud, with its files, its service principal and its era."""
 
 import secrets
 import uuid
@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from rehearsal.control_planes.desired_state import Era
-from rehearsal.files import complain, read_record, write_json, write_whole
+from rehearsal.files import log_line, read_record, write_json, write_whole
 
-# The path at which a server identifies itself: a process number alone proves nothing.
+# The path at which a server identifies itself: a pid by itself proves nothing.
 PRESENCE = "/rehearsal"
-# Where it says what it has.
+# The path of the overview that `aksgpu status` shows.
 OVERVIEW = "/rehearsal/overview"
 # With the tenant name `adfs`, clients discover the token issuer at this server and not at
 # login.microsoftonline.com.
@@ -21,7 +21,7 @@ TENANT = "adfs"
 
 
 class Home:
-    """The files of one state folder."""
+    """The files of one rehearsal cloud."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -43,13 +43,13 @@ class Home:
         self.server_lock = path / "server.lock"
 
     def make(self) -> None:
-        """Makes the folder; what is in it is nobody else's business."""
+        """Creates the folder, readable by its owner only."""
         self.path.mkdir(parents=True, exist_ok=True)
         self.path.chmod(0o700)
 
 
 class ServerRecord(BaseModel):
-    """What a server says of itself once it serves."""
+    """What a running server writes about itself to server.json."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
@@ -60,7 +60,7 @@ class ServerRecord(BaseModel):
     instance: str
     era: Era = Era.TODAY
     time_scale: float = 1.0
-    # Of servers before there was this, nobody knows.
+    # Records of older versions have no fingerprint.
     code: str = ""
     kubernetes: str | None = None
 
@@ -81,22 +81,24 @@ class Principal:
 
 
 def load_principal(home: Home, subscription: str | None = None) -> Principal:
-    """Returns the principal of this home, made at the first start.
+    """Returns the service principal of this home; creates it at the first start.
 
-    `subscription` is that of what the home has already, if it has anything.
+    `subscription` is the subscription id of the stored resources, if there are any.
     """
     stored = read_record(home.principal, Principal)
     if stored is not None:
         return stored
     if home.principal.exists():
-        complain(f"{home.principal.name} is damaged, and is made anew: clients sign in once more.")
+        log_line(
+            f"{home.principal.name} is damaged and is created again: clients must sign in again."
+        )
     principal = Principal(
         tenant=TENANT,
         directory=str(uuid.uuid4()),
         subscription=subscription or str(uuid.uuid4()),
         client_id=str(uuid.uuid4()),
         object_id=str(uuid.uuid4()),
-        # No sign of an option at its beginning: `az login --password` takes the next word as it is.
+        # Hex does not begin with a dash, which `az login --password` would take for an option.
         client_secret=secrets.token_hex(32),
     )
     write_json(home.principal, asdict(principal), 0o600)
@@ -104,18 +106,18 @@ def load_principal(home: Home, subscription: str | None = None) -> Principal:
 
 
 class OtherEraError(Exception):
-    """A home holds the content of another era."""
+    """A home belongs to another era."""
 
 
 def settle_era(home: Home, requested: Era | None) -> Era:
-    """Returns the era of a home: chosen at the first start, and kept from then on."""
-    said = home.era.read_text(errors="replace").strip() if home.era.exists() else ""
-    kept = Era(said) if said in list(Era) else None
-    era = requested or kept or Era.TODAY
-    if kept is not None and kept is not era:
+    """Returns the era of a home: chosen at the first start, and fixed from then on."""
+    stored = home.era.read_text(errors="replace").strip() if home.era.exists() else ""
+    present = Era(stored) if stored in list(Era) else None
+    era = requested or present or Era.TODAY
+    if present is not None and present is not era:
         raise OtherEraError(
-            f"{home.path} is a rehearsal of the era `{kept}`, and cannot go on as `{era}`. Take it "
-            "away first, or use another folder."
+            f"{home.path} is a rehearsal of the era `{present}` and cannot become `{era}`. Remove "
+            "it with `make rehearse-down` first, or use another folder."
         )
     write_whole(home.era, f"{era}\n".encode())
     return era

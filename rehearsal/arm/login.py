@@ -1,4 +1,4 @@
-"""How clients find this cloud and sign in: discovery, keys and tokens."""
+"""What clients need before they have a token: discovery of the cloud, its keys, and tokens."""
 
 import datetime
 import re
@@ -15,10 +15,10 @@ from rehearsal.arm.request import Json
 from rehearsal.arm.tokens import LIFETIME, SERVER_APPLICATION, Issuer
 
 CLOUD_NAME = "rehearsal"
-# These API versions return a list of clouds; newer ones return the one that is asked.
+# These API versions return a list of clouds; newer ones return one cloud.
 VERSIONS_THAT_LIST = ("2019-05-01", "2020-06-01")
-# Clients compose the authority from the login endpoint and the tenant, and the login endpoint
-# ends in `adfs` already: some ask below /adfs, some below /adfs/adfs, some add their v2.0.
+# Clients build the authority from the login endpoint and the tenant, and both are `adfs`: some use
+# /adfs, some /adfs/adfs, and some append v2.0.
 DISCOVERY = re.compile(r"/adfs(/adfs)?(/v2\.0)?/\.well-known/openid-configuration")
 TOKEN = re.compile(r"/adfs(/adfs)?/oauth2(/v2\.0)?/token/?")
 
@@ -36,19 +36,19 @@ class Login:
     audience: str
 
     def answer(self, request: web.Request, content: bytes) -> web.Response | None:
-        """Answers a request that needs no token; returns None for any other."""
+        """Serves a request that needs no token; returns None for any other."""
         origin = f"https://{request.host}"
         path, method = request.path, request.method
         if method == "POST" and TOKEN.fullmatch(path):
-            # A form of another kind has none of the parameters.
+            # A body that is not such a form has none of the parameters.
             form = parse_qsl(content.decode("utf-8", "replace"))
             return self._token(dict(form), f"{origin}/adfs")
         if method != "GET":
             return None
         if path == "/metadata/endpoints":
-            described = cloud(origin)
+            endpoints = cloud(origin)
             is_list = request.query.get("api-version") in VERSIONS_THAT_LIST
-            return web.json_response([described] if is_list else described)
+            return web.json_response([endpoints] if is_list else endpoints)
         if path == "/adfs/discovery/keys":
             return web.json_response(self.issuer.public_keys())
         if DISCOVERY.fullmatch(path):
@@ -75,7 +75,7 @@ class Login:
 def cloud(origin: str) -> Json:
     """Returns the description of this cloud, in the form of api-version 2022-09-01.
 
-    The suffixes name services that a rehearsal does not have; `.invalid` never resolves.
+    The suffixes belong to services that the rehearsal does not have; `.invalid` never resolves.
     """
     return {
         "name": CLOUD_NAME,

@@ -1,27 +1,28 @@
-"""A script of what the subscription is not offered: sizes, quota, versions.
+"""offers.json: the sizes, quota and versions that the subscription does not get.
 
-It is `offers.json` in the cloud's home, and takes effect at the next request whenever it changes.
-Without the file, or without a key, everything in the tables is on offer. Its keys:
+The file is in the cloud's home. A change applies from the next request on. Without the file, or
+without a key, everything in the tables is on offer. Its keys:
 
-- `sizes`: a list of `{size, location, is, zones, reason}`. `is` says what is wrong with the size:
-  `absent` (not offered there at all), `restricted` (listed, but not for this subscription; in
-  `zones` only, if some are named) or `soldOut` (no list tells: the operation of a PUT fails).
-  `reason` of a restriction: `NotAvailableForSubscription`, the default, or `QuotaId`;
-- `limits`: a list of `{name, location, limit}`: the limit of a family, of `cores` or of
+- `sizes`: a list of `{size, location, is, zones, reason}`. `is` has the availability of the size:
+  `absent` (not offered in the location), `restricted` (listed, but not available to this
+  subscription; if `zones` is set, in these zones only) or `soldOut` (listed as available, but the
+  operation of a PUT fails). `reason` is the reason of a restriction: `NotAvailableForSubscription`,
+  the default, or `QuotaId`;
+- `limits`: a list of `{name, location, limit}`: the quota of a family, of `cores` or of
   `lowPriorityCores`;
 - `versions`: a list of `{location, offered}`: the minor versions of Kubernetes that are on offer;
-- `features`: a list of preview features, such as `Microsoft.Compute/EncryptionAtHost`, that the
-  subscription has from the start; without it there is none;
-- `pageSize`: how many items a page has, of every list that comes in pages;
-- `today`: the day by which sizes and images are retired, such as `2026-09-29`; the default is the
-  era's;
-- `anyGpuSize`: true puts GPU sizes on offer that no table knows, by their names;
+- `features`: preview features, such as `Microsoft.Compute/EncryptionAtHost`, that are registered
+  from the start; by default none;
+- `pageSize`: the number of items on a page of a list;
+- `today`: the day by which retirements of sizes and images count, such as `2026-09-29`; the default
+  is the era's;
+- `anyGpuSize`: true also offers GPU sizes that no table has, judged by their names;
 - `autoscaledCounts`: what a PUT with another count does to a pool that the autoscaler scales:
   `scale` (the pool gets the count; the default) or `refuse` (400). No recording shows which of them
   AKS does.
 
-`size`, `name` and `location` are compared without case and white space, and `*` in them matches
-anything; the default of `location` is `*`. Of several lines that match, the first one counts.
+`size`, `name` and `location` are compared without case and white space; `*` matches any text. The
+default of `location` is `*`. Of several entries that match, the first one counts.
 """
 
 import fnmatch
@@ -40,7 +41,7 @@ _STRICT = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """What every line of the script has."""
+    """The common keys of the script's entries."""
 
     __pydantic_config__ = _STRICT
 
@@ -88,7 +89,7 @@ AnyLine = TypeVar("AnyLine", bound=Line)
 
 
 def at(lines: Iterable[AnyLine], location: str) -> list[AnyLine]:
-    """Returns the lines that hold for a location."""
+    """Returns the entries for a location."""
     return [line for line in lines if meets(line.location, location)]
 
 

@@ -1,4 +1,4 @@
-"""What the subscription may use: which sizes in which regions and zones, and how many cores."""
+"""The offers of a subscription: its sizes by region and zone, and its quota of cores."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,22 +13,22 @@ from rehearsal.arm.offer_script import OfferScript, SizeLine, at, meets
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.sizes import room
 
-# Generous: a rehearsal should not fail for the low quota of a new subscription.
+# Generous: a rehearsal should not fail because of the low quota of a new subscription.
 FAMILY_LIMIT = 100_000
 LIMITS = {"cores": 1_000_000, "lowPriorityCores": 100_000}
-# Azure's list names no GPUs of these.
+# Azure's list of SKUs has no GPU count for these families.
 WITHOUT_GPUS = {
     "Standard_ND96is_MI300X_v5",
     "Standard_ND128isr_NDR_GB200_v6",
     "Standard_ND128isr_GB300_v6",
 }
-# The line of a size that the script does not name.
+# The entry for a size that the script does not mention.
 UNSCRIPTED = SizeLine(size="*", is_="offered")
 
 
 @dataclass(frozen=True)
 class Offer:
-    """A size in one location: its zones there, and the script's line about it."""
+    """A size in one location: its zones there, and its entry in the script."""
 
     size: Size
     location: str
@@ -37,14 +37,14 @@ class Offer:
 
     @property
     def restricted_zones(self) -> tuple[str, ...]:
-        """Returns the zones that are closed to this subscription; none if the location is."""
+        """Returns the zones restricted for this subscription; none if the whole location is."""
         if self.line.is_ != "restricted":
             return ()
         return tuple(zone for zone in self.zones if zone in self.line.zones)
 
     @property
     def is_restricted(self) -> bool:
-        """Returns whether the size is closed to this subscription in the whole location."""
+        """Returns whether the size is restricted for this subscription in the whole location."""
         return self.line.is_ == "restricted" and not self.line.zones
 
     @property
@@ -54,18 +54,18 @@ class Offer:
 
 @dataclass(frozen=True)
 class Offers:
-    """The offers of one era, less what a script takes away."""
+    """The offers of one era, minus what offers.json excludes."""
 
     era: Era
     script: OfferScript
 
     @property
     def today(self) -> date:
-        """Returns the day by which this Azure judges what is retired."""
+        """Returns the day by which this cloud judges retirements."""
         return self.script.today or self.era.day
 
     def find(self, vm_size: str, location: str) -> Offer | None:
-        """Returns the offer of a size in a location; None if there is none."""
+        """Returns the offer of a size in a location; None if it is not offered there."""
         size = known_sizes().get(vm_size.lower())
         if size is None and self.script.any_gpu_size and is_gpu_size(vm_size):
             cpus = room(vm_size, max_pods=0).cpus
@@ -103,7 +103,7 @@ class Offers:
 
 @cache
 def known_sizes() -> Mapping[str, Size]:
-    """Returns all sizes of the tables, by their lower-cased names."""
+    """Returns all sizes of the catalogue by their lower-case names."""
     return {**cpu_sizes(), **gpu_sizes()}
 
 
@@ -115,7 +115,7 @@ def families() -> tuple[str, ...]:
 
 
 def listed_gpus(size: Size) -> int | None:
-    """Returns the GPUs of a size as Azure lists them: a part counts for one; None: not listed."""
+    """Returns the GPU count that Azure lists for a size (a part counts as one), or None."""
     known = size.gpus if isinstance(size, GpuSize) and size.name not in WITHOUT_GPUS else None
     return None if known is None else max(1, int(known))
 

@@ -1,7 +1,7 @@
-"""Long-running operations: each is due at a set time, and takes effect then.
+"""Long-running operations: each has a due time, at which it takes effect.
 
-Nothing waits in memory. Operations that are due take effect before the next request is served, so
-they also end on time when the server was stopped in between.
+Nothing waits in memory: due operations take effect before the next request is served. So they also
+end on time if the server was stopped in between.
 """
 
 import base64
@@ -23,15 +23,15 @@ from rehearsal.arm.state import Resource, Store
 
 @dataclass(frozen=True)
 class Kind:
-    """What an operation does, and how it looks while it does."""
+    """A kind of operation: its duration, and the states that it shows."""
 
-    # At time scale 1: long enough to watch, short enough to wait for.
+    # In seconds at time scale 1: long enough to watch, short enough to wait for.
     seconds: float
-    # Of its resources, until it ends...
+    # The provisioning state of its resources until it ends...
     meanwhile: str
-    # ...and afterwards, if nothing went wrong.
+    # ...and after it has succeeded.
     afterwards: str = "Succeeded"
-    # What it says of itself, one after the other, after it has begun.
+    # The statuses that it shows, in this order.
     steps: tuple[str, ...] = ()
 
 
@@ -64,19 +64,19 @@ KINDS = {
     "pool upgrade of image": Kind(4.0, "UpgradingNodeImageVersion"),
 }
 POLLS_PER_OPERATION = 4
-# How long one that has ended can be asked about.
+# How long the status of an ended operation is available.
 KEPT_SECONDS = 86_400.0
 
-# The key of an error that an operation shows and does not fail with.
+# The key of an error that an operation shows without failing.
 PASSING = "passing"
-# To clients, a held operation looks like any other that is under way.
+# To clients, a held operation looks like any other in progress.
 HELD = "Held"
 
-# Returns when a due operation ended; None while there is still work for it.
+# Returns the time at which a due operation ended; None while it still has work to do.
 Ended = Callable[[sqlite3.Row, float], float | None]
 
 CONTAINER_SERVICE = "providers/Microsoft.ContainerService/locations/{location}"
-# The addresses of AKS's operations have a version of their own, and signatures: 1.5 KB at least.
+# The operation URLs of AKS have an api-version of their own and signatures: 1.5 KB at least.
 API_VERSION = "2025-03-01"
 CERTIFICATE_LETTERS, SIGNATURE_LETTERS, HASH_LETTERS = 1300, 342, 43
 TICKS_OF_1970, TICKS_A_SECOND = 621_355_968_000_000_000, 10_000_000
@@ -97,8 +97,8 @@ def begin(
 ) -> str:
     """Starts an operation that ends in success or in the given failure; returns its id.
 
-    The resources already hold their target state. `meanwhile` is their state until the end, where
-    it is another one than the kind's.
+    The resources already hold their target state. `meanwhile` is their provisioning state until the
+    end, if it differs from the kind's.
     """
     operation = str(uuid.uuid4())
     due = request.due(KINDS[kind].seconds)
@@ -117,7 +117,7 @@ def begin(
 
 
 def abort(request: Request, kind: str, resource: Resource) -> str:
-    """Ends what runs on a resource, and starts the operation that makes it Canceled."""
+    """Ends the operation on a resource, and starts the one that makes it Canceled."""
     if resource.operation is None:
         raise errors.ArmError(errors.NOTHING_TO_ABORT, name=resource.name, state=resource.state)
     running = request.store.worked_on_by(resource.operation)
@@ -128,14 +128,14 @@ def abort(request: Request, kind: str, resource: Resource) -> str:
 def complete_due(store: Store, now: float, ended: Ended) -> None:
     """Completes the operations that are due and have no work left.
 
-    What began later than now began before the clock was put back: it begins now.
+    An operation that began in the future began before the clock was set back: it restarts now.
     """
     for table, began in (("operations", "started"), ("registrations", "asked")):
         moved = f"UPDATE {table} SET due = due - {began} + ?, {began} = ? WHERE {began} > ?"  # noqa: S608
         store.rows(moved, now, now, now)
     statement = "SELECT * FROM operations WHERE status = 'InProgress' AND due <= ? ORDER BY due"
     for row in store.rows(statement, now):
-        # An earlier operation of this round may have cancelled it.
+        # An operation completed in this loop may have cancelled it.
         if _row(store, row["id"])["status"] != "InProgress":
             continue
         end = ended(row, now)
@@ -150,27 +150,27 @@ def complete_due(store: Store, now: float, ended: Ended) -> None:
             else:
                 resource.operation = None
                 resource.state = status if fails(row) else KINDS[row["kind"]].afterwards
-                # With another etag than the answer to the request had.
+                # The etag differs from the one in the response to the request.
                 store.write(resource)
 
 
 def fail_when_due(store: Store, operation: str, error: Json) -> None:
-    """Makes an operation that is under way fail when it is due."""
+    """Makes an operation in progress fail when it is due."""
     store.rows("UPDATE operations SET error = ? WHERE id = ?", json.dumps(error), operation)
 
 
 def accompany(store: Store, operation: str, error: Json) -> None:
-    """Makes an operation show an error while it runs and afterwards, though it does not fail."""
+    """Makes an operation show an error, while it runs and afterwards, without failing."""
     fail_when_due(store, operation, {PASSING: error})
 
 
 def fails(row: sqlite3.Row) -> bool:
-    """Returns whether an operation that is due ends in a failure."""
+    """Returns whether a due operation ends in a failure."""
     return bool(row["error"]) and PASSING not in json.loads(row["error"])
 
 
 def hold(store: Store, operation: str) -> None:
-    """Keeps an operation under way, due or not, until held operations are released."""
+    """Keeps an operation in progress until held operations are released."""
     store.rows("UPDATE operations SET status = ? WHERE id = ?", HELD, operation)
 
 
@@ -191,11 +191,11 @@ def _end(store: Store, operation: str, now: float, status: str, error: Json | No
 
 
 def retry_headers(request: Request, operation: str) -> dict[str, str]:
-    """Returns the header that says how soon to ask again.
+    """Returns the header with the time until the next poll.
 
     AKS sends none, and clients then wait thirty seconds. `Retry-After` has whole seconds only, and
-    the SDK for Python ignores `Retry-After: 0` and waits its thirty seconds. It also knows the
-    header in milliseconds.
+    the SDK for Python treats `Retry-After: 0` as no header, so times below a second go into the
+    header in milliseconds, which it reads too.
     """
     row = _row(request.store, operation)
     wait = (row["due"] - row["started"]) / POLLS_PER_OPERATION
@@ -205,7 +205,7 @@ def retry_headers(request: Request, operation: str) -> dict[str, str]:
 
 
 def accepted(request: Request, status: int, operation: str, location: str, body: object) -> Answer:
-    """Returns the answer to a request to AKS that goes on in the background."""
+    """Returns AKS's answer to a request whose operation continues in the background."""
     headers = {"Azure-AsyncOperation": _address(request, "operations", operation, location)}
     if status == 202:
         headers["Location"] = _address(request, "operationresults", operation, location)
@@ -225,15 +225,15 @@ def _address(request: Request, kind: str, operation: str, location: str) -> str:
 
 
 def _letters(seed: str, count: int) -> str:
-    """Returns letters as of a signature. They sign nothing: nobody checks them."""
+    """Returns letters that look like a signature. Nobody checks them."""
     content = hashlib.shake_256(seed.encode()).digest(count)
     return base64.urlsafe_b64encode(content).decode()[:count]
 
 
 def accepted_by_front(request: Request, operation: str) -> Answer:
-    """Returns the answer to a request to Resource Manager that goes on in the background.
+    """Returns Resource Manager's answer to a request that continues in the background.
 
-    Its address is an opaque token, another one each time.
+    Its URL has an opaque token, which differs in every response.
     """
     content = json.dumps([operation, str(uuid.uuid4())]).encode()
     token = base64.urlsafe_b64encode(content).decode().rstrip("=")
@@ -251,7 +251,7 @@ def _in_token(token: str) -> str:
 
 
 def show(request: Request) -> Answer:
-    """Answers at the address in `Azure-AsyncOperation`."""
+    """Serves the URL in `Azure-AsyncOperation`."""
     row = _row(request.store, request.names["operation"])
     is_under_way = _is_under_way(row)
     status = _step(request, row) if is_under_way else row["status"]
@@ -267,7 +267,7 @@ def show(request: Request) -> Answer:
 
 
 def _step(request: Request, row: sqlite3.Row) -> str:
-    """Returns what an operation is at, which is the status that it shows."""
+    """Returns the status that an operation in progress shows."""
     steps = ("InProgress", *KINDS[row["kind"]].steps)
     duration = max(row["due"] - row["started"], 1e-9)
     progress = len(steps) * (request.now - row["started"]) / duration
@@ -282,7 +282,7 @@ def _step(request: Request, row: sqlite3.Row) -> str:
 
 
 def show_result(request: Request) -> Answer:
-    """Answers at the address in `Location`, until the end and afterwards."""
+    """Serves the URL in `Location`, while the operation runs and afterwards."""
     in_aks = "location" in request.names
     name = request.names["operation"] if in_aks else _in_token(request.names["token"])
     row = _row(request.store, name)
@@ -296,7 +296,7 @@ def show_result(request: Request) -> Answer:
 
 
 def is_open(store: Store, operation: str) -> bool:
-    """Returns whether an operation is there and not over."""
+    """Returns whether an operation exists and has not ended."""
     found = store.rows("SELECT * FROM operations WHERE id = ?", operation)
     return bool(found) and _is_under_way(found[0])
 
@@ -313,7 +313,7 @@ def _row(store: Store, operation: str) -> sqlite3.Row:
 
 
 def written(moment: float) -> str:
-    """Returns a moment as AKS writes it: without the zeros at its end."""
+    """Returns a time as AKS writes it: without trailing zeros."""
     text = f"{datetime.datetime.fromtimestamp(moment, datetime.UTC):%Y-%m-%dT%H:%M:%S.%f}"
     return text.rstrip("0").rstrip(".") + "Z"
 

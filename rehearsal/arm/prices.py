@@ -1,7 +1,7 @@
 """The price list: Azure's Retail Prices API, for the one query that `aksgpu preflight` sends.
 
-On Azure it has a host of its own, prices.azure.com, and needs no token. The prices here are made
-up, by a simple formula, and say so.
+On Azure it is at prices.azure.com and needs no token. The prices here are made up by a simple
+formula; every response and row states that.
 """
 
 import re
@@ -21,7 +21,7 @@ QUERY = re.compile(
     r"serviceName eq 'Virtual Machines' and armRegionName eq '(?P<location>\w+)' "
     rf"and priceType eq 'Consumption' and \((?P<names>{NAMES})\)"
 )
-# Azure takes no more than twenty comparisons: three, and one for each size.
+# Azure accepts at most twenty comparisons: three, and one for each size.
 MOST_SIZES = 17
 MADE_UP = "Rehearsal: these prices are made up"
 PER_CORE, PER_GPU, WINDOWS_PER_CORE = 0.05, 1.0, 0.046
@@ -29,19 +29,19 @@ KINDS = {"": 1.0, " Spot": 0.2, " Low Priority": 0.25}
 
 
 def answer(request: web.Request, offers: Offers) -> web.Response | None:
-    """Returns the answer to a request for prices; None when it is not one."""
+    """Returns the response to a request for prices; None for any other request."""
     if request.path.rstrip("/") != PATH:
         return None
     query = QUERY.fullmatch(request.query.get("$filter", ""))
     skip = request.query.get("$skip", "0")
     names = re.findall(r"armSkuName eq '(\w+)'", query["names"]) if query else []
     if request.method != "GET" or not query or not skip.isdecimal() or len(names) > MOST_SIZES:
-        message = "The rehearsal answers only the query of aksgpu preflight"
+        message = "The rehearsal supports only the query of aksgpu preflight"
         return web.json_response({"Error": {"Code": "BadRequest", "Message": message}}, status=400)
     rows = [row for name in names for row in _rows(offers, name, query["location"])]
     end = int(skip) + offers.script.page_size
     page = rows[int(skip) : end]
-    # The dollars are plain, as the API writes them.
+    # The API writes dollar signs without escapes.
     link = f"https://{request.host}{PATH}?$filter={quote(query[0], safe='')}&$skip={end}"
     return web.json_response(
         {
@@ -56,9 +56,9 @@ def answer(request: web.Request, offers: Offers) -> web.Response | None:
 
 
 def _rows(offers: Offers, name: str, location: str) -> Iterator[Json]:
-    """Yields all meters of a size in a region: those that a client wants, and its traps."""
+    """Yields all meters of a size in a region: the one that a client needs, and similar ones."""
     offer = offers.find(name, location)
-    # The list compares names with case.
+    # The API compares names with case.
     if offer is None or offer.size.name != name:
         return
     size = offer.size

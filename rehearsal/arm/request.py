@@ -1,4 +1,4 @@
-"""What a service is given for one request, and what it gives back."""
+"""Requests as services get them, their answers, and routes."""
 
 import re
 import sqlite3
@@ -23,15 +23,15 @@ Item = TypeVar("Item")
 # An opaque token on Azure; here it is the index of the next item.
 PAGE_TOKEN = "$skiptoken"  # noqa: S105 (no secret)
 _INDEX = re.compile(r"\d{1,9}")
-# AKS has it twice.
+# AKS sends the token under two names.
 PAGE_TOKENS_OF_AKS = ("$skipToken", "skipToken")
 
 
 class ControlPlanes(Protocol):
-    """What stands behind the clusters."""
+    """The control planes of the clusters, as services use them."""
 
     def changed(self) -> None:
-        """Notes that a request may have changed what there shall be."""
+        """Wakes the control planes: a request may have changed the desired state."""
 
     def ended(self, row: sqlite3.Row, now: float) -> float | None:
         """Returns when a due operation ended; None while there is still work for it."""
@@ -55,19 +55,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class Backend:
-    """What stands behind every request: one subscription, and all that it has."""
+    """What all requests share: the store, the principal, the control planes and the offers."""
 
     store: Store
     principal: Principal
     control_planes: ControlPlanes
-    # As the script says at the moment.
+    # By offers.json as it is now.
     offers: Callable[[], Offers]
     time_scale: float
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request that Resource Manager's front let through."""
+    """One authenticated request, with its parsed body and path."""
 
     backend: Backend
     http: web.Request
@@ -100,14 +100,14 @@ class Request:
         return f"{self.subscription}/resourceGroups/{self.names['group']}"
 
     def location(self, kind: str) -> str:
-        """Returns the location in the path; refuses one that has no resources of this type."""
+        """Returns the location in the path; refuses one where the type is not available."""
         location = plain(self.names["location"])
         if location not in regions.regions():
             raise errors.ArmError(errors.NO_LOCATION_HERE, location=location, type=kind)
         return location
 
     def due(self, seconds: float) -> float:
-        """Returns when something ends that takes so many seconds at time scale 1."""
+        """Returns the time at which something ends that takes that long at time scale 1."""
         return self.now + seconds * self.backend.time_scale
 
     def check_etag(self, present: Resource | None) -> None:
@@ -122,7 +122,7 @@ class Request:
                 raise errors.ArmError(errors.CHANGED_SINCE, header=header, value=value, etag=etag)
 
     def page(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
-        """Returns the page of a list that is asked for, with the address of the next one."""
+        """Returns the requested page of a list, with a link to the next one."""
         start, end = self._slice((PAGE_TOKEN,))
         body: Json = {"value": [show(item) for item in items[start:end]]}
         if end < len(items):
@@ -130,7 +130,7 @@ class Request:
         return Answer(200, body)
 
     def page_of_aks(self, items: Sequence[Item], show: Callable[[Item], Json]) -> Answer:
-        """The same, as AKS pages: after the last item comes a page without any."""
+        """Returns a page as AKS does: an empty page follows the last item."""
         start, end = self._slice(PAGE_TOKENS_OF_AKS)
         shown = [show(item) for item in items[start:end]]
         following = {"nextLink": self._next(PAGE_TOKENS_OF_AKS, start + len(shown))}
@@ -149,7 +149,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Route:
-    """One method of one path below a subscription; `{name}` in it stands for one segment."""
+    """A method and a path below a subscription; `{name}` stands for one path segment."""
 
     method: str
     template: str
@@ -161,9 +161,9 @@ class Route:
 
 
 def match(routes: Iterable[Route], method: str, path: str) -> tuple[Route, dict[str, str]]:
-    """Returns the route of a request, and the names in its path in the case they were sent in."""
+    """Returns the route of a request and the names in its path, in the case that was sent."""
     for route in routes:
-        found = route.pattern.fullmatch(path)
-        if found and route.method == method:
-            return route, found.groupdict()
+        matched = route.pattern.fullmatch(path)
+        if matched and route.method == method:
+            return route, matched.groupdict()
     raise errors.ArmError(errors.NOT_REHEARSED, what=f"{method} {path or '/'}")

@@ -13,16 +13,16 @@ from aiohttp import web
 from catalogue import secrecy
 from catalogue.headers import CLIENTS_OWN, CUSTOM_FEATURES
 from rehearsal.arm import bodies, errors
-from rehearsal.files import bound_log, complain
+from rehearsal.files import bound_log, log_line
 
 SECRET_HEADERS = frozenset(
     ("authorization", "cookie", "proxy-authorization", "x-ms-authorization-auxiliary")
 )
-# A header of somebody's own may hold a secret; one that only switches something on or off does not.
+# An unknown header may hold a secret, unless its value is a plain switch.
 _SWITCHES = frozenset({"0", "1", "false", "true"})
 _SHOWN = CLIENTS_OWN | {
     CUSTOM_FEATURES.lower(),
-    # Of Azure's own clients; anybody may have a header that begins with x-ms-.
+    # Listed by name: any client may send a header that begins with x-ms-.
     "x-ms-client-session-id",
     "x-ms-command-name",
     "x-ms-date",
@@ -34,7 +34,7 @@ _SHOWN = CLIENTS_OWN | {
 }
 MASK = "[secret]"
 SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.MAY_HOLD_SECRETS)) | {
-    # Of signing in.
+    # Fields of sign-in requests.
     "assertion",
     "client_assertion",
     "client_secret",
@@ -44,7 +44,7 @@ SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.MAY_HOLD_
 
 
 class RequestLog:
-    """What fails about it fails no request, and is told once."""
+    """requests.jsonl. A failed write does not fail the request; it is reported once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -61,7 +61,7 @@ class RequestLog:
             "path": request.path,
             "query": _without_secrets(dict(request.query)),
             "headers": _headers(request),
-            # Only the names.
+            # Names only.
             "withheld": sorted(SECRET_HEADERS & set(map(str.lower, request.headers))),
             "body": _body(request.content_type, content),
             "status": status,
@@ -71,19 +71,21 @@ class RequestLog:
         except OSError as error:
             if str(error) != self._last_complaint:
                 self._last_complaint = str(error)
-                complain(f"{self._path.name} misses a request, and those that follow: {error}")
+                log_line(
+                    f"{self._path.name} cannot be written; requests will be missing in it: {error}"
+                )
 
     def _append(self, line: bytes) -> None:
-        """Writes the whole line, or nothing."""
+        """Writes the whole line or nothing."""
         bound_log(self._path)
         before = os.fstat(self._file.fileno()).st_size
         if self._file.write(line) != len(line):
             self._file.truncate(before)
-            raise OSError(errno.ENOSPC, "there is no room for it")
+            raise OSError(errno.ENOSPC, "no space left on the disk")
 
 
 def _headers(request: web.Request) -> dict[str, str]:
-    """Returns the headers as they came over the wire, in their own case."""
+    """Returns the headers in the case in which they were sent, without secrets."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in request.raw_headers:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")

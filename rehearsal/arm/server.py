@@ -1,4 +1,4 @@
-"""The web server: what every request passes through, and the address it listens on."""
+"""The web server of the rehearsal cloud: its routes, its address, and the path of a request."""
 
 import asyncio
 import os
@@ -29,26 +29,26 @@ from rehearsal.arm.request_log import RequestLog
 from rehearsal.certificates import ADDRESS, HOSTNAME
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.fleet import Settings
-from rehearsal.files import WatchedFile, complain
+from rehearsal.files import WatchedFile, log_line
 
-# The logged status of a request that got no answer.
+# The logged status of a request that was not answered.
 NO_ANSWER = 0
-# What is sent and comes back in a header of the answer.
+# Text that may be copied from a request into a response header.
 _IN_A_HEADER = re.compile(r"[!-~]{1,255}")
 
 
 @dataclass(frozen=True)
 class Options:
-    """What one rehearsal cloud is started with, and keeps to."""
+    """The options of a server, fixed at its start."""
 
     time_scale: float = 1.0
     era: Era = Era.TODAY
-    # The folder of the control planes' binaries; without it there are no control planes.
+    # The folder of the Kubernetes binaries; without it clusters have no control planes.
     kubernetes: Path | None = None
 
 
 def listen(preferred: object) -> socket.socket:
-    """Returns a loopback socket, at the preferred port or, if that cannot be, at a free one."""
+    """Returns a loopback socket at the preferred port, or at a free one if that is taken."""
     try:
         port = preferred if isinstance(preferred, int) else 0
         return socket.create_server((ADDRESS, port), backlog=128)
@@ -58,7 +58,7 @@ def listen(preferred: object) -> socket.socket:
 
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
-    store, log = mending.opened(home.database), RequestLog(home.request_log)
+    store, request_log = mending.opened(home.database), RequestLog(home.request_log)
     principal, issuer = load_principal(home, store.subscription()), tokens.load(home)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, OfferScript, OfferScript())
@@ -86,7 +86,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
             response = (
                 response or prices.answer(request, offers()) or front.answer(request, content)
             )
-            fault.steer(store, response)
+            fault.change(store, response)
             return response
 
         response = await guarded(request, served)
@@ -97,12 +97,12 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         response.headers["x-ms-correlation-request-id"] = (
             correlation if _IN_A_HEADER.fullmatch(correlation) else str(uuid.uuid4())
         )
-        log.write(request, content, response.status)
+        request_log.write(request, content, response.status)
         return response
 
     def dropped(request: web.Request, content: bytes) -> web.StreamResponse:
-        """Ends the connection without an answer."""
-        log.write(request, content, NO_ANSWER)
+        """Closes the connection without a response."""
+        request_log.write(request, content, NO_ANSWER)
         if request.transport is not None:
             request.transport.abort()
         return web.Response()
@@ -114,10 +114,10 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         finally:
             await control_planes.stop()
             store.close()
-            log.close()
+            request_log.close()
 
     app = web.Application(client_max_size=bodies.MOST_BYTES, middlewares=[web.middleware(guarded)])
-    # No requests of a user's, and there is a token in the first: they are not logged.
+    # Not logged: users do not send these, and token reviews contain a token.
     app.router.add_post(sign_in.address("{uid}"), reviewer.answer)
     app.router.add_get(PRESENCE, partial(_presence, instance))
     app.router.add_get(OVERVIEW, partial(_overview, control_planes, faults, script))
@@ -129,7 +129,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
 async def guarded(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
-    """Returns what is served, or in Resource Manager's form why nothing is."""
+    """Returns the handler's response; turns any exception into an ARM error response."""
     origin = f"https://{request.host}"
     try:
         _refuse_host(request)
@@ -137,29 +137,29 @@ async def guarded(
     except errors.ArmError as error:
         return error_response(error, origin)
     except Exception as error:
-        return error_response(_refusal(request, error), origin)
+        return error_response(_arm_error(request, error), origin)
 
 
-def _refusal(request: web.Request, error: Exception) -> errors.ArmError:
-    """Returns what an answer says of an error that is none of Resource Manager's own."""
+def _arm_error(request: web.Request, error: Exception) -> errors.ArmError:
+    """Returns the ARM error for an exception that is not an ArmError."""
     what = f"{request.method} {request.path}"
     if isinstance(error, web.HTTPRequestEntityTooLarge):
         return errors.ArmError(errors.TOO_LARGE)
     if isinstance(error, web.RequestPayloadError | ConnectionError):
         return errors.ArmError(errors.BAD_CONTENT, reason=error)
     if isinstance(error, web.HTTPException):
-        # The web server's own: it knows no such address.
+        # From the web server: it has no such route.
         return errors.ArmError(errors.NOT_REHEARSED, what=what)
     if isinstance(error, OSError | sqlite3.OperationalError):
-        complain(f"{what!a}: {error}")
+        log_line(f"{what!a}: {error}")
         return errors.ArmError(errors.NOT_WRITTEN, reason=error)
-    # A fault of the rehearsal itself: the log says where.
-    complain(f"{request.method} {request.path!a}\n{''.join(traceback.format_exception(error))}")
+    # A bug of the rehearsal: the traceback goes to the log.
+    log_line(f"{request.method} {request.path!a}\n{''.join(traceback.format_exception(error))}")
     return errors.ArmError(errors.BROKEN)
 
 
 async def _presence(instance: str, _: web.Request) -> web.Response:
-    """Answers which server this is."""
+    """Responds with the identity of this server."""
     return web.json_response({"instance": instance, "pid": os.getpid()})
 
 
@@ -169,14 +169,14 @@ async def _overview(
     script: WatchedFile[OfferScript],
     _: web.Request,
 ) -> web.Response:
-    """Answers what a person wants to know of this cloud."""
+    """Responds with what `aksgpu status` shows: clusters, and complaints about scripts."""
     script.read()
-    complaints = [wrong for wrong in (faults.complaint(), script.complaint) if wrong]
+    complaints = [text for text in (faults.complaint(), script.complaint) if text]
     return web.json_response({"clusters": control_planes.overview(), "complaints": complaints})
 
 
 def _refuse_host(request: web.Request) -> None:
-    """Refuses a host that no address in an answer could have."""
+    """Refuses a Host header that cannot be part of the addresses in a response."""
     if not _IN_A_HEADER.fullmatch(request.host):
         raise errors.ArmError(errors.BAD_HOST)
 
@@ -197,7 +197,7 @@ def _fleet_settings(home: Home, audience: str, options: Options) -> Settings | N
 async def serve(
     app: web.Application, listener: socket.socket, tls: ssl.SSLContext
 ) -> web.AppRunner:
-    # A client that keeps its connection open must not delay the end of the server.
+    # Open client connections must not delay the shutdown.
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     await web.SockSite(runner, listener, ssl_context=tls).start()

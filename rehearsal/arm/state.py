@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# What this code understands. A change that older code could not live with makes it a higher one.
+# The schema version. Raise it for changes that older code cannot read.
 VERSION = 1
-# `key` is the resource id in lower case: Resource Manager finds ids in any case, and returns them
-# in the case of their creation. `operation` is the operation under way on the resource, if any.
+# `key` is the resource id in lower case: Resource Manager ignores the case of ids, and returns them
+# in the case of their creation. `operation` is the operation in progress on the resource, if any.
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS resources (
     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -48,12 +48,12 @@ CREATE TABLE IF NOT EXISTS registrations (
 
 
 class NewerStateError(Exception):
-    """A newer version of the code has written the state."""
+    """The state was written by a newer version of the code."""
 
 
 @dataclass
 class Resource:
-    """One resource: `body` is what clients set and the server filled in."""
+    """One resource; `body` has what clients sent and what the server filled in."""
 
     id: str
     type: str
@@ -88,14 +88,14 @@ class Store:
         self._database = sqlite3.connect(path, isolation_level=None)
         self._database.row_factory = sqlite3.Row
         self._database.execute("PRAGMA journal_mode = WAL")
-        # What is answered is on the disk.
+        # A response is sent only after its state is on the disk.
         self._database.execute("PRAGMA synchronous = FULL")
         [(version,)] = self._database.execute("PRAGMA user_version")
         if version > VERSION:
             self._database.close()
             raise NewerStateError(
-                f"{path.parent} is a rehearsal of a newer version of aks-gpu, which this one does "
-                "not understand. Go on with the newer version, or take the rehearsal away with "
+                f"{path.parent} was written by a newer version of aks-gpu, and this version cannot "
+                "read it. Use the newer version, or remove the rehearsal with "
                 "`make rehearse-down`."
             )
         self._database.executescript(SCHEMA)
@@ -110,10 +110,10 @@ class Store:
         self._database.execute("BEGIN IMMEDIATE")
         try:
             yield
-            # On a full disk it is this that fails.
+            # On a full disk, the commit fails.
             self._database.execute("COMMIT")
         except BaseException:
-            # Some failures have rolled it back already.
+            # Some errors have already rolled it back.
             if self._database.in_transaction:
                 self._database.execute("ROLLBACK")
             raise
@@ -122,7 +122,7 @@ class Store:
         return self._database.execute(statement, values).fetchall()
 
     def subscription(self) -> str | None:
-        """The subscription of what there is; None if there is nothing."""
+        """Returns the subscription id of the stored resources; None if there are none."""
         ids = (str(row["id"]).split("/") for row in self.rows("SELECT id FROM resources LIMIT 1"))
         return next((parts[2] for parts in ids if parts[1:2] == ["subscriptions"]), None)
 
@@ -130,7 +130,7 @@ class Store:
         return next(iter(self._resources("key = ?", resource_id.lower())), None)
 
     def children(self, parent: str, kind: str) -> list[Resource]:
-        """Returns what lies directly under a resource, oldest first."""
+        """Returns the direct children of a resource, oldest first."""
         return self._resources("parent = ? AND type = ?", parent.lower(), kind)
 
     def of_type(self, kind: str) -> list[Resource]:
@@ -140,7 +140,7 @@ class Store:
         return self._resources("operation = ?", operation)
 
     def within(self, resource_id: str) -> list[Resource]:
-        """Returns a resource and all that lies under it."""
+        """Returns a resource and everything below it."""
         key = resource_id.lower()
         return self._resources("key = ? OR substr(key, 1, ?) = ?", key, len(key) + 1, key + "/")
 
@@ -149,12 +149,12 @@ class Store:
         return [_resource(row) for row in self.rows(statement, *values)]
 
     def write(self, resource: Resource) -> None:
-        """Stores what a request changes, and the end of its work: the resource gets a new etag."""
+        """Stores a change by a request or by the end of an operation, with a new etag."""
         resource.etag = str(uuid.uuid4())
         self.keep(resource)
 
     def keep(self, resource: Resource) -> None:
-        """Stores a change by the server itself: the etag stays."""
+        """Stores a change by the server; the etag stays."""
         keys = {"key": resource.id.lower(), "parent": resource.parent.lower()}
         self._database.execute(
             "INSERT INTO resources (key, id, type, parent, location, body, state, operation, etag)"

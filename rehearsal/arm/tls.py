@@ -1,4 +1,4 @@
-"""The certificates of the server: its authority, its own, and the bundle that clients trust."""
+"""The server's certificates: its authority, its own certificate, and the bundle for clients."""
 
 import datetime
 import os
@@ -19,14 +19,14 @@ from rehearsal.certificates import (
     write_certificate,
     write_key,
 )
-from rehearsal.files import complain, write_whole
+from rehearsal.files import log_line, write_whole
 
 SERVER_DAYS = 90
 RENEW_WITHIN_DAYS = 30
 
 
 def prepare(home: Home) -> ssl.SSLContext:
-    """Makes what is missing; returns the context to serve with."""
+    """Creates missing certificates; returns the TLS context of the server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     renew(home, context)
@@ -34,7 +34,7 @@ def prepare(home: Home) -> ssl.SSLContext:
 
 
 def renew(home: Home, context: ssl.SSLContext) -> None:
-    """Makes anew what is missing, damaged, about to expire, or not valid yet."""
+    """Creates certificates that are missing, damaged, about to expire, or not valid yet."""
     authority = _usable(home.ca_certificate, home.ca_key)
     if authority is None:
         made = Authority.create(f"aks-gpu rehearsal {os.urandom(4).hex()}")
@@ -54,17 +54,17 @@ def renew(home: Home, context: ssl.SSLContext) -> None:
 def _usable(
     certificate: Path, key: Path
 ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None:
-    """A certificate and its key, if they are whole and hold from now until some time."""
+    """Returns a certificate and its key, if they are intact and valid for some time."""
     if not certificate.exists() and not key.exists():
         return None
     try:
         made, loaded = load_pair(certificate, key)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
-        complain(f"{certificate.name} and its key are made anew: {error}")
+        log_line(f"{certificate.name} and its key are created again: {error}")
         return None
     now = datetime.datetime.now(datetime.UTC)
     least = now + datetime.timedelta(days=RENEW_WITHIN_DAYS)
-    # A clock that was put back may find it not valid yet.
+    # After the clock is set back it may not be valid yet.
     return (
         (made, loaded)
         if made.not_valid_before_utc <= now and made.not_valid_after_utc >= least
@@ -81,9 +81,9 @@ def _is_of(certificate: x509.Certificate, authority: Authority) -> bool:
 
 
 def _write_bundle(home: Home) -> None:
-    """Joins the roots in force with ours: a tool pointed here still reaches the internet."""
+    """Joins the system's roots with ours, so that tools still reach the internet."""
     roots, ours = _roots_in_force(), home.ca_certificate.read_bytes()
-    # A shell set up for this rehearsal already names this very bundle, with ours in it.
+    # In a shell set up for this rehearsal, the roots in force are already this bundle.
     bundle = roots if ours in roots else roots.rstrip() + b"\n" + ours
     if not home.ca_bundle.exists() or home.ca_bundle.read_bytes() != bundle:
         write_whole(home.ca_bundle, bundle)

@@ -15,11 +15,11 @@ from jwt.algorithms import RSAAlgorithm
 from rehearsal.arm import errors
 from rehearsal.arm.home import Home, Principal
 from rehearsal.certificates import write_key
-from rehearsal.files import complain
+from rehearsal.files import log_line
 
 LIFETIME = 3600
 ALGORITHM = "RS256"
-# The application that the API servers of AKS are, in every tenant.
+# The application id of AKS's API servers, the same in every tenant.
 SERVER_APPLICATION = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
 
@@ -51,7 +51,7 @@ class Issuer:
         return jwt.encode(claims, self._key, ALGORITHM, headers={"kid": self.key_id})
 
     def check(self, authorization: str | None, audience: str) -> None:
-        """Refuses a request whose Authorization header has no valid token of this cloud."""
+        """Refuses an Authorization header without a valid token of this cloud."""
         if not authorization:
             raise errors.ArmError(errors.NO_AUTHORIZATION)
         scheme, _, token = authorization.partition(" ")
@@ -71,7 +71,7 @@ class Issuer:
             raise errors.ArmError(errors.INVALID_TOKEN) from None
 
     def public_keys(self) -> dict[str, Any]:
-        """Returns the JSON Web Key Set that clients check tokens with."""
+        """Returns the JSON Web Key Set with which clients check tokens."""
         key = RSAAlgorithm.to_jwk(self._public, as_dict=True)
         del key["key_ops"]
         return {"keys": [key | {"use": "sig", "alg": ALGORITHM, "kid": self.key_id}]}
@@ -83,7 +83,7 @@ def _in_us_form(seconds: float) -> str:
 
 
 def load(home: Home) -> Issuer:
-    """Returns the issuer of this home; its key is made at the first start."""
+    """Returns the token issuer of this home; its key is created at the first start."""
     if home.token_key.exists():
         try:
             key = serialization.load_pem_private_key(home.token_key.read_bytes(), None)
@@ -91,7 +91,9 @@ def load(home: Home) -> Issuer:
                 return Issuer(key)
         except (OSError, ValueError, TypeError, UnsupportedAlgorithm):
             pass
-        complain(f"{home.token_key.name} is damaged, and is made anew: clients sign in once more.")
-    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    write_key(home.token_key, made)
-    return Issuer(made)
+        log_line(
+            f"{home.token_key.name} is damaged and is created again: clients must sign in again."
+        )
+    new_key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    write_key(home.token_key, new_key)
+    return Issuer(new_key)

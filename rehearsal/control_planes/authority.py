@@ -17,7 +17,7 @@ from rehearsal.certificates import (
     write_certificate,
     write_key,
 )
-from rehearsal.files import complain, write_whole
+from rehearsal.files import log_line, write_whole
 
 RENEW_WITHIN_DAYS = 30
 # The group that Kubernetes lets do everything.
@@ -68,7 +68,7 @@ def prepare(folder: Path) -> Certificates:
     if files.authority.exists():
         if _holds(files.authority):
             return files
-        complain(
+        log_line(
             f"The certificates in {folder} do not hold today; they and its kubeconfig are new."
         )
         files.authority.unlink()

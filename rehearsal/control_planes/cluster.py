@@ -43,7 +43,7 @@ from rehearsal.control_planes.desired_state import (
 from rehearsal.control_planes.device_plugin import Plugins
 from rehearsal.control_planes.kubelet import Kubelet
 from rehearsal.control_planes.kwok_stages import SAMPLE
-from rehearsal.files import complain
+from rehearsal.files import log_line
 
 Json = dict[str, Any]
 
@@ -109,7 +109,7 @@ class Cluster:
         self._autoscaler = Autoscaler(time_scale)
         self._pools: dict[str, WantedPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
-        # Until when not to complain again, by what failed and how.
+        # Until when not to log_line again, by what failed and how.
         self._quiet: dict[tuple[str, type[Exception]], float] = {}
         self._setbacks: dict[str, _Setback] = {}
         # Operations whose pools are as they shall be...
@@ -176,7 +176,7 @@ class Cluster:
         what, moment = (work.__qualname__, type(error)), time.monotonic()
         if moment >= self._quiet.get(what, 0):
             self._quiet[what] = moment + QUIET_SECONDS
-            complain("".join(traceback.format_exception(error)))
+            log_line("".join(traceback.format_exception(error)))
 
     # -- nodes
 
@@ -233,7 +233,7 @@ class Cluster:
         else:
             is_refusal = isinstance(error, ApiError)
             reason = f"{error}\n" if is_refusal else "".join(traceback.format_exception(error))
-            complain(f"The pool {pool.name} of {cluster.name} is set back: {reason}")
+            log_line(f"The pool {pool.name} of {cluster.name} is set back: {reason}")
         operation = pool.operation or (before.operation if before else None)
         again = time.monotonic() + pause
         self._setbacks[pool.name] = _Setback(pool, operation, pause, again)

@@ -17,7 +17,7 @@ from rehearsal.certificates import ADDRESS
 from rehearsal.control_planes import kwok_stages
 from rehearsal.control_planes.authority import Certificates, prepare
 from rehearsal.control_planes.processes import Processes
-from rehearsal.files import complain, read_record, write_json, write_whole
+from rehearsal.files import log_line, read_record, write_json, write_whole
 
 READY_SECONDS = 90.0
 POLL_SECONDS = 0.05
@@ -89,7 +89,7 @@ def _ports(folder: Path) -> dict[str, int]:
         kept = {name: _hold(held, before.get(name, 0)) for name in PORTS}
         ports = {name: port or _hold(held, 0) or 0 for name, port in kept.items()}
     for name in (name for name, port in kept.items() if port is None):
-        complain(
+        log_line(
             f"Port {before[name]} of {folder} is somebody else's by now. The {name} of this "
             f"cluster is at port {ports[name]}; read its kubeconfig anew."
         )
@@ -287,7 +287,7 @@ class ControlPlane:
             if await self._is_due(name, api):
                 await self._processes.end(self._parts[name].process)
                 await self._start(name)
-                complain(f"{name} of {self.place.folder} had ended; it is started again.")
+                log_line(f"{name} of {self.place.folder} had ended; it is started again.")
 
     async def _is_due(self, name: str, api: Client) -> bool:
         part, moment = self._parts[name], time.monotonic()

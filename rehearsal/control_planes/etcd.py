@@ -6,7 +6,7 @@ from kube.client import ApiError, Client, Json
 from kube.kubeconfig import choose, connect, read
 from provider_kit.waiting import pauses
 from rehearsal.control_planes.control_plane import Place
-from rehearsal.files import complain
+from rehearsal.files import log_line
 
 # How long to wait between two looks. Where the content itself is too much, no look helps.
 PAUSES = 2.0, 300.0
@@ -20,7 +20,7 @@ async def keep_room(place: Place) -> None:
         while True:
             try:
                 if alarms := await _alarms(api):
-                    complain(f"etcd of {place.folder} is full: its history is removed.")
+                    log_line(f"etcd of {place.folder} is full: its history is removed.")
                     await _make_room(api, alarms)
                 else:
                     waits = pauses(*PAUSES)

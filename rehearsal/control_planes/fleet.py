@@ -26,7 +26,7 @@ from rehearsal.control_planes.control_plane import (
 from rehearsal.control_planes.desired_state import Era, Refusal, Source, WantedCluster
 from rehearsal.control_planes.etcd import keep_room
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
-from rehearsal.files import complain
+from rehearsal.files import log_line
 
 # How often the wishes are looked at when nobody says that they have changed.
 LOOK_SECONDS = 0.5
@@ -228,7 +228,7 @@ class Fleet:
             # It is tried again and again.
             if repr(error) != self._last_complaint:
                 self._last_complaint = repr(error)
-                complain(traceback.format_exc())
+                log_line(traceback.format_exc())
 
     def _look(self) -> None:
         wanted = {cluster.uid: cluster for cluster in self._source.clusters()}
@@ -275,7 +275,7 @@ class Fleet:
             # Of a part of its files it is not started again, unless somebody asks for that.
             operation = self._setbacks[uid].operation if uid in self._setbacks else None
             self._setbacks[uid] = _Setback(reason, operation, ATTEMPTS, math.inf)
-            complain(reason)
+            log_line(reason)
 
     async def _keep(self, wanted: WantedCluster) -> None:
         uid = wanted.uid
@@ -299,7 +299,7 @@ class Fleet:
         reason = _reason(error)
         operation = wanted.operation or (before.operation if before else None)
         self._setbacks[uid] = _Setback(reason, operation, attempts, moment + pause)
-        complain(
+        log_line(
             f"The control plane of {wanted.name} ended; it is started again in {pause:.0f} s.\n"
             f"{reason}"
         )
@@ -346,5 +346,5 @@ def _reason(error: Exception) -> str:
         return f"Its API server refuses what the rehearsal asks for: {error}"
     if isinstance(error, OSError):
         return str(error)
-    complain("".join(traceback.format_exception(error)))
+    log_line("".join(traceback.format_exception(error)))
     return "The rehearsal failed; see its server.log."

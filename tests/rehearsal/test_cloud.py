@@ -145,7 +145,7 @@ def test_a_server_that_dies_at_its_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text("of an earlier server\n")
     (tmp_path / "arm.sqlite").mkdir()
     with pytest.raises(
-        CloudError, match=r"(?s)died at its start.\n.*cannot be used: unable to open"
+        CloudError, match=r"(?s)ended while it started\.\n.*cannot be used: unable to open"
     ) as raised:
         cloud.start(tmp_path)
     assert "earlier" not in str(raised.value)
@@ -170,7 +170,7 @@ def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(running.home)]
     second = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
     assert second.returncode == 1
-    assert "Another server is running" in second.stderr
+    assert "Another server already runs" in second.stderr
     assert cloud.find(running.home) == running
 
 

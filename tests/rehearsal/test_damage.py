@@ -84,12 +84,12 @@ def test_what_the_cloud_has_survives_the_damage_of_all_other_files(
     assert again.call("GET", f"{CLUSTER}{V}").status == 200
     said = (home / "server.log").read_text()
     for told in (
-        "principal.json is damaged, and is made anew",
-        "ca.pem and its key are made anew",
-        "server.pem and its key are made anew",
-        "token-key.pem is damaged, and is made anew",
-        "faults.json is not valid, and counts for nothing",
-        "offers.json is not valid, and counts for nothing",
+        "principal.json is damaged and is created again",
+        "ca.pem and its key are created again",
+        "server.pem and its key are created again",
+        "token-key.pem is damaged and is created again",
+        "faults.json is not valid and is ignored",
+        "offers.json is not valid and is ignored",
     ):
         assert told in said
 
@@ -100,7 +100,7 @@ def test_a_home_of_a_newer_version_is_left_alone(start_cloud: Callable[..., Clou
     with closing(sqlite3.connect(home / "arm.sqlite")) as state:
         state.execute(f"PRAGMA user_version = {VERSION + 1}")
     content = (home / "arm.sqlite").read_bytes()
-    with pytest.raises(CloudError, match="is a rehearsal of a newer version") as raised:
+    with pytest.raises(CloudError, match="was written by a newer version") as raised:
         start_cloud()
     assert "Traceback" not in str(raised.value)
     assert (home / "arm.sqlite").read_bytes() == content
@@ -187,7 +187,8 @@ def test_a_log_that_cannot_be_written_fails_no_request(
     for _ in range(3):
         log.write(make_mocked_request("PUT", "/a"), b"", 201)
     assert capsys.readouterr().err.splitlines() == [
-        "requests.jsonl misses a request, and those that follow: [Errno 28] No space left on device"
+        "requests.jsonl cannot be written; requests will be missing in it: [Errno 28] No space "
+        "left on device"
     ]
 
 

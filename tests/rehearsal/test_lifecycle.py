@@ -26,7 +26,7 @@ import pathlib, sys, time
 from rehearsal.server_lock import ServerLock
 lock = ServerLock.take(pathlib.Path(sys.argv[1]))
 if sys.argv[2] == "tells":
-    lock.tell(__import__("os").getpid())
+    lock.write_pid(__import__("os").getpid())
 print("ready", flush=True)
 time.sleep(600)
 """
@@ -105,7 +105,7 @@ def test_a_busy_server_is_not_started_a_second_time(
     monkeypatch.setattr(cloud, "BUSY_SECONDS", 0.1)
     monkeypatch.setattr(cloud, "ANSWER_SECONDS", 0.1)
     os.kill(running.pid, signal.SIGSTOP)
-    with pytest.raises(CloudError, match=rf"process {running.pid}, does not answer.*aksgpu stop"):
+    with pytest.raises(CloudError, match=rf"process {running.pid}\) does not answer.*aksgpu stop"):
         start_cloud()
     os.kill(running.pid, signal.SIGCONT)
     assert start_cloud() == running
@@ -120,7 +120,7 @@ def test_a_server_that_starts_is_ended_before_its_home_goes(
     (home / "server.json").write_text(f'{{"pid": {pid}}}')
     assert holder(home / "server.lock", pid) == pid
     monkeypatch.setattr(cloud, "START_SECONDS", 0.2)
-    with pytest.raises(CloudError, match=f"process {pid}, does not answer"):
+    with pytest.raises(CloudError, match=rf"process {pid}\) does not answer"):
         cloud.start(home)
     cloud.remove(home)
     until(lambda: not is_running(pid), "it is gone")
@@ -160,8 +160,8 @@ def test_a_server_of_other_code_is_started_again(
     assert after.pid != before.pid
     assert (after.url, after.time_scale) == (before.url, before.time_scale)
     assert said == [
-        "The rehearsal's server runs with another version of the code: it is started again, with "
-        "all that it has."
+        "The rehearsal's server runs with another version of the code. Restarting it; its state is "
+        "kept."
     ]
 
 
@@ -190,7 +190,7 @@ def test_an_interrupted_start_leaves_no_server(home: Path, monkeypatch: pytest.M
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cloud, "_answering", interrupted)
+    monkeypatch.setattr(cloud, "_wait_for_answer", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cloud.start(home)
     assert not is_held(home / "server.lock")
@@ -214,7 +214,7 @@ def test_a_home_that_cannot_go_hides_no_interruption(
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    with pytest.raises(CloudError, match="cannot be taken away: Directory not empty"):
+    with pytest.raises(CloudError, match="cannot be removed: Directory not empty"):
         cloud.remove(home)
     monkeypatch.undo()
 

@@ -17,7 +17,7 @@ from rehearsal.arm.bodies import Misfit, Reader, Types
 from rehearsal.arm.request import Json
 from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
-from rehearsal.files import complain
+from rehearsal.files import log_line
 
 _KINDS: dict[str, tuple[Types, str]] = {
     groups.TYPE: (groups.TYPES, "ResourceGroup"),
@@ -33,7 +33,7 @@ def opened(path: Path) -> Store:
         path.replace(aside)
         for rest in ("-wal", "-shm"):
             path.with_name(path.name + rest).unlink(missing_ok=True)
-        complain(f"{path} is damaged: {damage}. It is {aside} now, and a new one begins.")
+        log_line(f"{path} is damaged: {damage}. It is {aside} now, and a new one begins.")
     store = Store(path)
     mend(store)
     return store
@@ -58,7 +58,7 @@ def mend(store: Store) -> None:
         elif row["operation"] and not operations.is_open(store, row["operation"]):
             statement = "UPDATE resources SET operation = NULL, state = 'Failed' WHERE key = ?"
             store.rows(statement, row["key"])
-            complain(f"{row['id']} is mended: what it waited for is gone")
+            log_line(f"{row['id']} is mended: what it waited for is gone")
     # In the order in which they were made: a cluster comes before its pools.
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
         _mend_body(store, row)
@@ -80,7 +80,7 @@ def _mend_body(store: Store, row: sqlite3.Row) -> None:
         mistakes.append(f"it has no {', '.join(added)}")
     if not mistakes:
         return
-    complain(f"{row['id']} is mended: {'; '.join(mistakes)}")
+    log_line(f"{row['id']} is mended: {'; '.join(mistakes)}")
     if resource is None:
         _remove(store, row, "the rest of it says too little")
     else:
@@ -89,7 +89,7 @@ def _mend_body(store: Store, row: sqlite3.Row) -> None:
 
 def _remove(store: Store, row: sqlite3.Row, reason: str) -> None:
     store.rows("DELETE FROM resources WHERE key = ?", row["key"])
-    complain(f"{row['id']} is gone: {reason}.")
+    log_line(f"{row['id']} is gone: {reason}.")
 
 
 def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:

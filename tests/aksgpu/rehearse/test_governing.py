@@ -78,7 +78,7 @@ def test_what_runs_is_shown(running: Cloud) -> None:
     assert (home["era"], home["server"], home["pid"]) == ("today", "running", running.pid)
     assert home["stacks"] == ["prod.eu"]
     assert home["memoryMiB"] > 10
-    assert home["complaints"][0].startswith("offers.json is not valid, and counts for nothing")
+    assert home["complaints"][0].startswith("offers.json is not valid and is ignored")
     [cluster] = home["clusters"]
     assert (cluster["name"], cluster["controlPlane"]) == ("seen", "none")
     assert [(pool["name"], pool["nodes"]) for pool in cluster["pools"]] == [("system", 0)]
@@ -107,9 +107,9 @@ def test_a_dead_control_plane_is_told_and_started_again(
 ) -> None:
     """Somebody had to find the server's process and to end it by hand."""
     dead = {"name": "c", "group": "g", "controlPlane": "failed", "reason": "etcd ended"}
-    seen = cloud.look(running.home)
-    failed = cloud.Seen("running", seen.pid, seen.record, [dead], 1, [])
-    monkeypatch.setattr(governing, "look", lambda _: failed)
+    seen = cloud.status_of(running.home)
+    failed = cloud.Status("running", seen.pid, seen.record, [dead], 1, [])
+    monkeypatch.setattr(governing, "status_of", lambda _: failed)
     assert status(code=1)["cause"] == "cluster-down"
     assert "failed: etcd ended" in said(lambda one: governing.status(one, as_json=False), code=1)
 
@@ -174,5 +174,5 @@ def test_other_systems_are_told_before_anything_is_built(
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
     said(governing.start, code=3)
-    assert "The rehearsal works on Linux only." in capsys.readouterr().err
+    assert "The rehearsal runs on Linux only." in capsys.readouterr().err
     assert list(root.iterdir()) == []

@@ -91,9 +91,7 @@ def test_what_a_script_cannot_say(
     """It counts for nothing, and a line says so: once, every request was answered by a 500."""
     path = tmp_path / "offers.json"
     path.write_text(json.dumps(said))
-    with pytest.raises(
-        ScriptError, match=r"offers\.json is not valid, and counts for nothing: \w+"
-    ):
+    with pytest.raises(ScriptError, match=r"offers\.json is not valid and is ignored: \w+"):
         parse_script(path, OfferScript)
     script = WatchedFile(path, OfferScript, OfferScript())
     assert script.read() == script.read() == OfferScript()
