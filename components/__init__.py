@@ -1,4 +1,4 @@
-"""Reusable components: each builds one thing of a GPU cluster on AKS."""
+"""Reusable components for GPU clusters on AKS."""
 
 from provider_kit.loading import unsearched
 

@@ -1,4 +1,4 @@
-"""The AKS cluster, with the system pool that AKS asks for and nothing else inline."""
+"""An AKS cluster, with only the first system node pool inline."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
 from components.one_owner import one_owner
 from components.taken_out import taken_out_hooks
 
-# What AKS calls the modes of the network.
+# By network mode, the value of networkPluginMode.
 _NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
     {"overlay": "overlay", "subnet": None}
 )
@@ -30,33 +30,42 @@ _NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class SystemPoolArgs:
-    """The pool that the cluster's own pods run on."""
+    """The first system node pool, which AKS creates with the cluster."""
 
     vm_size: pulumi.Input[str]
-    """The size of the nodes."""
+    """The VM size of the nodes, with at least 2 vCPUs and 4 GiB of memory. AKS does not change it
+    later: add a `SystemNodePool` to replace this pool."""
     pool_name: pulumi.Input[str] = "system"
-    """The pool's name in AKS."""
+    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
+    letter. AKS does not change it later."""
     count: pulumi.Input[int] = 1
-    """How many nodes there are, or are at first if AKS scales the pool."""
+    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
     min_count: pulumi.Input[int] | None = None
-    """With `max_count`: AKS scales the pool between the two."""
+    """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: pulumi.Input[int] | None = None
-    """With `min_count`: AKS scales the pool between the two."""
+    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The availability zones of the nodes."""
+    """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. AKS does
+    not change them later."""
     os_sku: pulumi.Input[str] | None = None
-    """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
+    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
+    `AzureLinux3`. Default: AKS chooses."""
     gpu_stack: pulumi.Input[str] | None = None
-    """Who brings driver and device plugin, if the nodes have GPUs: `device-plugin`,
-    `specialized-image` or `none`."""
+    """What installs the GPU driver and the device plugin if the VM size has GPUs: `device-plugin`,
+    `specialized-image` or `none`. Default: AKS installs the driver."""
     encryption_at_host: pulumi.Input[bool] = False
-    """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
+    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
+    the feature `Microsoft.Compute/EncryptionAtHost`. AKS does not change it later."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = None
-    """HTTP headers of the requests for the cluster. Plain: where they are given, if only as an
-    empty mapping, aks-preview makes the cluster, and azure-native if not. They never replace it."""
+    """HTTP headers to send with each request for the cluster. Plain value: with headers, even an
+    empty mapping, the aks-preview provider manages the cluster, and without (the default)
+    azure-native does. Headers never replace the cluster."""
     removed: bool = False
-    """Whether further system pools have taken its place: requests for the cluster name no pool
-    then, and it can be deleted. A new cluster needs it. Plain: it decides what a request holds."""
+    """Whether other system pools have replaced this one. Requests for the cluster then leave it
+    out, so that you can delete it in AKS. A new cluster needs the pool. Plain value: it decides
+    the content of requests."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
@@ -64,120 +73,140 @@ class SystemPoolArgs:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkArgs:
-    """The cluster's network: Azure's CNI, with pods on an overlay by default."""
+    """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
     mode: pulumi.Input[str] = "overlay"
-    """`overlay`, or `subnet` for pods in the subnet `subnet_id`."""
+    """How pods get IP addresses: `overlay` (from `pod_cidr`) or `subnet` (from the subnet
+    `subnet_id`)."""
     subnet_id: pulumi.Input[str] | None = None
-    """The id of the nodes' subnet. Default: AKS makes a network."""
+    """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
+    creates a virtual network."""
     pod_cidr: pulumi.Input[str] | None = None
-    """The range of the pods' addresses, on an overlay. Default: AKS's own."""
+    """The IP range of the pods in CIDR notation, for mode `overlay` only. Default:
+    `10.244.0.0/16`. Another range replaces the cluster."""
     service_cidr: pulumi.Input[str] | None = None
-    """The range of the services' addresses. Default: AKS's own."""
+    """The IP range of Kubernetes services in CIDR notation, `/12` or smaller. Set it together with
+    `dns_service_ip`. Default: `10.0.0.0/16`. Another range replaces the cluster."""
     dns_service_ip: pulumi.Input[str] | None = None
-    """The address of the cluster's DNS, in `service_cidr`."""
+    """The IP address of the cluster's DNS service, inside `service_cidr`. Default:
+    `10.0.0.10`. Another address replaces the cluster."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class EntraArgs:
-    """Sign-in with Microsoft Entra, which cannot be turned off again."""
+    """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
     admin_group_object_ids: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The object ids of the groups whose members administer the cluster."""
+    """The object IDs of the Entra groups whose members are cluster administrators. Default: no
+    groups."""
     azure_rbac: pulumi.Input[bool] = False
-    """Whether Azure's role assignments decide what people may do in the cluster."""
+    """Whether Azure role assignments grant access to the Kubernetes API. By default only
+    Kubernetes RBAC does."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AksClusterArgs:
-    """A cluster to create."""
+    """The inputs of a new AKS cluster."""
 
     resource_group_name: pulumi.Input[str]
-    """The name of the cluster's resource group."""
+    """The name of the resource group to create the cluster in."""
     location: pulumi.Input[str]
-    """The Azure region of the cluster."""
+    """The Azure region, such as `westeurope`. Another region replaces the cluster."""
     cluster_name: pulumi.Input[str]
-    """The cluster's name in Azure."""
+    """The name of the cluster in Azure: 1 to 63 letters, digits, `_` and `-`, starting and ending
+    with a letter or digit. Another name replaces the cluster."""
     system_pool: SystemPoolArgs
-    """The pool that the cluster's own pods run on. Plain: its headers decide which provider makes
-    the cluster. What is in it may come later."""
+    """The first system node pool. Plain value, because its `custom_headers` decide which provider
+    manages the cluster; most of its own values can be outputs."""
     network: NetworkArgs = NetworkArgs()
-    """The cluster's network. Plain, since what is in it may come later."""
+    """The cluster's network. Default: Azure CNI in overlay mode, in a virtual network that AKS
+    creates. Plain value, but its own values can be outputs."""
     dns_prefix: pulumi.Input[str] | None = None
-    """How the API server's host name begins. Default: the cluster's name. It never changes."""
+    """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
+    cluster's name. Another prefix replaces the cluster."""
     kubernetes_version: pulumi.Input[str] | None = None
-    """The version of the control plane. Default: AKS's own; the cluster stays at its version when
-    that default moves. Under an `upgrade_channel` that raises the version there is none to give:
-    `patch` takes a minor version, `stable` and `rapid` take nothing."""
+    """The Kubernetes version of the control plane, such as `1.35` or `1.35.2`. Default: AKS chooses
+    at creation and the cluster stays at that version. With the upgrade channel `patch`, set a minor
+    version; with `stable` or `rapid`, leave it out."""
     sku_tier: pulumi.Input[str] = "Free"
-    """`Free`, `Standard` or `Premium`."""
+    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`
+    (with long-term support)."""
     private: pulumi.Input[bool] = False
-    """Whether the API server has a private address only."""
+    """Whether the API server has only a private IP address. To make a public cluster private
+    replaces it; a private cluster cannot become public."""
     authorized_ip_ranges: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """From where the API server can be reached. Default: from anywhere."""
+    """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
+    addresses. Not for a private cluster."""
     oidc_issuer: pulumi.Input[bool] = True
-    """Whether the cluster issues tokens that others can verify."""
+    """Whether the cluster has an OIDC issuer URL, so that other systems can verify the tokens of
+    its service accounts."""
     workload_identity: pulumi.Input[bool] = False
-    """Whether pods can have Azure identities. Needs `oidc_issuer`."""
+    """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires
+    `oidc_issuer`."""
     user_assigned_identity_id: pulumi.Input[str] | None = None
-    """The id of the identity that the cluster works with. Default: Azure makes one for it."""
+    """The resource ID of a user-assigned managed identity for the control plane. Default: a
+    system-assigned identity."""
     entra: EntraArgs | None = None
-    """Sign-in with Microsoft Entra. Default: none. Plain, but what is in it may come later."""
+    """Sign-in with Microsoft Entra ID. Default: only certificates of local accounts. Plain value,
+    but its own values can be outputs."""
     disable_local_accounts: pulumi.Input[bool] = False
-    """Whether nobody can sign in with a certificate. Needs `entra`."""
+    """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
+    `entra`."""
     upgrade_channel: pulumi.Input[str] = "none"
-    """Which upgrades of Kubernetes AKS does by itself."""
+    """Which Kubernetes upgrades AKS installs automatically: `none`, `patch`, `stable`, `rapid` or
+    `node-image`."""
     node_os_upgrade_channel: pulumi.Input[str] = "NodeImage"
-    """Which upgrades of the nodes' Linux AKS does by itself."""
+    """Which operating-system upgrades AKS installs on nodes automatically: `None`, `Unmanaged`,
+    `SecurityPatch` or `NodeImage`."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
-    """The cluster's tags."""
+    """The Azure tags of the cluster. Default: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingAksClusterArgs:
-    """A cluster that exists."""
+    """The inputs to look up an existing AKS cluster."""
 
     resource_group_name: pulumi.Input[str]
     """The name of the cluster's resource group."""
     cluster_name: pulumi.Input[str]
-    """The cluster's name in Azure."""
+    """The name of the cluster in Azure."""
 
 
 class _Cluster(pulumi.ComponentResource):
     id: pulumi.Output[str]
-    """The cluster's id in Azure."""
+    """The cluster's resource ID in Azure."""
     cluster_name: pulumi.Output[str]
     """The cluster's name in Azure."""
     resource_group_name: pulumi.Output[str]
     """The name of the cluster's resource group."""
     node_resource_group: pulumi.Output[str]
-    """The name of the resource group that AKS keeps the nodes in."""
+    """The name of the resource group in which AKS creates the nodes."""
     fqdn: pulumi.Output[str | None]
-    """The public name of the API server."""
+    """The public host name of the API server."""
     oidc_issuer_url: pulumi.Output[str | None]
-    """What a federated credential names as its issuer, where the cluster issues tokens."""
+    """The cluster's OIDC issuer URL, for federated identity credentials."""
     principal_id: pulumi.Output[str | None]
-    """The object id of the cluster's identity, which needs a role on a subnet of yours."""
+    """The object ID of the cluster's identity. It needs a role on a subnet that you bring."""
     kubelet_identity: pulumi.Output[dict[str, str] | None]
-    """The identity that nodes pull images with: its `clientId`, `objectId` and `resourceId`."""
+    """The identity with which nodes pull images: `clientId`, `objectId` and `resourceId`."""
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__("aks-gpu:components:AksCluster", name, None, opts)
 
     def _register(
-        self, cluster: Any, group: pulumi.Input[str], *, lists_ids_alone: bool = False
+        self, cluster: Any, group: pulumi.Input[str], *, identity_lacks_principal: bool = False
     ) -> None:
-        """Takes the outputs from a resource of either provider, or from what was read.
+        """Sets the outputs from a resource of either provider, or from a lookup.
 
-        aks-preview lists the ids alone of identities that the cluster was given.
+        With a user-assigned identity, aks-preview returns its resource ID without the principal.
         """
         self.id, self.cluster_name, self.fqdn = cluster.id, cluster.name, cluster.fqdn
         self.resource_group_name = pulumi.Output.from_input(group)
         self.node_resource_group = cluster.node_resource_group
         self.oidc_issuer_url = cluster.oidc_issuer_profile.apply(
-            lambda profile: _member(profile, "issuer_url", "issuerURL")
+            lambda profile: _property(profile, "issuer_url", "issuerURL")
         )
-        identity = self._read.identity if lists_ids_alone else cluster.identity
+        identity = self._read.identity if identity_lacks_principal else cluster.identity
         self.principal_id = identity.apply(_principal_id)
         self.kubelet_identity = cluster.identity_profile.apply(_kubelet_identity)
         self.register_outputs(
@@ -190,7 +219,7 @@ class _Cluster(pulumi.ComponentResource):
         )
 
     def connections(self) -> dict[str, pulumi.Output[Any]]:
-        """What other programs need in order to go on with the cluster."""
+        """Returns the outputs that other programs need to use the cluster."""
         return {
             "nodeResourceGroup": self.node_resource_group,
             "fqdn": self.fqdn,
@@ -201,13 +230,13 @@ class _Cluster(pulumi.ComponentResource):
 
     @cached_property
     def identifier(self) -> pulumi.Output[str]:
-        """What Azure tells the cluster by from an earlier or later one of the same name and id.
+        """The unique ID of the cluster, which differs after the cluster is re-created.
 
-        For `cluster_identifier` of a Kubernetes provider: its objects are replaced when the cluster
-        is another one, and not when its certificates are. A program that does not read it does not
-        ask Azure.
+        Pass it to a Kubernetes provider as `cluster_identifier`: then Pulumi replaces Kubernetes
+        objects if the cluster is replaced, but not if its certificates are. Looked up only if used,
+        so programs that do not read it make no API call.
         """
-        # Asked for, since a cluster's own output is not known in the preview of any update of it.
+        # A lookup, because in the preview of an update the cluster's own outputs are unknown.
         return self._read.resource_uid
 
     @cached_property
@@ -220,9 +249,10 @@ class _Cluster(pulumi.ComponentResource):
 
     @cached_property
     def kubeconfig(self) -> pulumi.Output[str]:
-        """The user kubeconfig, as a secret. A program that does not read it does not ask Azure.
+        """The user kubeconfig, as a secret.
 
-        That of a cluster with Entra runs `kubelogin`, which has to be on the machine.
+        Fetched only if used, so programs that do not read it make no API call. On a cluster with
+        Entra ID the kubeconfig runs `kubelogin`, which must be installed.
         """
         credentials = aks.list_managed_cluster_user_credentials_output(
             resource_group_name=self.resource_group_name,
@@ -230,16 +260,16 @@ class _Cluster(pulumi.ComponentResource):
             opts=pulumi.InvokeOutputOptions(parent=self),
         )
         return credentials.apply(
-            lambda found: pulumi.Output.secret(
-                base64.b64decode(found.kubeconfigs[0].value).decode()
+            lambda reply: pulumi.Output.secret(
+                base64.b64decode(reply.kubeconfigs[0].value).decode()
             )
         )
 
 
 class AksCluster(_Cluster):
-    """A new AKS cluster.
+    """A new AKS cluster with one system node pool.
 
-    GPU pools are resources of their own (see GpuNodePool): changing one inline disturbs them all.
+    Add GPU node pools with GpuNodePool: an update of an inline pool updates the whole cluster.
     """
 
     def __init__(
@@ -252,33 +282,35 @@ class AksCluster(_Cluster):
         warn(self, args.network, valid_clusters.NETWORK_DOUBTS)
         warn(self, args.system_pool, valid_pools.DOUBTS)
         self.managed_cluster = self._managed_cluster(name, args)
-        own = args.user_assigned_identity_id is not None
+        has_headers = args.system_pool.custom_headers is not None
         self._register(
             self.managed_cluster,
             args.resource_group_name,
-            lists_ids_alone=own and args.system_pool.custom_headers is not None,
+            identity_lacks_principal=has_headers and args.user_assigned_identity_id is not None,
         )
 
     def _managed_cluster(
         self, name: str, args: AksClusterArgs
     ) -> aks.ManagedCluster | ManagedCluster:
         headers = args.system_pool.custom_headers
-        # AKS moves the number of nodes of an autoscaled pool by itself.
+        # The cluster autoscaler changes the node count.
         autoscaled = args.system_pool.max_count is not None and not args.system_pool.removed
         private = ["apiServerAccessProfile.enablePrivateCluster"] if args.private else []
         count = [FIRST_COUNT] if autoscaled else []
-        own = pulumi.ResourceOptions(
+        options = pulumi.ResourceOptions(
             parent=self,
-            # Said of new clusters only: it cannot change, and those that are there are left alone.
+            # AKS never changes enableRBAC: set it for new clusters, ignore it for existing ones.
             ignore_changes=[*count, "enableRBAC"],
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
-        opts = one_owner(own, "containerservice:ManagedCluster", has_headers=headers is not None)
+        opts = one_owner(
+            options, "containerservice:ManagedCluster", has_headers=headers is not None
+        )
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         hooks = taken_out_hooks(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-        # AKS repeats the labels, taints and tags of all pools here, and some may be secrets.
+        # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]
         cluster = _cluster_args(name, args)
         if headers is not None:
@@ -288,7 +320,7 @@ class AksCluster(_Cluster):
 
 
 class ExistingAksCluster(_Cluster):
-    """An AKS cluster that exists and is only read."""
+    """An existing AKS cluster, which Pulumi reads and never changes."""
 
     def __init__(
         self, name: str, args: ExistingAksClusterArgs, opts: pulumi.ResourceOptions | None = None
@@ -303,26 +335,28 @@ class ExistingAksCluster(_Cluster):
         self._register(cluster, args.resource_group_name)
 
 
-def _member(part: Mapping[str, Any] | None, attribute: str, wire: str) -> Any:
-    """A member of an output: azure-native has attributes, aks-preview Azure's own names."""
-    return getattr(part, attribute) if hasattr(part, attribute) else (part or {}).get(wire)
+def _property(output: Mapping[str, Any] | None, attribute: str, wire_name: str) -> Any:
+    """A property of an output: an attribute in azure-native, a key in aks-preview."""
+    if hasattr(output, attribute):
+        return getattr(output, attribute)
+    return (output or {}).get(wire_name)
 
 
 def _principal_id(identity: Mapping[str, Any] | None) -> str | None:
-    own: str | None = _member(identity, "principal_id", "principalId")
-    assigned = _member(identity, "user_assigned_identities", "userAssignedIdentities")
-    if own or not assigned:
-        return own
-    principals = (_member(one, "principal_id", "principalId") for one in assigned.values())
+    system_assigned: str | None = _property(identity, "principal_id", "principalId")
+    user_assigned = _property(identity, "user_assigned_identities", "userAssignedIdentities")
+    if system_assigned or not user_assigned:
+        return system_assigned
+    principals = (_property(one, "principal_id", "principalId") for one in user_assigned.values())
     return next(principals, None)
 
 
 def _kubelet_identity(profile: Mapping[str, Any] | None) -> dict[str, str] | None:
     kubelet = (profile or {}).get("kubeletidentity")
     return kubelet and {
-        "clientId": _member(kubelet, "client_id", "clientId"),
-        "objectId": _member(kubelet, "object_id", "objectId"),
-        "resourceId": _member(kubelet, "resource_id", "resourceId"),
+        "clientId": _property(kubelet, "client_id", "clientId"),
+        "objectId": _property(kubelet, "object_id", "objectId"),
+        "resourceId": _property(kubelet, "resource_id", "resourceId"),
     }
 
 
@@ -335,7 +369,7 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
         kubernetes_version=args.kubernetes_version,
         identity=_identity(args.user_assigned_identity_id),
         aad_profile=_entra(args.entra),
-        # Once there, AKS keeps them where a request says nothing: so they are always said.
+        # Always sent with Entra: AKS keeps a property that a request leaves out.
         disable_local_accounts=args.disable_local_accounts if args.entra else None,
         sku=aks.ManagedClusterSKUArgs(name="Base", tier=args.sku_tier),
         network_profile=_network(name, args.network),
@@ -353,17 +387,17 @@ def _cluster_args(name: str, args: AksClusterArgs) -> aks.ManagedClusterArgs:
         agent_pool_profiles=None
         if args.system_pool.removed
         else [_system_pool(name, args.system_pool, args.network)],
-        # Fixed at creation, and what it is by default is documented nowhere.
+        # AKS fixes it at creation and does not document its default.
         enable_rbac=True,
         tags=args.tags or None,
     )
 
 
-def _identity(own: pulumi.Input[str] | None) -> aks.ManagedClusterIdentityArgs:
-    if own is None:
+def _identity(user_assigned: pulumi.Input[str] | None) -> aks.ManagedClusterIdentityArgs:
+    if user_assigned is None:
         return aks.ManagedClusterIdentityArgs(type=aks.ResourceIdentityType.SYSTEM_ASSIGNED)
     return aks.ManagedClusterIdentityArgs(
-        type=aks.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[own]
+        type=aks.ResourceIdentityType.USER_ASSIGNED, user_assigned_identities=[user_assigned]
     )
 
 
@@ -378,9 +412,8 @@ def _entra(entra: EntraArgs | None) -> aks.ManagedClusterAADProfileArgs | None:
 
 
 def _network(name: str, network: NetworkArgs) -> Any:
-    # A dictionary, which the SDK takes though its types do not say so: the class would fill in
-    # addresses for pods also where none can be given. By the names on the wire, which both
-    # providers' classes hand on as they are.
+    # A dictionary, which the SDK accepts although its types do not: the class sets a default pod
+    # CIDR, which is invalid in mode `subnet`. Its keys are wire names, which both SDKs pass on.
     return {
         "networkPlugin": "azure",
         "networkPluginMode": chosen(name, "network.mode", _NETWORK_PLUGIN_MODES, network.mode),

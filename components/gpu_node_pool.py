@@ -1,4 +1,4 @@
-"""A GPU node pool: a resource of its own beside the cluster, never inline in it."""
+"""A GPU node pool, as a resource separate from the cluster."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,86 +21,106 @@ from components.taken_out import taken_out_hooks
 
 @dataclass(frozen=True, kw_only=True)
 class GpuNodePoolArgs:
-    """A pool of GPU nodes to create in a cluster."""
+    """The inputs of a GPU node pool."""
 
     resource_group_name: pulumi.Input[str]
     """The name of the cluster's resource group."""
     cluster_name: pulumi.Input[str]
-    """The cluster's name in Azure."""
+    """The name of the cluster in Azure."""
     pool_name: pulumi.Input[str]
-    """The pool's name in AKS: 1 to 12 lower-case letters and digits, a letter first."""
+    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
+    letter. Another name replaces the pool."""
     vm_size: pulumi.Input[str]
-    """The size of the nodes, one with NVIDIA GPUs unless `gpu_stack` is `none`."""
+    """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. It must have NVIDIA GPUs unless
+    `gpu_stack` is `none`. Another size replaces the pool."""
     count: pulumi.Input[int] = 1
-    """How many nodes there are, or are at first if AKS scales the pool."""
+    """The number of nodes, 0 to 1000. If AKS scales the pool, the initial number."""
     min_count: pulumi.Input[int] | None = None
-    """With `max_count`: AKS scales the pool between the two."""
+    """The lowest number of nodes, which can be 0. Set it together with `max_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: pulumi.Input[int] | None = None
-    """With `min_count`: AKS scales the pool between the two."""
+    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The availability zones of the nodes."""
+    """The availability zones of the nodes, such as `["1", "2"]`. Default: no zones. Other zones
+    replace the pool."""
     kubernetes_version: pulumi.Input[str] | None = None
-    """The version of the nodes: the one that is given to the cluster, or up to three minor versions
-    older. Take the cluster's name from the cluster's outputs, so that the cluster is upgraded
-    first. Default: the version of the cluster when the pool is made, and it stays."""
+    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
+    older. Default: the cluster's version at creation, and the pool stays at it. Take `cluster_name`
+    from the cluster's outputs, so that Pulumi upgrades the cluster first."""
     os_sku: pulumi.Input[str] | None = None
-    """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
+    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
+    `AzureLinux3`. Default: AKS chooses."""
     os_disk_size_gb: pulumi.Input[int] | None = None
-    """The size of the nodes' disks. Default: AKS's own."""
+    """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. Another
+    size replaces the pool."""
     os_disk_type: pulumi.Input[str] | None = None
-    """`Managed` or `Ephemeral`. Default: AKS's own."""
+    """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
+    type replaces the pool."""
     spot: pulumi.Input[bool] = False
-    """Whether the nodes are spot machines, which Azure may take back."""
+    """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
+    replaces the pool."""
     spot_max_price: pulumi.Input[float] = -1
-    """The most to pay for an hour of a spot node, in US dollars; -1: as much as on demand."""
+    """The maximum price of a spot node in US dollars per hour, with up to 5 decimals. `-1` means
+    up to the on-demand price. Another price replaces the pool."""
     max_surge: pulumi.Input[str] | None = None
-    """How many more nodes there may be during an upgrade. Default: AKS's own."""
+    """How many extra nodes AKS adds during an upgrade, as a number (`1`) or percentage (`33%`).
+    Default: `10%`. Not for spot pools."""
     mig_profile: pulumi.Input[str] | None = None
-    """How each GPU is partitioned, such as `MIG1g`. Default: not at all. It decides by being given,
-    now or later, that the device plugin has a DaemonSet for partitions."""
+    """The MIG profile that partitions each GPU: `MIG1g`, `MIG2g`, `MIG3g`, `MIG4g` or `MIG7g`, on
+    A100, H100 and H200 GPUs. Default: no partitions. If set, even to an output, the device plugin
+    gets a DaemonSet for MIG. Another profile replaces the pool."""
     gpu_stack: str = "device-plugin"
-    """Who brings driver and device plugin: `device-plugin`, `specialized-image` or `none`. Plain:
-    it decides whether the device plugin's DaemonSets exist."""
+    """What installs the GPU driver and the device plugin. `device-plugin`: AKS installs the driver
+    and NvidiaDevicePlugin the plugin. `specialized-image`: both are in the (retired) node image.
+    `none`: you install both, for example with the NVIDIA GPU Operator. Plain value: it decides
+    which DaemonSets the device plugin has."""
     taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """Taints, as `key=value:effect`, on top of the conventional ones."""
+    """Taints of the nodes, each as `key=value:effect`, in addition to `sku=gpu:NoSchedule` and, on
+    spot nodes, the taint that AKS adds."""
     tainted: pulumi.Input[bool] = True
-    """Whether the nodes have the conventional taint, which keeps other pods away."""
+    """Whether the nodes have the taint `sku=gpu:NoSchedule`, which keeps away pods that do not
+    need a GPU."""
     labels: pulumi.Input[Mapping[str, pulumi.Input[str]]] = field(default_factory=dict)
-    """Labels on top of those that AKS sets."""
+    """Labels of the nodes, in addition to those that AKS sets. Default: none."""
     subnet_id: pulumi.Input[str] | None = None
-    """The id of the nodes' subnet. Default: AKS's own network."""
+    """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
+    Another subnet replaces the pool."""
     encryption_at_host: pulumi.Input[bool] = False
-    """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
+    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
+    the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
+    on until you delete the pool."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
-    """The pool's tags in Azure."""
+    """The Azure tags of the pool. Default: none."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = None
-    """HTTP headers of the requests for the pool. Plain: where they are given, if only as an empty
-    mapping, aks-preview makes the pool, and azure-native if not."""
+    """HTTP headers to send with each request for the pool. Plain value: with headers, even an empty
+    mapping, the aks-preview provider manages the pool, and without (the default) azure-native
+    does."""
     replace_on_header_change: bool = False
-    """Whether a change of the headers replaces the pool, the first and the last header too. By
-    default the next request has them and the nodes stay. Plain."""
+    """Whether any change of `custom_headers` replaces the pool. By default the next request sends
+    the new headers and the nodes stay. Plain value."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
 
 class GpuNodePool(pulumi.ComponentResource):
-    """A Linux pool of GPU nodes, tainted so that only GPU workloads land on it."""
+    """A Linux node pool with GPUs, tainted so that only GPU workloads run on it."""
 
     id: pulumi.Output[str]
-    """The pool's id in Azure."""
+    """The resource ID of the pool in Azure."""
     pool_name: pulumi.Output[str]
-    """The pool's name in AKS."""
+    """The name of the pool in AKS."""
     gpu_stack: str
-    """Who brings driver and device plugin."""
+    """What installs the GPU driver and the device plugin."""
     has_mig: bool
-    """Whether its GPUs are partitioned by a MIG profile."""
+    """Whether a MIG profile partitions the GPUs."""
     node_taints: pulumi.Output[list[str]]
     """All taints of the nodes."""
     tolerations: pulumi.Output[list[Toleration]]
-    """What a workload has to tolerate to land on the pool."""
+    """The tolerations that a pod needs to run on the pool."""
     node_selector: pulumi.Output[dict[str, str]]
-    """What binds a workload to the pool."""
+    """The node selector that binds a pod to the pool."""
 
     def __init__(
         self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None
@@ -119,7 +139,7 @@ class GpuNodePool(pulumi.ComponentResource):
         self.register_outputs({"poolName": self.pool_name, **self.placement()})
 
     def placement(self) -> dict[str, pulumi.Output[Any]]:
-        """The pool, and what a workload needs to land on it, ready to paste."""
+        """Returns the pool's ID and taints, and the pod settings to run on it, ready to paste."""
         return {
             "id": self.id,
             "nodeTaints": self.node_taints,
@@ -129,14 +149,14 @@ class GpuNodePool(pulumi.ComponentResource):
 
     def _agent_pool(self, name: str, args: GpuNodePoolArgs) -> aks.AgentPool | AgentPool:
         pool = _pool_args(args, self.node_taints)
-        own = pulumi.ResourceOptions(
+        options = pulumi.ResourceOptions(
             parent=self,
-            # AKS moves the number of nodes of an autoscaled pool by itself.
+            # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=fixed.replacing(fixed.POOL, _given(args)),
+            replace_on_changes=fixed.replacing(fixed.POOL, _set_properties(args)),
         )
         opts = one_owner(
-            own,
+            options,
             "containerservice:AgentPool",
             has_headers=args.custom_headers is not None,
             replace_on_header_change=args.replace_on_header_change,
@@ -157,7 +177,7 @@ class GpuNodePool(pulumi.ComponentResource):
 
 
 def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> aks.AgentPoolArgs:
-    """The pool's properties, of the same names with azure-native and with aks-preview."""
+    """Returns the pool's inputs, which have the same names in azure-native and aks-preview."""
     spot = pulumi.Output.from_input(args.spot)
     return aks.AgentPoolArgs(
         resource_group_name=args.resource_group_name,
@@ -175,15 +195,15 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
         enable_auto_scaling=None if args.max_count is None else True,
         min_count=args.min_count,
         max_count=args.max_count,
-        # In one order: azure-native compares zones by their places.
+        # Sorted, because azure-native compares zones by index.
         availability_zones=pulumi.Output.from_input(args.zones).apply(
             lambda zones: sorted(map(str, zones)) or None
         ),
         node_taints=node_taints.apply(lambda taints: taints or None),
         node_labels=pulumi.Output.all(args.labels, args.spot).apply(
-            lambda given: {**given[0], **dict([SPOT_LABEL] * given[1])} or None
+            lambda values: {**values[0], **dict([SPOT_LABEL] * values[1])} or None
         ),
-        # Always sent: left out, the server fills it in, and readers take that for drift.
+        # Always sent: if it is left out, AKS fills it in, and a refresh shows that as drift.
         gpu_profile=aks.GPUProfileArgs(driver=DRIVERS[args.gpu_stack]),
         gpu_instance_profile=args.mig_profile,
         upgrade_settings=(
@@ -197,27 +217,27 @@ def _pool_args(args: GpuNodePoolArgs, node_taints: pulumi.Output[list[str]]) -> 
             lambda on: aks.ScaleSetEvictionPolicy.DELETE if on else None
         ),
         spot_max_price=pulumi.Output.all(args.spot, args.spot_max_price).apply(
-            lambda given: given[1] if given[0] else None
+            lambda values: values[1] if values[0] else None
         ),
     )
 
 
-def _given(args: GpuNodePoolArgs) -> set[str]:
-    """What the arguments say of that which AKS would choose by itself."""
+def _set_properties(args: GpuNodePoolArgs) -> set[str]:
+    """Returns the properties that the arguments set and that AKS would choose otherwise."""
     always = {"gpuProfile.driver", "scaleSetPriority"}
-    own = {
+    optional = {
         "enableEncryptionAtHost": None if args.encryption_at_host is False else True,
         "osDiskSizeGB": args.os_disk_size_gb,
         "osDiskType": args.os_disk_type,
     }
-    return always | {name for name, value in own.items() if value is not None}
+    return always | {name for name, value in optional.items() if value is not None}
 
 
 def _taints(args: GpuNodePoolArgs) -> pulumi.Output[list[str]]:
-    def taints(given: list[Any]) -> list[str]:
-        tainted, spot, own = given
-        # AKS adds the spot taint by itself; unsaid, it would be a difference at every update.
-        conventional = [GPU_TAINT] * tainted + [SPOT_TAINT] * spot
-        return conventional + [taint for taint in own if taint not in conventional]
+    def taints(values: list[Any]) -> list[str]:
+        tainted, spot, additional = values
+        # AKS adds the spot taint. If it is left out here, every update shows a difference.
+        standard = [GPU_TAINT] * tainted + [SPOT_TAINT] * spot
+        return standard + [taint for taint in additional if taint not in standard]
 
     return pulumi.Output.all(args.tainted, args.spot, args.taints).apply(taints)

@@ -1,4 +1,4 @@
-"""NVIDIA's device plugin on the nodes of GPU pools: it makes their GPUs schedulable."""
+"""The NVIDIA device plugin on the nodes of GPU pools, which lets Kubernetes schedule their GPUs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _TOLERATIONS: Sequence[Toleration] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Edition:
-    """What differs between the DaemonSet of the article and that of today."""
+    """What differs between the DaemonSet of the AKS article and a current one."""
 
     image: str
     annotations: Mapping[str, str] | None = None
@@ -40,7 +40,7 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
     {
         "article": Edition(
             image=ARTICLE_DEVICE_PLUGIN,
-            # What the priority class was before there were priority classes.
+            # The predecessor of priority classes.
             annotations={"scheduler.alpha.kubernetes.io/critical-pod": ""},
         ),
         "today": Edition(
@@ -56,14 +56,14 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What some pools need of the plugin, so that they get a DaemonSet of their own."""
+    """The settings of a DaemonSet for pools with, or without, a MIG profile."""
 
     suffix: str
     security: core.v1.SecurityContextArgs
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-# By whether the pool has a MIG profile.
+# By whether the pools have a MIG profile.
 NEEDS: Mapping[bool, Need] = MappingProxyType(
     {
         False: Need(
@@ -73,12 +73,12 @@ NEEDS: Mapping[bool, Need] = MappingProxyType(
                 capabilities=core.v1.CapabilitiesArgs(drop=["ALL"]),
             ),
         ),
-        # Without a strategy the plugin offers a partitioned GPU as one whole GPU; without the
-        # capability, and the variable on Azure Linux, it cannot see the partitions. All of a
-        # pool's partitions are alike, so `single` offers them as nvidia.com/gpu.
+        # Without a MIG strategy the plugin advertises a partitioned GPU as one whole GPU. Without
+        # SYS_ADMIN (and on Azure Linux the variable) it does not see the partitions. A pool has
+        # partitions of one kind, so the strategy `single` advertises them as nvidia.com/gpu.
         True: Need(
             suffix="-mig",
-            # Kubernetes refuses to deny privilege escalation to a container with SYS_ADMIN.
+            # Kubernetes does not allow allowPrivilegeEscalation: false with SYS_ADMIN.
             security=core.v1.SecurityContextArgs(
                 capabilities=core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
             ),
@@ -90,24 +90,25 @@ NEEDS: Mapping[bool, Need] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class PluginPoolArgs:
-    """A pool whose nodes may need the plugin."""
+    """A GPU node pool for the device plugin."""
 
     pool_name: pulumi.Input[str]
-    """The pool's name in AKS."""
+    """The name of the node pool in AKS."""
     gpu_stack: str = "device-plugin"
-    """Who brings driver and device plugin. Pools with another GPU stack are left out. Plain: it
-    decides which DaemonSets exist."""
+    """What installs the GPU driver and the device plugin on the pool. The plugin runs only on pools
+    with `device-plugin`. Plain value: it decides which DaemonSets exist."""
     node_taints: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The pool's taints, as AKS writes them: the plugin tolerates them."""
+    """The taints of the pool, each as `key=value:effect`. The plugin tolerates them. Default:
+    none."""
     has_mig: bool = False
-    """Whether the pool has a MIG profile. Plain: it decides which DaemonSets exist."""
+    """Whether the pool has a MIG profile. Plain value: it decides which DaemonSets exist."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
     @classmethod
     def of(cls, pool: GpuNodePool) -> "PluginPoolArgs":
-        """Returns what the plugin has to know of a pool of the same program."""
+        """Returns the inputs for a GpuNodePool of the same program."""
         return cls(
             pool_name=pool.pool_name,
             gpu_stack=pool.gpu_stack,
@@ -118,28 +119,28 @@ class PluginPoolArgs:
 
 @dataclass(frozen=True, kw_only=True)
 class NvidiaDevicePluginArgs:
-    """Where NVIDIA's device plugin runs, and which one."""
+    """The inputs of the NVIDIA device plugin."""
 
     edition: str = "today"
-    """`today`, or `article` for the DaemonSet of the article. Plain: it decides the shape of the
-    DaemonSets."""
+    """The DaemonSet to create: `today` for a current one, `article` for that of the AKS article of
+    2020. Plain value: it decides the contents of the DaemonSets."""
     image: pulumi.Input[str] | None = None
-    """The plugin's image. Default: that of the edition."""
+    """The container image of the plugin. Default: the image of the edition."""
     namespace: pulumi.Input[str] = "gpu-resources"
-    """The namespace of the DaemonSets."""
+    """The Kubernetes namespace of the DaemonSets."""
     create_namespace: bool = True
-    """Whether to create the namespace, and to delete it again with this component. With False it
-    has to exist. Plain: it decides whether the Namespace is one of the component's resources."""
+    """Whether to create the namespace, and to delete it with this component. Set it to False for a
+    namespace that exists. Plain value: it decides which resources the component has."""
     pools: Sequence[PluginPoolArgs] = ()
-    """The pools that the plugin runs on: those whose GPU stack is `device-plugin`. Plain: they
-    decide which DaemonSets exist."""
+    """The GPU node pools of the cluster. At least one must have the GPU stack `device-plugin`.
+    Plain value: they decide which DaemonSets exist."""
 
 
 class NvidiaDevicePlugin(pulumi.ComponentResource):
-    """The plugin on the nodes of the pools that need it, and on no others.
+    """The NVIDIA device plugin, only on the nodes of the pools that need it.
 
-    Pools whose needs differ get a DaemonSet each, named after the need. A DaemonSet may take 30
-    minutes, since it waits for the pods of nodes that are new.
+    Pools with a MIG profile get a separate DaemonSet. Pulumi waits up to 30 minutes for a
+    DaemonSet, because the pods of new nodes take that long.
     """
 
     namespace: pulumi.Output[str]
@@ -160,15 +161,15 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
         self.namespace = _namespace(name, args, child)
         self.daemon_sets: list[apps.v1.DaemonSet] = []
         for has_mig, need in NEEDS.items():
-            if alike := [pool for pool in pools if pool.has_mig == has_mig]:
-                # A pool whose need changes loses the one plugin before it gets the other.
-                after = pulumi.ResourceOptions.merge(
+            if served := [pool for pool in pools if pool.has_mig == has_mig]:
+                # A pool whose MIG profile changes loses the old plugin before it gets the new one.
+                options = pulumi.ResourceOptions.merge(
                     child,
                     pulumi.ResourceOptions(
                         depends_on=[*self.daemon_sets], custom_timeouts=FOR_NEW_NODES
                     ),
                 )
-                daemon_set = _daemon_set(name, need, args, alike, self.namespace, after)
+                daemon_set = _daemon_set(name, need, args, served, self.namespace, options)
                 self.daemon_sets.append(daemon_set)
         names = [daemon_set.metadata["name"] for daemon_set in self.daemon_sets]
         self.daemon_set_names = pulumi.Output.all(*names).apply(list)
@@ -185,8 +186,8 @@ def _pool_mistakes(
     if not pools:
         yield Mistake(
             "pools",
-            "none of them has the GPU stack 'device-plugin', so no node needs the plugin; pass the "
-            "pools that do, or leave the component out",
+            "no pool has the GPU stack 'device-plugin', so no node needs the plugin: pass a pool "
+            "that has it, or remove this component",
         )
     partitioned = [
         str(known(pool).get("poolName", f"pools[{index}]"))
@@ -264,8 +265,8 @@ def _container(
 def _affinity(pools: Sequence[PluginPoolArgs]) -> core.v1.AffinityArgs:
     """Binds the pods to the pools.
 
-    On a node without an NVIDIA GPU and its driver the plugin exits, again and again; on a pool of
-    somebody else's it would be the second one.
+    On a node without an NVIDIA GPU the plugin crashes repeatedly; on other teams' GPU pools it
+    would be a second plugin.
     """
     in_pools = core.v1.NodeSelectorRequirementArgs(
         key=POOL_LABEL, operator="In", values=[pool.pool_name for pool in pools]

@@ -1,4 +1,4 @@
-"""The resource group that everything of a stack lives in: a new one, or one that exists."""
+"""The resource group of the cluster: a new one or an existing one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,31 +13,31 @@ from components.azure_child import azure_child
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceGroupArgs:
-    """A resource group to create."""
+    """The inputs of a new resource group."""
 
     resource_group_name: pulumi.Input[str]
-    """The group's name in Azure."""
+    """The name of the resource group in Azure, up to 90 characters. Another name replaces it."""
     location: pulumi.Input[str]
-    """The Azure region of the group."""
+    """The Azure region of the resource group. Another region replaces it."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
-    """The group's tags."""
+    """The Azure tags of the resource group. Default: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExistingResourceGroupArgs:
-    """A resource group that exists."""
+    """The inputs to look up an existing resource group."""
 
     resource_group_name: pulumi.Input[str]
-    """The group's name in Azure."""
+    """The name of the resource group in Azure."""
 
 
 class _Group(pulumi.ComponentResource):
     id: pulumi.Output[str]
-    """The group's id in Azure."""
+    """The resource ID of the resource group in Azure."""
     resource_group_name: pulumi.Output[str]
-    """The group's name in Azure."""
+    """The name of the resource group in Azure."""
     location: pulumi.Output[str]
-    """The Azure region of the group."""
+    """The Azure region of the resource group."""
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__("aks-gpu:components:ResourceGroup", name, None, opts)
@@ -77,7 +77,7 @@ class ResourceGroup(_Group):
 
 
 class ExistingResourceGroup(_Group):
-    """A resource group that exists and is only read."""
+    """An existing resource group, which Pulumi reads and never changes."""
 
     def __init__(
         self, name: str, args: ExistingResourceGroupArgs, opts: pulumi.ResourceOptions | None = None

@@ -1,4 +1,4 @@
-"""The article's sample job: it trains a small model, and so shows that a GPU can be used."""
+"""The sample job of the AKS article: trains a small model, which shows that pods can use a GPU."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,22 +18,24 @@ _LABELS = {"app": _NAME}
 
 @dataclass(frozen=True, kw_only=True)
 class SampleJobArgs:
-    """What the job runs, and where it may land."""
+    """The inputs of the sample job."""
 
     image: pulumi.Input[str] = SAMPLE_JOB
-    """The job's image."""
+    """The container image of the job. Default: the image of the AKS article, which trains on
+    MNIST."""
     node_taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]] = ()
-    """The taints of the pools that the job may land on, pool by pool."""
+    """The taints of the node pools that the job can run on, as one list for each pool. Default:
+    only pools without taints."""
 
 
 class SampleJob(pulumi.ComponentResource):
-    """A job that asks for one GPU.
+    """A Kubernetes Job that requests one GPU.
 
-    It may take 30 minutes, so that a pool can grow from zero for it.
+    Pulumi waits up to 30 minutes for it, so that a node pool can scale up from zero.
     """
 
     job_name: pulumi.Output[str]
-    """The job's name in Kubernetes."""
+    """The name of the Job in Kubernetes."""
 
     def __init__(
         self, name: str, args: SampleJobArgs, opts: pulumi.ResourceOptions | None = None
@@ -64,6 +66,6 @@ def _pod(args: SampleJobArgs) -> core.v1.PodTemplateSpecArgs:
                 )
             ],
             restart_policy="OnFailure",
-            tolerations=toleration_args(args.node_taints).apply(lambda found: found or None),
+            tolerations=toleration_args(args.node_taints).apply(lambda all_: all_ or None),
         ),
     )

@@ -1,4 +1,4 @@
-"""The specialized GPU image of the article's days: a preview feature to be registered first."""
+"""The retired specialized GPU image: registers the preview feature that pools need to use it."""
 
 from dataclasses import dataclass
 
@@ -10,18 +10,21 @@ from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_NAMESP
 
 @dataclass(frozen=True, kw_only=True)
 class SpecializedGpuImageArgs:
-    """What becomes of the feature in the end."""
+    """The inputs of the feature registration."""
 
     unregister_on_delete: pulumi.Input[bool] = False
-    """Whether to unregister the feature with the component. A feature is the whole subscription's:
-    by default it stays registered."""
+    """Whether to unregister the feature when the component is deleted. By default it stays
+    registered, because it applies to the whole subscription."""
 
 
 class SpecializedGpuImage(pulumi.ComponentResource):
-    """Registers the feature; pools and clusters with the image depend on this component."""
+    """Registers the preview feature of the specialized GPU image, which Azure retired in 2025.
+
+    Pools and clusters that use the image must depend on this component.
+    """
 
     state: pulumi.Output[str]
-    """The state of the registration."""
+    """The state of the registration, such as `Registered`."""
 
     def __init__(
         self,
@@ -42,7 +45,7 @@ class SpecializedGpuImage(pulumi.ComponentResource):
 
 
 class SpecialisedGpuImage(SpecializedGpuImage):
-    """The old spelling of SpecializedGpuImage. The next version drops it."""
+    """The old spelling of SpecializedGpuImage. The next version removes it."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""A further system pool: a resource of its own beside the cluster, so that it can be replaced."""
+"""An additional system node pool, as a separate resource that Pulumi can replace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,47 +16,57 @@ from components.taken_out import taken_out_hooks
 
 @dataclass(frozen=True, kw_only=True)
 class SystemNodePoolArgs:
-    """A pool for the cluster's own pods, to create in a cluster that has one already."""
+    """The inputs of an additional system node pool."""
 
     resource_group_name: pulumi.Input[str]
     """The name of the cluster's resource group."""
     cluster_name: pulumi.Input[str]
-    """The cluster's name in Azure."""
+    """The name of the cluster in Azure."""
     pool_name: pulumi.Input[str]
-    """The pool's name in AKS: 1 to 12 lower-case letters and digits, a letter first."""
+    """The name of the node pool in AKS: 1 to 12 lowercase letters and digits, starting with a
+    letter. Another name replaces the pool."""
     vm_size: pulumi.Input[str]
-    """The size of the nodes, one without GPUs."""
+    """The VM size of the nodes, without GPUs and with at least 2 vCPUs and 4 GiB of memory. Another
+    size replaces the pool."""
     kubernetes_version: pulumi.Input[str] | None = None
-    """The version of the nodes: the one that is given to the cluster, or up to three minor versions
-    older. Default: the version of the cluster when the pool is made, and it stays."""
+    """The Kubernetes version of the nodes: the cluster's version, or up to three minor versions
+    older. Default: the cluster's version at creation, and the pool stays at it."""
     count: pulumi.Input[int] = 1
-    """How many nodes there are, or are at first if AKS scales the pool."""
+    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number."""
     min_count: pulumi.Input[int] | None = None
-    """With `max_count`: AKS scales the pool between the two."""
+    """The lowest number of nodes, at least 1. Set it together with `max_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: pulumi.Input[int] | None = None
-    """With `min_count`: AKS scales the pool between the two."""
+    """The highest number of nodes, up to 1000. Set it together with `min_count` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     zones: pulumi.Input[Sequence[pulumi.Input[str]]] = ()
-    """The availability zones of the nodes."""
+    """The availability zones of the nodes, such as `["1", "2", "3"]`. Default: no zones. Other
+    zones replace the pool."""
     os_sku: pulumi.Input[str] | None = None
-    """The nodes' Linux, such as `Ubuntu` or `AzureLinux`. Default: AKS's own."""
+    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
+    `AzureLinux3`. Default: AKS chooses."""
     subnet_id: pulumi.Input[str] | None = None
-    """The id of the nodes' subnet. Default: AKS's own network."""
+    """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
+    Another subnet replaces the pool."""
     encryption_at_host: pulumi.Input[bool] = False
-    """Whether the nodes' temporary disks and caches are encrypted too. Fixed at creation."""
+    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
+    the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
+    on until you delete the pool."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
-    """The pool's tags in Azure."""
+    """The Azure tags of the pool. Default: none."""
 
 
 class SystemNodePool(pulumi.ComponentResource):
-    """A Linux pool of mode System.
+    """A Linux node pool in mode System.
 
-    AKS does not delete a cluster's last one: with the cluster as `deleted_with` it goes with that.
+    AKS refuses to delete the last system pool of a cluster. Set the resource option `deleted_with`
+    to the cluster, so that `pulumi destroy` leaves the pool to the deletion of the cluster.
     """
 
     id: pulumi.Output[str]
-    """The pool's id in Azure."""
+    """The resource ID of the pool in Azure."""
     pool_name: pulumi.Output[str]
-    """The pool's name in AKS."""
+    """The name of the pool in AKS."""
 
     def __init__(
         self, name: str, args: SystemNodePoolArgs, opts: pulumi.ResourceOptions | None = None
@@ -65,18 +75,18 @@ class SystemNodePool(pulumi.ComponentResource):
         super().__init__("aks-gpu:components:SystemNodePool", name, None, opts)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
         pool = _pool_args(args)
-        given = () if args.encryption_at_host is False else ("enableEncryptionAtHost",)
-        of_the_pool = pulumi.ResourceOptions(
+        encrypted = () if args.encryption_at_host is False else ("enableEncryptionAtHost",)
+        options = pulumi.ResourceOptions(
             parent=self,
-            # AKS moves the number of nodes of an autoscaled pool by itself.
+            # The cluster autoscaler changes the node count.
             ignore_changes=[] if args.max_count is None else ["count"],
-            replace_on_changes=fixed.replacing(fixed.POOL, given),
+            replace_on_changes=fixed.replacing(fixed.POOL, encrypted),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
             hooks=taken_out_hooks(kept.LASTING_POOL, {}),
         )
         live = LivePool(self, pool, ("enableAutoScaling", "tags"))
-        self.agent_pool = azure_child(aks.AgentPool, name, pool, live.options(of_the_pool))
+        self.agent_pool = azure_child(aks.AgentPool, name, pool, live.options(options))
         self.id = self.agent_pool.id
         self.register_outputs({"id": self.id, "poolName": self.pool_name})
 
@@ -96,7 +106,7 @@ def _pool_args(args: SystemNodePoolArgs) -> aks.AgentPoolArgs:
         enable_auto_scaling=None if args.max_count is None else True,
         min_count=args.min_count,
         max_count=args.max_count,
-        # In one order: azure-native compares zones by their places.
+        # Sorted, because azure-native compares zones by index.
         availability_zones=pulumi.Output.from_input(args.zones).apply(
             lambda zones: sorted(map(str, zones)) or None
         ),

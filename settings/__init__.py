@@ -1,4 +1,4 @@
-"""What a stack file can say: typed, with every mistake reported at once and by its key."""
+"""The settings of a stack file: typed, with all mistakes reported at once, each by its key."""
 
 from settings.model import Settings
 from settings.pools import GpuPool, SystemNodePool, SystemPool

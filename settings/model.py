@@ -1,4 +1,4 @@
-"""What a stack file can say, key by key; the README says what it means."""
+"""The keys of a stack file. The docstring below each one is its reference."""
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
@@ -12,179 +12,194 @@ from catalogue.mistakes import Mistake, property_path
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
 from settings.section import RefusedError, Section, as_azure_spells_it, context_of
 
-# What can be said of a cluster that exists, by the part of a stack file.
-_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
+# The keys that apply to an existing cluster, by section.
+_KEYS_OF_EXISTING_CLUSTERS: Mapping[str, Collection[str]] = MappingProxyType(
     {"cluster": ("existing", "name"), "network": ("subnet_id",), "system_pool": ()}
 )
-_IS_IGNORED = "would be ignored: cluster.existing leaves the cluster as it is; remove this key"
+_IS_IGNORED = "has no effect on an existing cluster (cluster.existing: true): remove this key"
 
 
 class ResourceGroup(Section):
-    """The resource group: made, or there already."""
+    """The resource group of the cluster."""
 
     _rules = valid_clusters.RESOURCE_GROUP
 
     existing: bool = False
-    """Whether the group already exists. The stack then uses it and never deletes it."""
+    """Whether the resource group already exists. The stack then uses it and never changes it."""
     name: str = ""
-    """The group's name. Required with `existing`. Default: `myResourceGroup`."""
+    """The name of the resource group. Default: `myResourceGroup`. Required if `existing` is
+    true."""
 
     @field_validator("name")
     @classmethod
-    def _or_the_articles(cls, name: str) -> str:
+    def _default_name(cls, name: str) -> str:
         return name or "myResourceGroup"
 
 
 class Entra(Section):
-    """Sign-in with Microsoft Entra."""
+    """Sign-in with Microsoft Entra ID. AKS cannot turn it off again."""
 
     _rules = valid_clusters.ENTRA
 
     azure_rbac: bool = False
-    """Whether Azure role assignments decide what users may do in the cluster."""
+    """Whether Azure role assignments grant access to the Kubernetes API. By default only Kubernetes
+    RBAC does."""
     admin_group_object_ids: list[str] = []
-    """The object ids of the groups whose members administer the cluster."""
+    """The object IDs of the Entra groups whose members are cluster administrators."""
 
 
 class Cluster(Section):
-    """The cluster: made, or there already, and then pools are added and it is left as it is."""
+    """The AKS cluster."""
 
     _rules = valid_clusters.CLUSTER
     _doubts = valid_clusters.DOUBTS
 
     existing: bool = False
-    """Whether the cluster already exists. The stack then only adds pools to it."""
+    """Whether the cluster already exists. The stack then only adds node pools to it, and of the
+    other keys only `name` applies."""
     name: str = ""
-    """The cluster's name. Required with `existing`. Default: `myAKSCluster`."""
+    """The name of the cluster: 1 to 63 letters, digits, `_` and `-`. Default: `myAKSCluster`.
+    Required if `existing` is true."""
     dns_prefix: str | None = None
-    """The prefix of the API server's host name. It can never change. Default: the cluster's
-    name."""
+    """The first part of the API server's host name: 1 to 54 letters, digits and `-`. Default: the
+    cluster's name. Another prefix replaces the cluster."""
     kubernetes_version: str = ""
-    """The Kubernetes version of the control plane, and of pools that name none. Default: AKS's
-    own."""
+    """The Kubernetes version of the cluster and, by default, of its node pools, such as `1.35` or
+    `1.35.2`. Default: AKS chooses at creation. With `upgradeChannel: patch`, set a minor version;
+    with `stable` or `rapid`, leave it out."""
     sku_tier: str = "Free"
-    """The pricing tier of the control plane: `Free`, `Standard` or `Premium`."""
+    """The pricing tier of the control plane: `Free`, `Standard` (with an uptime SLA) or `Premium`
+    (with long-term support)."""
     private: bool = False
-    """Whether the API server has only a private address."""
+    """Whether the API server has only a private IP address. To make a public cluster private
+    replaces it; a private cluster cannot become public."""
     authorized_ip_ranges: list[str] = []
-    """The address ranges that can reach the API server. Default: all."""
+    """The IP ranges, in CIDR notation, that can reach a public API server. Default: all
+    addresses."""
     oidc_issuer: bool = True
-    """Whether the cluster issues tokens that others can verify."""
+    """Whether the cluster has an OIDC issuer URL, so that other systems can verify the tokens of
+    its service accounts."""
     workload_identity: bool = False
-    """Whether pods can use Azure identities. Needs `oidcIssuer`."""
+    """Whether pods can sign in to Azure with Microsoft Entra Workload ID. Requires `oidcIssuer`."""
     user_assigned_identity_id: str = ""
-    """The id of the cluster's user-assigned identity. Default: AKS creates a system-assigned
-    one."""
+    """The resource ID of a user-assigned managed identity for the control plane. Default: a
+    system-assigned identity."""
     entra: Entra | None = None
-    """Sign-in with Microsoft Entra. Azure cannot turn it off again."""
+    """Sign-in with Microsoft Entra ID. Default: only certificates of local accounts. AKS cannot
+    turn it off again."""
     disable_local_accounts: bool = False
-    """Whether users can only sign in with Entra. Needs `entra`. Certificates that were handed out
-    before stay valid until `az aks rotate-certs`."""
+    """Whether AKS disables its local accounts, so that users must sign in with Entra ID. Requires
+    `entra`. Certificates that were issued before stay valid until `az aks rotate-certs`."""
     upgrade_channel: str = "none"
-    """Which Kubernetes upgrades AKS does by itself: `none`, `patch`, `stable`, `rapid` or
+    """Which Kubernetes upgrades AKS installs automatically: `none`, `patch`, `stable`, `rapid` or
     `node-image`."""
     node_os_upgrade_channel: str = "NodeImage"
-    """Which upgrades of the nodes' operating system AKS does by itself: `None`, `Unmanaged`,
+    """Which operating-system upgrades AKS installs on nodes automatically: `None`, `Unmanaged`,
     `SecurityPatch` or `NodeImage`."""
     protect: bool = True
-    """Whether Pulumi refuses to delete or replace the cluster, and to delete a resource group that
-    the stack created."""
+    """Whether Pulumi refuses to delete or replace the cluster, and the resource group if the stack
+    created it."""
 
     @field_validator("name")
     @classmethod
-    def _or_the_articles(cls, name: str) -> str:
+    def _default_name(cls, name: str) -> str:
         return name or "myAKSCluster"
 
 
 class Network(Section):
-    """The cluster's network: Azure's CNI, with pods on an overlay by default."""
+    """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
     _rules = valid_clusters.NETWORK
     _doubts = valid_clusters.NETWORK_DOUBTS
 
     mode: str = "overlay"
-    """`overlay`, or `subnet` for pods with addresses of your subnet."""
+    """How pods get IP addresses: `overlay` (from `podCidr`) or `subnet` (from the subnet
+    `subnetId`)."""
     subnet_id: str = ""
-    """The id of the nodes' subnet. Required with `mode: subnet`. Default: AKS creates a network."""
+    """The resource ID of the subnet for the nodes. Required if `mode` is `subnet`. Default: AKS
+    creates a virtual network."""
     pod_cidr: str | None = None
-    """The address range of pods, with `mode: overlay`. Default: AKS's own."""
+    """The IP range of the pods in CIDR notation, for mode `overlay` only. Default:
+    `10.244.0.0/16`. Another range replaces the cluster."""
     service_cidr: str | None = None
-    """The address range of services. Default: AKS's own."""
+    """The IP range of Kubernetes services in CIDR notation, `/12` or smaller. Set it together with
+    `dnsServiceIp`. Default: `10.0.0.0/16`. Another range replaces the cluster."""
     dns_service_ip: str | None = None
-    """The address of the cluster's DNS service, in `serviceCidr`. Set both or neither. Default:
-    AKS's own."""
+    """The IP address of the cluster's DNS service, inside `serviceCidr`. Default:
+    `10.0.0.10`. Another address replaces the cluster."""
 
 
 class DevicePlugin(Section):
-    """NVIDIA's device plugin, where the stack brings it."""
+    """The NVIDIA device plugin, which the stack installs for pools with the GPU stack
+    `device-plugin`."""
 
     _rules = valid_clusters.DEVICE_PLUGIN
 
     edition: str = "today"
-    """`today`, or `article` for the DaemonSet of the article of 2020."""
+    """The DaemonSet to create: `today` for a current one, `article` for that of the AKS article of
+    2020."""
     image: str = ""
-    """The device plugin's image. Default: the edition's."""
+    """The container image of the plugin. Default: the image of the edition."""
     namespace: str = "gpu-resources"
-    """The namespace of the DaemonSets."""
+    """The Kubernetes namespace of the DaemonSets."""
     create_namespace: bool = True
-    """Whether the stack creates the namespace. To change it to false for a namespace that the stack
-    created, first run `pulumi state delete` on the namespace: otherwise Pulumi deletes it."""
+    """Whether to create the namespace. Set it to false for a namespace that exists. If the stack
+    created it, run `pulumi state delete` on it first: otherwise Pulumi deletes it."""
 
 
 class SampleJob(Section):
-    """The job that shows that a GPU can be used."""
+    """The sample job of the AKS article, which shows that pods can use a GPU."""
 
     _rules = valid_clusters.SAMPLE_JOB
 
     enabled: bool = False
-    """Whether the stack runs the sample job."""
+    """Whether to run the sample job."""
     image: str = images.SAMPLE_JOB
-    """The job's image."""
+    """The container image of the job."""
 
 
 class Settings(Section):
-    """A stack's configuration."""
+    """The keys of a stack file, each with the prefix `aks-gpu:`."""
 
     _rules = valid_clusters.STACK
 
     location: str = "eastus"
     """The Azure region of all resources of the stack."""
     allow_retired: bool = False
-    """Whether `aksgpu review` accepts new pools with retired sizes or the retired image. The stack
-    is then rehearsed in the era of the article."""
+    """Whether `aksgpu review` accepts new pools with retired VM sizes or the retired image. The
+    rehearsal cloud then behaves as Azure did when the AKS article was published."""
     gpu_stack: Annotated[str, BeforeValidator(as_azure_spells_it)] = "device-plugin"
-    """Who installs driver and device plugin: `device-plugin` (AKS the driver, this stack the
-    plugin), `specialized-image` (the retired image) or `none` (you, for example with NVIDIA's GPU
-    Operator)."""
+    """What installs the GPU driver and the device plugin on all pools. `device-plugin`: AKS
+    installs the driver and this stack the plugin. `specialized-image`: both are in the (retired)
+    node image. `none`: you install both, for example with the NVIDIA GPU Operator."""
     tags: dict[str, str] = {}
-    """The tags of all Azure resources of the stack."""
+    """The Azure tags of all resources that the stack creates."""
     resource_group: ResourceGroup = ResourceGroup()
-    """The resource group."""
+    """The resource group of the cluster."""
     cluster: Cluster = Cluster()
-    """The cluster."""
+    """The AKS cluster."""
     network: Network = Network()
     """The cluster's network."""
     system_pool: SystemPool = SystemPool()
-    """The first system pool, which is created with the cluster."""
+    """The first system node pool, which AKS creates with the cluster."""
     system_pools: list[SystemNodePool] = []
-    """More system pools, each a resource of its own ([how to replace the first
-    one](../system-pools.md))."""
+    """Additional system node pools ([how to replace the first one](../system-pools.md))."""
     gpu_pools: list[GpuPool] = []
-    """The GPU pools."""
+    """The GPU node pools."""
     device_plugin: DevicePlugin = DevicePlugin()
-    """NVIDIA's device plugin. It runs on the pools with `gpuStack: device-plugin`."""
+    """The NVIDIA device plugin."""
     sample_job: SampleJob = SampleJob()
-    """A job that trains a small model on one GPU."""
+    """The sample job of the AKS article, which shows that pods can use a GPU."""
 
     @field_validator("gpu_stack")
     @classmethod
-    def _is_known_to_the_pools(cls, gpu_stack: str, info: ValidationInfo) -> str:
+    def _set_default_of_pools(cls, gpu_stack: str, info: ValidationInfo) -> str:
         context_of(info).gpu_stack = gpu_stack
         return gpu_stack
 
     @field_validator("cluster")
     @classmethod
-    def _decides_the_version(cls, cluster: Cluster, info: ValidationInfo) -> Cluster:
+    def _set_version_of_pools(cls, cluster: Cluster, info: ValidationInfo) -> Cluster:
         if not cluster.existing:
             context = context_of(info)
             context.kubernetes_version = cluster.kubernetes_version
@@ -193,30 +208,30 @@ class Settings(Section):
 
     @field_validator("system_pools")
     @classmethod
-    def _take_the_first_ones_place(
+    def _require_a_system_pool(
         cls, pools: list[SystemNodePool], info: ValidationInfo
     ) -> list[SystemNodePool]:
         first: SystemPool | None = info.data.get("system_pool")
         if first and first.removed and not pools:
-            reason = "a cluster has at least one: add the pool that takes the place of systemPool"
+            reason = "a cluster needs a system pool: add the one that replaces systemPool"
             raise RefusedError([Mistake("systemPools", reason)])
         return pools
 
     @field_validator("system_pool")
     @classmethod
-    def _leaves_an_existing_cluster_as_it_is(
+    def _refuse_settings_of_an_existing_cluster(
         cls, system_pool: SystemPool, info: ValidationInfo
     ) -> SystemPool:
-        """Refuses what is said of a cluster that is not made here: it would be ignored."""
+        """Refuses settings of a cluster that the stack does not create: it would ignore them."""
         sections = {**info.data, "system_pool": system_pool}
         if "cluster" not in sections or not sections["cluster"].existing:
             return system_pool
         ignored = [
             property_path("", to_camel(key), to_camel(name))
-            for key, kept in _OF_EXISTING_CLUSTERS.items()
+            for key, allowed in _KEYS_OF_EXISTING_CLUSTERS.items()
             if key in sections
             for name in type(sections[key]).model_fields
-            if name in sections[key].model_fields_set and name not in kept
+            if name in sections[key].model_fields_set and name not in allowed
         ]
         if ignored:
             raise RefusedError([Mistake(path, _IS_IGNORED) for path in ignored])
@@ -224,7 +239,7 @@ class Settings(Section):
 
     @field_validator("device_plugin")
     @classmethod
-    def _knows_mig(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
+    def _require_mig_support(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
         pools: list[GpuPool] = info.data.get("gpu_pools", [])
         partitioned = [
             pool.name for pool in pools if pool.mig_profile and pool.gpu_stack == "device-plugin"
@@ -236,21 +251,21 @@ class Settings(Section):
 
     @property
     def uses_kubernetes(self) -> bool:
-        """Whether the stack has anything on the cluster."""
+        """Whether the stack creates Kubernetes objects on the cluster."""
         return bool(self.pools_of("device-plugin")) or self.sample_job.enabled
 
     @property
     def pools_with_gpus(self) -> list[Pool]:
-        """All of them, the system pool too where it has GPUs and is this stack's."""
+        """All pools of the stack that have GPUs, including the first system pool if it has some."""
         system: list[Pool] = [pool for pool in self.first_pool if pool.has_gpus]
         return [*system, *self.gpu_pools]
 
     @property
     def first_pool(self) -> list[SystemPool]:
-        """The pool that is made with the cluster, while it is there and this stack's."""
-        is_there = not self.cluster.existing and not self.system_pool.removed
-        return [self.system_pool] if is_there else []
+        """The first system pool, as a list; empty if it was removed or the cluster exists."""
+        has_pool = not self.cluster.existing and not self.system_pool.removed
+        return [self.system_pool] if has_pool else []
 
     def pools_of(self, gpu_stack: str) -> list[Pool]:
-        """The pools with GPUs whose driver and device plugin come from there."""
+        """The pools with GPUs that have this GPU stack."""
         return [pool for pool in self.pools_with_gpus if pool.gpu_stack == gpu_stack]

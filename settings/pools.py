@@ -1,4 +1,4 @@
-"""Node pools in a stack file: the system pool, and the GPU pools."""
+"""The node pools of a stack file: system pools and GPU pools."""
 
 from typing import Annotated, Any
 
@@ -16,83 +16,88 @@ from catalogue.valid_pools import (
 from settings.section import Section, as_azure_spells_it, context_of
 
 
-def _from_text(value: Any) -> Any:
+def _parse_headers(value: Any) -> Any:
     return dict(parse(value)) if isinstance(value, str) else value
 
 
-# A map, or the Azure CLI's own form: a=b,c=d.
-CustomHeaders = Annotated[dict[str, str] | None, BeforeValidator(_from_text)]
+# A map, or a string as the Azure CLI takes it: a=b,c=d.
+CustomHeaders = Annotated[dict[str, str] | None, BeforeValidator(_parse_headers)]
 
 
-def _follows_the_cluster(own: Any, info: ValidationInfo) -> Any:
+def _default_to_the_clusters_version(version: Any, info: ValidationInfo) -> Any:
     context = context_of(info)
-    if isinstance(own, str) and own:
-        beside = version_beside(own, context.kubernetes_version, context.upgrade_channel)
-        if beside:
-            raise ValueError(beside)
-    return own or context.kubernetes_version
+    if isinstance(version, str) and version:
+        reason = version_beside(version, context.kubernetes_version, context.upgrade_channel)
+        if reason:
+            raise ValueError(reason)
+    return version or context.kubernetes_version
 
 
 class NamedPool(Section):
-    """What all pools have in common."""
+    """The keys of all node pools."""
 
     name: str
-    """The pool's name: 1 to 12 lowercase letters and digits, starting with a letter."""
+    """The name of the node pool: 1 to 12 lowercase letters and digits, starting with a letter."""
     encryption_at_host: bool = False
-    """Whether temporary disks and caches are encrypted. Fixed at creation. The subscription needs
-    the feature `Microsoft.Compute/EncryptionAtHost`."""
+    """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
+    the feature `Microsoft.Compute/EncryptionAtHost`. AKS does not change it on an existing pool."""
 
     @field_validator("name")
     @classmethod
-    def _stands_alone(cls, name: str, info: ValidationInfo) -> str:
+    def _is_unique(cls, name: str, info: ValidationInfo) -> str:
         if (pools := context_of(info).pool_names[name]) > 1:
-            raise ValueError(f"{pools} pools are named {name!r}: name each once")
+            raise ValueError(f"{pools} pools are named {name!r}: give each pool its own name")
         return name
 
 
 class Pool(NamedPool):
-    """What the cluster's first pool and GPU pools have in common."""
+    """The keys of the first system pool and of GPU pools."""
 
     _doubts = DOUBTS
 
     image: Annotated[str | None, BeforeValidator(as_azure_spells_it)] = None
-    """`regular`, or `specialized` for the retired GPU image. Default: what `gpuStack` needs."""
-    # Left out: what the image says, and else what the stack says.
+    """The node image: `regular` or `specialized` (retired). Default: as `gpuStack` needs it."""
     gpu_stack: str = None  # type: ignore[assignment]
-    """Who installs driver and device plugin on this pool. Default: the stack's `gpuStack`."""
+    """What installs the GPU driver and the device plugin: `device-plugin`, `specialized-image` or
+    `none`. Default: `specialized-image` if `image` is `specialized`, else the stack's
+    `gpuStack`."""
     vm_size: str
-    """The VM size of the nodes."""
+    """The VM size of the nodes, such as `Standard_NC8as_T4_v3`. Another size replaces a GPU
+    pool."""
     count: int = 1
-    """The number of nodes. With `minCount` and `maxCount`, only the number at creation, between the
-    two."""
+    """The number of nodes, up to 1000. If AKS scales the pool, the initial number, between
+    `minCount` and `maxCount`."""
     min_count: int | None = None
-    """The fewest nodes that AKS scales the pool to. Set `maxCount` too."""
+    """The lowest number of nodes; a GPU pool can have 0. Set it together with `maxCount` to turn on
+    the cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: int | None = None
-    """The most nodes that AKS scales the pool to. Set `minCount` too."""
+    """The highest number of nodes, up to 1000. Set it together with `minCount` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     zones: list[str] = []
-    """The availability zones of the nodes: `"1"`, `"2"`, `"3"`."""
+    """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace a GPU pool."""
     os_sku: str = "Ubuntu"
-    """The nodes' Linux: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or `AzureLinux3`."""
+    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
+    `AzureLinux3`."""
     custom_headers: CustomHeaders = None
-    """HTTP headers of the requests to Azure: a map, or `a=b,c=d` as in the Azure CLI. With headers,
-    even an empty map, [aks-preview](../aks-preview.md) manages the pool instead of azure-native; an
-    existing pool cannot move from one to the other. Changed headers are sent with the next
-    request."""
+    """HTTP headers to send with requests for the pool (for `systemPool`: for the cluster), as a map
+    or as the string `a=b,c=d` of the Azure CLI. With headers, even an empty map,
+    [aks-preview](../aks-preview.md) manages the resource instead of azure-native; an existing
+    resource cannot move between the two."""
 
     @field_validator("gpu_stack", mode="before")
     @classmethod
-    def _follows_the_image_and_the_stack(cls, own: Any, info: ValidationInfo) -> Any:
+    def _default_to_the_stacks(cls, own: Any, info: ValidationInfo) -> Any:
         by_image = info.data.get("image") == "specialized"
         by_stack = "specialized-image" if by_image else context_of(info).gpu_stack
         return as_azure_spells_it(own or by_stack, info)
 
     @field_validator("custom_headers")
     @classmethod
-    def _asks_for_the_image(
+    def _add_header_of_the_image(
         cls, headers: dict[str, str] | None, info: ValidationInfo
     ) -> dict[str, str] | None:
-        asks = any(name.lower() == SPECIALIZED_IMAGE.lower() for name in headers or {})
-        if asks or info.data.get("gpu_stack") != "specialized-image":
+        is_set = any(name.lower() == SPECIALIZED_IMAGE.lower() for name in headers or {})
+        if is_set or info.data.get("gpu_stack") != "specialized-image":
             return headers
         return {SPECIALIZED_IMAGE: "true", **(headers or {})}
 
@@ -102,93 +107,105 @@ class Pool(NamedPool):
 
 
 class SystemPool(Pool):
-    """The pool that the cluster's own pods run on."""
+    """The first system node pool, which AKS creates with the cluster. AKS does not change its name,
+    size, zones or disks later."""
 
     _rules = SYSTEM_POOL
 
     name: str = "system"
-    """The pool's name: 1 to 12 lowercase letters and digits, starting with a letter."""
+    """The name of the node pool: 1 to 12 lowercase letters and digits, starting with a letter."""
     vm_size: str = "Standard_D4ds_v5"
-    """The VM size of the nodes."""
+    """The VM size of the nodes, with at least 2 vCPUs and 4 GiB of memory."""
     removed: bool = False
-    """Whether other system pools have replaced this one. Keep `customHeaders`: they are the
+    """Whether other system pools (`systemPools`) have replaced this one. Requests for the cluster
+    then leave it out, so that you can delete it in AKS. Keep `customHeaders`: they are the
     cluster's."""
 
 
 class SystemNodePool(NamedPool):
-    """One further system pool."""
+    """An additional system node pool, without GPUs."""
 
     _rules = SYSTEM_NODE_POOL
 
     vm_size: str = "Standard_D4ds_v5"
-    """The VM size of the nodes, without GPUs."""
+    """The VM size of the nodes, without GPUs and with at least 2 vCPUs and 4 GiB of memory. Another
+    size replaces the pool."""
     count: int = 1
-    """The number of nodes. With `minCount` and `maxCount`, only the number at creation, between the
-    two."""
+    """The number of nodes, 1 to 1000. If AKS scales the pool, the initial number, between
+    `minCount` and `maxCount`."""
     min_count: int | None = None
-    """The fewest nodes that AKS scales the pool to. Set `maxCount` too."""
+    """The lowest number of nodes, at least 1. Set it together with `maxCount` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     max_count: int | None = None
-    """The most nodes that AKS scales the pool to. Set `minCount` too."""
+    """The highest number of nodes, up to 1000. Set it together with `minCount` to turn on the
+    cluster autoscaler for the pool. Default: no autoscaling."""
     zones: list[str] = []
-    """The availability zones of the nodes: `"1"`, `"2"`, `"3"`."""
+    """The availability zones of the nodes, such as `["1", "2"]`. Other zones replace the pool."""
     os_sku: str = "Ubuntu"
-    """The nodes' Linux: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or `AzureLinux3`."""
+    """The Linux distribution of the nodes: `Ubuntu`, `Ubuntu2204`, `Ubuntu2404`, `AzureLinux` or
+    `AzureLinux3`."""
     protect: bool = False
     """Whether Pulumi refuses to delete or replace the pool."""
-    # Left out: the cluster's, where the stack has one.
     kubernetes_version: str = None  # type: ignore[assignment]
-    """The Kubernetes version of the nodes: at most three minor versions older than the cluster's.
-    Default: the cluster's `kubernetesVersion`."""
+    """The Kubernetes version of the nodes: up to three minor versions older than the cluster's.
+    Default: `cluster.kubernetesVersion`."""
 
-    _version = field_validator("kubernetes_version", mode="before")(_follows_the_cluster)
+    _version = field_validator("kubernetes_version", mode="before")(
+        _default_to_the_clusters_version
+    )
 
 
 class GpuPool(Pool):
-    """One pool of GPU nodes."""
+    """A GPU node pool."""
 
     _rules = GPU_POOL
 
-    # Left out: the cluster's, where the stack has one.
     kubernetes_version: str = None  # type: ignore[assignment]
-    """The Kubernetes version of the nodes: at most three minor versions older than the cluster's.
-    Default: the cluster's `kubernetesVersion`."""
-    # Linux is all there is; the key stands here for what Windows is told.
+    """The Kubernetes version of the nodes: up to three minor versions older than the cluster's.
+    Default: `cluster.kubernetesVersion`."""
     os_type: str = "Linux"
-    """Only `Linux` is supported."""
+    """Only `Linux`: the key exists to refuse `Windows` with a reason."""
     spot: bool = False
-    """Whether the nodes are spot VMs, which Azure can evict."""
+    """Whether the nodes are Azure Spot VMs, which are cheaper and which Azure can evict. A change
+    replaces the pool."""
     spot_max_price: float = -1
-    """The maximum price of a spot node per hour, in US dollars. `-1` is the on-demand price."""
+    """The maximum price of a spot node in US dollars per hour, with up to 5 decimals; -1 means up
+    to the on-demand price. Another price replaces the pool."""
     max_surge: str | None = None
-    """How many nodes, or what share of the pool (`33%`), an upgrade adds at a time. Default: AKS's
-    own."""
+    """How many extra nodes AKS adds during an upgrade, as a number (`1`) or percentage (`33%`).
+    Default: `10%`. Not for spot pools."""
     mig_profile: str | None = None
-    """How each GPU is partitioned: `MIG1g`, `MIG2g`, `MIG3g`, `MIG4g` or `MIG7g`. Fixed at
-    creation. For A100, H100 and H200."""
+    """The MIG profile that partitions each GPU: `MIG1g`, `MIG2g`, `MIG3g`, `MIG4g` or `MIG7g`, on
+    A100, H100 and H200 GPUs. Default: no partitions. Another profile replaces the pool."""
     os_disk_size_gb: int | None = None
-    """The size of the nodes' OS disks, in GB. Default: AKS's own."""
+    """The size of each node's OS disk in GB, 30 to 2048. Default: AKS chooses by VM size. Another
+    size replaces the pool."""
     os_disk_type: str | None = None
-    """`Managed` or `Ephemeral`. Default: AKS's own."""
+    """The type of the OS disks: `Managed` or `Ephemeral`. Default: AKS chooses by VM size. Another
+    type replaces the pool."""
     taints: list[str] = []
-    """Taints, as `key=value:effect`, in addition to `sku=gpu:NoSchedule`."""
+    """Taints of the nodes, each as `key=value:effect`, in addition to `sku=gpu:NoSchedule` and, on
+    spot nodes, the taint that AKS adds."""
     labels: dict[str, str] = {}
-    """Labels of the nodes."""
+    """Labels of the nodes, in addition to those that AKS sets."""
     tainted: bool = True
-    """Whether the nodes have the taint `sku=gpu:NoSchedule`, which keeps pods without a toleration
-    away."""
+    """Whether the nodes have the taint `sku=gpu:NoSchedule`, which keeps away pods that do not need
+    a GPU."""
     replace_on_header_change: bool = False
-    """Whether a change of `customHeaders` replaces the pool, including the first and the last
-    header. Only so does an existing pool get or lose the specialized image."""
-    # It stands here for what it is told: no header replaces a pool by itself any more.
+    """Whether any change of `customHeaders` replaces the pool. By default the next request sends
+    the new headers and the nodes stay. Required to give an existing pool the specialized image, or
+    to take it away."""
     updatable_headers: list[str] = []
-    """No longer supported: remove it, and see `replaceOnHeaderChange`."""
+    """Removed: the key exists to refuse it with a reason. Use `replaceOnHeaderChange`."""
     protect: bool = False
     """Whether Pulumi refuses to delete or replace the pool."""
 
-    _version = field_validator("kubernetes_version", mode="before")(_follows_the_cluster)
+    _version = field_validator("kubernetes_version", mode="before")(
+        _default_to_the_clusters_version
+    )
 
     @field_validator("vm_size")
     @classmethod
-    def _as_azure_writes_it(cls, vm_size: str) -> str:
+    def _normalize_size(cls, vm_size: str) -> str:
         size = find(vm_size)
         return size.name if size else vm_size

@@ -1,4 +1,4 @@
-"""What all parts of a stack file have in common."""
+"""The base class of all sections of a stack file."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 
 
 class RefusedError(ValueError):
-    """A key that holds mistakes; their paths begin with that key."""
+    """Mistakes inside a section, whose paths are relative to the section."""
 
     def __init__(self, mistakes: Sequence[Mistake]) -> None:
         super().__init__("; ".join(map(str, mistakes)))
@@ -25,7 +25,7 @@ class RefusedError(ValueError):
 
 @dataclass
 class Context:
-    """What one part has to know of the others, from when those have been read."""
+    """What the validation of one section needs to know of others, and collects on the way."""
 
     pool_names: Counter[str] = field(default_factory=Counter)
     gpu_stack: str = "device-plugin"
@@ -48,7 +48,7 @@ def as_azure_spells_it(value: Any, info: ValidationInfo) -> Any:
 
 
 class Section(BaseModel):
-    """A part of a stack file. Its keys are written as JSON has them: gpuPools."""
+    """A section of a stack file. Its keys are in camel case: `gpuPools`."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -57,14 +57,14 @@ class Section(BaseModel):
         populate_by_name=True,
         validate_default=True,
     )
-    # What is valid here, and what is valid and worth a warning; both by key.
+    # By key: the rules that a value must meet, and the rules whose violation is only a warning.
     _rules: ClassVar[Rules] = {}
     _doubts: ClassVar[Rules] = {}
 
     @field_validator("*")
     @classmethod
     def _is_valid(cls, value: Value, info: ValidationInfo) -> Value:
-        """Judges a value by those of the keys before it. A key with a mistake is not known."""
+        """Checks a value, given the valid values of the keys above it."""
         known: dict[str, Any] = {to_camel(name): other for name, other in info.data.items()}
         key = to_camel(str(info.field_name))
         known[key] = value

@@ -218,10 +218,10 @@ def test_the_namespace_can_be_one_that_exists(deploy: Deploy) -> None:
             {"edition": "yesterday"},
             ["edition: input should be 'today' or 'article', not 'yesterday'"],
         ),
-        ({"pools": []}, ["pools: none of them has the GPU stack 'device-plugin'"]),
+        ({"pools": []}, ["pools: no pool has the GPU stack 'device-plugin'"]),
         (
             {"edition": "x", "pools": []},
-            ["edition: input should be 'today' or 'article', not 'x'", "pools: none of them"],
+            ["edition: input should be 'today' or 'article', not 'x'", "pools: no pool"],
         ),
         (
             {

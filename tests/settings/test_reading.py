@@ -125,7 +125,7 @@ def test_mistakes_in_further_system_pools(pools: list[dict[str, Any]], path: str
 def test_the_first_system_pool_is_not_removed_without_another() -> None:
     (found,) = mistakes(systemPool={"removed": True})
 
-    assert found.startswith("systemPools: a cluster has at least one")
+    assert found.startswith("systemPools: a cluster needs a system pool")
 
 
 def test_reads_what_the_engine_hands_over_as_text() -> None:
@@ -143,7 +143,7 @@ def test_refuses_what_an_existing_cluster_would_ignore() -> None:
         systemPool={"count": 3},
         gpuPools=[POOL],
     )
-    reason = "would be ignored: cluster.existing leaves the cluster as it is; remove this key"
+    reason = "has no effect on an existing cluster (cluster.existing: true): remove this key"
     keys = ("cluster.kubernetesVersion", "cluster.private", "network.mode", "systemPool.count")
     assert found == [f"{key}: {reason}" for key in keys]
 
@@ -218,7 +218,7 @@ RETIRED_IMAGE = (
         ),
         (
             {"gpuPools": [{**POOL, "name": "system"}]},
-            "gpuPools[0].name: 2 pools are named 'system': name each once",
+            "gpuPools[0].name: 2 pools are named 'system': give each pool its own name",
         ),
         (
             {"gpuPools": [{**POOL, "vmSize": "Standard_D4ds_v5"}]},
