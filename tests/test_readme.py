@@ -94,18 +94,18 @@ def test_the_commands_take_an_empty_subscription_to_a_running_stack(
         # In place of `az login`.
         **subscription.environment(),
     }
-    for_real = section("Use it for real")
-    sign_in = commands(for_real, "register what a new one lacks:")
+    on_azure = section("Use it on Azure")
+    sign_in = commands(on_azure, "and register the resource providers:")
     assert all(line.startswith(("az ", "export ARM_SUBSCRIPTION_ID=")) for line in sign_in)
     for line in sign_in:
         # In place of `az provider register`.
         if registered := re.fullmatch(r"az provider register --wait --namespace (\S+)", line):
             registration(subscription, registered[1], "register")
-    script = commands(for_real, "Then, in a clone of this repository:")
-    assert "`pulumi destroy --stack dev`" in README
+    script = commands(on_azure, "Then, in a clone of this repository:")
+    script += commands(on_azure, "To delete everything again:")
 
     ended = subprocess.run(
-        ["bash", "-exc", "\n".join([*script, "pulumi destroy --stack dev"])],  # noqa: S607
+        ["bash", "-exc", "\n".join(script)],  # noqa: S607
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

@@ -31,9 +31,11 @@ TOUCHES_NONE = (
     "engine/",
     "examples/",
     "kube/",
+    "reference/",
     "rehearsal/",
     "tests/",
     ".gitignore",
+    "LICENSE",
     "Makefile",
     "requirements-dev.txt",
 )

@@ -76,7 +76,7 @@ CLUSTER: dict[str, dict[str, Any]] = {
     "node_os_upgrade_channel": {"node_os_upgrade_channel": "SecurityPatch"},
     "tags": {"tags": {"a": "b"}},
 }
-# What AKS raises by itself, and README says so; and what is sent with each request or not at all.
+# What AKS raises by itself, and the docs say so; and what is sent with each request or not at all.
 OF_AKS = {"kubernetesVersion", "orchestratorVersion"}
 OF_REQUESTS = {"customHeaders", "replaceOnHeaderChange"}
 # The limits go with the autoscaler: AKS drops them where it is turned off.
