@@ -1,4 +1,4 @@
-"""Every error that this server answers with: status, code, message and shape.
+"""All errors of this server: status, code, message and shape.
 
 There are two shapes. Errors of Resource Manager are nested under `error`; errors of the AKS
 resource provider behind it are flat, with `subcode` and `details` beside the code.
@@ -17,14 +17,14 @@ class Refusal:
     message: str
     subcode: str
     is_flat: bool
-    # The code and the target of the one entry that says the same again.
+    # The code and the target of the only entry in `details`, which repeats the error.
     details: tuple[str, str | None] | None = None
-    # What a 401 says in its header, if that is not the message.
+    # The description in the header of a 401, if it differs from the message.
     challenge: str | None = None
 
     @property
     def cause(self) -> str | None:
-        """Returns who failed, as the header `x-ms-failure-cause` says it; AKS's 4xx say nothing."""
+        """Returns the header `x-ms-failure-cause`; AKS's 4xx responses have none."""
         if not self.is_flat:
             return "gateway"
         return "service" if self.status >= 500 else None
@@ -83,7 +83,7 @@ NO_SUCH_API_VERSION = _arm(
 NO_SUBSCRIPTION = _arm(
     "404 SubscriptionNotFound: The subscription '{subscription}' could not be found."
 )
-# What Azure may well have: a 404 would say that something is gone, or was misspelled.
+# Azure may have what the rehearsal lacks. A 404 would mean that it does not exist.
 NOT_REHEARSED = _arm("501 NotImplemented: The rehearsal does not have {what}.")
 BAD_CONTENT = _arm(
     "400 InvalidRequestContent: The request content was invalid and could not be deserialized: "
@@ -166,9 +166,9 @@ BUSY = _aks(
     "progress, please wait for it to finish before starting a new operation. See "
     "https://aka.ms/aks-pending-operation for more details"
 )
-# AKS documents the status; how it says so is not on record.
+# AKS documents the status; the message is not on record.
 NOTHING_TO_ABORT = _aks(
-    "409 OperationNotAllowed: Nothing runs on '{name}' ({state}) that could be aborted."
+    "409 OperationNotAllowed: '{name}' ({state}) has no operation in progress to abort."
 )
 # The first sentence is of MicrosoftDocs/azure-docs#85161; its code is not on record.
 WRONG_POWER = _aks(
@@ -177,7 +177,7 @@ WRONG_POWER = _aks(
 )
 LAST_SYSTEM_POOL = _aks(
     "400 OperationNotAllowed: The last System pool '{name}' of a cluster cannot be deleted: a "
-    "cluster has at least one.",
+    "cluster needs at least one.",
     "LastSystemAgentPool",
 )
 NO_SYSTEM_POOL = _aks("400 MustDefineAtLeastOneSystemPool: Must define at least one system pool.")
@@ -262,7 +262,7 @@ POOL_TOO_NEW = _aks(
     "version {cluster_minor}. For more information, please check "
     "https://aka.ms/version-skew-policy"
 )
-# AKS documents that it refuses this; how it says so is not on record.
+# AKS documents that it refuses this; the message is not on record.
 POOL_RELEASE_TOO_NEW = _aks(
     _INCOMPATIBLE + "The node pool version is newer than the control plane version. For more "
     "information, please check https://aka.ms/version-skew-policy"
@@ -342,15 +342,15 @@ def invalid(parameter: str, reason: str) -> ArmError:
 
 
 def size_not_allowed(vm_size: str, location: str, reason: str) -> ArmError:
-    """Returns the refusal of a size; the reason goes on where the sentence stops."""
+    """Returns the refusal of a size; the reason continues the sentence."""
     target = "agentPoolProfile.vmSize"
     return ArmError(SIZE_NOT_ALLOWED, target, size=vm_size, location=location, reason=reason)
 
 
 def of_compute(code: str, inner: str, message: str) -> dict[str, Any]:
-    """Returns an error of Microsoft.Compute as an operation of AKS passes it on.
+    """Returns an error of Microsoft.Compute as a failed operation of AKS shows it.
 
-    In the shape that karpenter-provider-azure keeps of such operations for its own tests.
+    The shape is the one in the tests of karpenter-provider-azure.
     """
     return {
         "code": code,

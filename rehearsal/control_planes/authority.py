@@ -1,4 +1,4 @@
-"""The certificates of one cluster: an authority of its own, and what it vouches for."""
+"""The certificates of one cluster, issued by an authority of its own."""
 
 import datetime
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from rehearsal.certificates import (
 from rehearsal.files import log_line, write_whole
 
 RENEW_WITHIN_DAYS = 30
-# The group that Kubernetes lets do everything.
+# The group of Kubernetes' superusers.
 ADMINISTRATORS = "system:masters"
-# Who presents a certificate to whom: file name, user name and group.
+# The client certificates: file name, user name and group.
 IDENTITIES = (
     ("server", "kube-apiserver", ADMINISTRATORS),
     ("controller-manager", "system:kube-controller-manager", ""),
@@ -35,7 +35,7 @@ SERVER_HOSTS = (HOSTNAME, "kubernetes.default.svc")
 
 @dataclass(frozen=True)
 class Certificates:
-    """The files, by whom they are for."""
+    """The certificate files of a cluster."""
 
     folder: Path
 
@@ -45,7 +45,7 @@ class Certificates:
 
     @property
     def signing_key(self) -> Path:
-        """What service account tokens are signed with."""
+        """The key that signs service account tokens."""
         return self.folder / "service-accounts-key.pem"
 
     @property
@@ -63,19 +63,20 @@ class Certificates:
 
 
 def prepare(folder: Path) -> Certificates:
-    """Returns the certificates of a cluster; makes them if it has none that hold today."""
+    """Returns the certificates of a cluster; creates them unless it has valid ones."""
     files = Certificates(folder)
     if files.authority.exists():
         if _holds(files.authority):
             return files
         log_line(
-            f"The certificates in {folder} do not hold today; they and its kubeconfig are new."
+            f"The certificates in {folder} are not valid today; they and its kubeconfig are "
+            "created again."
         )
         files.authority.unlink()
     folder.mkdir(parents=True, exist_ok=True)
     authority = Authority.create("aks-gpu rehearsal cluster")
     for who, name, group in IDENTITIES:
-        # As long as a rehearsal can last.
+        # Valid for longer than any rehearsal.
         certificate, key = authority.issue(
             subject(name, group),
             AUTHORITY_DAYS,
@@ -84,7 +85,7 @@ def prepare(folder: Path) -> Certificates:
         )
         write_key(files.key(who), key)
         write_certificate(files.certificate(who), certificate)
-    # The tokens that were given out before stay good.
+    # Tokens that were issued before stay valid.
     if not files.signing_public.exists():
         signing = ec.generate_private_key(ec.SECP256R1())
         write_key(files.signing_key, signing)
@@ -92,17 +93,17 @@ def prepare(folder: Path) -> Certificates:
             serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
         )
         write_whole(files.signing_public, public)
-    # Last: with it, all are there. Its key is not kept, so nobody else is ever let in.
+    # Written last, as the sign that all are there. Its key is not stored: it issues no more.
     write_certificate(files.authority, authority.certificate)
     return files
 
 
 def _holds(authority: Path) -> bool:
-    """Whether an authority, and with it what it vouches for, holds from now until some time."""
+    """Whether an authority, and so its certificates, are valid for some time from now."""
     try:
-        made = x509.load_pem_x509_certificate(authority.read_bytes())
+        certificate = x509.load_pem_x509_certificate(authority.read_bytes())
     except ValueError:
         return False
     now = datetime.datetime.now(datetime.UTC)
-    until = made.not_valid_after_utc - datetime.timedelta(days=RENEW_WITHIN_DAYS)
-    return made.not_valid_before_utc <= now <= until
+    until = certificate.not_valid_after_utc - datetime.timedelta(days=RENEW_WITHIN_DAYS)
+    return certificate.not_valid_before_utc <= now <= until

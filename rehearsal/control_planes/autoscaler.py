@@ -1,4 +1,4 @@
-"""The cluster autoscaler: pools that grow for pods without a place, and shrink when idle."""
+"""The cluster autoscaler: pools grow for unschedulable pods, and shrink when idle."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,10 +13,10 @@ from catalogue.shapes import mapping, mappings
 from catalogue.sizes import find
 from kube.objects import conditions
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 
 Json = dict[str, Any]
-# How much there is of resources, by their names.
+# Amounts of resources by name.
 Amounts = Mapping[str, Decimal]
 
 # How long a node has to be idle, in seconds at time scale 1. Azure waits ten minutes.
@@ -27,14 +27,14 @@ IDLE_SECONDS = 10.0
 class PoolState:
     """A pool, its nodes, and all pods of its cluster."""
 
-    cluster: WantedCluster
-    pool: WantedPool
+    cluster: DesiredCluster
+    pool: DesiredPool
     nodes: Sequence[Json]
     pods: Sequence[Json]
 
 
 class Autoscaler:
-    """Decides how many nodes a pool shall have."""
+    """Decides how many nodes a pool has."""
 
     def __init__(self, time_scale: float) -> None:
         self._patience = IDLE_SECONDS * time_scale
@@ -47,33 +47,35 @@ class Autoscaler:
         if limits is None:
             return state.pool.count
         growth, shrinkage = self._growth(state), self._shrinkage(state)
-        wanted = state.pool.count + (growth or -shrinkage)
-        return max(limits.least, min(limits.most, wanted))
+        target = state.pool.count + (growth or -shrinkage)
+        return max(limits.least, min(limits.most, target))
 
     def _growth(self, state: PoolState) -> int:
-        """How many nodes the waiting pods need beyond those that are coming."""
-        node = nodes.made(state.cluster, state.pool, 0, Era.TODAY, 0)
+        """Returns how many nodes the pending pods need beyond those that are starting."""
+        node = nodes.new_node(state.cluster, state.pool, 0, Era.TODAY, 0)
         size = find(state.pool.vm_size)
         count = size.devices if size and size.is_nvidia else 0
         node["status"]["allocatable"][GPU] = str(count)
-        complete = [found for found in state.nodes if _is_complete(found, has_gpus=count > 0)]
-        # The autoscaler takes a node of the pool for a model of the next; only where there is none,
-        # it goes by the size. That knows of no driver, no plugin and no MIG: each new node counts
-        # for its GPUs as a whole, and slices by a name of their own never make a pool grow.
+        complete = [
+            ready_node for ready_node in state.nodes if _is_complete(ready_node, has_gpus=count > 0)
+        ]
+        # The autoscaler takes a node of the pool as the template of the next one. An empty pool is
+        # judged by its size, which says nothing of driver, device plugin or MIG: a new node counts
+        # with whole GPUs, and slices with a resource name of their own never make a pool grow.
         whole = _allocatable(complete[0] if complete else node)
-        # The scheduler may not have got round to a node that has just become complete.
-        rooms = [_left(found, state.pods) for found in complete]
+        # The scheduler may not have used a node yet that has just become ready.
+        rooms = [_left(ready_node, state.pods) for ready_node in complete]
         rooms += [whole] * (state.pool.count - len(complete))
-        known = len(rooms)
+        present = len(rooms)
         waiting = [pod for pod in state.pods if is_unplaced(pod) and fits(pod, node)]
-        for asked in filter(None, map(_asked_for, waiting)):
-            place = next((i for i, room in enumerate(rooms) if _has(room, asked)), len(rooms))
+        for requests in filter(None, map(_requests_of, waiting)):
+            place = next((i for i, room in enumerate(rooms) if _has(room, requests)), len(rooms))
             if place == len(rooms):
-                if not _has(whole, asked):
+                if not _has(whole, requests):
                     continue  # no node of this pool will ever do
                 rooms.append(whole)
-            rooms[place] = _without(rooms[place], asked)
-        return len(rooms) - known
+            rooms[place] = _without(rooms[place], requests)
+        return len(rooms) - present
 
     def _shrinkage(self, state: PoolState) -> int:
         now = time.monotonic()
@@ -90,19 +92,19 @@ class Autoscaler:
         ripe = {name for name in idle if now - since[name] >= self._patience}
         self.idle_nodes = (self.idle_nodes - names) | ripe
         staying = [node for node in state.nodes if not nodes.is_going(node)]
-        # While the last decision is not carried out yet, its nodes look idle still.
+        # Until the last decision is carried out, its nodes still look idle.
         return len(ripe) if len(staying) == state.pool.count else 0
 
 
 def is_unplaced(pod: Json) -> bool:
-    """Whether the scheduler has said that no node will do."""
+    """Whether the scheduler found no node for a pod."""
     if pod["spec"].get("nodeName") or pod["metadata"].get("deletionTimestamp"):
         return False
     return conditions(pod).get("PodScheduled", {}).get("reason") == "Unschedulable"
 
 
 def _is_complete(node: Json, *, has_gpus: bool) -> bool:
-    """Whether the autoscaler takes a node for ready: it waits for GPUs of that one name."""
+    """Whether the autoscaler counts a node as ready: a GPU node needs `nvidia.com/gpu` for that."""
     if not nodes.is_ready(node) or nodes.is_going(node):
         return False
     offered = node["status"].get("allocatable", {}).get(GPU, "0")
@@ -110,19 +112,19 @@ def _is_complete(node: Json, *, has_gpus: bool) -> bool:
 
 
 def fits(pod: Json, node: Json) -> bool:
-    """Whether the labels and taints of a node, whatever its name will be, admit the pod."""
+    """Whether the labels and taints of a future node admit the pod."""
     labels: Mapping[str, str] = node["metadata"]["labels"]
     taints = map(Taint.of, node["spec"].get("taints", ()))
-    # No pod can ask for the name of a node that is still to come.
+    # No pod can select a future node by its name.
     return selects(pod["spec"], labels.get, name="") and not untolerated(pod["spec"], taints)
 
 
 def _left(node: Json, pods: Iterable[Json]) -> Amounts:
-    """What a node has room for yet."""
+    """Returns what is left of a node's allocatable resources."""
     left = _allocatable(node)
     for pod in pods:
         if pod["spec"].get("nodeName") == node["metadata"]["name"] and not _is_over(pod):
-            left = _without(left, _asked_for(pod) or {})
+            left = _without(left, _requests_of(pod) or {})
     return left
 
 
@@ -130,14 +132,14 @@ def _allocatable(node: Json) -> Amounts:
     return _amounts(node["status"]["allocatable"])
 
 
-def _asked_for(pod: Json) -> Amounts | None:
-    """What a pod asks for: its containers together. None where that is no number of anything."""
+def _requests_of(pod: Json) -> Amounts | None:
+    """Returns the requests of a pod's containers in all; None if one is not a quantity."""
     total = {"pods": Decimal(1)}
     try:
         for container in pod["spec"]["containers"]:
             resources = mapping(container.get("resources"))
-            asked = {**mapping(resources.get("limits")), **mapping(resources.get("requests"))}
-            for name, amount in _amounts(asked).items():
+            amounts = {**mapping(resources.get("limits")), **mapping(resources.get("requests"))}
+            for name, amount in _amounts(amounts).items():
                 total[name] = total.get(name, Decimal(0)) + amount
     except (ArithmeticError, TypeError, ValueError):
         return None
@@ -148,16 +150,16 @@ def _amounts(resources: Mapping[str, str]) -> Amounts:
     return {name: quantities.parse(text).amount for name, text in resources.items()}
 
 
-def _has(room: Amounts, asked: Amounts) -> bool:
-    return all(room.get(name, 0) >= amount for name, amount in asked.items())
+def _has(room: Amounts, requests: Amounts) -> bool:
+    return all(room.get(name, 0) >= amount for name, amount in requests.items())
 
 
-def _without(room: Amounts, asked: Amounts) -> Amounts:
-    return {name: amount - asked.get(name, 0) for name, amount in room.items()}
+def _without(room: Amounts, requests: Amounts) -> Amounts:
+    return {name: amount - requests.get(name, 0) for name, amount in room.items()}
 
 
 def keeps_node(pod: Json) -> bool:
-    """Whether a pod needs its node, or another one: it is not over, and belongs to no node."""
+    """Whether a pod needs a node: it has not ended, and is not bound to its node like a daemon."""
     owners = mappings(pod["metadata"].get("ownerReferences"))
     kinds = [owner.get("kind") for owner in owners]
     return not _is_over(pod) and not {"DaemonSet", "Node"} & {*kinds}

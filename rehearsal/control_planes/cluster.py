@@ -1,4 +1,4 @@
-"""One cluster that runs: its control plane, and the loop that keeps its nodes as they shall be."""
+"""One running cluster: its control plane, and the loop that keeps its nodes as desired."""
 
 import asyncio
 import contextlib
@@ -34,11 +34,11 @@ from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Clock, Life, Log, Run, now
 from rehearsal.control_planes.control_plane import ControlPlane
 from rehearsal.control_planes.desired_state import (
+    DesiredCluster,
+    DesiredPool,
     Era,
     Refusal,
     Source,
-    WantedCluster,
-    WantedPool,
 )
 from rehearsal.control_planes.device_plugin import Plugins
 from rehearsal.control_planes.kubelet import Kubelet
@@ -47,13 +47,13 @@ from rehearsal.files import log_line
 
 Json = dict[str, Any]
 
-# How long the loop sleeps when nothing happens: some of what it does is a matter of time.
+# How long the loop sleeps if nothing happens; some of its work depends on time.
 PAUSE_SECONDS, SHORTEST_PAUSE = 0.5, 0.05
-# How long to wait before what was refused is tried again: twice as long each time.
+# The pause before a refused change is retried; it doubles each time.
 SETBACK_SECONDS, LONGEST_SETBACK = 1.0, 60.0
-# How long nothing is said of what fails again in the same way.
+# How long a repeated failure is not logged again.
 QUIET_SECONDS = 60.0
-# Not even a fast rehearsal gives up sooner.
+# The shortest wait for a drain, at any time scale.
 SHORTEST_STANDSTILL = 45.0
 SERVERS_FAULT = 500
 LIST_PODS = "/api/v1/pods"
@@ -63,21 +63,21 @@ LIST_CONFIG_MAPS = "/api/v1/configmaps"
 
 @dataclass(frozen=True)
 class _Setback:
-    """A pool that could not be kept as it was wanted, and when that is tried again."""
+    """A pool that could not be brought to its desired state, and when that is retried."""
 
-    wish: WantedPool
-    # The last that asked for it; a new one is tried at once.
+    wish: DesiredPool
+    # The pool's last operation; a new one is tried at once.
     operation: str | None
     pause: float
     again: float
 
-    def is_of(self, pool: WantedPool) -> bool:
+    def is_of(self, pool: DesiredPool) -> bool:
         is_asked_anew = pool.operation not in (None, self.operation)
         return not is_asked_anew and replace(self.wish, operation=pool.operation) == pool
 
 
 def _passes(error: Exception) -> bool:
-    """Whether what went wrong is not because of what is wanted."""
+    """Whether an error is temporary, and not caused by the desired state."""
     if not isinstance(error, ApiError):
         return False
     passing = (UNAUTHORIZED, NOT_FOUND, CONFLICT)
@@ -85,7 +85,7 @@ def _passes(error: Exception) -> bool:
 
 
 class Cluster:
-    """A control plane that is ready, and what is done on it."""
+    """A control plane that is ready, and the work on its nodes and pods."""
 
     def __init__(
         self, plane: ControlPlane, api: Client, source: Source, era: Era, time_scale: float
@@ -100,34 +100,34 @@ class Cluster:
         self.nodes = Mirror(api, LIST_NODES, self.changed)
         self._pods = Mirror(api, LIST_PODS, self.changed)
         self._config_maps = Mirror(api, LIST_CONFIG_MAPS, self.changed)
-        # The nodes that plugins have offered something to, by their uids.
+        # The uids of nodes on which device plugins have offered resources.
         self._offered: set[str] = set()
-        # Why volumes could not be mounted, by the pod: said once.
+        # Why a pod's volumes cannot be mounted: one event for each reason.
         self._unmounted: dict[str, str] = {}
         self._clock = Clock()
         self._plugins = Plugins()
         self._autoscaler = Autoscaler(time_scale)
-        self._pools: dict[str, WantedPool] = {}
+        self._pools: dict[str, DesiredPool] = {}
         self._kubelet = Kubelet(plane.place, self._log_of)
         # Until when not to log_line again, by what failed and how.
         self._quiet: dict[tuple[str, type[Exception]], float] = {}
         self._setbacks: dict[str, _Setback] = {}
-        # Operations whose pools are as they shall be...
+        # Operations whose pools have reached their desired state...
         self.settled: set[str] = set()
-        # ...and those that cannot be, with the reason.
+        # ...and those that cannot, with the reason.
         self.refused: dict[str, Refusal] = {}
-        # Since when nothing has changed on a pool that is worked on, by its name.
+        # By pool name: since when a pool in progress has not changed.
         self._standstills: dict[str, tuple[object, float]] = {}
-        # Why pods could not be evicted, by their uids.
+        # By pod uid: why it could not be evicted.
         self._kept: dict[str, str] = {}
 
-    async def run(self, wanted: Callable[[], WantedCluster | None]) -> None:
-        """Keeps the cluster as it is wanted, until it is cancelled."""
+    async def run(self, desired: Callable[[], DesiredCluster | None]) -> None:
+        """Keeps the cluster in its desired state until the task is cancelled."""
         await self._kubelet.start()
         try:
             async with asyncio.TaskGroup() as tasks:
                 mirrors = (self.nodes, self._pods, self._config_maps)
-                # Not between two looks: where etcd is away, one of them takes minutes.
+                # In a task of its own: without etcd, a look of the main loop takes minutes.
                 tasks.create_task(self.plane.keep_alive(self._api))
                 for mirror in mirrors:
                     tasks.create_task(mirror.run())
@@ -135,44 +135,44 @@ class Cluster:
                     await mirror.filled.wait()
                 while True:
                     self.changed.clear()
-                    await self._tried(self._look(wanted))
+                    await self._attempt(self._look(desired))
                     await pause(self.changed, self._pause)
         finally:
             await self._kubelet.stop()
 
-    async def _look(self, wanted: Callable[[], WantedCluster | None]) -> None:
-        if cluster := wanted():
+    async def _look(self, desired: Callable[[], DesiredCluster | None]) -> None:
+        if cluster := desired():
             await self._step(cluster)
 
-    async def _step(self, cluster: WantedCluster) -> None:
-        """One look at everything; what fails is tried again at the next."""
+    async def _step(self, cluster: DesiredCluster) -> None:
+        """Does all work that is due; what fails is retried in the next step."""
         self._pools = {pool.name: pool for pool in cluster.pools}
         done: dict[str, bool] = {}
         for work in (self._keep_containers, self._keep_gpus, self._scale):
-            await self._tried(work(cluster))
+            await self._attempt(work(cluster))
         for pool in cluster.pools:
             is_done = await self._is_kept(cluster, pool)
             if pool.operation:
                 done[pool.operation] = done.get(pool.operation, True) and is_done
         if cluster.operation:
             done.setdefault(cluster.operation, True)
-        await self._tried(self._remove_strangers(cluster))
+        await self._attempt(self._remove_strangers(cluster))
         self.settled |= {operation for operation, is_done in done.items() if is_done}
 
-    async def _tried(self, work: Any) -> Any:
-        """The result of some work; None if it failed, which must not be the end of all else."""
+    async def _attempt(self, work: Any) -> Any:
+        """Returns the result of some work; None if it failed, so that other work goes on."""
         try:
             return await work
         except ApiError as error:
-            # Gone, changed meanwhile, or the API server is being started again: no news.
+            # Gone, changed meanwhile, or the API server restarts: nothing to log.
             if error.status not in (NO_ANSWER, NOT_FOUND, CONFLICT):
-                self._complain(work, error)
+                self._log_failure(work, error)
         except Exception as error:
-            self._complain(work, error)
+            self._log_failure(work, error)
         return None
 
-    def _complain(self, work: Any, error: Exception) -> None:
-        """Says what went wrong, now and then: it is tried again and again."""
+    def _log_failure(self, work: Any, error: Exception) -> None:
+        """Logs a failure, but not every time that it repeats."""
         what, moment = (work.__qualname__, type(error)), time.monotonic()
         if moment >= self._quiet.get(what, 0):
             self._quiet[what] = moment + QUIET_SECONDS
@@ -180,8 +180,8 @@ class Cluster:
 
     # -- nodes
 
-    async def _is_kept(self, cluster: WantedCluster, pool: WantedPool) -> bool:
-        """Whether a pool is as it shall be; what is refused is tried again ever more seldom."""
+    async def _is_kept(self, cluster: DesiredCluster, pool: DesiredPool) -> bool:
+        """Whether a pool has its desired state; refused changes are retried with longer pauses."""
         before = self._setbacks.get(pool.name)
         if before and before.is_of(pool) and time.monotonic() < before.again:
             return False
@@ -198,25 +198,25 @@ class Cluster:
             self._wait(pool, self._obstacle(pool))
         return is_done
 
-    def _wait(self, pool: WantedPool, obstacle: Refusal) -> None:
-        """Gives up an operation on whose pool nothing has changed for as long as AKS drains."""
+    def _wait(self, pool: DesiredPool, obstacle: Refusal) -> None:
+        """Fails an operation whose pool has not changed for the drain timeout."""
         if pool.operation is None:
             return
-        seen = [
+        progress = [
             (node["metadata"]["name"], nodes.is_going(node), nodes.is_ready(node))
             for node in self.nodes.objects
             if nodes.pool_of(node) == pool.name
         ]
-        now_seen, moment = (pool.operation, sorted(seen)), time.monotonic()
-        before, since = self._standstills.setdefault(pool.name, (now_seen, moment))
-        if before != now_seen:
-            self._standstills[pool.name] = (now_seen, moment)
+        current, moment = (pool.operation, sorted(progress)), time.monotonic()
+        before, since = self._standstills.setdefault(pool.name, (current, moment))
+        if before != current:
+            self._standstills[pool.name] = (current, moment)
         limit = pool.drain_minutes * 60 * self._time_scale
-        if moment - since > max(SHORTEST_STANDSTILL, limit) and before == now_seen:
+        if moment - since > max(SHORTEST_STANDSTILL, limit) and before == current:
             self.refused[pool.operation] = obstacle
 
-    def _obstacle(self, pool: WantedPool) -> Refusal:
-        """What a pool waits for."""
+    def _obstacle(self, pool: DesiredPool) -> Refusal:
+        """Returns what a pool waits for."""
         for node in self.nodes.objects:
             if nodes.pool_of(node) == pool.name and nodes.is_going(node):
                 for pod in self._pods_on(node):
@@ -224,28 +224,30 @@ class Cluster:
                         name, where = pod["metadata"]["name"], pod["metadata"]["namespace"]
                         words = f"Drain of node {node['metadata']['name']} failed at pod {name}"
                         return Refusal("PodDrainFailure", f"{words} in namespace {where}: {why}")
-        return Refusal("NodesNotReady", f"The nodes of {pool.name} are not as they shall be.")
+        return Refusal(
+            "NodesNotReady", f"The nodes of {pool.name} have not reached their desired state."
+        )
 
-    def _set_back(self, cluster: WantedCluster, pool: WantedPool, error: Exception) -> None:
+    def _set_back(self, cluster: DesiredCluster, pool: DesiredPool, error: Exception) -> None:
         before, pause = self._setbacks.get(pool.name), SETBACK_SECONDS
         if before and before.is_of(pool):
             pause = min(before.pause * 2, LONGEST_SETBACK)
         else:
             is_refusal = isinstance(error, ApiError)
             reason = f"{error}\n" if is_refusal else "".join(traceback.format_exception(error))
-            log_line(f"The pool {pool.name} of {cluster.name} is set back: {reason}")
+            log_line(f"The pool {pool.name} of {cluster.name} cannot be changed: {reason}")
         operation = pool.operation or (before.operation if before else None)
         again = time.monotonic() + pause
         self._setbacks[pool.name] = _Setback(pool, operation, pause, again)
         if pool.operation:
             self.refused[pool.operation] = Refusal("NodesRefused", str(error))
 
-    async def _keep_nodes(self, cluster: WantedCluster, pool: WantedPool) -> bool:
+    async def _keep_nodes(self, cluster: DesiredCluster, pool: DesiredPool) -> bool:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
         step = pool_plan.step(pool, present, self._autoscaler.idle_nodes, self._era)
         port = self._kubelet.port
         for new in step.create:
-            node = nodes.made(cluster, pool, new.index, self._era, port, surge=new.is_surge)
+            node = nodes.new_node(cluster, pool, new.index, self._era, port, surge=new.is_surge)
             self.nodes.put(await self._api.post(LIST_NODES, node))
         for node in step.leave:
             mark = {"annotations": {nodes.GOING: "true"}}
@@ -254,14 +256,14 @@ class Cluster:
             if nodes.is_going(node):
                 await self._empty(node, by_force=pool.is_going)
                 continue
-            if not pool.is_going and (patch := nodes.regiven(node, pool)):
+            if not pool.is_going and (patch := nodes.settings_patch(node, pool)):
                 await self._patch_node(node, patch)
             if nodes.port(node) != port:
                 await self._patch_status(node, nodes.status_with_port(port))
         return step.is_done
 
     async def _empty(self, node: Json, *, by_force: bool) -> None:
-        """Takes the pods off a node that goes, and then the node away."""
+        """Evicts the pods of a node that is to be removed, and then removes the node."""
         pods = self._pods_on(node)
         kept = [pod for pod in pods if not by_force and autoscaler.keeps_node(pod)]
         for pod in kept:
@@ -269,7 +271,7 @@ class Cluster:
         if kept:
             return
         await self._api.delete(f"{LIST_NODES}/{node['metadata']['name']}")
-        # What the system would collect as orphaned in a minute, it does not have to wait for.
+        # Kubernetes would collect these orphaned pods a minute later.
         for pod in pods:
             await self._api.delete(_path(pod), gracePeriodSeconds="0")
 
@@ -281,13 +283,13 @@ class Cluster:
         try:
             await self._api.post(f"{_path(pod)}/eviction", body)
         except ApiError as error:
-            # A disruption budget does not allow it yet: the node waits.
+            # A disruption budget forbids it for now: the node stays.
             if error.status not in (NOT_FOUND, TOO_MANY_REQUESTS):
                 raise
             self._kept[pod["metadata"]["uid"]] = str(error)
 
-    async def _remove_strangers(self, cluster: WantedCluster) -> None:
-        """Takes away the nodes of pools that are no more."""
+    async def _remove_strangers(self, cluster: DesiredCluster) -> None:
+        """Removes the nodes of pools that no longer exist."""
         known = {pool.name for pool in cluster.pools} | cluster.unreadable
         for node in self.nodes.objects:
             pool = nodes.pool_of(node)
@@ -296,36 +298,36 @@ class Cluster:
 
     # -- GPUs
 
-    async def _keep_gpus(self, _: WantedCluster) -> None:
+    async def _keep_gpus(self, _: DesiredCluster) -> None:
         for node in self.nodes.objects:
             if pool := self._pools.get(nodes.pool_of(node) or ""):
-                await self._tried(self._keep_gpus_of(node, pool))
+                await self._attempt(self._keep_gpus_of(node, pool))
 
-    async def _keep_gpus_of(self, node: Json, pool: WantedPool) -> None:
+    async def _keep_gpus_of(self, node: Json, pool: DesiredPool) -> None:
         uid = node["metadata"]["uid"]
         pods = self._pods_on(node)
-        offers = [found for pod in pods for found in self._plugins.offers(pod)]
-        found = gpus.node_offers(pool, node, offers)
-        # What somebody else put there is left alone, as a kubelet would.
-        if found is None and uid not in self._offered:
+        plugin_offers = [offered for pod in pods for offered in self._plugins.offers(pod)]
+        offered = gpus.node_offers(pool, node, plugin_offers)
+        # Resources from others are left alone, as by a kubelet.
+        if offered is None and uid not in self._offered:
             return
-        if patch := gpus.status_patch(node, found, now()):
+        if patch := gpus.status_patch(node, offered, now()):
             await self._patch_status(node, patch)
-            if found and found.conflict and "conditions" in patch:
-                warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, found.conflict)
+            if offered and offered.conflict and "conditions" in patch:
+                warning = kubelet.warning(node, "Node", CONFLICT_CONDITION, offered.conflict)
                 await self._api.post(*warning)
-        if found is None:
+        if offered is None:
             self._offered.discard(uid)
         else:
             self._offered.add(uid)
 
-    # -- what containers do
+    # -- containers
 
-    async def _keep_containers(self, _: WantedCluster) -> None:
+    async def _keep_containers(self, _: DesiredCluster) -> None:
         maps = config_maps.by_name(self._config_maps.objects)
         pods = self._pods.objects
         for pod in pods:
-            await self._tried(self._keep_containers_of(pod, maps))
+            await self._attempt(self._keep_containers_of(pod, maps))
         self._clock.forget(pods)
         self._plugins.forget(pods)
         uids = {pod["metadata"]["uid"] for pod in pods}
@@ -333,7 +335,7 @@ class Cluster:
         self._kept = {uid: why for uid, why in self._kept.items() if uid in uids}
 
     async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
-        # Of a node that is not known nobody can say what its containers find.
+        # Without its node, it is unknown what hardware its containers find.
         pool = self._pool_under(pod)
         if pool is None or await self._lacks_volumes(pod, maps):
             return
@@ -345,7 +347,7 @@ class Cluster:
             await self._api.post(*kubelet.warning(pod, "Pod", reason, message))
 
     async def _lacks_volumes(self, pod: Json, maps: ConfigMaps) -> bool:
-        """Whether a pod that this server begins waits for volumes; an event says for which."""
+        """Whether a pod waits for volumes; an event has the reason."""
         is_waiting = pod["status"].get("phase") == "Pending"
         if not (is_waiting and any(map(is_plugin, pod["spec"]["containers"]))):
             return False
@@ -358,7 +360,7 @@ class Cluster:
             await self._api.post(*kubelet.warning(pod, "Pod", "FailedMount", why))
         return True
 
-    def _life(self, pod: Json, pool: WantedPool, maps: ConfigMaps) -> Life:
+    def _life(self, pod: Json, pool: DesiredPool, maps: ConfigMaps) -> Life:
         def run(container: Json, number: int) -> Run | None:
             if is_plugin(container):
                 return self._plugins.run(pod, container, number, pool, maps)
@@ -368,7 +370,7 @@ class Cluster:
 
         return Life(pod, run, self._clock, self._time_scale)
 
-    def _pool_under(self, pod: Json) -> WantedPool | None:
+    def _pool_under(self, pod: Json) -> DesiredPool | None:
         name = pod["spec"].get("nodeName")
         for node in self.nodes.objects:
             if node["metadata"]["name"] == name:
@@ -376,24 +378,24 @@ class Cluster:
         return None
 
     def _log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> Log | None:
-        for found in self._pods.objects:
-            metadata = found["metadata"]
+        for candidate in self._pods.objects:
+            metadata = candidate["metadata"]
             if (metadata["namespace"], metadata["name"]) != (namespace, pod):
                 continue
             maps = config_maps.by_name(self._config_maps.objects)
-            if pool := self._pool_under(found):
-                return self._life(found, pool, maps).log(container, previous=previous)
+            if pool := self._pool_under(candidate):
+                return self._life(candidate, pool, maps).log(container, previous=previous)
         return None
 
-    # -- scale
+    # -- autoscaling
 
-    async def _scale(self, cluster: WantedCluster) -> None:
+    async def _scale(self, cluster: DesiredCluster) -> None:
         for pool in cluster.pools:
             if pool.limits is None or pool.is_going or pool.operation or cluster.operation:
                 continue
-            await self._tried(self._scale_pool(cluster, pool))
+            await self._attempt(self._scale_pool(cluster, pool))
 
-    async def _scale_pool(self, cluster: WantedCluster, pool: WantedPool) -> None:
+    async def _scale_pool(self, cluster: DesiredCluster, pool: DesiredPool) -> None:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
         state = autoscaler.PoolState(cluster, pool, present, self._pods.objects)
         count = self._autoscaler.count(state)
@@ -416,10 +418,10 @@ class Cluster:
 
 
 async def pause(event: asyncio.Event, seconds: float) -> None:
-    """Until the event is set, or the time is over.
+    """Waits until the event is set or the time is over.
 
-    Not `asyncio.wait_for`: before Python 3.12 that forgets to be cancelled when the event has just
-    been set, and the task that waits would never end.
+    Not with `asyncio.wait_for`, which before Python 3.12 loses a cancellation when the event has
+    just been set: the waiting task would never end.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):

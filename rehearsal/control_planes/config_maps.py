@@ -1,4 +1,4 @@
-"""What containers have of ConfigMaps: the files of their volumes, and their environment."""
+"""ConfigMaps as containers see them: files of volumes, and environment variables."""
 
 import posixpath
 from collections.abc import Iterable, Mapping
@@ -14,20 +14,20 @@ def by_name(items: Iterable[Json]) -> ConfigMaps:
 
 
 class NotMountedError(Exception):
-    """A volume cannot be made; the reason is in the kubelet's words."""
+    """A volume cannot be mounted; the reason is in the kubelet's words."""
 
 
 def file_text(
     spec: Json, container: Json, path: str, namespace: str, config_maps: ConfigMaps
 ) -> str | None:
-    """The text of a file that a volume of ConfigMaps brings; of all others nothing is known."""
+    """Returns the text of a file of a ConfigMap volume; None for any other file."""
     mounts = container.get("volumeMounts") or ()
     within = [(mount, _relative(path, mount["mountPath"])) for mount in mounts]
-    found = [(mount, below) for mount, below in within if below is not None]
-    if not found:
+    mounts_below = [(mount, below) for mount, below in within if below is not None]
+    if not mounts_below:
         return None
-    # The innermost mount hides what lies below it.
-    mount, below = max(found, key=lambda pair: len(posixpath.normpath(pair[0]["mountPath"])))
+    # The innermost mount hides the others.
+    mount, below = max(mounts_below, key=lambda pair: len(posixpath.normpath(pair[0]["mountPath"])))
     volume = next(held for held in spec["volumes"] if held["name"] == mount["name"])
     name = posixpath.normpath(posixpath.join(mount.get("subPath", ""), below))
     try:
@@ -37,7 +37,7 @@ def file_text(
 
 
 def unmounted(pod: Json, config_maps: ConfigMaps) -> str | None:
-    """Why the volumes of a pod cannot be mounted, if they cannot: no container starts before."""
+    """Returns why a pod's volumes cannot be mounted, which keeps its containers from starting."""
     spec = pod["spec"]
     containers = [*spec["containers"], *(spec.get("initContainers") or ())]
     used = {mount["name"] for held in containers for mount in held.get("volumeMounts") or ()}
@@ -52,21 +52,21 @@ def unmounted(pod: Json, config_maps: ConfigMaps) -> str | None:
 
 
 def environment(container: Json, namespace: str, config_maps: ConfigMaps) -> dict[str, str]:
-    """The variables that are written down or come from ConfigMaps, as far as these are there."""
-    found: dict[str, str] = {}
+    """Returns the environment variables from the pod and from the ConfigMaps that exist."""
+    variables: dict[str, str] = {}
     for source in container.get("envFrom") or ():
         data = _data(source.get("configMapRef"), namespace, config_maps)
-        found |= {source.get("prefix", "") + name: text for name, text in data.items()}
+        variables |= {source.get("prefix", "") + name: text for name, text in data.items()}
     for variable in container.get("env") or ():
         source = variable.get("valueFrom") or {}
         reference = source.get("configMapKeyRef")
         if not source:
-            found[variable["name"]] = variable.get("value", "")
+            variables[variable["name"]] = variable.get("value", "")
         elif reference:
             data = _data(reference, namespace, config_maps)
             if reference["key"] in data:
-                found[variable["name"]] = data[reference["key"]]
-    return found
+                variables[variable["name"]] = data[reference["key"]]
+    return variables
 
 
 def _relative(path: str, folder: str) -> str | None:
@@ -78,7 +78,7 @@ def _relative(path: str, folder: str) -> str | None:
 
 
 def _files(volume: Json, namespace: str, config_maps: ConfigMaps) -> dict[str, str]:
-    """The texts of a volume by their paths in it."""
+    """Returns the files of a volume by path."""
     sources = [volume, *((volume.get("projected") or {}).get("sources") or ())]
     files: dict[str, str] = {}
     for source in sources:
@@ -104,6 +104,6 @@ def _projected(reference: Json, namespace: str, config_maps: ConfigMaps) -> dict
 
 
 def _data(reference: Json | None, namespace: str, config_maps: ConfigMaps) -> dict[str, str]:
-    """The texts of a ConfigMap; none where it, or the reference to it, is missing."""
-    found = config_maps.get((namespace, (reference or {}).get("name", "")), {})
-    return found.get("data") or {}
+    """Returns the data of a ConfigMap; empty if it, or the reference to it, is missing."""
+    config_map = config_maps.get((namespace, (reference or {}).get("name", "")), {})
+    return config_map.get("data") or {}

@@ -1,4 +1,4 @@
-"""What becomes of containers in time: they begin, end, and begin again; and their logs."""
+"""The life of containers: they start, end and restart, and have logs."""
 
 import datetime
 from collections.abc import Callable, Iterable, Sequence
@@ -9,20 +9,20 @@ from kube.objects import is_true
 
 Json = dict[str, Any]
 
-# A kubelet's waits before it starts a container again, in seconds: doubled up to the longest. The
-# rehearsal waits a tenth of them, at time scale 1.
+# A kubelet's back-off before it restarts a container, in seconds: it doubles up to the longest. The
+# rehearsal waits a tenth of that at time scale 1.
 BACKOFF, LONGEST_BACKOFF = 10, 300
 REHEARSED_PART = 0.1
-# Who sees a container run so soon after its written beginning has seen it begin.
+# A container seen running this soon after its recorded start time counts as just started.
 FRESH_SECONDS = 1.5
 MOMENT = "%Y-%m-%dT%H:%M:%SZ"
-# The condition of a pod that has its place on the node, and lacks nothing but its containers.
+# The condition of a pod whose sandbox is ready and whose containers have not started.
 SANDBOX_READY = "PodReadyToStartContainers"
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a log, and when it is written: in seconds since the container began."""
+    """One line of a log, and its time in seconds since the container started."""
 
     after: float
     text: str
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Log:
-    """What a container says: `began` is when it did, `is_over` that no more will come."""
+    """The log of a container: `began` is its start time, `is_over` whether it is complete."""
 
     began: datetime.datetime
     lines: Sequence[Line]
@@ -39,10 +39,10 @@ class Log:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a container, from its beginning on."""
+    """One run of a container."""
 
     lines: Sequence[Line]
-    # Without one it runs until it is taken away.
+    # Without an exit code it runs until the pod is deleted.
     exit_code: int | None = None
 
     @property
@@ -54,13 +54,13 @@ class Run:
         return self.exit_code is not None and not self.seconds
 
 
-# How the run of a container goes, by its number: 0 for the first. None where nobody says.
+# Returns the run of a container by its number, 0 for the first; None if kwok plays the container.
 RunOf = Callable[[Json, int], Run | None]
 
 
 @dataclass(frozen=True)
 class Change:
-    """What has become of a pod: the patch of its status, and the warnings that go with it."""
+    """A change of a pod: the patch of its status, and the warning events that go with it."""
 
     patch: Json
     # Reason and message.
@@ -68,21 +68,21 @@ class Change:
 
 
 class Clock:
-    """When containers began and ended, more exactly than Kubernetes writes it: in whole seconds.
+    """Start and end times of containers, more exact than the whole seconds of Kubernetes.
 
-    At a hundred times its pace a run is over within such a second.
+    In a fast rehearsal a run is over within one second.
     """
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, str], datetime.datetime] = {}
 
     def at(self, pod: Json, what: str, written: str) -> datetime.datetime:
-        """The moment at which something was first seen, if that was when it happened."""
+        """Returns the exact time of an event: when it was first seen, if that was in time."""
         present, moment = this_moment(), _time(written)
         is_fresh = (present - moment).total_seconds() < FRESH_SECONDS
         key = (pod["metadata"]["uid"], what)
         seen = self._seen.get(key, present if is_fresh else moment)
-        # A clock that is put back does not make it wait.
+        # Nothing waits when the clock is set back.
         self._seen[key] = min(seen, present)
         return self._seen[key]
 
@@ -94,7 +94,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Life:
-    """The containers of one pod in time."""
+    """The containers of one pod over time."""
 
     pod: Json
     run_of: RunOf
@@ -102,7 +102,7 @@ class Life:
     time_scale: float
 
     def change(self) -> Change | None:
-        """What time has done to the pod; None while nothing is due."""
+        """Returns the change of the pod that is due; None if there is none."""
         if self.pod["metadata"].get("deletionTimestamp"):
             return None
         before: list[Json] = self.pod["status"].get("containerStatuses", [])
@@ -113,14 +113,17 @@ class Life:
         conditions = _conditions(after, phase)
         status = {"phase": phase, "conditions": conditions, "containerStatuses": after}
         warnings = [
-            ("BackOff", f"Back-off restarting failed container {found['name']} in pod {self._name}")
-            for found in after
-            if "waiting" in found["state"] and found["restartCount"] == 1
+            (
+                "BackOff",
+                f"Back-off restarting failed container {container['name']} in pod {self._name}",
+            )
+            for container in after
+            if "waiting" in container["state"] and container["restartCount"] == 1
         ]
         return Change({"status": status}, warnings)
 
     def log(self, container: str, *, previous: bool = False) -> Log | None:
-        """The log of a container's last run, or the one before; None if there is none."""
+        """Returns the log of a container's last run or the previous one; None if there is none."""
         spec = self._spec(container)
         status = _named(self.pod["status"].get("containerStatuses", ()), container)
         if spec is None or status is None:
@@ -132,7 +135,7 @@ class Life:
             return self._log_of(spec, number, current, is_over="terminated" in state)
         if last is None:
             return None
-        # While it waits for its next run, its number is still that of the one that ended.
+        # While it waits for its next run, restartCount still counts the run that ended.
         ended = number if "waiting" in state else number - 1
         return self._log_of(spec, ended, last, is_over=True)
 
@@ -164,7 +167,7 @@ class Life:
             "started": True,
         }
         run = self._run(status, number)
-        # It is never seen to run: whoever counts on that would be misled.
+        # It never shows as running, which clients could rely on.
         return self._ended(begun, run) if run and run.ends_at_once else begun
 
     def _ended(self, status: Json, run: Run) -> Json:
@@ -193,11 +196,11 @@ class Life:
 
     @property
     def _name(self) -> str:
-        """The pod's name, as a kubelet's messages have it."""
+        """Returns the pod's name as in a kubelet's messages."""
         metadata = self.pod["metadata"]
         return f"{metadata['name']}_{metadata['namespace']}({metadata['uid']})"
 
-    # -- what is known of it
+    # -- runs, logs and status
 
     def _run(self, status: Json, number: int) -> Run | None:
         spec = self._spec(status["name"])
@@ -215,15 +218,15 @@ class Life:
         return _named(self.pod["spec"]["containers"], container)
 
 
-def _named(found: Iterable[Json], name: str) -> Json | None:
-    return next((one for one in found if one["name"] == name), None)
+def _named(items: Iterable[Json], name: str) -> Json | None:
+    return next((item for item in items if item["name"] == name), None)
 
 
 def _phase(statuses: Iterable[Json]) -> str:
     ended = [status["state"].get("terminated") for status in statuses]
     if not all(ended):
         return "Running"
-    return "Failed" if any(found["exitCode"] for found in ended) else "Succeeded"
+    return "Failed" if any(state["exitCode"] for state in ended) else "Succeeded"
 
 
 def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
@@ -238,7 +241,7 @@ def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
         {
             "type": kind,
             "status": "False" if unready else "True",
-            # None takes away what a condition had before.
+            # In a patch, None removes what a condition had before.
             "reason": reason,
             "message": message,
             "lastTransitionTime": now(),
@@ -248,7 +251,7 @@ def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
 
 
 def _wait(number: int) -> int:
-    """A kubelet's wait in seconds before the run after this one."""
+    """Returns a kubelet's back-off in seconds before the next run."""
     doublings = min(number - 1, LONGEST_BACKOFF // BACKOFF)
     return min(LONGEST_BACKOFF, BACKOFF << doublings)
 
@@ -267,7 +270,7 @@ def _time(moment: str) -> datetime.datetime:
 
 
 def now() -> str:
-    """This moment, as Kubernetes writes it."""
+    """Returns the current time as Kubernetes writes it."""
     return this_moment().strftime(MOMENT)
 
 

@@ -1,4 +1,4 @@
-"""One cluster's control plane: etcd, the API server, and what works on its content."""
+"""One cluster's control plane: etcd, the API server, the scheduler, controllers and kwok."""
 
 import asyncio
 import contextlib
@@ -23,24 +23,24 @@ READY_SECONDS = 90.0
 POLL_SECONDS = 0.05
 ANSWER_SECONDS = 2.0
 LOG_LINES = 8
-# Memory is what limits how many clusters a machine can have: a smaller heap is worth the work that
-# collecting it more often makes.
+# Memory limits how many clusters a machine can run: a smaller heap is worth more garbage
+# collections.
 ENVIRONMENT = {"GOGC": "50", "GOMAXPROCS": "2"}
 POD_RANGE = "10.244.0.0/16"
 PORTS = ("etcd", "server")
-# How large its content may become. Kubernetes recommends no more than four times as much.
+# The limit of etcd's content. Kubernetes recommends at most four times as much.
 ETCD_BYTES = 2 << 30
-# The part that knows whose a token is.
+# The name of the webhook that reviews tokens.
 REVIEWER = "token-review"
 
 
 class ControlPlaneError(Exception):
-    """A cluster's control plane does not come up."""
+    """A cluster's control plane does not start, or keeps ending."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a cluster keeps its files and listens."""
+    """The folder and the ports of a cluster."""
 
     folder: Path
     ports: Mapping[str, int]
@@ -62,7 +62,7 @@ class Place:
 
 
 def settle_in(folder: Path, time_scale: float) -> Place:
-    """The place of a cluster, its ports the ones it had before where nobody took them."""
+    """Prepares the folder of a cluster; reuses its ports unless another process took them."""
     folder.mkdir(parents=True, exist_ok=True)
     folder.chmod(0o700)
     place = Place(folder, _ports(folder), prepare(folder / "certificates"))
@@ -76,7 +76,7 @@ def settle_in(folder: Path, time_scale: float) -> Place:
 
 
 def ask_about_tokens(place: Place, reviewer: str, authority: Path) -> None:
-    """Lets the API server ask somebody about the tokens that it does not know."""
+    """Configures the API server's webhook for tokens that it does not know."""
     names = {"cluster": REVIEWER, "user": REVIEWER, "context": REVIEWER}
     content = written(reviewer, Files(authority), **names, is_whole=False)
     write_whole(place.config(REVIEWER), content.encode(), 0o600)
@@ -90,15 +90,15 @@ def _ports(folder: Path) -> dict[str, int]:
         ports = {name: port or _hold(held, 0) or 0 for name, port in kept.items()}
     for name in (name for name, port in kept.items() if port is None):
         log_line(
-            f"Port {before[name]} of {folder} is somebody else's by now. The {name} of this "
-            f"cluster is at port {ports[name]}; read its kubeconfig anew."
+            f"Port {before[name]} of {folder} is now used by another process. The {name} of this "
+            f"cluster moves to port {ports[name]}; fetch its kubeconfig again."
         )
     write_json(file, ports)
     return ports
 
 
 def _hold(held: contextlib.ExitStack, port: int) -> int | None:
-    """Takes a port, for 0 any that is free; None where it is somebody else's."""
+    """Binds a port (0: any free one); returns None if another process uses it."""
     holder = held.enter_context(socket.socket())
     holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with contextlib.suppress(OSError, OverflowError):
@@ -111,7 +111,7 @@ def _hold(held: contextlib.ExitStack, port: int) -> int | None:
 def _commands(place: Place, services: str) -> dict[str, list[str]]:
     files = place.certificates
     certificate, key, authority = files.certificate("server"), files.key("server"), files.authority
-    # Of those that work on the API server's content, each of which is alone.
+    # There is one instance of each controller.
     worker = [
         "--leader-elect=false",
         "--secure-port=0",
@@ -125,7 +125,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--data-dir={place.folder / 'etcd'}",
             f"--listen-client-urls={place.etcd}",
             f"--advertise-client-urls={place.etcd}",
-            # It has no peers; it has to listen for them all the same.
+            # It has no peers, but has to listen for them.
             f"--listen-peer-urls=https://{ADDRESS}:0",
             *(
                 option
@@ -137,8 +137,8 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
                     f"--{whose}client-cert-auth",
                 )
             ),
-            # What the system has taken over survives any end of etcd; only a loss of power is not
-            # waited out, and a rehearsal is not worth the time.
+            # Written data survives a killed etcd in any case. Safety against a loss of power is not
+            # worth the time in a rehearsal.
             "--unsafe-no-fsync",
             "--snapshot-count=5000",
             "--auto-compaction-mode=revision",
@@ -153,7 +153,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--etcd-keyfile={key}",
             f"--bind-address={ADDRESS}",
             f"--advertise-address={ADDRESS}",
-            # The address of the loopback may not be an endpoint of the service `kubernetes`.
+            # A loopback address may not be an endpoint of the service `kubernetes`.
             "--endpoint-reconciler-type=none",
             f"--secure-port={place.ports['server']}",
             f"--tls-cert-file={certificate}",
@@ -162,7 +162,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--kubelet-client-certificate={certificate}",
             f"--kubelet-client-key={key}",
             f"--kubelet-certificate-authority={authority}",
-            # The nodes' addresses are as AKS gives them; all nodes are reached on this machine.
+            # Nodes have addresses like on AKS, but all their kubelets are on this machine.
             "--kubelet-preferred-address-types=InternalDNS",
             f"--service-cluster-ip-range={services}",
             "--service-account-issuer=https://kubernetes.default.svc",
@@ -184,7 +184,7 @@ def _commands(place: Place, services: str) -> dict[str, list[str]]:
             f"--root-ca-file={authority}",
             f"--service-account-private-key-file={files.signing_key}",
             "--use-service-account-credentials=true",
-            # There are no volumes, no networks and no clouds to look after.
+            # There are no volumes, networks or cloud resources to manage.
             "--controllers=*,-persistentvolume-binder-controller,"
             "-persistentvolume-expander-controller,-persistentvolume-attach-detach-controller,"
             "-node-ipam-controller,-node-route-controller,-service-lb-controller",
@@ -208,29 +208,29 @@ def _asking_about_tokens(place: Place) -> list[str]:
     return [
         f"--authentication-token-webhook-config-file={reviewer}",
         "--authentication-token-webhook-version=v1",
-        # A change of the cluster's sign-in counts at once.
+        # No cache, so that a change of the cluster's sign-in takes effect at once.
         "--authentication-token-webhook-cache-ttl=1s",
     ]
 
 
 NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-# The others give up, or lose time, when they begin before there is an API server.
+# The other processes give up or lose time if they start before the API server.
 FIRST = ("etcd", "kube-apiserver")
-# How long to wait before a part that has ended is started again, and how often that is done.
+# The pause before an ended process is restarted, and how often that is done.
 REVIVAL_PAUSES = (0.0, 0.25, 0.5, 1.0, 2.0)
-# What has lived so long has not ended because of how it was started.
+# A process that lived this long did not fail at its start.
 STEADY_SECONDS = 30.0
 
 
 @dataclass
 class _Part:
-    """A process, and what became of those before it."""
+    """A process of a control plane, and its restarts."""
 
     process: Process
     began: float
-    # How many in a row have ended soon.
+    # How many in a row ended soon after their start.
     ends: int = 0
-    # When it is started again, once it has ended.
+    # When it is restarted after it has ended.
     again: float | None = None
 
 
@@ -245,16 +245,18 @@ class ControlPlane:
         self._parts: dict[str, _Part] = {}
 
     async def start(self, api: Client) -> None:
-        """Starts all of them; returns when a pod could be placed."""
+        """Starts all processes; returns once pods can be scheduled."""
         await asyncio.gather(*map(self._start, FIRST))
         await self._wait(api, _is_ready, "The API server is not ready")
-        await self._wait(api, _is_free, "The API server does not let go of the nodes")
+        await self._wait(api, _is_free, "The API server does not release the lease of the nodes")
         await asyncio.gather(*map(self._start, self._commands.keys() - set(FIRST)))
-        await self._wait(api, _has_accounts, "The controller manager does not work")
+        await self._wait(
+            api, _has_accounts, "The controller manager does not create service accounts"
+        )
 
     async def _start(self, name: str) -> None:
         command = [str(self._binaries / name), *self._commands[name]]
-        # HOME: kwok looks for a configuration of the user's there, which is none of ours.
+        # HOME: otherwise kwok reads the user's own configuration there.
         own = {"PATH": os.environ.get("PATH", ""), "HOME": str(self.place.folder)}
         log = self.place.log(name)
         ends = self._parts[name].ends if name in self._parts else 0
@@ -273,9 +275,9 @@ class ControlPlane:
         raise ControlPlaneError(f"{complaint} after {READY_SECONDS:.0f} seconds.")
 
     async def keep_alive(self, api: Client) -> None:
-        """Starts again what ends by itself, until it is cancelled.
+        """Restarts processes that end, until the task is cancelled.
 
-        ControlPlaneError is raised for what ends again and again.
+        Raises ControlPlaneError for a process that ends again and again.
         """
         while True:
             await self._revive(api)
@@ -287,7 +289,7 @@ class ControlPlane:
             if await self._is_due(name, api):
                 await self._processes.end(self._parts[name].process)
                 await self._start(name)
-                log_line(f"{name} of {self.place.folder} had ended; it is started again.")
+                log_line(f"{name} of {self.place.folder} ended; restarting it.")
 
     async def _is_due(self, name: str, api: Client) -> bool:
         part, moment = self._parts[name], time.monotonic()
@@ -308,10 +310,10 @@ class ControlPlane:
         lines = self.place.log(name).read_text(errors="replace").splitlines()
         last = "\n".join(lines[-LOG_LINES:])
         status = self._parts[name].process.returncode
-        return f"{name} ended with status {status}. The last it said:\n{last}"
+        return f"{name} ended with status {status}. The end of its log:\n{last}"
 
     async def stop(self) -> None:
-        """Ends all of them. Only etcd has anything to put away first."""
+        """Ends all processes. Only etcd has to shut down in order."""
         others = (part.process for name, part in self._parts.items() if name != "etcd")
         await asyncio.gather(*(self._processes.end(part, signal.SIGKILL) for part in others))
         if etcd := self._parts.get("etcd"):
@@ -320,7 +322,7 @@ class ControlPlane:
 
 
 async def _answered(question: Awaitable[bool]) -> bool:
-    """Whether the API server says yes, and soon: what runs is looked at again in the meantime."""
+    """Whether the API server answers yes within a short time; processes are checked in between."""
     with contextlib.suppress(ApiError, TimeoutError):
         async with asyncio.timeout(ANSWER_SECONDS):
             return await question
@@ -328,7 +330,7 @@ async def _answered(question: Awaitable[bool]) -> bool:
 
 
 async def _is_free(api: Client) -> bool:
-    """Lets a new kwok take the nodes, which else would wait until the last one's hold runs out."""
+    """Deletes the node leases of an earlier kwok, so that a new one need not wait for their end."""
     await api.delete(NODE_LEASES)
     return True
 
@@ -338,6 +340,6 @@ async def _is_ready(api: Client) -> bool:
 
 
 async def _has_accounts(api: Client) -> bool:
-    """Every pod needs its namespace's account, which the controller manager makes."""
+    """Whether the controller manager has created the service account that pods need."""
     await api.get("/api/v1/namespaces/default/serviceaccounts/default")
     return True

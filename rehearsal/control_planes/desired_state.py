@@ -1,4 +1,4 @@
-"""What Resource Manager's side wants of the Kubernetes side: clusters, pools, and their state."""
+"""The desired state of the control planes: the clusters and pools that ARM's state asks for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,33 +8,33 @@ from typing import Protocol
 
 from catalogue.today import today
 
-# Of a pool that does not say how long its nodes may take to get rid of their pods.
+# The drain timeout of a pool that does not set one.
 DRAIN_MINUTES = 30
 
 
 class Era(StrEnum):
-    """Which Azure is rehearsed: the one of the article, or today's."""
+    """Which Azure is simulated: today's, or Azure as it was when the article was written."""
 
     ARTICLE = "article"
     TODAY = "today"
 
     @property
     def day(self) -> date:
-        """The day that it is: the article's nodes are of mid-2021."""
+        """The day in this era. In the article's era it is mid-2021, as its node images are."""
         return date(2021, 7, 1) if self is Era.ARTICLE else today()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Between how many nodes a pool scales by itself."""
+    """The autoscaling limits of a pool."""
 
     least: int
     most: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class WantedPool:
-    """An agent pool as it shall be."""
+class DesiredPool:
+    """The desired state of an agent pool."""
 
     id: str
     name: str
@@ -53,19 +53,19 @@ class WantedPool:
     limits: Limits | None = None
     surge: str = "10%"
     drain_minutes: int = DRAIN_MINUTES
-    # How its GPUs come to be seen.
+    # The GPU software on its nodes.
     has_driver: bool = False
     brings_plugin: bool = False
     mig_profile: str | None = None
-    # It is being deleted: no node of it shall remain.
+    # It is being deleted: no node may remain.
     is_going: bool = False
-    # What is to be told once the pool is as wanted here.
+    # The operation that waits for this state.
     operation: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class WantedCluster:
-    """A managed cluster as it shall be."""
+class DesiredCluster:
+    """The desired state of a managed cluster."""
 
     uid: str
     name: str
@@ -75,26 +75,26 @@ class WantedCluster:
     node_group: str
     services: str = "10.0.0.0/16"
     is_going: bool = False
-    # Nothing of it runs, and all that it had is kept.
+    # Its processes are stopped; its content is kept.
     is_stopped: bool = False
     operation: str | None = None
-    pools: tuple[WantedPool, ...] = ()
-    # The names of pools that nobody can make anything of: their nodes stay as they are.
+    pools: tuple[DesiredPool, ...] = ()
+    # The names of pools with an unreadable state: their nodes stay as they are.
     unreadable: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why there cannot be what an operation asked for."""
+    """Why the desired state of an operation cannot be reached."""
 
     code: str
     message: str
 
 
 class Source(Protocol):
-    """Where the wishes come from."""
+    """The source of the desired state."""
 
-    def clusters(self) -> list[WantedCluster]: ...
+    def clusters(self) -> list[DesiredCluster]: ...
 
     def resize(self, pool_id: str, count: int) -> bool:
-        """What the autoscaler decided; whether it is so now."""
+        """Applies a decision of the autoscaler; returns False if quota does not allow it."""

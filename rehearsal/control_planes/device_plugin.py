@@ -1,6 +1,7 @@
-"""What NVIDIA's device plugin does on a node: it offers what it finds, waits for ever, or fails.
+"""NVIDIA's device plugin on a node: it offers the devices that it finds, waits, or exits.
 
-After its sources from 1.0.0-beta to v0.20. Its log has its own words, without their time stamps.
+Modelled on its sources from 1.0.0-beta to v0.20. Its log lines are the original's, without time
+stamps.
 """
 
 import json
@@ -13,7 +14,7 @@ from catalogue.device_plugin import CAN_FAIL, GPU, NO_STRATEGY, PREFIX, Version,
 from rehearsal.control_planes import config_maps, gpus, plugin_settings
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Line, Run
-from rehearsal.control_planes.desired_state import WantedPool
+from rehearsal.control_planes.desired_state import DesiredPool
 from rehearsal.control_planes.gpus import Hardware
 from rehearsal.control_planes.plugin_config import SHARED, VERSION, Sharing
 from rehearsal.control_planes.plugin_settings import ReadFile, Settings, SettingsError
@@ -48,8 +49,8 @@ _GETS = f"{_STARTS}error getting plugins: "
 _MANAGES = f"{_GETS}unable to create plugins: failed to construct resource managers: "
 
 
-# What a plugin says where there is no driver, or no GPU (these look the same to it), and why it
-# fails then: since which version, the newest first.
+# The log of a plugin without a driver or GPU (it cannot tell these apart), and its error when it
+# exits: by the first version that has them, newest first.
 _NO_NVML = (f"Failed to initialize NVML: {_NO_LIBRARY}.", _ASKS_FOR_RUNTIME)
 _NO_DISCOVERY = ("Incompatible strategy detected auto", _ASKS_FOR_TOOLKIT)
 _NO_PLATFORM = ("Incompatible platform detected", _ASKS_FOR_TOOLKIT)
@@ -59,9 +60,9 @@ _WITHOUT_DRIVER = (
     ((0, 13), _NO_PLATFORM, f"{_GETS}platform detection failed"),
     (CAN_FAIL, _NO_NVML, f"failed to initialize NVML: {_NO_LIBRARY}"),
 )
-# Since this version a plugin that shall not fail says that it waits.
+# Since this version a plugin with FAIL_ON_INIT_ERROR=false logs that it waits.
 _SAYS_THAT_IT_WAITS: Version = (0, 13)
-# What a plugin says that must not look at the slices that MIG has cut, by its strategy.
+# The error of a plugin without the permission to see MIG slices, by strategy.
 _NOT_PERMITTED: Mapping[str, str] = MappingProxyType(
     {
         SINGLE: f"{_MANAGES}error building device map: error building device map from "
@@ -78,28 +79,28 @@ _STRATEGIES = (NO_STRATEGY, SINGLE, MIXED)
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run of a plugin: what it says, offers by resource, and with which code it exits."""
+    """One run of a plugin: its log, its devices by resource name, and its exit code."""
 
     lines: tuple[str, ...]
     offers: Mapping[str, int] = field(default_factory=dict)
-    # None for a plugin that goes on running.
+    # None: the plugin keeps running.
     exit_code: int | None = None
 
 
 class _FailedError(Exception):
-    """The plugin exits; this is its last line."""
+    """The plugin exits; the message is its last line."""
 
 
 class Plugins:
-    """How each run of a plugin turned out: it looks at its node and its settings only once."""
+    """The outcome of each run of a plugin, which reads its node and settings only at its start."""
 
     def __init__(self) -> None:
         self._outcomes: dict[tuple[str, str, int], Outcome] = {}
 
     def run(
-        self, pod: Json, container: Json, number: int, pool: WantedPool, maps: ConfigMaps
+        self, pod: Json, container: Json, number: int, pool: DesiredPool, maps: ConfigMaps
     ) -> Run:
-        """The run of that number; what it finds is what there is when it is first asked for."""
+        """Returns a run by its number; its outcome is computed when it is first needed."""
         key = (pod["metadata"]["uid"], container["name"], number)
         if key not in self._outcomes:
             spec, namespace = pod["spec"], pod["metadata"]["namespace"]
@@ -109,20 +110,20 @@ class Plugins:
                 gpus.hardware(pool),
                 lambda path: config_maps.file_text(spec, container, path, namespace, maps),
             )
-        found = self._outcomes[key]
-        return Run([Line(0.0, line) for line in found.lines], found.exit_code)
+        result = self._outcomes[key]
+        return Run([Line(0.0, line) for line in result.lines], result.exit_code)
 
     def offers(self, pod: Json) -> list[Mapping[str, int]]:
-        """What the plugins of a pod that run now offer, each for itself."""
+        """Returns what each running plugin of a pod offers."""
         if pod["metadata"].get("deletionTimestamp"):
             return []
         uid = pod["metadata"]["uid"]
-        found = (
+        outcomes = (
             self._outcomes.get((uid, status["name"], status["restartCount"]))
             for status in pod["status"].get("containerStatuses", ())
             if "running" in status["state"]
         )
-        return [outcome.offers for outcome in found if outcome]
+        return [outcome.offers for outcome in outcomes if outcome]
 
     def forget(self, pods: Iterable[Json]) -> None:
         """Forgets all but these pods."""
@@ -133,7 +134,7 @@ class Plugins:
 def outcome(
     container: Json, environment: Mapping[str, str], hardware: Hardware, read_file: ReadFile
 ) -> Outcome:
-    """What becomes of a plugin's container that starts on a node now."""
+    """Returns the outcome of a plugin that starts on a node now."""
     version = version_of(container["image"])
     if version < CAN_FAIL:
         return _without_settings(hardware)
@@ -146,14 +147,14 @@ def outcome(
         _validate(settings)
         lines.append(f"Running with config:\n{_written(settings)}")
         may_look = _may_look_at_slices(container, environment)
-        offers = _found(version, settings, hardware, may_look, lines)
+        offers = _devices_offered(version, settings, hardware, may_look, lines)
     except (_FailedError, SettingsError) as reason:
         return Outcome((*lines, str(reason)), exit_code=1)
     return Outcome((*lines, *_registered(offers)), offers)
 
 
 def _without_settings(hardware: Hardware) -> Outcome:
-    """A plugin of the years in which it had none."""
+    """Returns the outcome of a plugin of 2018, which had no settings."""
     if not hardware.gpus:
         return Outcome(("Loading NVML", *_NO_NVML, *_ADVICE))
     offers = {GPU: hardware.gpus}
@@ -171,10 +172,10 @@ def _validate(settings: Settings) -> None:
         raise _FailedError(f"{before}unknown MIG strategy: {settings.mig_strategy}")
 
 
-def _found(
+def _devices_offered(
     version: Version, settings: Settings, hardware: Hardware, may_look: bool, lines: list[str]
 ) -> dict[str, int]:
-    """How many devices a plugin offers, by resource; what it says of it goes to the lines."""
+    """Returns the number of devices by resource name; appends to the log lines."""
     if not hardware.gpus:
         _without_driver(version, settings, lines)
         return {}
@@ -188,7 +189,7 @@ def _found(
                 f"{_GETS}unable to create plugins: failed to create plugin: sharing using MPS is "
                 "not supported for MIG devices"
             )
-        # It tries again for ever: nothing but the control daemon, which no node here has, ends it.
+        # It retries for ever: no node of the rehearsal has the MPS control daemon.
         lines += (
             "Failed to start plugin: error waiting for MPS daemon: error checking MPS daemon "
             "health: failed to send command to MPS daemon: exit status 1",
@@ -199,9 +200,11 @@ def _found(
 
 
 def _without_driver(version: Version, settings: Settings, lines: list[str]) -> None:
-    found = ((said, reason) for since, said, reason in _WITHOUT_DRIVER if version >= since)
-    said, reason = next(found)
-    lines += (*said, *_ADVICE, _ADVICE_ON_NODES)
+    candidates = (
+        (messages, reason) for since, messages, reason in _WITHOUT_DRIVER if version >= since
+    )
+    messages, reason = next(candidates)
+    lines += (*messages, *_ADVICE, _ADVICE_ON_NODES)
     if settings.fails_on_init_error:
         raise _FailedError(reason)
     if version >= _SAYS_THAT_IT_WAITS:
@@ -209,7 +212,7 @@ def _without_driver(version: Version, settings: Settings, lines: list[str]) -> N
 
 
 def _devices(strategy: str, hardware: Hardware) -> dict[str, int]:
-    """The devices of a node: without a strategy, GPUs as a whole even where they are divided."""
+    """Returns the devices of a node; without a MIG strategy, divided GPUs count as whole ones."""
     slices = hardware.slices
     if slices is None or strategy == NO_STRATEGY:
         return {GPU: hardware.gpus}
@@ -229,7 +232,7 @@ def _shared(devices: Mapping[str, int], sharing: Sharing | None) -> dict[str, in
 
 
 def _may_look_at_slices(container: Json, environment: Mapping[str, str]) -> bool:
-    """Whether a container sees the slices: as NVIDIA's chart sets it up, or with all rights."""
+    """Whether a container may see MIG slices: set up like NVIDIA's chart, or privileged."""
     context = container.get("securityContext") or {}
     capabilities = context.get("capabilities") or {}
     added = {name.upper() for name in capabilities.get("add") or ()}
@@ -254,7 +257,7 @@ def _warnings(settings: Settings) -> Iterable[str]:
 
 
 def _written(settings: Settings) -> str:
-    """The settings as the plugin shows them, as far as the rehearsal knows them."""
+    """Returns the settings as the plugin logs them, as far as the rehearsal has them."""
     config: Json = {
         "version": VERSION,
         "flags": {

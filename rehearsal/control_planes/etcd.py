@@ -1,4 +1,4 @@
-"""etcd when it has no room left: it refuses all that is written until somebody makes some."""
+"""Compacts etcd when it is full: until then it refuses all writes."""
 
 import asyncio
 
@@ -8,24 +8,24 @@ from provider_kit.waiting import pauses
 from rehearsal.control_planes.control_plane import Place
 from rehearsal.files import log_line
 
-# How long to wait between two looks. Where the content itself is too much, no look helps.
+# How often etcd's alarms are checked. If the content itself is too large, compaction cannot help.
 PAUSES = 2.0, 300.0
 
 
 async def keep_room(place: Place) -> None:
-    """Makes room whenever there is none, until it is cancelled."""
+    """Compacts etcd whenever it is full, until the task is cancelled."""
     api = Client(await connect(choose(read(place.config("etcd")))), pauses=())
     waits = pauses(*PAUSES)
     try:
         while True:
             try:
                 if alarms := await _alarms(api):
-                    log_line(f"etcd of {place.folder} is full: its history is removed.")
+                    log_line(f"etcd of {place.folder} is full; removing its history.")
                     await _make_room(api, alarms)
                 else:
                     waits = pauses(*PAUSES)
             except (ApiError, LookupError, ValueError):
-                # It is being started, or is too busy: at the next look.
+                # It is starting or too busy; the next check tries again.
                 pass
             await asyncio.sleep(next(waits))
     finally:
@@ -33,9 +33,9 @@ async def keep_room(place: Place) -> None:
 
 
 async def _alarms(api: Client) -> list[Json]:
-    """What etcd says of its members that are full."""
-    found = await api.post("/v3/maintenance/alarm", {"action": "GET"})
-    return [alarm for alarm in found.get("alarms") or () if alarm["alarm"] == "NOSPACE"]
+    """Returns etcd's alarms of members without space."""
+    response = await api.post("/v3/maintenance/alarm", {"action": "GET"})
+    return [alarm for alarm in response.get("alarms") or () if alarm["alarm"] == "NOSPACE"]
 
 
 async def _make_room(api: Client, alarms: list[Json]) -> None:
@@ -44,7 +44,7 @@ async def _make_room(api: Client, alarms: list[Json]) -> None:
     try:
         await api.post("/v3/kv/compaction", history)
     except ApiError as error:
-        # Of that revision there is no history already.
+        # That revision is compacted already.
         if error.is_temporary:
             raise
     await api.post("/v3/maintenance/defragment", {})

@@ -1,4 +1,4 @@
-"""All clusters of one rehearsal cloud: started, kept, and taken away as they are wanted."""
+"""All control planes of one rehearsal cloud: starts, restarts and removes them as desired."""
 
 import asyncio
 import base64
@@ -23,37 +23,37 @@ from rehearsal.control_planes.control_plane import (
     ask_about_tokens,
     settle_in,
 )
-from rehearsal.control_planes.desired_state import Era, Refusal, Source, WantedCluster
+from rehearsal.control_planes.desired_state import DesiredCluster, Era, Refusal, Source
 from rehearsal.control_planes.etcd import keep_room
 from rehearsal.control_planes.processes import Processes, end_leftovers, records
 from rehearsal.files import log_line
 
-# How often the wishes are looked at when nobody says that they have changed.
+# How often the desired state is read if nothing signals a change.
 LOOK_SECONDS = 0.5
-# How long the server's start waits for them: less than those who wait for the server.
+# How long the server's start waits for its clusters: less than clients wait for the server.
 START_SECONDS = 100.0
-# How often a cluster is started at once: a port that was free may be taken by then...
+# How often a cluster is restarted at once (a free port may have been taken meanwhile)...
 ATTEMPTS = 2
-# ...and how long to wait before each further time: twice as long, up to this.
+# ...and the pause before each further restart, which doubles up to the maximum.
 LONGEST_PAUSE = 60.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Of what, where and how the clusters are made."""
+    """The settings of all clusters: folders, binaries, era, pace and authentication."""
 
     folder: Path
     binaries: Path
     era: Era
     time_scale: float
-    # Whom an API server asks about tokens: the address, by the cluster's uid, and its authority.
+    # The webhook of API servers for token reviews: its URL by cluster uid, and its authority.
     reviewer: Callable[[str], str]
     reviewers_authority: Path
 
 
 @dataclass(frozen=True)
 class Health:
-    """How a cluster is, and why, where it is not as it shall be."""
+    """The state of a cluster's control plane, and the reason for it."""
 
     name: str
     group: str
@@ -64,17 +64,17 @@ class Health:
 
 @dataclass(frozen=True)
 class _Setback:
-    """Why a cluster has ended by itself, and when it is started again."""
+    """Why a cluster has failed, and when it is restarted."""
 
     reason: str
-    # The last of its own that wanted it; a new one is tried at once.
+    # The cluster's last operation; a new one restarts it at once.
     operation: str | None
     attempts: int
     again: float
 
     @property
-    def is_told(self) -> bool:
-        """Whether there is more to it than what a second try mends."""
+    def is_reported(self) -> bool:
+        """Whether immediate restarts have not helped, so that users see the failure."""
         return self.attempts >= ATTEMPTS
 
     def is_of(self, operation: str | None) -> bool:
@@ -82,7 +82,7 @@ class _Setback:
 
 
 class Fleet:
-    """The clusters, each with a task that keeps it."""
+    """The clusters, each with a task that runs it."""
 
     def __init__(self, settings: Settings, source: Source) -> None:
         self._settings = settings
@@ -92,31 +92,31 @@ class Fleet:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._ending: set[str] = set()
         self._running: dict[str, Cluster] = {}
-        # Since when each of them runs.
+        # When each cluster was started.
         self._up: dict[str, float] = {}
         self._setbacks: dict[str, _Setback] = {}
-        # Why the files of a cluster that goes cannot be removed.
+        # Why the files of a deleted cluster cannot be removed.
         self._kept_files: dict[str, str] = {}
         self._last_complaint = ""
         self._ready: dict[str, asyncio.Event] = {}
         self._woken = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
 
-    # -- what Resource Manager's side asks
+    # -- what the ARM server asks for
 
     def lacks_memory(self) -> str | None:
-        """Why one more cluster cannot be started now, if it cannot."""
+        """Returns why there is no memory for one more cluster; None if there is."""
         coming = [health for health in self.health() if health.state == "Starting"]
         return memory.lacking(len(coming))
 
     def wake(self) -> None:
-        """The wishes may have changed."""
+        """Signals that the desired state may have changed."""
         self._woken.set()
         for cluster in self._running.values():
             cluster.changed.set()
 
     def has(self, uid: str) -> bool:
-        """Whether there is anything left of a cluster."""
+        """Whether a cluster has processes or files."""
         return uid in self._tasks or uid in self._folders()
 
     def runs(self, uid: str) -> bool:
@@ -124,43 +124,43 @@ class Fleet:
         return uid in self._tasks
 
     def nodes(self, uid: str) -> list[dict[str, Any]]:
-        """The nodes of a cluster; none while it does not run."""
+        """Returns the nodes of a cluster; none while it does not run."""
         cluster = self._running.get(uid)
         return list(cluster.nodes.objects) if cluster else []
 
     def is_settled(self, uid: str, operation: str) -> bool:
-        """Whether what an operation asked for is there."""
+        """Whether a cluster has reached the desired state of an operation."""
         cluster = self._running.get(uid)
         return cluster is not None and operation in cluster.settled
 
     def refusal(self, uid: str, operation: str) -> Refusal | None:
-        """Why there cannot be what an operation asked for, if there cannot."""
+        """Returns why an operation cannot succeed; None unless it cannot."""
         cluster = self._running.get(uid)
         return cluster.refused.get(operation) if cluster else None
 
     def failure(self, uid: str, operation: str | None = None) -> str | None:
-        """Why a cluster does not come up, if it does not; for a new operation of its own it may."""
+        """Returns why a cluster does not start; None for an operation that is yet to be tried."""
         setback = self._setbacks.get(uid)
-        if setback is None or uid in self._running or not setback.is_told:
+        if setback is None or uid in self._running or not setback.is_reported:
             return None
         return setback.reason if setback.is_of(operation) else None
 
     def removal_failure(self, uid: str) -> str | None:
-        """Why there is still something left of a cluster that goes, if that stays so."""
+        """Returns why the files of a deleted cluster cannot be removed, if they cannot."""
         return self._kept_files.get(uid)
 
     def health(self) -> list[Health]:
-        """How all clusters are."""
+        """Returns the health of all clusters."""
         return [
-            Health(found.name, found.group, *self._health(found))
-            for found in self._source.clusters()
+            Health(cluster.name, cluster.group, *self._health(cluster))
+            for cluster in self._source.clusters()
         ]
 
-    def _health(self, wanted: WantedCluster) -> tuple[str, str | None]:
-        uid = wanted.uid
-        if wanted.is_going:
+    def _health(self, desired: DesiredCluster) -> tuple[str, str | None]:
+        uid = desired.uid
+        if desired.is_going:
             return "Deleting", self.removal_failure(uid)
-        if wanted.is_stopped:
+        if desired.is_stopped:
             return ("Stopping" if self.runs(uid) else "Stopped"), None
         if uid in self._running:
             return "Running", None
@@ -172,9 +172,9 @@ class Fleet:
     def kubeconfig(
         self, uid: str, cluster: str, user: str, login: Mapping[str, Any] | None
     ) -> str | None:
-        """The kubeconfig of a cluster that runs, as Azure gives it: in base64.
+        """Returns the kubeconfig of a running cluster, in base64 as from Azure.
 
-        `login` is how its user signs in; None: with a certificate.
+        `login` is the user's section for signing in; None: with a client certificate.
         """
         running = self._running.get(uid)
         if running is None:
@@ -188,12 +188,12 @@ class Fleet:
         text = written(place.server, files, **names, is_whole=True)
         return base64.b64encode(text.encode()).decode()
 
-    # -- its life
+    # -- start and stop
 
     async def start(self) -> None:
-        """Brings back the clusters that there were; returns when they are ready, or have failed.
+        """Starts the existing clusters; returns when they are ready or have failed.
 
-        Whoever waits for the server does not wait for ever for one that does neither.
+        A cluster that does neither does not hold up the server for ever.
         """
         self._try_look()
         self._loop = asyncio.create_task(self._run())
@@ -210,7 +210,7 @@ class Fleet:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _end(self, uid: str) -> None:
-        """Lets the task of a cluster take it down: told once, or it would be interrupted at it."""
+        """Cancels the task of a cluster, once: a second time would interrupt its cleanup."""
         if uid not in self._ending:
             self._ending.add(uid)
             self._tasks[uid].cancel()
@@ -225,16 +225,16 @@ class Fleet:
         try:
             self._look()
         except Exception as error:
-            # It is tried again and again.
+            # The next look tries again.
             if repr(error) != self._last_complaint:
                 self._last_complaint = repr(error)
                 log_line(traceback.format_exc())
 
     def _look(self) -> None:
-        wanted = {cluster.uid: cluster for cluster in self._source.clusters()}
-        staying = {uid for uid, cluster in wanted.items() if not cluster.is_going}
-        running = {uid for uid in staying if not wanted[uid].is_stopped}
-        for uid, cluster in wanted.items():
+        desired = {cluster.uid: cluster for cluster in self._source.clusters()}
+        staying = {uid for uid, cluster in desired.items() if not cluster.is_going}
+        running = {uid for uid in staying if not desired[uid].is_stopped}
+        for uid, cluster in desired.items():
             if uid in running and uid not in self._tasks and self._is_due(cluster):
                 self._ready.setdefault(uid, asyncio.Event())
                 self._tasks[uid] = asyncio.create_task(self._keep(cluster))
@@ -242,28 +242,28 @@ class Fleet:
             self._end(uid)
         for uid in self._folders() - staying - self._tasks.keys() - self._kept_files.keys():
             self._remove(uid)
-        for known in (self._setbacks, self._ready):
-            for uid in known.keys() - wanted.keys():
-                del known[uid]
+        for by_uid in (self._setbacks, self._ready):
+            for uid in by_uid.keys() - desired.keys():
+                del by_uid[uid]
         for uid in self._kept_files.keys() & staying:
             del self._kept_files[uid]
 
-    def _is_due(self, wanted: WantedCluster) -> bool:
-        """Whether to start a cluster now."""
-        setback = self._setbacks.get(wanted.uid)
-        if setback and not setback.is_of(wanted.operation):
-            del self._setbacks[wanted.uid]
+    def _is_due(self, desired: DesiredCluster) -> bool:
+        """Whether a cluster is to be started now."""
+        setback = self._setbacks.get(desired.uid)
+        if setback and not setback.is_of(desired.operation):
+            del self._setbacks[desired.uid]
             return True
         return setback is None or time.monotonic() >= setback.again
 
     def _folders(self) -> set[str]:
-        """The uids of the clusters of which there are files."""
+        """Returns the uids of the clusters that have files."""
         folder = self._settings.folder
         return {path.stem for path in folder.iterdir() if path.is_dir()} - {records(folder).stem}
 
     def _remove(self, uid: str) -> None:
-        """Removes the files of a cluster. Where that fails, it is not tried at each look."""
-        # First under another name: no cluster begins with half of them.
+        """Removes the files of a cluster; after a failure it is not retried at every look."""
+        # Renamed first, so that no cluster starts with half of its files.
         going = self._folder(uid).with_suffix(".going")
         try:
             for folder in (going, self._folder(uid)):
@@ -272,48 +272,47 @@ class Fleet:
         except OSError as error:
             reason = f"The files of the cluster's control plane cannot be removed: {error}"
             self._kept_files[uid] = reason
-            # Of a part of its files it is not started again, unless somebody asks for that.
+            # With only some of its files it is not restarted, except for a new operation.
             operation = self._setbacks[uid].operation if uid in self._setbacks else None
             self._setbacks[uid] = _Setback(reason, operation, ATTEMPTS, math.inf)
             log_line(reason)
 
-    async def _keep(self, wanted: WantedCluster) -> None:
-        uid = wanted.uid
+    async def _keep(self, desired: DesiredCluster) -> None:
+        uid = desired.uid
         try:
-            await self._live(wanted)
+            await self._live(desired)
         except Exception as error:
-            self._set_back(wanted, error)
+            self._set_back(desired, error)
         finally:
             self._up.pop(uid, None)
             self._ending.discard(uid)
             self._tasks.pop(uid, None)
             self._woken.set()
 
-    def _set_back(self, wanted: WantedCluster, error: Exception) -> None:
-        """Has a cluster that ended started again: some times at once, then ever more slowly."""
-        uid, moment = wanted.uid, time.monotonic()
+    def _set_back(self, desired: DesiredCluster, error: Exception) -> None:
+        """Schedules the restart of a failed cluster: at first at once, then with longer pauses."""
+        uid, moment = desired.uid, time.monotonic()
         before = self._setbacks.get(uid)
         was_steady = moment - self._up.get(uid, moment) > STEADY_SECONDS
         attempts = before.attempts + 1 if before and not was_steady else 1
         pause = min(2.0 ** (attempts - ATTEMPTS), LONGEST_PAUSE) if attempts >= ATTEMPTS else 0.0
         reason = _reason(error)
-        operation = wanted.operation or (before.operation if before else None)
+        operation = desired.operation or (before.operation if before else None)
         self._setbacks[uid] = _Setback(reason, operation, attempts, moment + pause)
         log_line(
-            f"The control plane of {wanted.name} ended; it is started again in {pause:.0f} s.\n"
-            f"{reason}"
+            f"The control plane of {desired.name} failed; restarting it in {pause:.0f} s.\n{reason}"
         )
         if attempts >= ATTEMPTS:
             self._ready[uid].set()
 
-    async def _live(self, wanted: WantedCluster) -> None:
-        """A cluster from the start of its processes to their end."""
-        uid = wanted.uid
+    async def _live(self, desired: DesiredCluster) -> None:
+        """Runs a cluster from the start of its processes to their end."""
+        uid = desired.uid
         settings = self._settings
         place = settle_in(self._folder(uid), settings.time_scale)
         ask_about_tokens(place, settings.reviewer(uid), settings.reviewers_authority)
-        plane = ControlPlane(place, self._settings.binaries, wanted.services, self._processes)
-        # Whatever fails is tried again at the next look anyway.
+        plane = ControlPlane(place, self._settings.binaries, desired.services, self._processes)
+        # The next look retries whatever fails here.
         api = Client(await connect(choose(read(place.config("nodes")))), pauses=())
         room = asyncio.create_task(keep_room(place))
         try:
@@ -322,28 +321,28 @@ class Fleet:
             self._running[uid] = cluster = Cluster(plane, api, self._source, era, time_scale)
             self._up[uid] = time.monotonic()
             self._ready[uid].set()
-            await cluster.run(lambda: self._wish(uid))
+            await cluster.run(lambda: self._desired(uid))
         finally:
             self._running.pop(uid, None)
             room.cancel()
             await api.close()
             await plane.stop()
 
-    def _wish(self, uid: str) -> WantedCluster | None:
-        return next((found for found in self._source.clusters() if found.uid == uid), None)
+    def _desired(self, uid: str) -> DesiredCluster | None:
+        return next((cluster for cluster in self._source.clusters() if cluster.uid == uid), None)
 
     def _folder(self, uid: str) -> Path:
         return self._settings.folder / uid
 
 
 def _reason(error: Exception) -> str:
-    """Why a cluster ended, in words; a fault of the rehearsal's own is in the log."""
+    """Returns why a cluster failed; the traceback of a bug goes to the log."""
     if isinstance(error, ExceptionGroup):
         return "\n".join(dict.fromkeys(map(_reason, error.exceptions)))
     if isinstance(error, ControlPlaneError):
         return str(error)
     if isinstance(error, ApiError):
-        return f"Its API server refuses what the rehearsal asks for: {error}"
+        return f"Its API server refuses a request of the rehearsal: {error}"
     if isinstance(error, OSError):
         return str(error)
     log_line("".join(traceback.format_exception(error)))

@@ -1,4 +1,4 @@
-"""How a node's GPUs come to be seen, and what becomes of them."""
+"""The GPUs of a node: its hardware, what device plugins offer, and its status."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from catalogue.device_plugin import CONFLICT_CONDITION, GPU, PREFIX
 from catalogue.sizes import find
 from kube.objects import is_true
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.desired_state import WantedPool
+from rehearsal.control_planes.desired_state import DesiredPool
 
 Json = dict[str, Any]
 
@@ -23,18 +23,18 @@ CONFLICT_MESSAGE = (
 
 @dataclass(frozen=True)
 class Hardware:
-    """What there is on a node for a plugin to find."""
+    """The GPU hardware that a device plugin finds on a node."""
 
-    # NVIDIA's GPUs that have a driver, and into what MIG divides each of them.
+    # The NVIDIA GPUs with a driver, and the MIG slices of each of them.
     gpus: int = 0
     slices: mig.Slices | None = None
 
 
 @dataclass(frozen=True)
 class NodeOffers:
-    """What device plugins have offered to a node: how many of each resource, by how many plugins.
+    """What device plugins offer on a node: how many of each resource, and by how many plugins.
 
-    Of a resource that several of them offer, none can be allocated.
+    A resource that several plugins offer cannot be allocated.
     """
 
     offered: Mapping[str, int]
@@ -46,7 +46,7 @@ class NodeOffers:
 
     @property
     def conflict(self) -> str:
-        """What is wrong; nothing where every resource has one plugin."""
+        """Returns a message if several plugins offer one resource; otherwise an empty text."""
         return " ".join(
             CONFLICT_MESSAGE.format(count=count, resource=name)
             for name, count in sorted(self.contested.items())
@@ -56,52 +56,52 @@ class NodeOffers:
 NOTHING = NodeOffers({}, {})
 
 
-def hardware(pool: WantedPool) -> Hardware:
-    """What there is on a node of the pool for a device plugin to find."""
+def hardware(pool: DesiredPool) -> Hardware:
+    """Returns the GPU hardware of a pool's nodes, as a device plugin finds it."""
     size = find(pool.vm_size)
-    # Without a driver a plugin cannot tell the node from one without GPUs.
+    # To a plugin, a node without a driver looks like one without GPUs.
     if size is None or not size.is_nvidia or not pool.has_driver:
         return Hardware()
     return Hardware(size.devices, mig.slices(size, pool.mig_profile) if pool.mig_profile else None)
 
 
 def devices(there: Hardware) -> int:
-    """The GPUs of a node, or the slices of them."""
+    """Returns the GPUs of a node, or their slices."""
     return there.gpus * (there.slices.per_gpu if there.slices else 1)
 
 
-def own_offers(pool: WantedPool) -> Mapping[str, int]:
-    """What a node offers by itself: its image, or AKS, has brought it a plugin.
+def own_offers(pool: DesiredPool) -> Mapping[str, int]:
+    """Returns the offer of a plugin that AKS or the node image brings.
 
-    Of divided GPUs it offers the slices under the one name, as with the strategy "single". That is
-    from memory: AKS does not say what its field migStrategy is where a request leaves it out.
+    Divided GPUs are offered as with the MIG strategy "single". That is from memory: AKS does not
+    document the default of its field migStrategy.
     """
     count = devices(hardware(pool)) if pool.brings_plugin else 0
     return {GPU: count} if count else {}
 
 
 def node_offers(
-    pool: WantedPool, node: Json, offers: Sequence[Mapping[str, int]]
+    pool: DesiredPool, node: Json, offers: Sequence[Mapping[str, int]]
 ) -> NodeOffers | None:
-    """What the node is to report of what plugins offer; None if it knows nothing of GPUs."""
+    """Returns the offers that a node reports; None if it never had a device plugin."""
     if not nodes.is_ready(node):
         return None
-    every = [found for found in (*offers, own_offers(pool)) if found]
+    every = [offer for offer in (*offers, own_offers(pool)) if offer]
     if not every:
         return None
     offered: dict[str, int] = {}
-    for found in every:
-        for name, count in found.items():
+    for offer in every:
+        for name, count in offer.items():
             offered[name] = max(count, offered.get(name, 0))
-    return NodeOffers(offered, Counter(name for found in every for name in found))
+    return NodeOffers(offered, Counter(name for offer in every for name in offer))
 
 
-def status_patch(node: Json, wanted: NodeOffers | None, now: str) -> Json | None:
-    """What to change in the node's status; None if it is as it shall be.
+def status_patch(node: Json, offers: NodeOffers | None, now: str) -> Json | None:
+    """Returns the patch of the node's status; None if there is nothing to change.
 
-    Resources that are offered no more stay at zero, as a kubelet leaves them.
+    Resources that are no longer offered stay at zero, as a kubelet leaves them.
     """
-    here = wanted or NOTHING
+    here = offers or NOTHING
     before = [node["status"].get(part, {}) for part in ("capacity", "allocatable")]
     reported = {name for part in before for name in part if name.startswith(PREFIX)}
     capacity: dict[str, str] = {}

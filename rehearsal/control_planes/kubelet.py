@@ -1,4 +1,4 @@
-"""Parts of a kubelet, for all nodes of a cluster: it answers for logs, and writes events."""
+"""Parts of a kubelet for all nodes of a cluster: it serves logs, and writes events."""
 
 import asyncio
 import datetime
@@ -20,7 +20,7 @@ POLL_SECONDS = 0.1
 
 
 class LogOf(Protocol):
-    """The log of a container; None where there is none. `previous` is that of the run before."""
+    """Returns the log of a container, or None; `previous` selects the run before."""
 
     def __call__(
         self, namespace: str, pod: str, container: str, *, previous: bool
@@ -29,7 +29,7 @@ class LogOf(Protocol):
 
 @dataclass(frozen=True)
 class Options:
-    """What of a log is asked for, as `kubectl logs` has it."""
+    """The options of `kubectl logs`."""
 
     follow: bool
     previous: bool
@@ -40,29 +40,29 @@ class Options:
 
     @staticmethod
     def of(query: "web.BaseRequest") -> "Options":
-        asked = query.query
-        since = asked.get("sinceTime")
+        parameters = query.query
+        since = parameters.get("sinceTime")
         moment = datetime.datetime.fromisoformat(since) if since else None
-        if "sinceSeconds" in asked:
-            moment = this_moment() - datetime.timedelta(seconds=int(asked["sinceSeconds"]))
+        if "sinceSeconds" in parameters:
+            moment = this_moment() - datetime.timedelta(seconds=int(parameters["sinceSeconds"]))
         return Options(
-            follow=asked.get("follow") == "true",
-            previous=asked.get("previous") == "true",
-            timestamps=asked.get("timestamps") == "true",
-            tail=int(asked["tailLines"]) if "tailLines" in asked else None,
-            limit=int(asked["limitBytes"]) if "limitBytes" in asked else None,
+            follow=parameters.get("follow") == "true",
+            previous=parameters.get("previous") == "true",
+            timestamps=parameters.get("timestamps") == "true",
+            tail=int(parameters["tailLines"]) if "tailLines" in parameters else None,
+            limit=int(parameters["limitBytes"]) if "limitBytes" in parameters else None,
             since=moment,
         )
 
 
 class Kubelet:
-    """Answers for logs, and says of everything else that it is not there."""
+    """Serves logs; every other request is a 404 that says so."""
 
     def __init__(self, place: Place, log_of: LogOf) -> None:
         self._place = place
         self._log_of = log_of
         self._runner: web.AppRunner | None = None
-        # Any that is free: the nodes say where it is.
+        # Any free port: the nodes' status has it.
         self.port = 0
 
     async def start(self) -> None:
@@ -112,24 +112,24 @@ class Kubelet:
 
 
 async def _texts(current: Callable[[], Log | None], options: Options) -> AsyncIterator[str]:
-    """The lines there are, and, if they are to be followed, those that come."""
-    log, given = current(), 0
+    """Yields the lines of a log, and those to come if it is followed."""
+    log, written = current(), 0
     while log is not None:
         lines = [line for line in log.lines if log.is_over or _when(log, line) <= this_moment()]
-        new = lines[given:]
-        if given == 0:
+        new = lines[written:]
+        if written == 0:
             new = [line for line in new if not options.since or _when(log, line) >= options.since]
             new = new[len(new) - options.tail :] if options.tail is not None else new
         for line in new:
             stamp = f"{_when(log, line).isoformat()} " if options.timestamps else ""
             yield f"{stamp}{line.text}\n"
-        given = len(lines)
+        written = len(lines)
         if not options.follow or log.is_over:
             return
         await asyncio.sleep(POLL_SECONDS)
         began, log = log.began, current()
         if log is not None and log.began != began:
-            return  # the container was started again; that is another log
+            return  # a restart of the container begins another log
 
 
 def _when(log: Log, line: Line) -> datetime.datetime:
@@ -137,19 +137,19 @@ def _when(log: Log, line: Line) -> datetime.datetime:
 
 
 async def _not_there(request: web.Request) -> web.Response:
-    text = f"The rehearsal's kubelet shows logs and nothing else; {request.path} is not there."
+    text = f"The rehearsal's kubelet serves logs only; it does not have {request.path}."
     return web.Response(status=501, text=text)
 
 
 def warning(about: Json, kind: str, reason: str, message: str) -> tuple[str, Json]:
-    """The path to post an event to, and the event: a warning about a node, or a pod on one."""
+    """Returns the path and body of a warning event about a node, or about a pod on one."""
     metadata = about["metadata"]
     name = metadata["name"]
-    # A node has no namespace, and its events lie in this one.
+    # Events of nodes, which have no namespace, are in this one.
     namespace = metadata.get("namespace", "default")
     involved = {"apiVersion": "v1", "kind": kind, "name": name}
     if kind == "Node":
-        # A kubelet knows its node by name only, and says so.
+        # A kubelet uses its node's name as the uid.
         host = involved["uid"] = name
     else:
         host = about["spec"]["nodeName"]

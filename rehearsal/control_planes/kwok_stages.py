@@ -1,4 +1,4 @@
-"""What kwok does with nodes and pods, as Stage objects: which state follows on which, and when."""
+"""kwok's Stage objects for nodes and pods: which state follows which, and when."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ Json = dict[str, Any]
 # In seconds at time scale 1.
 NODE_BOOT = 2.0
 PULL = 0.6
-# The sample's image is some gigabytes.
+# The sample's image has some gigabytes.
 PULL_OF_SAMPLE = 3.0
 JOB = 4.0
 
-# The part of an image's name that says what it is, whatever the registry and the version.
+# The name of an image without registry and version.
 SAMPLE = images.SAMPLE_JOB.rpartition("/")[2].partition(":")[0]
 
-# jq paths are kwok's way to look at an object.
+# kwok reads objects by jq paths.
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
 _PHASE = ".status.phase"
 _IMAGE = ".spec.containers.[].image"
@@ -87,7 +87,7 @@ containerStatuses:
       startedAt: {{ $now }}
 {{ end }}
 """
-# What a pod has before its containers run: addresses, and init containers that are over.
+# The status of a pod before its containers run: addresses, and completed init containers.
 _POD_PLACED = """
 initContainerStatuses:
 {{ range .spec.initContainers }}
@@ -154,7 +154,7 @@ containerStatuses:
 
 
 def written(time_scale: float) -> str:
-    """The configuration of kwok for one cluster."""
+    """Returns kwok's configuration for one cluster."""
     there = _key(_DELETED, "DoesNotExist")
     waiting = [there, _key(_PHASE, "In", "Pending")]
     accepted = [*waiting, _key(_STARTED, "Exists")]
@@ -184,8 +184,8 @@ def written(time_scale: float) -> str:
             run,
             PULL_OF_SAMPLE * time_scale,
         ),
-        # How a device plugin begins depends on its node, which a Stage does not see: the server
-        # begins it, and until then nobody sees it run.
+        # The start of a device plugin depends on its node, which a Stage does not see: the server
+        # starts it, and until then it does not show as running.
         _stage(
             "pod-placed",
             [*accepted, _key(_IS_PLUGIN, "Exists"), _key(_SANDBOX, "DoesNotExist")],
@@ -195,7 +195,7 @@ def written(time_scale: float) -> str:
             },
             PULL * time_scale,
         ),
-        # How the sample ends depends on its node too: the server ends it.
+        # The end of the sample depends on its node too: the server ends it.
         _stage(
             "pod-completed",
             [

@@ -3,16 +3,16 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-# What a control plane takes, measured with a few nodes and pods in it, and what is to be left over.
+# What a control plane with a few nodes and pods takes (measured), and what has to stay free.
 CLUSTER_MEBIBYTES = 600
 SPARE_MEBIBYTES = 200
 
 
 def lacking(coming: int = 0, root: Path = Path("/")) -> str | None:
-    """What is wrong, in words; None where there is room, or where nobody can tell.
+    """Returns why there is no memory for one more cluster; None if there is, or it is unknown.
 
-    `coming` is how many clusters are being started and have not taken theirs yet; `root` is where
-    the files of the system lie.
+    `coming` counts the clusters that are starting and have not taken their memory yet; `root` is
+    the root of the file system.
     """
     available = _available(root)
     if available is not None:
@@ -21,14 +21,14 @@ def lacking(coming: int = 0, root: Path = Path("/")) -> str | None:
     if available is None or available >= needed:
         return None
     return (
-        f"A cluster of the rehearsal takes about {CLUSTER_MEBIBYTES} MiB of memory, with "
-        f"{SPARE_MEBIBYTES} MiB left over for everything else, and this machine has {available} "
-        "MiB free. Delete a cluster that is no longer needed, or end other programs."
+        f"A rehearsed cluster needs about {CLUSTER_MEBIBYTES} MiB of memory, and "
+        f"{SPARE_MEBIBYTES} MiB have to stay free, but this machine has only {available} MiB free. "
+        "Delete a cluster that you no longer need, or end other programs."
     )
 
 
 def used(pids: Iterable[int]) -> int:
-    """How many MiB these processes take; what they share counts once."""
+    """Returns the MiB that these processes use; shared memory counts once."""
     return sum(map(_share, pids)) >> 10
 
 
@@ -41,8 +41,8 @@ def _share(pid: int) -> int:
 
 
 def _available(root: Path) -> int | None:
-    found = [_of_machine(root), _of_group(root)]
-    return min((number for number in found if number is not None), default=None)
+    limits = [_of_machine(root), _of_group(root)]
+    return min((number for number in limits if number is not None), default=None)
 
 
 def _of_machine(root: Path) -> int | None:
@@ -58,7 +58,7 @@ def _of_machine(root: Path) -> int | None:
 
 
 def _of_group(root: Path) -> int | None:
-    """What a container may still take."""
+    """Returns what the limits of this container still allow."""
     folder = root / "sys/fs/cgroup"
     try:
         limit = (folder / "memory.max").read_text().strip()
@@ -68,6 +68,6 @@ def _of_group(root: Path) -> int | None:
         return None
     if limit == "max":
         return None
-    # The system takes its cache of files back before it denies anybody memory.
+    # The kernel frees its file cache before it denies memory.
     cached = sum(int(line.split()[1]) for line in statistics if line.startswith("inactive_file "))
     return (int(limit) - used + cached) >> 20

@@ -1,4 +1,4 @@
-"""The nodes of an agent pool, as AKS makes them."""
+"""The nodes of an agent pool: names, labels, taints and resources as on AKS."""
 
 import hashlib
 import ipaddress
@@ -13,20 +13,20 @@ from catalogue.sizes import architecture, find
 from kube.objects import is_true
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.containers import now
-from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 
 Json = dict[str, Any]
 
-# What the rehearsal notes on a node: what of its labels and taints the pool gave it; whether it is
-# there for the time of an upgrade alone...
-GIVEN = "rehearsal.aks-gpu/given"
+# Annotations of the rehearsal on a node: the labels and taints that come from its pool; that it is
+# a surge node of an upgrade...
+POOL_SETTINGS = "rehearsal.aks-gpu/given"
 SURGE = "rehearsal.aks-gpu/surge"
-# ...and that it is being emptied, and goes then.
+# ...and that it is drained, and then removed.
 GOING = "rehearsal.aks-gpu/going"
 
 SUBNET = ipaddress.ip_network("10.224.0.0/16")
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-# Reserved of a disk, measured on AKS: what the file system takes, and what eviction keeps free.
+# The reserved part of a disk, measured on AKS: for the file system, and kept free for eviction.
 DISK_KIBIBYTES_PER_GIB = 1014735
 DISK_ALLOCATABLE = 0.9
 LONGEST_LABEL = 63
@@ -45,19 +45,19 @@ _INDEX = {
 }
 
 
-def name(cluster: WantedCluster, pool: WantedPool, index: int, era: Era) -> str:
+def name(cluster: DesiredCluster, pool: DesiredPool, index: int, era: Era) -> str:
     return f"{_stem(cluster, pool)}-{_suffix(index, era)}"
 
 
 def index_of(node: Json, era: Era) -> int:
-    found = _INDEX[era].search(node["metadata"]["name"])
-    if found is None:
-        # Made in the other era; the names never meet.
+    matched = _INDEX[era].search(node["metadata"]["name"])
+    if matched is None:
+        # A name of the other era never matches.
         return 0
-    return int(found["index"], 10 if era is Era.ARTICLE else len(DIGITS))
+    return int(matched["index"], 10 if era is Era.ARTICLE else len(DIGITS))
 
 
-def _stem(cluster: WantedCluster, pool: WantedPool) -> str:
+def _stem(cluster: DesiredCluster, pool: DesiredPool) -> str:
     digits = int(hashlib.sha256(cluster.uid.encode()).hexdigest(), 16) % 10**8
     return f"aks-{pool.name}-{digits:08}"
 
@@ -72,8 +72,8 @@ def _suffix(index: int, era: Era) -> str:
     return f"vmss{places}"
 
 
-def _machine(cluster: WantedCluster, pool: WantedPool, index: int, era: Era) -> str:
-    """The address of the virtual machine, as its provider id has it."""
+def _machine(cluster: DesiredCluster, pool: DesiredPool, index: int, era: Era) -> str:
+    """Returns the id of the virtual machine, as in the node's provider id."""
     base = (
         f"/subscriptions/{cluster.subscription}/resourceGroups/{cluster.node_group}"
         "/providers/Microsoft.Compute"
@@ -83,19 +83,19 @@ def _machine(cluster: WantedCluster, pool: WantedPool, index: int, era: Era) -> 
     return f"{base}/virtualMachineScaleSets/{_stem(cluster, pool)}-vmss/virtualMachines/{index}"
 
 
-def made(
-    cluster: WantedCluster,
-    pool: WantedPool,
+def new_node(
+    cluster: DesiredCluster,
+    pool: DesiredPool,
     index: int,
     era: Era,
     port: int,
     *,
     surge: bool = False,
 ) -> Json:
-    """A new node; it is not ready yet."""
+    """Returns a new node, which is not ready yet."""
     called = name(cluster, pool, index, era)
     own = labels(cluster, pool, index)
-    annotations = {GIVEN: given(pool), **({SURGE: "true"} if surge else {})}
+    annotations = {POOL_SETTINGS: pool_settings(pool), **({SURGE: "true"} if surge else {})}
     capacity, allocatable = resources(pool)
     system, image, kernel, runtime = SYSTEMS[pool.os_type]
     return {
@@ -117,7 +117,7 @@ def made(
             "addresses": [
                 {"type": "InternalIP", "address": _address(called)},
                 {"type": "Hostname", "address": called},
-                # Where the API server finds its kubelet: on this machine.
+                # The API server finds the kubelet on this machine.
                 {"type": "InternalDNS", "address": "localhost"},
             ],
             "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
@@ -137,11 +137,11 @@ def made(
     }
 
 
-def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, str]:
-    """All labels but the name's: those that AKS sets, over those that the pool asks for."""
+def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, str]:
+    """Returns all labels but the host name: those of the pool, overridden by those of AKS."""
     zone = f"{cluster.location}-{pool.zones[index % len(pool.zones)]}" if pool.zones else "0"
     system = SYSTEMS[pool.os_type][0]
-    found = {
+    labels = {
         **pool.labels,
         "agentpool": pool.name,
         conventions.POOL_LABEL: pool.name,
@@ -162,32 +162,32 @@ def labels(cluster: WantedCluster, pool: WantedPool, index: int) -> dict[str, st
     size = find(pool.vm_size)
     if size and size.is_nvidia:
         accelerator, nvidia = conventions.ACCELERATOR_LABEL
-        found |= {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
+        labels |= {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
     if pool.is_spot:
-        found |= dict([conventions.SPOT_LABEL])
-    return found
+        labels |= dict([conventions.SPOT_LABEL])
+    return labels
 
 
 def _as_label(group: str) -> str:
-    """A resource group's name as AKS makes a label of it (its node bootstrapper, AgentBaker)."""
+    """Returns a resource group's name as a label value, cut as by AKS (AgentBaker)."""
     cut = group.replace("(", "-").replace(")", "-")[:LONGEST_LABEL]
     return f"{cut[: LONGEST_LABEL - 1]}z" if cut.endswith(("-", "_", ".")) else cut
 
 
-def given(pool: WantedPool) -> str:
-    """What a node has from its pool and may change while it lives."""
+def pool_settings(pool: DesiredPool) -> str:
+    """Returns the labels and taints from the pool, which may change while the node exists."""
     return json.dumps(
         {"labels": dict(sorted(pool.labels.items())), "taints": sorted(pool.taints)}, sort_keys=True
     )
 
 
 def taint(text: str) -> Json:
-    """A taint of a pool, as its nodes have it."""
+    """Returns a pool's taint as a Kubernetes taint."""
     return {key: value for key, value in asdict(Taint.parse(text)).items() if value}
 
 
-def resources(pool: WantedPool) -> tuple[dict[str, str], dict[str, str]]:
-    """Capacity and what is allocatable of it, GPUs left out."""
+def resources(pool: DesiredPool) -> tuple[dict[str, str], dict[str, str]]:
+    """Returns capacity and allocatable resources, without GPUs."""
     room = sizes.room(pool.vm_size, pool.max_pods)
     disk = pool.disk_gib * DISK_KIBIBYTES_PER_GIB
     both = {"pods": str(pool.max_pods), "hugepages-1Gi": "0", "hugepages-2Mi": "0"}
@@ -207,7 +207,7 @@ def resources(pool: WantedPool) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def conditions(moment: str) -> list[Json]:
-    """Those of a node whose kubelet has come up and waits for the rest of it."""
+    """Returns the conditions of a node whose kubelet runs and whose network is not ready."""
     good = (
         ("MemoryPressure", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
         ("DiskPressure", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -249,23 +249,23 @@ def is_going(node: Json) -> bool:
     return GOING in node["metadata"].get("annotations", {})
 
 
-def regiven(node: Json, pool: WantedPool) -> Json | None:
-    """The patch by which a node follows a change of its pool's labels and taints, if there is one.
+def settings_patch(node: Json, pool: DesiredPool) -> Json | None:
+    """Returns the patch for a change of the pool's labels and taints; None if there is none.
 
-    What others put on the node stays.
+    Labels and taints from others stay.
     """
-    new = given(pool)
+    new = pool_settings(pool)
     metadata, spec = node["metadata"], node["spec"]
-    before = metadata.get("annotations", {}).get(GIVEN, "{}")
+    before = metadata.get("annotations", {}).get(POOL_SETTINGS, "{}")
     if before == new:
         return None
-    known: Json = json.loads(before)
-    dropped = known.get("labels", {}).keys() - pool.labels.keys()
-    ours = [taint(text) for text in known.get("taints", ())]
-    taints = [found for found in spec.get("taints", ()) if found not in ours]
+    old: Json = json.loads(before)
+    dropped = old.get("labels", {}).keys() - pool.labels.keys()
+    ours = [taint(text) for text in old.get("taints", ())]
+    taints = [present for present in spec.get("taints", ()) if present not in ours]
     return {
         "metadata": {
-            "annotations": {GIVEN: new},
+            "annotations": {POOL_SETTINGS: new},
             "labels": {**dict.fromkeys(dropped), **pool.labels},
         },
         "spec": {"taints": [*taints, *map(taint, pool.taints)]},
@@ -273,13 +273,13 @@ def regiven(node: Json, pool: WantedPool) -> Json | None:
 
 
 def _address(called: str) -> str:
-    """An address in the cluster's subnet, the same for as long as the node is called so."""
+    """Returns an address in the cluster's subnet; a name always gets the same one."""
     number = int(hashlib.sha256(called.encode()).hexdigest(), 16)
     return str(SUBNET[4 + number % (SUBNET.num_addresses - 5)])
 
 
 def port(node: Json) -> int:
-    """Where the kubelet of the node answers."""
+    """Returns the port of the node's kubelet."""
     endpoints = node["status"].get("daemonEndpoints", {})
     number: int = endpoints.get("kubeletEndpoint", {}).get("Port", 0)
     return number

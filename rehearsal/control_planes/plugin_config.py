@@ -1,4 +1,4 @@
-"""The configuration file of NVIDIA's device plugin: what it may hold, and what is wrong with it."""
+"""Reads the configuration file of NVIDIA's device plugin, with the plugin's own errors."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from catalogue.device_plugin import PREFIX
 Json = dict[str, Any]
 
 VERSION = "v1"
-# What a shared resource is called, where the configuration asks for a name of its own.
+# The suffix of a shared resource's name with `renameByDefault`.
 SHARED = ".shared"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_NAME = 63
@@ -21,22 +21,22 @@ _TYPES = {bool: "bool", int: "int", str: "string", list: "[]interface {}", dict:
 
 
 class ConfigError(Exception):
-    """The plugin does not take the file; the reason is in its own words."""
+    """The plugin does not accept the file; the reason is in its own words."""
 
 
 @dataclass(frozen=True)
 class Sharing:
-    """How resources are shared: how many devices each device becomes, by the resource's name."""
+    """The sharing of resources: the number of replicas of each device, by resource name."""
 
     replicas: Mapping[str, int]
     renames: bool = False
-    # What the file asks for and the plugin ignores.
+    # Settings in the file that the plugin ignores.
     ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Config:
-    """What a configuration file says; None is what it leaves out."""
+    """The content of a configuration file; None stands for a missing setting."""
 
     mig_strategy: str | None = None
     fail_on_init_error: bool | None = None
@@ -47,7 +47,7 @@ class Config:
 
 
 def parsed(text: str) -> Config:
-    """A configuration out of YAML or JSON."""
+    """Parses a configuration in YAML or JSON."""
     try:
         content = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -98,7 +98,7 @@ def _sharing(content: Any) -> Sharing:
 
 
 def _resource(content: Any) -> tuple[str, int]:
-    """The full name of a shared resource, and how many each of its devices becomes."""
+    """Returns the full name of a shared resource, and the replicas of each device."""
     if not isinstance(content, dict):
         raise _refused(_mismatch(content, "Go value of type map[string]json.RawMessage"))
     name = _typed(content, "name", str)
@@ -116,7 +116,7 @@ def _resource(content: Any) -> tuple[str, int]:
 
 
 def _renames_otherwise(resource: Json, name: str, renames: bool) -> bool:
-    """Whether a resource has a name of its own choice, which no plugin gives it."""
+    """Whether a resource asks for a name of the user's choice, which the plugin ignores."""
     rename = _typed(resource, "rename", str)
     if not rename:
         return False
@@ -135,9 +135,9 @@ def _full_name(name: str) -> str:
 
 
 def _typed(content: Json, key: str, kind: type) -> Any:
-    """A value of that kind; None where there is none."""
+    """Returns a value of that type; None if it is missing."""
     value = content.get(key)
-    # A bool is no number there.
+    # To Go, a bool is not a number.
     if value is not None and type(value) is not kind:
         raise _refused(_mismatch(value, f"Go struct field .{key} of type {_TYPES[kind]}"))
     return value

@@ -1,4 +1,4 @@
-"""How NVIDIA's device plugin is set: by its version, arguments, environment and configuration."""
+"""The settings of NVIDIA's device plugin, from its version, arguments, environment and file."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from rehearsal.control_planes import plugin_config
 from rehearsal.control_planes.plugin_config import Config, ConfigError, Sharing
 
 Json = dict[str, Any]
-# The text of a file in the container; None where there is no such file.
+# Returns the text of a file in the container; None if there is no such file.
 ReadFile = Callable[[str], str | None]
 
-# Comes after all versions.
+# Newer than all versions.
 _UNKNOWN: Version = (1000, 0)
-# The plugin's arguments by the version that brought them, as of v0.20.
+# The plugin's arguments by the version that added them, as of v0.20.
 _BROUGHT: Mapping[Version, tuple[str, ...]] = {
     (0, 7): ("mig-strategy", "fail-on-init-error", "pass-device-specs", "device-list-strategy"),
     (0, 8): ("nvidia-driver-root",),
@@ -41,7 +41,7 @@ _BROUGHT: Mapping[Version, tuple[str, ...]] = {
 _ARGUMENTS: Mapping[str, Version] = MappingProxyType(
     {name: version for version, names in _BROUGHT.items() for name in names}
 )
-# These take no word after them as their value.
+# Arguments without a value.
 _SWITCHES = frozenset(
     {
         "fail-on-init-error",
@@ -62,12 +62,12 @@ _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
 
 class SettingsError(Exception):
-    """The plugin does not take its settings; the reason is in its own words."""
+    """The plugin does not accept its settings; the reason is in its own words."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a plugin does, as all of its settings together say."""
+    """The effective settings of a plugin."""
 
     mig_strategy: str
     fails_on_init_error: bool
@@ -76,14 +76,14 @@ class Settings:
 
     @property
     def sharing(self) -> Sharing | None:
-        """Of the two ways to share, MPS comes first."""
+        """The effective kind of sharing: MPS comes before time slicing."""
         return self.config.mps or self.config.time_slicing
 
 
 def arguments(container: Json, version: Version) -> dict[str, str]:
-    """The arguments by name; as in every Go program, they end at the first word that is none."""
+    """Returns the arguments by name; as in every Go program, they end at the first non-flag."""
     words = _words(container)
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     for word in words:
         if not word.startswith("-") or word in ("-", "--"):
             break
@@ -95,15 +95,18 @@ def arguments(container: Json, version: Version) -> dict[str, str]:
             text = "true" if name in _SWITCHES else next(words, None)
         if text is None:
             raise SettingsError(f"flag needs an argument: -{name}")
-        found[name] = text
-    return found
+        arguments[name] = text
+    return arguments
 
 
 def settings(
-    version: Version, given: Mapping[str, str], environment: Mapping[str, str], read_file: ReadFile
+    version: Version,
+    arguments: Mapping[str, str],
+    environment: Mapping[str, str],
+    read_file: ReadFile,
 ) -> Settings:
-    """Arguments come before the environment, and that before the configuration file."""
-    sources = _Sources(version, given, environment)
+    """Returns the effective settings: arguments override the environment, and that the file."""
+    sources = _Sources(version, arguments, environment)
     config = Config()
     if path := sources.text("config-file"):
         config = _config(path, read_file)
@@ -112,7 +115,7 @@ def settings(
         fails = config.fail_on_init_error
     return Settings(
         mig_strategy=_first(sources.text("mig-strategy"), config.mig_strategy, NO_STRATEGY),
-        # It fails unless somebody says that it shall not.
+        # By default it fails.
         fails_on_init_error=fails is not False,
         mps_root=_first(sources.text("mps-root"), config.mps_root, ""),
         config=config,
@@ -121,7 +124,7 @@ def settings(
 
 @dataclass(frozen=True)
 class _Sources:
-    """What of a container's settings a version of the plugin looks at."""
+    """The settings of a container that a version of the plugin reads."""
 
     version: Version
     arguments: Mapping[str, str]
@@ -132,7 +135,7 @@ class _Sources:
 
     def switch(self, name: str) -> bool | None:
         variable = self._variable(name)
-        # A wrong variable is one, also beside an argument. An empty one means no.
+        # An invalid variable is an error even beside an argument. An empty one means false.
         of_variable = None if variable is None else False
         if variable:
             of_variable = _bool(
@@ -178,10 +181,10 @@ def _first(*values: str | None) -> str:
 
 
 def _words(container: Json) -> Iterator[str]:
-    """What the plugin itself is started with."""
+    """Returns the command-line words after the plugin's program name."""
     if not container.get("command"):
         return iter(container.get("args") or ())
     words = device_plugin.words(container)
-    # Advances to what comes after the program.
+    # Advances past the program name.
     any(word.rpartition("/")[2] == device_plugin.PROGRAM for word in words)
     return words

@@ -1,7 +1,7 @@
-"""What brings the nodes of a pool nearer to what they shall be: looked at anew at every step.
+"""Plans the next step of a pool towards its desired nodes.
 
-Nothing is remembered between steps but what the nodes themselves carry, so an upgrade goes on where
-it stood when the server was stopped.
+Each step is computed anew from the nodes and their annotations, so an upgrade continues after the
+server was stopped.
 """
 
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from typing import Any
 
 from catalogue.nodes import surge_nodes
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.desired_state import Era, WantedPool
+from rehearsal.control_planes.desired_state import DesiredPool, Era
 
 Json = dict[str, Any]
 
@@ -23,15 +23,15 @@ class NewNode:
 
 @dataclass
 class Step:
-    """What is to be done now; `is_done`: there is nothing to do, and nothing to wait for."""
+    """The changes to make now; `is_done`: there is nothing to do and nothing to wait for."""
 
     create: list[NewNode] = field(default_factory=list)
     leave: list[Json] = field(default_factory=list)
     is_done: bool = False
 
 
-def step(pool: WantedPool, present: Sequence[Json], idle: Collection[str], era: Era) -> Step:
-    """The next step for a pool; `idle` names the nodes that go first when it shrinks."""
+def step(pool: DesiredPool, present: Sequence[Json], idle: Collection[str], era: Era) -> Step:
+    """Returns the next step of a pool; `idle` has the nodes to remove first when it shrinks."""
     staying = [node for node in present if not nodes.is_going(node)]
     if pool.is_going:
         return Step(leave=staying, is_done=not present)
@@ -56,8 +56,8 @@ def step(pool: WantedPool, present: Sequence[Json], idle: Collection[str], era: 
     return _upgrade(pool, old, surge, indices) if is_settled else Step()
 
 
-def _upgrade(pool: WantedPool, old: list[Json], surge: list[Json], indices: Any) -> Step:
-    """All nodes are ready: one more can take its turn."""
+def _upgrade(pool: DesiredPool, old: list[Json], surge: list[Json], indices: Any) -> Step:
+    """Returns the next step of an upgrade when all nodes are ready."""
     if not old:
         return Step(leave=surge)
     extra = surge_nodes(pool.count, pool.surge, is_spot=pool.is_spot) or 0

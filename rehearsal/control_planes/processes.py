@@ -1,9 +1,8 @@
-"""The processes of the clusters: none of them outlives the server that started it.
+"""The processes of the clusters, none of which outlives the server that started it.
 
-The system ends each when the server dies, whatever the server dies of. This is Linux's: the
-rehearsal works on no other system. Each is also recorded by its number and the time it began, from
-before its program begins until it has ended: the next server, or whoever stops the rehearsal, ends
-those that a record still names.
+Linux kills each process when the server dies, however it dies. Each process is also recorded by its
+pid and start time, from before its program starts until it has ended: the next server, or a command
+that stops the rehearsal, ends the processes that are still recorded.
 """
 
 import asyncio
@@ -23,17 +22,17 @@ POLL_SECONDS = 0.02
 END_SECONDS = 5.0
 _PR_SET_PDEATHSIG = 1
 
-# Loaded ahead: between fork and exec there is no safe time to load anything.
+# Loaded here: between fork and exec it is not safe to load a library.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def records(folder: Path) -> Path:
-    """Where, in the folder of all clusters, their processes are recorded."""
+    """Returns the folder of the process records, in the folder of all clusters."""
     return folder / "processes"
 
 
 class Processes:
-    """The processes of one server; `records` is the folder where they are recorded."""
+    """The processes of one server; `records` is the folder of their records."""
 
     def __init__(self, records: Path) -> None:
         self._records = records
@@ -51,13 +50,13 @@ class Processes:
                 stderr=output,
                 env=environment,
                 cwd=log.parent,
-                # Ctrl-C at the server's terminal is the server's to deal with.
+                # The server handles Ctrl-C for its processes.
                 start_new_session=True,
                 preexec_fn=partial(_settle, os.getpid(), self._records),
             )
 
     async def end(self, process: Process, number: signal.Signals = signal.SIGTERM) -> None:
-        """Ends a process: kindly first, if that is wanted, then for certain."""
+        """Ends a process with a signal, and with SIGKILL if it does not end in time."""
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(number)
@@ -71,14 +70,14 @@ class Processes:
 
 
 def recorded(records: Path) -> list[int]:
-    """The numbers of the processes that are recorded, some of which may have ended."""
+    """Returns the pids of the recorded processes, some of which may have ended."""
     return [int(path.name) for path in records.glob("[0-9]*") if path.name.isdigit()]
 
 
 def end_leftovers(records: Path) -> int:
-    """Ends what a server that is no more has left running; returns how many those were."""
-    found = [path for path in records.glob("[0-9]*") if path.name.isdigit()]
-    alive = [path for path in found if _began(int(path.name)) == path.read_text()]
+    """Ends the processes that a dead server left behind; returns their number."""
+    recorded_processes = [path for path in records.glob("[0-9]*") if path.name.isdigit()]
+    alive = [path for path in recorded_processes if _began(int(path.name)) == path.read_text()]
     for path in alive:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(path.name), signal.SIGKILL)
@@ -86,30 +85,30 @@ def end_leftovers(records: Path) -> int:
     for path in alive:
         while _began(int(path.name)) == path.read_text() and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-    for path in found:
+    for path in recorded_processes:
         path.unlink(missing_ok=True)
     return len(alive)
 
 
 def _settle(server: int, records: Path) -> None:
-    """What a process does before its program begins: where it fails, the program never does."""
+    """Runs in a new process before its program; if this fails, the program does not start."""
     if _LIBC is not None:
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    # A server that has died already ends nobody any more.
+    # If the server has died already, nothing would end this process.
     if os.getppid() != server:
         os._exit(1)
     (records / str(os.getpid())).write_text(_began(os.getpid()) or "")
 
 
 def _began(pid: int) -> str | None:
-    """When a process began, in the system's own terms; None if it is no more.
+    """Returns the start time of a process in the kernel's clock ticks; None if it has ended.
 
-    A number alone says nothing: the system gives it to another process, in time.
+    A pid does not identify a process: the kernel reuses it.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    # The second field is a name in parentheses, with anything in it.
+    # The second field is the name in parentheses, which may contain any character.
     state, *fields = stat.rpartition(")")[2].split()
     return None if state == "Z" else fields[18]

@@ -1,4 +1,4 @@
-"""What the containers of the article's sample job say, and how they end."""
+"""The logs and exit codes of the article's sample job."""
 
 import itertools
 import math
@@ -10,11 +10,11 @@ from catalogue.images import CUDA_MISMATCH
 from catalogue.sizes import find
 from rehearsal.control_planes import gpus
 from rehearsal.control_planes.containers import Line, Run
-from rehearsal.control_planes.desired_state import WantedPool
+from rehearsal.control_planes.desired_state import DesiredPool
 
 Json = dict[str, Any]
 
-# In seconds at time scale 1: until TensorFlow has found its device, and for each of its steps.
+# In seconds at time scale 1: until TensorFlow has found its device, and for each training step.
 STARTUP = 1.0
 SECONDS_PER_STEP = 0.01
 
@@ -22,8 +22,8 @@ DEFAULT_STEPS = 1000
 STEPS_BETWEEN_LINES = 10
 
 
-def run(container: Json, pool: WantedPool, time_scale: float) -> Run:
-    """One run of the job's container, from beginning to end."""
+def run(container: Json, pool: DesiredPool, time_scale: float) -> Run:
+    """Returns one run of the job's container."""
     size = find(pool.vm_size)
     gpu_model = size.gpu_model if size and size.is_nvidia else ""
     if gpu_model and not pool.has_driver:
@@ -38,14 +38,14 @@ def run(container: Json, pool: WantedPool, time_scale: float) -> Run:
     return Run([Line((STARTUP + after) * time_scale, text) for after, text in timed], 0)
 
 
-def _devices(gpu_model: str, pool: WantedPool, container: Json) -> Iterator[str]:
-    """What TensorFlow says of each device, in the form that it has."""
+def _devices(gpu_model: str, pool: DesiredPool, container: Json) -> Iterator[str]:
+    """Returns TensorFlow's log line for each device."""
     limits = container.get("resources", {}).get("limits", {})
-    asked = [int(count) for name, count in limits.items() if name.startswith(PREFIX)]
+    requested = [int(count) for name, count in limits.items() if name.startswith(PREFIX)]
     hardware = gpus.hardware(pool)
     part = f" MIG {hardware.slices.profile}" if hardware.slices else ""
-    # Without a limit the container gets to see all of the node's devices.
-    for number in range(sum(asked) if asked else gpus.devices(hardware)):
+    # Without a limit a container sees all devices of the node.
+    for number in range(sum(requested) if requested else gpus.devices(hardware)):
         yield f"I gpu_device.cc: Found device {number} with properties: name: {gpu_model}{part}"
 
 

@@ -1,4 +1,4 @@
-"""What a node of a virtual machine size has, and what of that pods may use."""
+"""The capacity of a node by VM size, and the part of it that pods may use."""
 
 import math
 import re
@@ -6,21 +6,21 @@ from dataclasses import dataclass
 
 from catalogue import sizes
 
-# The article's own node: older AKS, which reserved more memory and less CPU than today's.
+# The node in the article: AKS of 2020 reserved more memory and less CPU than today.
 ARTICLE_SIZE = "standard_nc6"
 ARTICLE_KIBIBYTES = 57713784
 ARTICLE_ALLOCATABLE_KIBIBYTES = 51702904
 ARTICLE_ALLOCATABLE_MILLICPUS = 5916
 
-# What the machine's firmware and kernel keep for themselves, measured on the article's node.
+# The memory of firmware and kernel, measured on the article's node.
 USABLE_MEMORY = ARTICLE_KIBIBYTES / (56 << 20)
-# Millicores that AKS reserves, by the number of cores (from its documentation).
+# The millicores that AKS reserves by the number of cores (from its documentation).
 RESERVED_CPU = {1: 60, 2: 100, 4: 140, 8: 180, 16: 260, 32: 420, 64: 740}
-# Mebibytes that AKS reserves since Kubernetes 1.29: so much for each pod, and so much beside, but
-# never more than a quarter; what the kubelet's eviction keeps free comes on top.
+# The MiB that AKS reserves since Kubernetes 1.29: a part for each pod and a fixed part, at most a
+# quarter of the memory; the kubelet's eviction threshold comes on top.
 RESERVED_PER_POD, RESERVED_BESIDE, RESERVED_AT_MOST, EVICTION = 20, 50, 0.25, 100
 
-# A size that is not in the catalogue says its cores in its name, and its memory by its family.
+# For sizes outside the catalogue: the cores are in the name, the memory follows from the family.
 NAME = re.compile(r"standard_(?P<family>[a-z]+)(?P<cores>\d+)", re.IGNORECASE)
 GIBIBYTES_PER_CORE = {"b": 4, "d": 4, "e": 8, "f": 2, "g": 14, "h": 8, "l": 8, "m": 28, "n": 14}
 GIBIBYTES_OTHERWISE = 4
@@ -29,7 +29,7 @@ CORES_OTHERWISE = 2
 
 @dataclass(frozen=True)
 class Room:
-    """Capacity and what of it is allocatable."""
+    """The capacity of a node, and the allocatable part."""
 
     cpus: int
     millicpus_allocatable: int
@@ -47,8 +47,8 @@ def room(vm_size: str, max_pods: int) -> Room:
     reserved = min(
         RESERVED_PER_POD * max_pods + RESERVED_BESIDE, memory_gib * 1024 * RESERVED_AT_MOST
     )
-    kept = math.floor(reserved + EVICTION) << 10
-    return Room(cpus, cpus * 1000 - _reserved_cpu(cpus), kibibytes, kibibytes - kept)
+    reserved_kibibytes = math.floor(reserved + EVICTION) << 10
+    return Room(cpus, cpus * 1000 - _reserved_cpu(cpus), kibibytes, kibibytes - reserved_kibibytes)
 
 
 def _machine(vm_size: str) -> tuple[int, float]:
@@ -63,7 +63,7 @@ def _machine(vm_size: str) -> tuple[int, float]:
 
 
 def _reserved_cpu(cpus: int) -> int:
-    """From the table, and between its rows in proportion."""
+    """Returns the reserved CPU from the table, interpolated between its rows."""
     below = max((cores for cores in RESERVED_CPU if cores <= cpus), default=1)
     above = min((cores for cores in RESERVED_CPU if cores >= cpus), default=max(RESERVED_CPU))
     if above <= below:

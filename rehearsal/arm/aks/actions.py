@@ -1,4 +1,4 @@
-"""What clients do with a cluster or a pool without a body: start, stop, abort, a newer image."""
+"""The POST actions of clusters and pools: start, stop, abort, upgrade of the node image."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from rehearsal.arm.state import Resource
 
 
 def switch(request: Request, *, kind: str, action: str, before: str, after: str) -> Answer:
-    """Starts or stops a cluster, which is refused for one that has been."""
+    """Starts or stops a cluster; refused if it is started or stopped already."""
     groups.open_to_change(request)
     cluster = clusters.existing(request)
     inside = pools.cluster_pools(request.store, cluster)
@@ -44,7 +44,7 @@ def abort_on_pool(request: Request) -> Answer:
 
 
 def upgrade_image(request: Request) -> Answer:
-    """Every pool has the newest image there is; the request takes its time all the same."""
+    """Starts an operation that changes nothing: pools always have the newest image."""
     groups.open_to_change(request)
     cluster, pool = clusters.existing(request), pools.existing(request)
     pools.refuse_while_busy(cluster, [pool])
@@ -53,10 +53,10 @@ def upgrade_image(request: Request) -> Answer:
     return _accepted(request, operation, pool)
 
 
-def _accepted(request: Request, operation: str, found: Resource) -> Answer:
-    is_pool = found.type == pools.TYPE
-    body = pools.shown(found) if is_pool else clusters.shown(request.store, found)
-    return operations.accepted(request, 202, operation, found.location, body)
+def _accepted(request: Request, operation: str, resource: Resource) -> Answer:
+    is_pool = resource.type == pools.TYPE
+    body = pools.shown(resource) if is_pool else clusters.shown(request.store, resource)
+    return operations.accepted(request, 202, operation, resource.location, body)
 
 
 start = partial(switch, kind="cluster start", action="starting", before="Stopped", after="Running")

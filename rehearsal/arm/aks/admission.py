@@ -1,7 +1,7 @@
-"""Whether Azure has room for the pools of a PUT: sizes, zones, versions and quota.
+"""Checks the pools of a PUT against what Azure offers: sizes, zones, versions and quota.
 
-AKS refuses at once what the subscription may not use. A lack of machines or of spot quota shows
-only while the operation runs.
+AKS refuses at once what the subscription may not use. Lack of capacity or of spot quota shows only
+while the operation runs.
 """
 
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ from rehearsal.arm.request import Json, Request
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import Era
 
-# What AKS was seen to choose since May 2025, for System and User pools alike; before, it was one
-# size. In which order is not on record.
+# The sizes that AKS was seen to choose since May 2025, for System and User pools; before, it chose
+# one size. Their order is not on record.
 SIZES_OF_AKS = {
     Era.ARTICLE: ("Standard_DS2_v2",),
     Era.TODAY: (
@@ -34,10 +34,10 @@ SIZES_OF_AKS = {
 def admit(
     request: Request, cluster: Resource, pools: Iterable[tuple[Resource, str | None]]
 ) -> Json | None:
-    """Refuses what the subscription has no room for.
+    """Refuses pools whose size, zones, version or quota is not available.
 
-    Each pool comes with its version before the PUT, or None if it is new. Returns the error that
-    the operation will end with, or None.
+    Each pool comes with its version before the PUT, or None if it is new. Returns the error with
+    which the operation will fail, or None.
     """
     offers = request.offers
     account = Account(request.store, offers, cluster.location)
@@ -61,7 +61,7 @@ def admit(
 
 
 def choose_size(request: Request, location: str) -> str:
-    """Returns the size that AKS takes for a pool that names none, by what there is room for."""
+    """Returns the first of AKS's default sizes that is available and within quota."""
     account = Account(request.store, request.offers, location)
     for name in SIZES_OF_AKS[request.offers.era]:
         offer = request.offers.find(name, location)
@@ -72,7 +72,7 @@ def choose_size(request: Request, location: str) -> str:
 
 
 def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
-    """Returns whether the autoscaler gets the nodes it asks for."""
+    """Returns whether quota and capacity allow the autoscaler's new count."""
     account = Account(store, offers, pool.location)
     growth = count - (account.nodes(pool) or 0)
     offer = offers.find(str(pool.properties["vmSize"]), pool.location)
@@ -85,7 +85,7 @@ def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
 
 
 def _version(request: Request, cluster: Resource, pool: Resource, before: str | None) -> None:
-    """Accepts the version that the pool has, its cluster's, or one on offer."""
+    """Accepts the present version of the pool, its cluster's version, or one on offer."""
     requested = pool.properties["currentOrchestratorVersion"]
     release = cluster.properties["currentKubernetesVersion"]
     if requested not in (before, release):

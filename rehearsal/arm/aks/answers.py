@@ -1,18 +1,18 @@
-"""Clusters and pools as an API version shows them: AKS keeps one, and each version its own view."""
+"""Reduces clusters and pools to the properties of an API version."""
 
 from typing import Any
 
 from catalogue.shapes import at
 from rehearsal.arm.aks import clusters, fields, filling, pools, types
 
-# By the `type` of a resource, as answers have it.
+# By the `type` of a resource as in responses.
 RESOURCES = {clusters.SHOWN_TYPE: "cluster", pools.TYPE: "pool"}
 TYPES = {"cluster": "ManagedCluster", "pool": "AgentPool"}
 POOLS = "agentPoolProfiles"
 
 
 def in_version(body: Any, api_version: str) -> Any:
-    """Returns an answer's body without what an API version does not have, lists of bodies too."""
+    """Returns a body, or a list of bodies, without the properties that an API version lacks."""
     if not isinstance(body, dict):
         return body
     if isinstance(body.get("value"), list):

@@ -15,7 +15,7 @@ from rehearsal.arm.aks.refusals import (
     SPEC,
     SPEC_AND_WORDS,
     TOO_MANY_POOLS,
-    UNSAID,
+    UNRECORDED,
     Case,
     Check,
     Rule,
@@ -31,7 +31,7 @@ from rehearsal.arm.aks.refusals import (
 from rehearsal.arm.resources import tags
 
 NETWORK = "properties.networkProfile"
-# Of enumerations, where AKS's list of codes has one of its own.
+# Enumerations with an error code of their own in AKS's list of codes.
 _CODES_OF = {
     f"{NETWORK}.networkPlugin": "UnknownNetworkPlugin",
     f"{NETWORK}.outboundType": "UnsupportedOutboundType",
@@ -55,7 +55,7 @@ def _has(case: Case, name: str, value: str) -> bool:
 
 
 def _requested(case: Case, path: str) -> Any:
-    return at(case.given, path)
+    return at(case.sent, path)
 
 
 def _node_group(case: Case) -> str:
@@ -89,7 +89,7 @@ def _reserved_name(case: Case) -> Words | None:
 
 def _tags(wrong: Callable[[tags.Tags], list[str]]) -> Check:
     def refuses(case: Case) -> Words | None:
-        names = wrong(case.given.get("tags") or {})
+        names = wrong(case.sent.get("tags") or {})
         return {"names": ", ".join(names)} if names else None
 
     return refuses
@@ -98,8 +98,8 @@ def _tags(wrong: Callable[[tags.Tags], list[str]]) -> Check:
 def _not_a_range(name: str) -> Rule:
     return Rule(
         name=f"cluster-{name}-range",
-        says=f"`{name}` is a range of addresses.",
-        source=f"{CODES}; {UNSAID}",
+        summary=f"`{name}` is a valid CIDR.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=lambda case: (
             {"value": _network(case, name)}
             if _network(case, name) and _range(case, name) is None
@@ -114,16 +114,16 @@ def _not_a_range(name: str) -> Rule:
 
 def _reserved(name: str, is_refused: Callable[[networks.Network | None], bool]) -> Check:
     def refuses(case: Case) -> Words | None:
-        found = _range(case, name)
-        if not case.changes(f"{NETWORK}.{name}") or not is_refused(found):
+        network = _range(case, name)
+        if not case.changes(f"{NETWORK}.{name}") or not is_refused(network):
             return None
-        return {"value": found}
+        return {"value": network}
 
     return refuses
 
 
 def _has_pods_apart(case: Case) -> bool:
-    """Returns whether pods have addresses outside the subnet."""
+    """Returns whether pods get addresses outside the subnet."""
     return _has(case, "networkPlugin", "kubenet") or _has(case, "networkPluginMode", "overlay")
 
 
@@ -230,12 +230,12 @@ _ENUMERATIONS_OF_STABLE_VERSIONS = {
     "windowsProfile.licenseType": "None Windows_Server",
 }
 
-# What the request itself says.
-ASKED: tuple[Rule, ...] = (
+# Rules that judge the request as it was sent.
+ON_REQUEST: tuple[Rule, ...] = (
     Rule(
         name="cluster-location",
-        says="A cluster is in a region where AKS is.",
-        source="the words from public logs of 2019; Resource Manager says it, before AKS",
+        summary="A cluster's location must be a region that has AKS.",
+        source="the words from public logs of 2019; Resource Manager refuses it, before AKS",
         refuses=_unknown_location,
         error=errors.of_arm(
             "400 LocationNotAvailableForResourceType: The provided location '{location}' is not "
@@ -246,22 +246,24 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-tags-most",
-        says=f"A resource has {tags.MOST} tags at most; a resource group, and a PATCH, too.",
+        summary=(
+            f"A resource or resource group has at most {tags.MOST} tags; a PATCH is judged too."
+        ),
         source=f"{_TAGS_PAGE}; code and words are not on record",
-        refuses=when(lambda case: len(case.given.get("tags") or {}) > tags.MOST),
+        refuses=when(lambda case: len(case.sent.get("tags") or {}) > tags.MOST),
         error=tags.TOO_MANY,
     ),
     Rule(
         name="cluster-tags-characters",
-        says="The name of a tag has none of `<>%&\\?/`, and no control characters.",
+        summary="A tag name contains none of `<>%&\\?/` and no control characters.",
         source=f"{_TAGS_PAGE}; code and words from public logs",
         refuses=_tags(tags.with_bad_names),
         error=tags.BAD_NAMES,
     ),
     Rule(
         name="cluster-tags-length",
-        says=(
-            f"The name of a tag has {tags.LONGEST_NAME} characters at most, its value "
+        summary=(
+            f"A tag name has at most {tags.LONGEST_NAME} characters, a tag value "
             f"{tags.LONGEST_VALUE}."
         ),
         source=f"{_TAGS_PAGE}; code and words are not on record",
@@ -270,8 +272,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-name",
-        says=f"A cluster is called by {clusters.NAME_RULE}.",
-        source=f"page: AKS common issues FAQ; {UNSAID}",
+        summary=f"A cluster name is {clusters.NAME_RULE}.",
+        source=f"page: AKS common issues FAQ; {UNRECORDED}",
         refuses=not_like(clusters.NAME),
         error=invalid("resourceName", f"it must be {clusters.NAME_RULE}."),
         target="resourceName",
@@ -279,8 +281,9 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-name-reserved",
-        says="A cluster is not called by a word that Azure keeps: azure, login..., xbox..., and "
-        "nothing with microsoft or windows.",
+        summary="A cluster name is not `azure`, does not begin with `login` or `xbox`, and does "
+        "not "
+        "contain `microsoft` or `windows`: Azure reserves these words.",
         source="page: Troubleshoot InvalidParameter error (2024-11)",
         refuses=_reserved_name,
         error=errors.of_aks(
@@ -293,15 +296,15 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-dns-prefix",
-        says=f"`dnsPrefix` is {clusters.DNS_PREFIX_RULE}.",
-        source=f"page: AKS common issues FAQ; {UNSAID}",
+        summary=f"`dnsPrefix` is {clusters.DNS_PREFIX_RULE}.",
+        source=f"page: AKS common issues FAQ; {UNRECORDED}",
         refuses=not_like(clusters.DNS_PREFIX, "properties.dnsPrefix"),
         error=invalid("dnsPrefix", f"it must be {clusters.DNS_PREFIX_RULE}."),
         target="dnsPrefix",
     ),
     Rule(
         name="cluster-identity-type",
-        says="An identity has a type.",
+        summary="`identity` requires `type`.",
         source="test_account_renew_credentials_fails (3, 2025-02), of another provider",
         refuses=when(lambda case: case.at("identity") and not case.at("identity.type")),
         error=errors.of_arm(
@@ -311,8 +314,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-pools-said",
-        says="A new cluster has pools, unless AKS hosts its system components (preview).",
-        source=f"test_aks_automatic_sku_with_hosted_system_enabled (1, 2025-10); {UNSAID}",
+        summary="A new cluster requires pools, unless AKS hosts its system components (preview).",
+        source=f"test_aks_automatic_sku_with_hosted_system_enabled (1, 2025-10); {UNRECORDED}",
         refuses=when(
             lambda case: (
                 not case.at("properties.agentPoolProfiles")
@@ -325,8 +328,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-dns-prefix-said",
-        says="A new cluster has a `dnsPrefix` or an `fqdnSubdomain`.",
-        source=f"{SPEC}; {UNSAID}",
+        summary="A new cluster requires `dnsPrefix` or `fqdnSubdomain`.",
+        source=f"{SPEC}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 not case.at("properties.dnsPrefix") and not case.at("properties.fqdnSubdomain")
@@ -338,8 +341,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-identity-said",
-        says="A new cluster has an identity or a service principal.",
-        source=f"{SPEC}; {UNSAID}",
+        summary="A new cluster requires an identity or a service principal.",
+        source=f"{SPEC}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 not case.at("identity")
@@ -368,8 +371,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-load-balancer-basic",
-        says="No new cluster gets a basic load balancer since March 2025.",
-        source=f"page: AKS release notes of 2025-04; {UNSAID}",
+        summary="Since March 2025 a new cluster cannot have a basic load balancer.",
+        source=f"page: AKS release notes of 2025-04; {UNRECORDED}",
         refuses=when(lambda case: _has(case, "loadBalancerSku", "basic")),
         error=invalid(
             "networkProfile.loadBalancerSku",
@@ -381,13 +384,14 @@ ASKED: tuple[Rule, ...] = (
     ),
 )
 
-# What becomes of the request, with what AKS keeps and fills in.
-MADE: tuple[Rule, ...] = (
+# Rules that judge the resulting cluster, with what AKS keeps and fills in.
+ON_RESULT: tuple[Rule, ...] = (
     Rule(
         name="cluster-node-group-length",
-        says=(
-            f"The name of the nodes' resource group has {clusters.LONGEST_NODE_GROUP} characters "
-            "at most, one that AKS makes of group, cluster and location too."
+        summary=(
+            "The name of the node resource group has at most "
+            f"{clusters.LONGEST_NODE_GROUP} characters, also if AKS composes it of the resource "
+            "group, cluster name and location."
         ),
         source="public logs of 2025 and 2026; page: AKS common issues FAQ",
         refuses=_long_node_group,
@@ -401,8 +405,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-node-group-own",
-        says="The nodes' resource group is another one than the cluster's.",
-        source=f"{CODES}; {UNSAID}",
+        summary="The node resource group is not the resource group of the cluster.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(lambda case: _node_group(case).lower() == case.group.lower()),
         error=errors.of_aks(
             "400 NodeResourceGroupSameAsResourceGroup: The node resource group cannot be the "
@@ -413,8 +417,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-node-group-there",
-        says="AKS makes the nodes' resource group itself: none of that name is there.",
-        source=f"{CODES}; {UNSAID}",
+        summary="AKS creates the node resource group: it must not exist.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=lambda case: (
             {"group": _node_group(case)} if _node_group(case).lower() in case.others else None
         ),
@@ -426,8 +430,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-pools-most",
-        says=f"A cluster has {MOST_POOLS} pools at most.",
-        source=f"page: Quotas in AKS; {CODES}; {UNSAID}",
+        summary=f"A cluster has at most {MOST_POOLS} pools.",
+        source=f"page: Quotas in AKS; {CODES}; {UNRECORDED}",
         refuses=_too_many_pools,
         error=TOO_MANY_POOLS,
         target="agentPoolProfiles",
@@ -435,8 +439,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-entra-without-rbac",
-        says="Entra needs Kubernetes' own roles (`enableRBAC`).",
-        source=f"{CODES}; {UNSAID}",
+        summary="Microsoft Entra (`aadProfile`) requires Kubernetes RBAC (`enableRBAC`).",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 case.at("properties.aadProfile") and case.at("properties.enableRBAC") is False
@@ -450,8 +454,8 @@ MADE: tuple[Rule, ...] = (
     *map(_not_a_range, ("podCidr", "serviceCidr")),
     Rule(
         name="cluster-policy-azure",
-        says="The network policy azure does not go with kubenet.",
-        source=f"{CODES}; page: Use network policies in AKS; {UNSAID}",
+        summary="The network policy `azure` is not supported with `kubenet`.",
+        source=f"{CODES}; page: Use network policies in AKS; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 _has(case, "networkPolicy", "azure") and _has(case, "networkPlugin", "kubenet")
@@ -465,8 +469,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-policy-without-plugin",
-        says="A cluster without a network plugin has no network policy.",
-        source=f"{CODES}; {UNSAID}",
+        summary="A cluster without a network plugin cannot have a network policy.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 _has(case, "networkPlugin", "none")
@@ -481,7 +485,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-policy-cilium",
-        says="The network policy cilium needs the data plane cilium.",
+        summary="The network policy `cilium` requires the data plane `cilium`.",
         source="issue: AdminTurnedDevOps/DevOps-The-Hard-Way-Azure#1 (2025-01)",
         refuses=when(
             lambda case: (
@@ -497,7 +501,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-dataplane-cilium",
-        says="The data plane cilium takes no other network policy than cilium.",
+        summary="The data plane `cilium` supports no other network policy than `cilium`.",
         source=(
             "issue: Azure/AKS-Construction#535 (2023-03), Azure/bicep-registry-modules#3361 "
             "(2024-09), Azure/azure-cli-extensions#7011"
@@ -516,7 +520,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-services-size",
-        says=f"The range of services is no larger than /{networks.LARGEST_OF_SERVICES}.",
+        summary=f"`serviceCidr` is not larger than /{networks.LARGEST_OF_SERVICES}.",
         source="page: IP address planning in AKS; code and words are not on record",
         refuses=_reserved("serviceCidr", networks.is_too_large_for_services),
         error=invalid(
@@ -527,7 +531,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-services-public",
-        says="The range of services is none of public or multicast addresses.",
+        summary="`serviceCidr` has no public and no multicast addresses.",
         source="page: AKS release notes of 2023-09; code and words are not on record",
         refuses=_reserved("serviceCidr", networks.is_public),
         error=invalid(
@@ -537,7 +541,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-services-link-local",
-        says="The range of services is not the link-local one.",
+        summary="`serviceCidr` does not overlap the link-local range.",
         source="page: AKS release notes of 2025-03; code and words are not on record",
         refuses=_reserved(
             "serviceCidr", lambda found: networks.overlap(found, networks.LINK_LOCAL)
@@ -547,7 +551,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-pods-reserved",
-        says="The range of pods overlaps none that AKS keeps; clusters that have one keep it.",
+        summary=(
+            "`podCidr` of a new cluster does not overlap ranges that AKS reserves; existing "
+            "clusters keep theirs."
+        ),
         source=(
             "page: AKS release notes of 2026-06, CNI prerequisites; code and words are not on "
             "record"
@@ -560,8 +567,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-pods-and-services",
-        says="The ranges of pods and services do not overlap.",
-        source=f"{CODES}; page: Azure CNI Overlay; {UNSAID}",
+        summary="`podCidr` and `serviceCidr` do not overlap.",
+        source=f"{CODES}; page: Azure CNI Overlay; {UNRECORDED}",
         refuses=_overlap,
         error=errors.of_aks(
             "400 PodCidrOverlapServiceCidr: The pod CIDR {pods} overlaps with the service CIDR "
@@ -571,8 +578,11 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-pods-too-few",
-        says="In an overlay each node has a /24 of the range of pods: it is large enough for all.",
-        source=f"{CODES}; page: Azure CNI Overlay; {UNSAID}",
+        summary=(
+            "In an overlay each node gets a /24 of `podCidr`, which must be large enough for all "
+            "nodes."
+        ),
+        source=f"{CODES}; page: Azure CNI Overlay; {UNRECORDED}",
         refuses=_too_few_pods,
         error=errors.of_aks(
             "400 InsufficientPodCidr: The pod CIDR {value} is for {most} nodes, and the cluster "
@@ -583,7 +593,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-dns-in-services",
-        says="`dnsServiceIP` is in the range of services.",
+        summary="`dnsServiceIP` is within `serviceCidr`.",
         source="page: Troubleshoot the DnsServiceIpOutOfServiceCidr error (2024-10)",
         refuses=_dns(lambda address, services: address not in services),
         error=errors.of_aks(
@@ -594,8 +604,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-dns-first",
-        says="`dnsServiceIP` is not the first address, which is the API server's.",
-        source=f"{CODES}; page: IP address planning in AKS; {UNSAID}",
+        summary=(
+            "`dnsServiceIP` is not the first address of `serviceCidr`, which is the API server's."
+        ),
+        source=f"{CODES}; page: IP address planning in AKS; {UNRECORDED}",
         refuses=_dns(lambda address, services: address == services.network_address + 1),
         error=errors.of_aks(
             "400 DnsServiceIpConflicting: The DNS service IP {address} is the address of the API "
@@ -605,8 +617,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-dns-last",
-        says="`dnsServiceIP` is not the broadcast address.",
-        source=f"{CODES}; {UNSAID}",
+        summary="`dnsServiceIP` is not the broadcast address of `serviceCidr`.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=_dns(lambda address, services: address == services.broadcast_address),
         error=errors.of_aks(
             "400 DnsBroadcastAddressConflicting: The DNS service IP {address} is the broadcast "
@@ -616,8 +628,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-routes-and-balancer",
-        says="A load balancer's profile does not go with routes of the user's.",
-        source=f"{CODES}; {UNSAID}",
+        summary=(
+            "`loadBalancerProfile` is not supported with the outbound type `userDefinedRouting`."
+        ),
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 _has(case, "outboundType", "userdefinedrouting")
@@ -633,7 +647,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-routes-without-subnet",
-        says="Routes of the user's need a subnet of the user's.",
+        summary="The outbound type `userDefinedRouting` requires a custom subnet.",
         source="page: Customize cluster egress with outbound types; code and words not on record",
         refuses=when(
             lambda case: _has(case, "outboundType", "userdefinedrouting") and _has_no_subnet(case)
@@ -646,8 +660,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-nat-without-subnet",
-        says="A NAT gateway of the user's needs a subnet of the user's.",
-        source=f"{CODES}; page: Create a managed or user-assigned NAT gateway; {UNSAID}",
+        summary="The outbound type `userAssignedNATGateway` requires a custom subnet.",
+        source=f"{CODES}; page: Create a managed or user-assigned NAT gateway; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 _has(case, "outboundType", "userassignednatgateway") and _has_no_subnet(case)
@@ -662,8 +676,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-nat-with-subnet",
-        says="A NAT gateway of AKS's is for a subnet of AKS's.",
-        source=f"{CODES}; {UNSAID}",
+        summary="The outbound type `managedNATGateway` does not support a custom subnet.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 _has(case, "outboundType", "managednatgateway") and not _has_no_subnet(case)
@@ -678,7 +692,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-long-term-tier",
-        says="Long-term support is for the tier Premium. (Premium without it is taken.)",
+        summary="Long-term support requires the tier Premium. (Premium without it is accepted.)",
         source=(
             "page: Long-term support in AKS; issue: Azure/AKS#4707 for the contrary; code and "
             "words are not on record"
@@ -696,7 +710,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-local-accounts",
-        says="Since Kubernetes 1.25 local accounts are off only where Entra is on.",
+        summary="Since Kubernetes 1.25 local accounts can be disabled only with Microsoft Entra.",
         source="issue: cilium/cilium#48265 (2026-09)",
         refuses=when(_locks_everybody_out),
         error=errors.of_aks(
@@ -706,8 +720,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-administrators",
-        says="The groups of administrators are object ids.",
-        source=f"{CODES}; {UNSAID}",
+        summary="`adminGroupObjectIDs` are object ids.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=_bad_administrators,
         error=errors.of_aks(
             "400 InvalidAdminGroupObjectID: The admin group object id '{group}' is invalid."
@@ -716,7 +730,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-issuer-off",
-        says="The OIDC issuer is not turned off again.",
+        summary="The OIDC issuer cannot be disabled once it is enabled.",
         source="page: Create an OIDC issuer for AKS; code and words from public logs of 2026",
         refuses=when(_turns_off_the_issuer),
         error=errors.of_aks(
@@ -725,7 +739,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-private-ranges",
-        says="A private cluster has no authorized ranges.",
+        summary="A private cluster cannot have authorized IP ranges.",
         source="page: API server authorized IP ranges; code and words are not on record",
         refuses=when(
             lambda case: (
@@ -741,8 +755,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-private-names",
-        says="A private cluster has a public name or a private zone.",
-        source=f"{CODES}; page: Create a private AKS cluster; {UNSAID}",
+        summary="A private cluster has a public FQDN or a private DNS zone.",
+        source=f"{CODES}; page: Create a private AKS cluster; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 at(access := case.at("properties.apiServerAccessProfile"), "enablePrivateCluster")
@@ -758,10 +772,13 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-gateway-api",
-        says="The Gateway API needs an implementation: the service mesh or application routing.",
+        summary=(
+            "The managed Gateway API requires an implementation: the service mesh or application "
+            "routing."
+        ),
         source=(
-            "test_aks_managed_gateway_requires_service_mesh (2, 2025-10); the rest of the words is "
-            "ours"
+            "test_aks_managed_gateway_requires_service_mesh (2, 2025-10); the rest of the message "
+            "is not on record"
         ),
         refuses=when(_has_no_gateway),
         error=errors.of_aks(

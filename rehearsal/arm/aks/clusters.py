@@ -26,14 +26,14 @@ from rehearsal.arm.state import Resource, Store
 
 NAMESPACE = "Microsoft.ContainerService"
 TYPE = f"{NAMESPACE}/managedClusters"
-# The type as AKS spells it in answers; ids have the other spelling.
+# The type as AKS spells it in responses; ids are spelled differently.
 SHOWN_TYPE = f"{NAMESPACE}/ManagedClusters"
-# Where the nodes' traffic leaves by addresses of AKS's, and how many these are.
+# The kinds of egress with addresses from AKS, and the properties with their number.
 WAYS_OUT = {
     "properties.networkProfile.loadBalancerProfile": "managedOutboundIPs.count",
     "properties.networkProfile.natGatewayProfile": "managedOutboundIPProfile.count",
 }
-# What no answer has before a new cluster is done.
+# Properties that responses lack until a new cluster is complete.
 KNOWN_LATER = (
     "eTag",
     "properties.identityProfile",
@@ -56,7 +56,7 @@ def put(request: Request) -> Answer:
     before = present.properties if present else None
     case = refusals.Case(
         name=name,
-        given=body,
+        sent=body,
         values=body,
         before=None if present is None else present.body,
         cluster={},
@@ -64,16 +64,21 @@ def put(request: Request) -> Answer:
         location=location,
         api_version=request.api_version,
         today=request.offers.today,
-        others=[found.name.lower() for found in request.store.of_type(groups.TYPE)],
+        others=[
+            group_resource.name.lower() for group_resource in request.store.of_type(groups.TYPE)
+        ],
     )
-    refusals.judge(cluster_refusals.ASKED, case)
+    refusals.judge(cluster_refusals.ON_REQUEST, case)
     place = name, group.name, location
     there = pools.cluster_pools(request.store, present) if present else []
     first = [*(pool.properties for pool in there), *(properties.get("agentPoolProfiles") or ()), {}]
     after = defaults.cluster(properties, before, place, request.api_version, first[0])
     had = present.body.get("sku") if present else None
-    made = {"sku": {**defaults.SKU, **(had or {}), **(body.get("sku") or {})}, "properties": after}
-    refusals.judge(cluster_refusals.MADE, replace(case, values=made))
+    filled = {
+        "sku": {**defaults.SKU, **(had or {}), **(body.get("sku") or {})},
+        "properties": after,
+    }
+    refusals.judge(cluster_refusals.ON_RESULT, replace(case, values=filled))
     _admit_version(request, name, location, before, after)
     if before is not None:
         rules.unchanged(before, after, fields.names(fields.CLUSTER, fields.FIXED), "", properties)
@@ -86,9 +91,9 @@ def put(request: Request) -> Answer:
     else:
         pools.require_power(present, "Running", "updating")
     cluster.body = {
-        # Left out, they stay; none at all takes them away.
+        # Without `tags` they stay; an empty object removes them.
         "tags": cluster.body.get("tags") if body.get("tags") is None else body["tags"] or None,
-        "sku": made["sku"],
+        "sku": filled["sku"],
         "identity": _identity(request, body, cluster),
         "properties": after,
     }
@@ -105,7 +110,7 @@ def put(request: Request) -> Answer:
     status = 200 if present else 201
     answer = shown(request.store, cluster)
     for profile in answer["properties"]["agentPoolProfiles"]:
-        # There in answers to a PUT, and in no GET.
+        # Responses to a PUT have it, those to a GET do not.
         profile.setdefault("nodeLabels", {})
     return operations.accepted(request, status, operation, location, answer)
 
@@ -113,12 +118,12 @@ def put(request: Request) -> Answer:
 def _inline_pools(
     request: Request, cluster: Resource, properties: Json, *, is_new: bool
 ) -> tuple[list[Resource], Json | None, str | None]:
-    """Returns the pools in the cluster's own body after the PUT, and the error that awaits them.
+    """Returns the inline pools after the PUT, and the error with which the operation fails.
 
-    And the state of all until then, where it is not the usual one.
+    The third value is the state of all resources meanwhile, if it is not the usual one.
 
-    An existing pool that the body does not name stays as it is: AKS removes pools through their
-    own address only.
+    An existing pool that the body does not mention stays as it is: AKS deletes pools only by their
+    own URL.
     """
     present = {pool.name: pool for pool in pools.cluster_pools(request.store, cluster)}
     inline = list[Resource]()
@@ -145,28 +150,28 @@ def _inline_pools(
 def _refuse_other_versions(
     properties: Json, present: Mapping[str, Resource], cluster: Json
 ) -> None:
-    """Refuses versions for some of the cluster's pools alone, and such as no pool has yet.
+    """Refuses a PUT with versions for some of its pools only, or with versions of neither.
 
-    A pool keeps its version in a PUT of its cluster, or gets the cluster's.
+    In a PUT of its cluster a pool keeps its version, or gets the cluster's.
     """
     profiles = properties.get("agentPoolProfiles") or ()
-    given = {profile.get("name"): profile.get("orchestratorVersion") for profile in profiles}
-    given = {name: version for name, version in given.items() if version}
+    requested = {profile.get("name"): profile.get("orchestratorVersion") for profile in profiles}
+    requested = {name: version for name, version in requested.items() if version}
     known = [cluster["kubernetesVersion"], cluster["currentKubernetesVersion"]]
-    for name, version in given.items():
+    for name, version in requested.items():
         own = present[name].properties if name in present else {}
         named = (own.get("orchestratorVersion"), own.get("currentOrchestratorVersion"), *known)
         if not any(release and f"{release}.".startswith(f"{version}.") for release in named):
             raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
     shown = {name for name, pool in present.items() if "orchestratorVersion" in pools.seen(pool)}
-    if given and not given.keys() >= shown:
+    if requested and not requested.keys() >= shown:
         raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
 
 
 def _admit_version(
     request: Request, name: str, location: str, before: Json | None, after: Json
 ) -> None:
-    """Accepts the version and the plan that the cluster has, or those on offer."""
+    """Accepts the present version and support plan, or those on offer."""
     decisive = ("currentKubernetesVersion", "supportPlan")
     if before is None or any(before[key] != after[key] for key in decisive):
         version, plan = after["kubernetesVersion"], after["supportPlan"]
@@ -250,15 +255,15 @@ def shown(store: Store, cluster: Resource) -> Json:
             filling.take(body, path)
         for profile in profiles:
             profile.pop("eTag", None)
-        for found in (at(body, "identity.userAssignedIdentities") or {}).values():
-            del found["clientId"]
+        for identity in (at(body, "identity.userAssignedIdentities") or {}).values():
+            del identity["clientId"]
     return body
 
 
 def _outbound_addresses(cluster: Resource, outbound: Json, count: int) -> list[Json]:
-    """Returns the ids of the addresses that the nodes' traffic comes from."""
-    if given := at(outbound, "outboundIPs.publicIPs"):
-        return [{"id": address["id"]} for address in given if "id" in address]
+    """Returns the ids of the nodes' outbound IP addresses."""
+    if requested := at(outbound, "outboundIPs.publicIPs"):
+        return [{"id": address["id"]} for address in requested if "id" in address]
     _, _, subscription, *_ = cluster.id.split("/")
     group = (
         f"/subscriptions/{subscription}/resourceGroups/{cluster.properties['nodeResourceGroup']}"
@@ -269,7 +274,7 @@ def _outbound_addresses(cluster: Resource, outbound: Json, count: int) -> list[J
 
 
 def _aks_group(request: Request, name: str) -> str:
-    """Returns a group's id as AKS spells it; Resource Manager has `resourceGroups`."""
+    """Returns a group's id with AKS's `resourcegroups`; Resource Manager has `resourceGroups`."""
     return f"{request.subscription}/resourcegroups/{name}"
 
 
@@ -283,7 +288,7 @@ def existing(request: Request) -> Resource:
 
 
 def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
-    """Returns the identity with its ids from the directory, which never change."""
+    """Returns the identity with its ids in the directory, which never change."""
     before = cluster.body.get("identity")
     requested = body.get("identity") or before
     if not requested:
@@ -305,7 +310,7 @@ def _identity(request: Request, body: Json, cluster: Resource) -> Json | None:
 
 
 def _belong_to(cluster: Json, directory: str, location: str) -> None:
-    """Fills in what a cluster has of its directory."""
+    """Fills in the properties that come from the directory."""
     if entra := cluster.get("aadProfile"):
         entra.setdefault("tenantID", directory)
         entra.setdefault("adminUsers", None)

@@ -1,4 +1,4 @@
-"""What stands behind the clusters: a fleet of real control planes, or nothing."""
+"""Connects ARM's clusters to their control planes, if the server runs with Kubernetes."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -15,23 +15,23 @@ from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource, Store
 from rehearsal.control_planes.desired_state import (
     DRAIN_MINUTES,
+    DesiredCluster,
+    DesiredPool,
     Limits,
     Refusal,
-    WantedCluster,
-    WantedPool,
 )
 from rehearsal.control_planes.fleet import Fleet, Health, Settings
 from rehearsal.control_planes.nodes import is_ready, pool_of
 
 
 class StoreSource:
-    """Tells the fleet which clusters and pools there should be, from the store."""
+    """The desired clusters and pools, from the store."""
 
     def __init__(self, store: Store, offers: Callable[[], Offers]) -> None:
         self._store = store
         self._offers = offers
 
-    def clusters(self) -> list[WantedCluster]:
+    def clusters(self) -> list[DesiredCluster]:
         going = {group.id.lower() for group in self._store.of_type(groups.TYPE) if group.operation}
         return [
             self._cluster(cluster, is_going=cluster.parent in going)
@@ -47,12 +47,12 @@ class StoreSource:
         self._store.keep(pool)
         return True
 
-    def _cluster(self, cluster: Resource, *, is_going: bool) -> WantedCluster:
+    def _cluster(self, cluster: Resource, *, is_going: bool) -> DesiredCluster:
         _, _, subscription, _, group, *_ = cluster.id.split("/")
-        wanted = {
-            pool.name: self._wanted(pool) for pool in pools.cluster_pools(self._store, cluster)
+        desired = {
+            pool.name: self._desired(pool) for pool in pools.cluster_pools(self._store, cluster)
         }
-        return WantedCluster(
+        return DesiredCluster(
             uid=_uid(cluster),
             name=cluster.name,
             group=group,
@@ -63,17 +63,17 @@ class StoreSource:
             is_going=is_going or cluster.state == "Deleting",
             is_stopped=cluster.properties["powerState"]["code"] == "Stopped",
             operation=cluster.operation,
-            pools=tuple(pool for pool in wanted.values() if pool),
-            unreadable=frozenset(name for name, pool in wanted.items() if pool is None),
+            pools=tuple(pool for pool in desired.values() if pool),
+            unreadable=frozenset(name for name, pool in desired.items() if pool is None),
         )
 
-    def _wanted(self, pool: Resource) -> WantedPool | None:
-        """Returns a pool as it shall be; None if that is beyond understanding."""
+    def _desired(self, pool: Resource) -> DesiredPool | None:
+        """Returns the desired state of a pool; None if its stored state is unreadable."""
         try:
             return _pool(pool)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             if pool.state == "Deleting":
-                return WantedPool(
+                return DesiredPool(
                     id=pool.id,
                     name=pool.name,
                     vm_size="",
@@ -89,42 +89,42 @@ class StoreSource:
             return None
 
 
-def _pool(pool: Resource) -> WantedPool:
-    has = pool.properties
-    gpu, upgrade = has.get("gpuProfile") or {}, has.get("upgradeSettings") or {}
+def _pool(pool: Resource) -> DesiredPool:
+    properties = pool.properties
+    gpu, upgrade = properties.get("gpuProfile") or {}, properties.get("upgradeSettings") or {}
     is_specialized = pool.body.get("image") == pools.SPECIALIZED
     is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
     limits = None
-    if has.get("enableAutoScaling"):
-        limits = Limits(least=has["minCount"], most=has["maxCount"])
-    return WantedPool(
+    if properties.get("enableAutoScaling"):
+        limits = Limits(least=properties["minCount"], most=properties["maxCount"])
+    return DesiredPool(
         id=pool.id,
         name=pool.name,
-        vm_size=has["vmSize"],
-        count=pool.body.get(ALLOCATED, has["count"]),
-        version=has["currentOrchestratorVersion"],
-        mode=has["mode"],
-        os_type=has["osType"],
-        node_image=has.get("nodeImageVersion", ""),
-        labels=has.get("nodeLabels") or {},
-        taints=tuple(has.get("nodeTaints") or ()),
-        zones=tuple(map(str, has.get("availabilityZones") or ())),
-        max_pods=has["maxPods"],
-        disk_gib=has["osDiskSizeGB"],
-        is_spot=has.get("scaleSetPriority") == "Spot",
+        vm_size=properties["vmSize"],
+        count=pool.body.get(ALLOCATED, properties["count"]),
+        version=properties["currentOrchestratorVersion"],
+        mode=properties["mode"],
+        os_type=properties["osType"],
+        node_image=properties.get("nodeImageVersion", ""),
+        labels=properties.get("nodeLabels") or {},
+        taints=tuple(properties.get("nodeTaints") or ()),
+        zones=tuple(map(str, properties.get("availabilityZones") or ())),
+        max_pods=properties["maxPods"],
+        disk_gib=properties["osDiskSizeGB"],
+        is_spot=properties.get("scaleSetPriority") == "Spot",
         limits=limits,
         surge=str(upgrade.get("maxSurge") or DEFAULT_SURGE),
         drain_minutes=upgrade.get("drainTimeoutInMinutes") or DRAIN_MINUTES,
         has_driver=is_specialized or gpu.get("driver") == "Install",
         brings_plugin=is_specialized or is_managed,
-        mig_profile=has.get("gpuInstanceProfile"),
+        mig_profile=properties.get("gpuInstanceProfile"),
         is_going=pool.state == "Deleting",
         operation=pool.operation,
     )
 
 
 class FleetControlPlanes:
-    """The control planes as Resource Manager's services see them; without a fleet, none."""
+    """The control planes as ARM's services use them; without settings there are none."""
 
     def __init__(
         self, store: Store, offers: Callable[[], Offers], settings: Settings | None
@@ -141,7 +141,7 @@ class FleetControlPlanes:
             await self.fleet.stop()
 
     def changed(self) -> None:
-        """Makes the fleet look at once: a request may have changed something."""
+        """Wakes the fleet: a request may have changed the desired state."""
         if self.fleet:
             self.fleet.wake()
 
@@ -186,8 +186,9 @@ class FleetControlPlanes:
         operations.fail_when_due(self._store, operation, asdict(refusal))
 
     def overview(self) -> list[Json]:
-        """Returns what a person wants to know of each cluster."""
-        health = {(one.group, one.name): one for one in self.fleet.health()} if self.fleet else {}
+        """Returns the clusters with their pools and health, for `aksgpu status`."""
+        states = self.fleet.health() if self.fleet else ()
+        health = {(state.group, state.name): state for state in states}
         return [
             self._overview(cluster, health.get((cluster.id.split("/")[4], cluster.name)))
             for cluster in self._store.of_type(clusters.TYPE)
@@ -214,11 +215,11 @@ class FleetControlPlanes:
 
     def nodes(self, cluster: Resource, pool: Resource) -> list[Json]:
         """Returns the nodes of a pool, as Kubernetes knows them."""
-        found = self.fleet.nodes(_uid(cluster)) if self.fleet else []
-        return [node for node in found if pool_of(node) == pool.name]
+        nodes = self.fleet.nodes(_uid(cluster)) if self.fleet else []
+        return [node for node in nodes if pool_of(node) == pool.name]
 
     def kubeconfig(self, cluster: Resource, role: str) -> Json:
-        """The credentials of a cluster, as Azure lists them."""
+        """Returns the credentials of a cluster, as Azure lists them."""
         if self.fleet is None:
             raise errors.ArmError(errors.NO_CONTROL_PLANE, name=cluster.name)
         _, _, _, _, group, *_ = cluster.id.split("/")
@@ -228,14 +229,14 @@ class FleetControlPlanes:
         login = sign_in.login(entra) if entra else None
         value = self.fleet.kubeconfig(uid, cluster.name, user, login)
         if value is None:
-            state = "being started" if cluster.state == "Succeeded" else cluster.state
+            state = "starting" if cluster.state == "Succeeded" else cluster.state
             reason = self.fleet.failure(uid) or f"The cluster is {state}."
             raise errors.ArmError(errors.NO_CREDENTIALS_YET, name=cluster.name, reason=reason)
         return {"kubeconfigs": [{"name": role, "value": value}]}
 
 
 def _gpus(node: Json) -> int:
-    """The GPUs that a node offers, whole or in slices."""
+    """Returns the number of GPUs or MIG slices that a node offers."""
     offered = node.get("status", {}).get("allocatable", {})
     return sum(int(count) for name, count in offered.items() if name.startswith(PREFIX))
 

@@ -1,4 +1,4 @@
-"""What AKS makes of a PUT: what it keeps from before, drops, spells otherwise and fills in."""
+"""Turns a PUT into the resulting resource: what AKS keeps, drops, respells and fills in."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ SKU = {"name": "Base", "tier": "Free"}
 
 SERVER_MADE = ("azurePortalFQDN", "fqdn", "identityProfile", "privateFQDN", "resourceUID")
 
-# A list that says the same in other words: of a new value, a new list is made.
+# Properties that AKS has twice, as one value and as a list: the list follows a new value.
 LISTS = {"podCidr": "podCidrs", "serviceCidr": "serviceCidrs"}
 
-# Secrets: written by clients, never given back.
+# Secrets: clients send them, and no response has them.
 WRITE_ONLY = (
     "aadProfile.serverAppSecret",
     "servicePrincipalProfile.secret",
@@ -28,10 +28,10 @@ WRITE_ONLY = (
 
 def pool(requested: Json, present: Json | None, cluster: Json, api_version: str) -> Json:
     """Returns the properties of an agent pool after a PUT."""
-    given = _given(requested, fields.INLINE_POOL)
-    if given.get("osDiskSizeGB") == 0:
-        del given["osDiskSizeGB"]  # documented: zero asks for the default
-    merged = _merged("pool", given, present, api_version)
+    sent = _sent_values(requested, fields.INLINE_POOL)
+    if sent.get("osDiskSizeGB") == 0:
+        del sent["osDiskSizeGB"]  # documented: zero stands for the default
+    merged = _merged("pool", sent, present, api_version)
     spell("pool", merged)
     filling.drop("not_kept", merged, {})
     release = cluster.get("currentKubernetesVersion") or cluster["kubernetesVersion"]
@@ -64,24 +64,24 @@ def cluster(
 ) -> Json:
     """Returns the properties of a cluster after a PUT; it has a name, a group and a location."""
     name, group, location = place
-    given = _given(requested, fields.CLUSTER)
-    if "networkProfile" in given:
-        network = _given(given["networkProfile"], {})
-        given["networkProfile"] = {name: said for name, said in network.items() if said != []}
-    merged = _merged("cluster", given, present, api_version)
+    sent = _sent_values(requested, fields.CLUSTER)
+    if "networkProfile" in sent:
+        network = _sent_values(sent["networkProfile"], {})
+        sent["networkProfile"] = {name: value for name, value in network.items() if value != []}
+    merged = _merged("cluster", sent, present, api_version)
     network = merged.get("networkProfile") or {}
     for one, many in LISTS.items():
-        sent = given.get("networkProfile") or {}
-        if one in sent and many not in sent:
+        sent_network = sent.get("networkProfile") or {}
+        if one in sent_network and many not in sent_network:
             network.pop(many, None)
-        elif many in sent and one not in sent and sent[many]:
-            network[one] = sent[many][0]
+        elif many in sent_network and one not in sent_network and sent_network[many]:
+            network[one] = sent_network[many][0]
     spell("cluster", merged)
-    filling.drop("not_kept_of_cluster", merged, {"sent": given})
+    filling.drop("not_kept_of_cluster", merged, {"sent": sent})
     release = merged.get("kubernetesVersion") or kubernetes.DEFAULT
-    spell("cluster", given)
+    spell("cluster", sent)
     context = {
-        "sent": given,
+        "sent": sent,
         "first": first_pool,
         "version": _version(release, api_version) | {"isNew": present is None},
     }
@@ -93,14 +93,14 @@ def cluster(
     for path in WRITE_ONLY:
         filling.take(filled, path)
     if present is None:
-        filled |= _first_made(filled, location)
+        filled |= _set_at_creation(filled, location)
     else:
         filled |= {name: present[name] for name in SERVER_MADE if name in present}
     return filled
 
 
 def node_image(pool: Json, *, is_specialized: bool) -> Json:
-    """Returns the properties of a pool with the name of its node image; some pools have none."""
+    """Returns the properties of a pool with its node image; availability sets have none."""
     if pool["type"] == "AvailabilitySet":
         return pool
     name = str(pool.get("vmSize", ""))
@@ -120,20 +120,20 @@ def node_image(pool: Json, *, is_specialized: bool) -> Json:
 
 
 def scaling(cluster: Json) -> Json:
-    """Returns the properties of a cluster of which a pool scales itself."""
+    """Returns the properties of a cluster with an autoscaled pool."""
     return filling.fill("scaling", cluster, {})
 
 
-def _given(requested: Json, table: Mapping[str, Change]) -> Json:
-    """Returns what a request says: no nulls, and no texts that are empty.
+def _sent_values(requested: Json, table: Mapping[str, Change]) -> Json:
+    """Returns the values of a request without nulls and empty texts.
 
-    These `az` sends for a version or a size that its user left out.
+    `az` sends empty texts for a version or a size that its user left out.
     """
     servers = set(fields.names(table, SERVERS))
-    found = {name: _without_nulls(value) for name, value in requested.items()}
+    values = {name: _without_nulls(value) for name, value in requested.items()}
     return {
         name: value
-        for name, value in found.items()
+        for name, value in values.items()
         if name not in servers and value is not None and value != ""
     }
 
@@ -145,13 +145,13 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _merged(resource: str, given: Json, present: Json | None, api_version: str) -> Json:
-    """Returns what a PUT says, and of the present what it leaves out, or cannot say."""
+def _merged(resource: str, sent: Json, present: Json | None, api_version: str) -> Json:
+    """Returns the values of a PUT, and the present ones that it leaves out or cannot express."""
     before, table = present or {}, fields.TABLES[resource]
     kept = fields.names(table, KEPT, FIXED)
-    # What no table has stays as well: a preview knows it.
+    # Properties outside the tables stay too: preview versions have them.
     merged = {name: old for name, old in before.items() if name in kept or name not in table}
-    merged |= given
+    merged |= sent
     inside = [path for path in kept if "." in path]
     hidden = [path.removeprefix("properties.") for path in fields.hidden(resource, api_version)]
     inside += [path for path in hidden if "." in path]
@@ -165,11 +165,11 @@ def _merged(resource: str, given: Json, present: Json | None, api_version: str) 
 
 
 def _with_kept(sent: Any, old: Any, path: Sequence[str]) -> Any:
-    """Returns what a PUT says, with what it leaves out at a path; items of lists go by place."""
+    """Returns a PUT's value with what it leaves out at a path; list items match by position."""
     name, *rest = path
     match sent, old:
         case list(), list() if len(sent) == len(old):
-            return [_with_kept(one, other, path) for one, other in zip(sent, old, strict=True)]
+            return [_with_kept(new, before, path) for new, before in zip(sent, old, strict=True)]
         case dict(), dict() if not rest:
             return {key: old[key] for key in (old if name == "*" else [name]) if key in old} | sent
         case dict(), dict() if name in sent:
@@ -178,23 +178,23 @@ def _with_kept(sent: Any, old: Any, path: Sequence[str]) -> Any:
 
 
 def spell(resource: str, body: Json) -> None:
-    """Writes choices in AKS's own case; requests may use any case."""
+    """Rewrites enumeration values in AKS's case; requests may use any case."""
     for path, values in fields.SPELLINGS[resource].items():
-        given = at(body, path)
-        for value in values:
-            if isinstance(given, str) and value.lower() == given.lower():
-                filling.put(body, path, value)
+        value = at(body, path)
+        for spelling in values:
+            if isinstance(value, str) and spelling.lower() == value.lower():
+                filling.put(body, path, spelling)
 
 
 def _size(pool: Json) -> Json:
-    """Returns what the size of a pool decides."""
+    """Returns the facts of a pool's size that defaults depend on."""
     name = str(pool.get("vmSize", ""))
     size = known_sizes().get(name.lower())
     managed = sizes.managed_disk_gib(size.vcpus if size else 1)
-    local, wanted = (size.local_disk_gib if size else None), pool.get("osDiskSizeGB")
-    fits = local is not None and (local >= (wanted or sizes.LEAST_DEFAULT_EPHEMERAL_GIB))
+    local, requested = (size.local_disk_gib if size else None), pool.get("osDiskSizeGB")
+    fits = local is not None and (local >= (requested or sizes.LEAST_DEFAULT_EPHEMERAL_GIB))
     return {
-        # All NVIDIA sizes are named so.
+        # All NVIDIA sizes have this prefix.
         "nvidia": name.lower().startswith("standard_n"),
         "osDiskType": "Ephemeral" if fits else "Managed",
         "osDiskSizeGB": {"Ephemeral": local or managed, "Managed": managed},
@@ -210,9 +210,9 @@ def _version(release: str, api_version: str) -> Json:
 
 
 def _release(requested: str, *current: str | None) -> str:
-    """Returns the patch release after a PUT; its minor version alone does not raise it.
+    """Returns the patch release after a PUT. A minor version keeps the present patch release.
 
-    A pool that moves to the minor version of its control plane gets the release of that.
+    A pool that moves to the minor version of its control plane gets the control plane's release.
     """
     for release in current:
         if release and release.startswith(f"{requested}."):
@@ -220,7 +220,7 @@ def _release(requested: str, *current: str | None) -> str:
     return kubernetes.full_version(requested)
 
 
-def _first_made(properties: Json, location: str) -> Json:
+def _set_at_creation(properties: Json, location: str) -> Json:
     uid = uuid.uuid4().hex[:24]
     prefix = properties.get("dnsPrefix") or properties["fqdnSubdomain"]
     host = f"{prefix}-{uid[:8]}"

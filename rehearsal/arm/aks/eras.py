@@ -1,4 +1,4 @@
-"""What Azure accepts for a new pool in each era: sizes, and the specialized GPU image."""
+"""Checks of new pools that depend on the era: retired sizes, and the specialized GPU image."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -11,12 +11,12 @@ from rehearsal.control_planes.desired_state import Era
 
 
 def asks_for_specialized_image(sent: Mapping[str, str]) -> bool:
-    """Returns whether a request's header asks for the image with driver and plugin in it."""
+    """Returns whether a request's header asks for the image with driver and device plugin."""
     return sent.get(headers.SPECIALIZED_IMAGE, "").strip().lower() == "true"
 
 
 def admit(offers: Offers, pool: Json, sent: Mapping[str, str], location: str) -> None:
-    """Refuses a new pool that Azure does not offer in this era."""
+    """Refuses a new pool that Azure does not accept in this era."""
     if offers.era is Era.ARTICLE:
         _admit_system(pool)
         return
@@ -44,6 +44,6 @@ def _admit_size(vm_size: str, location: str, today: date) -> None:
         return
     if size.retired_on is not None and size.retired_on <= today:
         successor = retirement.SUCCESSORS.get(size.family)
-        advice = f" A size to move to: {successor}." if successor else ""
+        advice = f" Use {successor} instead." if successor else ""
         reason = f": the {size.family} sizes were retired on {size.retired_on}.{advice}"
         raise errors.size_not_allowed(size.name, location, reason)

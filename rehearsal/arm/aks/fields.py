@@ -1,4 +1,4 @@
-"""The properties of AKS: what a PUT does to each, and which API versions have it."""
+"""The properties of AKS: how a PUT changes each, and which API versions have it."""
 
 import csv
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from catalogue import fixed, mig
 
 
 class Change(Enum):
-    """What a PUT of an existing resource does to a property."""
+    """How a PUT of an existing resource changes a property."""
 
-    # It gets the value of the PUT, and stays as it was if the PUT leaves it out.
+    # It gets the value of the PUT, and keeps its value if the PUT leaves it out.
     KEPT = auto()
-    # It stays as well, and another value is refused: it is fixed at creation.
+    # Fixed at creation: it keeps its value, and another value is refused.
     FIXED = auto()
-    # The server sets its value, and ignores what a client sends back.
+    # Set by the server, which ignores what a client sends.
     SERVERS = auto()
 
 
@@ -28,21 +28,21 @@ Value = TypeVar("Value")
 
 
 def _by_name(table: Mapping[Value, str]) -> dict[str, Value]:
-    """Returns the values by the names that stand beside them in a table, in alphabetical order."""
+    """Returns the changes of a table by property name, in alphabetical order."""
     values = {name: value for value, text in table.items() for name in text.split()}
     return dict(sorted(values.items()))
 
 
 def _beside_location(table: Mapping[str, str]) -> list[str]:
-    """Returns what stands in `properties`; the location is judged with the resource's address."""
+    """Returns the entries inside `properties`; the location is checked elsewhere."""
     return [path for path in table if path not in ("location", "extendedLocation")]
 
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The first API versions that have a property, and the first that has it no more.
+    """The first stable and preview version with a property, and the first without it again.
 
-    A text that is empty stands for none. Of preview versions it is their day.
+    Empty stands for none. Preview versions are given by their date.
     """
 
     stable: str
@@ -57,11 +57,11 @@ class Lifetime:
 
 @cache
 def lifetimes(resource: str) -> Mapping[str, Lifetime]:
-    """Returns when the properties of a `cluster` or a `pool` came and went, by their paths.
+    """Returns the lifetimes of the properties of a `cluster` or a `pool` by path.
 
-    Read from Azure's SDKs for Python, which have a model for each API version (stable ones as of
-    2026-08-01, previews as of 2025-05-02), and from recorded answers where these have more. Those
-    of stable versions before 2025-09-01 have no eTag, which some of the models have.
+    From Azure's SDKs for Python, which have a model for each API version (stable versions until
+    2026-08-01, previews until 2025-05-02), and from recorded responses with more properties.
+    Responses of stable versions before 2025-09-01 have no eTag, though some of the models have it.
     """
     with Path(__file__).with_name("properties.csv").open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["resource"] == resource]
@@ -71,7 +71,7 @@ def lifetimes(resource: str) -> Mapping[str, Lifetime]:
 
 
 def _table(resource: str, exceptions: Mapping[Change, str]) -> dict[str, Change]:
-    """Returns what a PUT does to each property, and to some within properties."""
+    """Returns the change of each property, and of some nested ones."""
     paths = [
         path.removeprefix("properties.") for path in lifetimes(resource) if "properties." in path
     ]
@@ -81,7 +81,7 @@ def _table(resource: str, exceptions: Mapping[Change, str]) -> dict[str, Change]
 CLUSTER = _table(
     "cluster",
     {
-        # A service principal has an action of its own.
+        # A service principal is changed by an action of its own.
         FIXED: " ".join([*_beside_location(fixed.CLUSTER), "servicePrincipalProfile.clientId"]),
         SERVERS: """
             agentPoolProfiles azurePortalFQDN currentKubernetesVersion fqdn maxAgentPools
@@ -102,13 +102,13 @@ POOL = _table(
 INLINE_POOL = POOL | {"name": SERVERS}
 TABLES: Mapping[str, Mapping[str, Change]] = {"cluster": CLUSTER, "pool": POOL}
 
-# What an empty list or map clears. Azure then shows nothing.
+# Properties that an empty list or map clears; responses then leave them out.
 EMPTIED = frozenset(
     ["addonProfiles", "autoScalerProfile", "availabilityZones", "nodeInitializationTaints"]
     + ["nodeLabels", "nodeTaints", "tags"]
 )
 
-# Of sections that a PUT sends, what it may leave out all the same; the rest of a section goes.
+# The nested properties that a section keeps if a PUT leaves them out; all others are removed.
 KEPT_INSIDE = {
     "cluster": (
         "aadProfile.tenantID",
@@ -122,7 +122,7 @@ KEPT_INSIDE = {
         "windowsProfile.enableCSIProxy",
     ),
     "pool": (
-        # An older spelling of the driver, which newer versions neither show nor say.
+        # The older form of the driver, which newer versions neither show nor accept.
         "gpuProfile.installGPUDriver",
         "localDNSProfile.*",
     ),
@@ -142,7 +142,7 @@ POOL_CHOICES = {
     "gpuProfile.driver": ("Install", "None"),
 }
 
-# The values of enumerations of a cluster's body that previews have as well, in any case.
+# Enumerations of a cluster's body with the same values in preview versions.
 CLUSTER_CHOICES: Mapping[str, str] = {
     "identity.type": "SystemAssigned UserAssigned None",
     "sku.name": "Base Automatic",
@@ -170,23 +170,23 @@ CLUSTER_CHOICES: Mapping[str, str] = {
     ),
 }
 
-# What API versions before 2023-02-01 call otherwise: by path, the older and the newer value.
+# Values that API versions before 2023-02-01 name differently: path, older and newer value.
 OTHER_WORDS_BEFORE = "2023-02-01"
 OTHER_WORDS = (("sku.name", "Basic", "Base"), ("sku.tier", "Paid", "Standard"))
 
-# Changes of what is fixed that AKS makes: by path, from and to what (recorded: 1, preview).
-# No set: values of properties may be lists and objects.
+# Changes of fixed properties that AKS allows: path, old and new value (recorded: 1, preview).
+# A list, since values may be lists and objects.
 LET_CHANGE = [("type", "AvailabilitySet", "VirtualMachines")]
 
-# Changes of what else can change that AKS refuses: by path, from and to what.
+# Changes of other properties that AKS refuses: path, old and new value.
 NOT_CHANGED_TO = (
     # kubernetes/autoscaler#1051, Azure/AKS#409: clients that left out `azure`
     ("networkProfile.networkPlugin", "azure", "kubenet"),
-    # rancher/rancher#29924, when AKS changed it in no direction
+    # rancher/rancher#29924, when AKS allowed no change at all
     ("networkProfile.loadBalancerSku", "standard", "basic"),
 )
 
-# The choices whose case AKS corrects.
+# The enumerations whose case AKS corrects.
 SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "cluster": {
         path.removeprefix("properties."): tuple(choices.split())
@@ -200,7 +200,7 @@ SPELLINGS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
 }
 
-# What an absent property without a default means: setting it to this is no change.
+# The meaning of an absent property without a default: setting it to this is no change.
 IMPLIED: Mapping[str, object] = {
     "apiServerAccessProfile.enablePrivateCluster": False,
     "podIPAllocationMode": "DynamicIndividual",
@@ -209,8 +209,8 @@ IMPLIED: Mapping[str, object] = {
     "workloadRuntime": "OCIContainer",
 }
 
-# Older stable versions ignore unknown fields; a preview version may know fields that are in no
-# table here. A version that is strict is so at any depth, as Go's reader of JSON is.
+# Older stable versions ignore unknown fields, and previews may have fields that no table has. A
+# strict version refuses unknown fields at any depth, like Go's JSON reader.
 STRICT_SINCE = "2024-01-01"
 
 
@@ -220,11 +220,11 @@ def is_strict(api_version: str) -> bool:
 
 @cache
 def hidden(resource: str, api_version: str) -> frozenset[str]:
-    """Returns the paths that an API version does not have."""
-    found = lifetimes(resource).items()
-    return frozenset(path for path, lifetime in found if not lifetime.is_in(api_version))
+    """Returns the paths of properties that an API version does not have."""
+    paths = lifetimes(resource).items()
+    return frozenset(path for path, lifetime in paths if not lifetime.is_in(api_version))
 
 
 def names(properties: Mapping[str, Change], *changes: Change) -> list[str]:
-    """Returns the properties that change in one of these ways."""
+    """Returns the names of the properties with one of these changes."""
     return [name for name, change in properties.items() if change in changes]

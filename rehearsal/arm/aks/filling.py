@@ -1,4 +1,4 @@
-"""Fills in what a request leaves out, by the rows of filled_in.toml."""
+"""Fills in properties that a request leaves out, by the rows of filled_in.toml."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ from catalogue.shapes import at
 from rehearsal.arm.request import Json
 
 TABLE = Path(__file__).with_name("filled_in.toml")
-# What stands for nothing in a condition, and for anything.
+# In a condition: an absent value, and any value.
 NOTHING, ANYTHING = "", "*"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A value that AKS gives to a path under conditions."""
+    """A row: the value that AKS sets at a path, and its conditions."""
 
     when: Mapping[str, Any] = field(default_factory=dict)
     path: str = ""
@@ -30,7 +30,7 @@ class Row:
     taint: str = ""
 
     def holds(self, values: Json) -> bool:
-        return all(meets(at(values, path), wanted) for path, wanted in self.when.items())
+        return all(meets(at(values, path), expected) for path, expected in self.when.items())
 
 
 @cache
@@ -44,7 +44,7 @@ def rows(table: str) -> tuple[Row, ...]:
 
 
 def fill(table: str, body: Json, context: Json) -> Json:
-    """Returns a body with all that a table fills in; conditions see what stands around it too."""
+    """Returns a body with the values of a table; conditions may also refer to the context."""
     filled = deepcopy(body)
     for row in rows(table):
         values = {**context, **filled}
@@ -56,41 +56,41 @@ def fill(table: str, body: Json, context: Json) -> Json:
 
 
 def drop(table: str, body: Json, context: Json) -> None:
-    """Takes the values of a table's rows out of a body."""
+    """Removes the values of a table's rows from a body."""
     for row in holding(table, body, context):
         if meets(at(body, row.path), row.value):
             take(body, row.path)
 
 
 def holding(table: str, body: Json, context: Json) -> Iterator[Row]:
-    """Yields the rows whose conditions hold as the body is by then."""
+    """Yields the rows whose conditions hold; the body may change in between."""
     yield from (row for row in rows(table) if row.holds({**context, **body}))
 
 
-def meets(actual: object, wanted: object) -> bool:
+def meets(actual: object, expected: object) -> bool:
     """Whether a value meets the condition of a row."""
     is_there = actual is not None and actual not in ("", [], {})
-    match wanted:
+    match expected:
         case list():
-            return any(meets(actual, one) for one in wanted)
+            return any(meets(actual, one) for one in expected)
         case "":
             return not is_there
         case "*":
             return is_there
-        case str() if wanted.startswith((">=", "<")):
+        case str() if expected.startswith((">=", "<")):
             least, version = (
-                kubernetes.minor_version(text) for text in (wanted.strip("<>="), str(actual))
+                kubernetes.minor_version(text) for text in (expected.strip("<>="), str(actual))
             )
             return (
                 version is not None
                 and least is not None
-                and (version >= least) is (wanted[0] == ">")
+                and (version >= least) is (expected[0] == ">")
             )
-    return actual == wanted
+    return actual == expected
 
 
 def put(values: Json, path: str, value: object) -> None:
-    """Puts a value at a path, unless something else than an object stands on the way."""
+    """Sets a value at a path, unless a part of the path is not an object."""
     section, _, rest = path.partition(".")
     if not rest:
         values[section] = value
@@ -99,7 +99,7 @@ def put(values: Json, path: str, value: object) -> None:
 
 
 def take(values: Json, path: str) -> None:
-    """Takes away what stands at a path."""
+    """Removes the value at a path."""
     section, _, name = path.rpartition(".")
     owner = at(values, section) if section else values
     if isinstance(owner, dict):

@@ -1,14 +1,14 @@
-"""What AKS refuses in the local DNS of a pool's nodes."""
+"""AKS's refusals of a pool's `localDNSProfile`."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from catalogue.shapes import at
-from rehearsal.arm.aks.refusals import UNSAID, Case, Check, Rule, Words, invalid
+from rehearsal.arm.aks.refusals import UNRECORDED, Case, Check, Rule, Words, invalid
 
 MODES = ("Disabled", "Preferred", "Required")
 SECTIONS = ("vnetDNSOverrides", "kubeDNSOverrides")
-# Zones that each section has.
+# The zones that each section requires.
 ROOT, CLUSTER = ".", "cluster.local"
 _PAGE = "page: LocalDNS in AKS (2026-08), which says that AKS enforces it"
 
@@ -23,7 +23,7 @@ def _unknown_mode(case: Case) -> Words | None:
 
 
 def _lacks(section: str) -> Check:
-    """Returns a check that a pool has a section beside the other one: what it had stays."""
+    """Returns a check that a pool with one section has the other too, sent or from before."""
 
     def refuses(case: Case) -> Words | None:
         given, had = case.at("localDNSProfile") or {}, at(case.before, "localDNSProfile") or {}
@@ -45,17 +45,17 @@ def _lacks_zone(section: str) -> Check:
 
 def _leads_nowhere(section: str) -> Check:
     def refuses(case: Case) -> Words | None:
-        for zone, said in (case.at(f"localDNSProfile.{section}") or {}).items():
-            if reason := _why_nowhere(section, zone, said):
+        for zone, settings in (case.at(f"localDNSProfile.{section}") or {}).items():
+            if reason := _why_nowhere(section, zone, settings):
                 return {"zone": zone, "reason": reason}
         return None
 
     return refuses
 
 
-def _why_nowhere(section: str, zone: str, said: Mapping[str, Any]) -> str | None:
+def _why_nowhere(section: str, zone: str, settings: Mapping[str, Any]) -> str | None:
     names = ("forwardDestination", "protocol", "serveStale")
-    destination, protocol, stale = (str(said.get(name)).lower() for name in names)
+    destination, protocol, stale = (str(settings.get(name)).lower() for name in names)
     if zone == ROOT and section == "vnetDNSOverrides" and destination == "clustercoredns":
         return "forwardDestination cannot be ClusterCoreDNS"
     if zone == CLUSTER and destination == "vnetdns":
@@ -67,12 +67,12 @@ def _why_nowhere(section: str, zone: str, said: Mapping[str, Any]) -> str | None
 
 def _of_section(section: str) -> tuple[Rule, ...]:
     parameter = f"localDNSProfile.{section}"
-    # As AKS, which is written in Go, calls it.
+    # The name of the field in Go, in which AKS is written.
     shown = section[0].upper() + section[1:]
     return (
         Rule(
             name=f"pool-local-dns-{section}-said",
-            says=f"A new `localDNSProfile` with the other section has `{section}` too.",
+            summary=f"A new `localDNSProfile` with the other section requires `{section}` too.",
             source="test_aks_nodepool_add_with_localdns_required_mode_single_kubedns and "
             "_single_vnetdns (2, 2025-10)",
             refuses=_lacks(section),
@@ -81,7 +81,7 @@ def _of_section(section: str) -> tuple[Rule, ...]:
         ),
         Rule(
             name=f"pool-local-dns-{section}",
-            says=f"A `{section}` that is sent has an entry for the zones {ROOT} and {CLUSTER}.",
+            summary=f"`{section}` has an entry for the zones {ROOT} and {CLUSTER}.",
             source="test_aks_nodepool_update_with_localdns_required_mode_invalid_vnetdns and "
             "others (5, 2025-10)",
             refuses=_lacks_zone(section),
@@ -90,11 +90,12 @@ def _of_section(section: str) -> tuple[Rule, ...]:
         ),
         Rule(
             name=f"pool-local-dns-{section}-zones",
-            says=(
-                f"In `{section}` the zone {CLUSTER} does not go to VnetDNS, the zone {ROOT} of "
-                "vnetDNSOverrides not to ClusterCoreDNS, and ForceTCP not with Verify."
+            summary=(
+                f"In `{section}` the zone {CLUSTER} is not forwarded to VnetDNS, the zone {ROOT} "
+                "of "
+                "vnetDNSOverrides not to ClusterCoreDNS, and Verify is not used with ForceTCP."
             ),
-            source=f"{_PAGE}; {UNSAID}",
+            source=f"{_PAGE}; {UNRECORDED}",
             refuses=_leads_nowhere(section),
             error=invalid(parameter, "zone '\"{zone}\"': {reason}."),
             target=parameter,
@@ -105,7 +106,7 @@ def _of_section(section: str) -> tuple[Rule, ...]:
 RULES: tuple[Rule, ...] = (
     Rule(
         name="pool-local-dns-mode",
-        says=f"`localDNSProfile` has a mode: {', '.join(MODES)}.",
+        summary=f"`localDNSProfile` requires a `mode`: {', '.join(MODES)}.",
         source="test_aks_nodepool_add_with_localdns_empty_mode and others (7, 2025-10)",
         refuses=_unknown_mode,
         error=invalid(

@@ -1,4 +1,4 @@
-"""The machines of an agent pool: one for each of its nodes."""
+"""The machines of an agent pool, one for each node."""
 
 from rehearsal.arm import errors
 from rehearsal.arm.aks import clusters, pools
@@ -21,8 +21,8 @@ def list_all(request: Request) -> Answer:
 
 def _all(request: Request) -> list[Json]:
     cluster, pool = clusters.existing(request), pools.existing(request)
-    found = request.backend.control_planes.nodes(cluster, pool)
-    return [_shown(pool.id, node) for node in sorted(found, key=lambda it: it["metadata"]["name"])]
+    nodes = request.backend.control_planes.nodes(cluster, pool)
+    return [_shown(pool.id, node) for node in sorted(nodes, key=lambda it: it["metadata"]["name"])]
 
 
 def _shown(pool: str, node: Json) -> Json:

@@ -1,7 +1,7 @@
-"""What a state holds that no request could bring there now: an older release took it.
+"""Repairs stored resources that this version would not accept: an older release stored them.
 
-Everything that reads the state relies on the types of the API. So a value of another kind goes when
-the server starts, as if it had never been sent, and what cannot be without it goes as well.
+All code relies on the types of the API. So when the server starts, values of another type are
+removed as if they had never been sent, and resources that lack required values are removed too.
 """
 
 import json
@@ -27,13 +27,15 @@ _KINDS: dict[str, tuple[Types, str]] = {
 
 
 def opened(path: Path) -> Store:
-    """Returns what is stored, mended. A file that is no database any more is set aside."""
+    """Opens and repairs the stored state. A damaged database is renamed, and a new one begins."""
     if damage := _damage(path):
         aside = path.with_name(f"{path.name}.damaged")
         path.replace(aside)
         for rest in ("-wal", "-shm"):
             path.with_name(path.name + rest).unlink(missing_ok=True)
-        log_line(f"{path} is damaged: {damage}. It is {aside} now, and a new one begins.")
+        log_line(
+            f"{path} is damaged: {damage}. It is renamed to {aside}, and the cloud starts empty."
+        )
     store = Store(path)
     mend(store)
     return store
@@ -42,70 +44,70 @@ def opened(path: Path) -> Store:
 def _damage(path: Path) -> str | None:
     try:
         with closing(Store(path)) as store:
-            found = [str(row[0]) for row in store.rows("PRAGMA quick_check")]
+            results = [str(row[0]) for row in store.rows("PRAGMA quick_check")]
     except sqlite3.OperationalError:
-        raise  # No fault of the file: a folder in its place, or no room on the disk.
+        raise  # Not damage: a folder in its place, or a full disk.
     except sqlite3.DatabaseError as error:
         return str(error)
-    return None if found == ["ok"] else found[0]
+    return None if results == ["ok"] else results[0]
 
 
 def mend(store: Store) -> None:
-    """Mends each resource; server.log has a line about each that needed it."""
+    """Repairs all resources, with a line in server.log for each repair."""
     for row in store.rows("SELECT * FROM resources"):
         if row["type"] not in _KINDS or row["id"].lower() != row["key"]:
-            _remove(store, row, "it is none of a resource")
+            _remove(store, row, "it has an unknown type")
         elif row["operation"] and not operations.is_open(store, row["operation"]):
             statement = "UPDATE resources SET operation = NULL, state = 'Failed' WHERE key = ?"
             store.rows(statement, row["key"])
-            log_line(f"{row['id']} is mended: what it waited for is gone")
-    # In the order in which they were made: a cluster comes before its pools.
+            log_line(f"Repaired {row['id']}: its operation no longer exists")
+    # In the order of creation: a cluster comes before its pools.
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
         _mend_body(store, row)
     for row in store.rows("SELECT * FROM resources ORDER BY sequence"):
         is_inside = row["type"] != groups.TYPE
         if is_inside and not store.rows("SELECT 1 FROM resources WHERE key = ?", row["parent"]):
-            _remove(store, row, "what it was in is gone")
+            _remove(store, row, "its parent no longer exists")
 
 
 def _mend_body(store: Store, row: sqlite3.Row) -> None:
-    """Takes out what is wrong in a resource, and fills in what it lacks."""
+    """Removes invalid values from a resource, and fills in what it lacks."""
     body, mistakes = _read(row)
     has = set(body.get("properties") or ())
     resource = _whole(store, row, body)
     if resource is None:
-        mistakes.append("it says too little")
+        mistakes.append("required properties are missing")
     elif added := sorted(resource.properties.keys() - has):
-        # Of an older version, which did not know it.
-        mistakes.append(f"it has no {', '.join(added)}")
+        # An older version did not have these properties.
+        mistakes.append(f"added {', '.join(added)}")
     if not mistakes:
         return
-    log_line(f"{row['id']} is mended: {'; '.join(mistakes)}")
+    log_line(f"Repaired {row['id']}: {'; '.join(mistakes)}")
     if resource is None:
-        _remove(store, row, "the rest of it says too little")
+        _remove(store, row, "required properties are missing in the rest")
     else:
         store.keep(resource)
 
 
 def _remove(store: Store, row: sqlite3.Row, reason: str) -> None:
     store.rows("DELETE FROM resources WHERE key = ?", row["key"])
-    log_line(f"{row['id']} is gone: {reason}.")
+    log_line(f"Removed {row['id']}: {reason}.")
 
 
 def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:
-    """Returns what is right about a resource, and what is not."""
+    """Returns the valid part of a resource's body, and what is wrong with the rest."""
     types, kind = _KINDS[row["type"]]
     mistakes: list[str] = []
 
-    def misfit(found: Misfit) -> Any:
-        path = ".".join(map(str, found.path)) or "all of it"
-        mistakes.append(f"{path} is no {found.kind}")
+    def misfit(misfit: Misfit) -> Any:
+        path = ".".join(map(str, misfit.path)) or "its body"
+        mistakes.append(f"{path} is not of type {misfit.kind}")
         return bodies.LEFT_OUT
 
     try:
         stored = json.loads(row["body"])
     except (ValueError, RecursionError):
-        return {}, ["it is no JSON"]
+        return {}, ["its body is not JSON"]
     body = Reader(types, misfit).read(kind, stored)
     if not isinstance(body, dict) or "properties" not in body:
         mistakes.append("it has no properties")
@@ -113,7 +115,7 @@ def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:
 
 
 def _whole(store: Store, row: sqlite3.Row, body: Json) -> Resource | None:
-    """Returns a resource with the defaults of what it lacks; None if more is missing."""
+    """Returns a resource with missing defaults filled in; None if required values are missing."""
     resource = Resource(
         **{name: row[name] for name in ("id", "type", "parent", "location", "state", "operation")},
         body=body,

@@ -15,7 +15,7 @@ from rehearsal.arm.aks.refusals import (
     SPEC,
     SPEC_AND_WORDS,
     TOO_MANY_POOLS,
-    UNSAID,
+    UNRECORDED,
     Case,
     Check,
     Rule,
@@ -33,7 +33,7 @@ from rehearsal.arm.offers import known_sizes
 MOST_NODES = 1000
 MOST_PODS, FEWEST_PODS, ROOM_FOR_PODS = 250, 10, 30
 SMALLEST_DISK, LARGEST_DISK = 30, 2048
-# What a System pool may be tainted with.
+# The taint and the effect that a System pool may have.
 SYSTEM_TAINT, SYSTEM_EFFECT = "CriticalAddonsOnly", "PreferNoSchedule"
 
 _PAGE = "page: "
@@ -56,20 +56,20 @@ def _becomes_system(case: Case) -> bool:
 
 
 def _asks(case: Case, path: str) -> Any:
-    """Returns what the request itself says of an upgrade."""
-    value = (case.given.get("upgradeSettings") or {}).get(path)
+    """Returns an upgrade setting of the request."""
+    value = (case.sent.get("upgradeSettings") or {}).get(path)
     return None if value is None else str(value).strip()
 
 
 def _taints(case: Case) -> Iterator[str]:
     for name in ("nodeTaints", "nodeInitializationTaints"):
-        yield from map(str, case.given.get(name) or ())
+        yield from map(str, case.sent.get(name) or ())
 
 
 def _labels(case: Case) -> dict[str, Any]:
-    """Returns the labels that are new: AKS gives back its own, and takes them again."""
+    """Returns the new labels; AKS accepts those that it has returned itself."""
     before = (case.before or {}).get("nodeLabels") or {}
-    labels: dict[str, Any] = case.given.get("nodeLabels") or {}
+    labels: dict[str, Any] = case.sent.get("nodeLabels") or {}
     return {
         key: value
         for key, value in labels.items()
@@ -94,7 +94,7 @@ def _is_another_pools_label(case: Case, key: str, value: object) -> bool:
 
 def _count(name: str) -> Rule:
     def refuses(case: Case) -> Words | None:
-        # A stopped pool has count 0, a System pool too, and comes back so.
+        # A stopped pool has count 0, even a System pool, and clients send it back.
         was_stopped = at(case.before, "powerState.code") == "Stopped"
         number, fewest = case.at(name), 1 if _is_system(case) and not was_stopped else 0
         if number is None or (type(number) is int and fewest <= number <= MOST_NODES):
@@ -103,7 +103,7 @@ def _count(name: str) -> Rule:
 
     return Rule(
         name=f"pool-{name}",
-        says=f"`{name}` is 0 to {MOST_NODES}, and 1 at least for a System pool.",
+        summary=f"`{name}` is 0 to {MOST_NODES}, and at least 1 for a System pool.",
         source="issue: kubernetes-sigs/cluster-api-provider-azure#5947 (2025-10), for `count`",
         refuses=refuses,
         error=invalid(
@@ -124,8 +124,8 @@ _WHY_ONE = (
 def _limit(name: str) -> Rule:
     return Rule(
         name=f"pool-autoscaled-{name}",
-        says=f"A pool that scales itself says its `{name}`.",
-        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
+        summary=f"An autoscaled pool requires `{name}`.",
+        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNRECORDED}",
         refuses=when(lambda case: case.at("enableAutoScaling") and case.at(name) is None),
         error=required(f"agentPoolProfile.{name}"),
         target=f"agentPoolProfile.{name}",
@@ -135,10 +135,10 @@ def _limit(name: str) -> Rule:
 def _no_limit(name: str) -> Rule:
     return Rule(
         name=f"pool-not-autoscaled-{name}",
-        says=f"A pool that does not scale itself has no `{name}`.",
-        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
+        summary=f"Only an autoscaled pool may have `{name}`.",
+        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNRECORDED}",
         refuses=when(
-            lambda case: not case.at("enableAutoScaling") and at(case.given, name) is not None
+            lambda case: not case.at("enableAutoScaling") and at(case.sent, name) is not None
         ),
         error=invalid(f"agentPoolProfile.{name}", "it must be set only with enableAutoScaling."),
         target=f"agentPoolProfile.{name}",
@@ -160,8 +160,8 @@ def _number_or_share(path: str) -> Rule:
     parameter = f"agentPoolProfile.upgradeSettings.{path}"
     return Rule(
         name=f"pool-{path}-grammar",
-        says=f"`{path}` is a number or a share.",
-        source=f"{_PAGE}Upgrade node pools, rolling; {UNSAID}",
+        summary=f"`{path}` is a number or a percentage.",
+        source=f"{_PAGE}Upgrade node pools, rolling; {UNRECORDED}",
         refuses=refuses,
         error=invalid(parameter, "it must be a number, or one with '%'."),
         target=parameter,
@@ -176,8 +176,8 @@ def _restricted_taint(case: Case) -> bool:
     if not _is_system(case):
         return False
     return any(
-        found is not None and found["key"] != SYSTEM_TAINT and found["effect"] != SYSTEM_EFFECT
-        for found in map(nodes.TAINT.fullmatch, _taints(case))
+        taint is not None and taint["key"] != SYSTEM_TAINT and taint["effect"] != SYSTEM_EFFECT
+        for taint in map(nodes.TAINT.fullmatch, _taints(case))
     )
 
 
@@ -199,7 +199,7 @@ def _is_crowded(case: Case) -> Words | None:
 
 
 def _disks(is_refused: Callable[[Case, Size], bool]) -> Check:
-    """Returns a check of the disks that a size's machines have themselves, where they are known."""
+    """Returns a check of a size's local disks, where the catalogue has them."""
 
     def refuses(case: Case) -> Words | None:
         size = known_sizes().get(str(case.at("vmSize")).lower())
@@ -250,12 +250,12 @@ def _needs_a_skipped_driver(case: Case) -> Words | None:
 
 
 def _has_skip_tag(case: Case) -> bool:
-    return any(key.lower() == nodes.SKIP_DRIVER_TAG.lower() for key in case.given.get("tags") or {})
+    return any(key.lower() == nodes.SKIP_DRIVER_TAG.lower() for key in case.sent.get("tags") or {})
 
 
 def _os_sku(is_refused: Any) -> Check:
     def refuses(case: Case) -> Words | None:
-        sku = case.given.get("osSKU")
+        sku = case.sent.get("osSKU")
         return {"sku": sku} if sku and is_refused(case, str(sku).lower()) else None
 
     return refuses
@@ -269,7 +269,7 @@ _OS_SKUS = (
 
 _INVALID_OS_SKU = "400 InvalidOSSKU: OSSKU='{sku}' is invalid, details: "
 
-# The values of enumerations that previews have as well.
+# Enumerations with the same values in preview versions.
 _ENUMERATIONS = {
     "gpuInstanceProfile": " ".join(mig.PROFILES),
     "gpuProfile.driver": "Install None",
@@ -306,16 +306,16 @@ _ENUMERATIONS_OF_STABLE_VERSIONS = {
 
 
 def _too_many(case: Case) -> Words | None:
-    """Judges a pool with a PUT of its own; those in their cluster's are judged with the cluster."""
+    """Judges a PUT of a pool; inline pools are judged with their cluster."""
     most = case.cluster.get("maxAgentPools", MOST_POOLS)
     return {"most": most} if len({*case.others} - {case.name.lower()}) >= most else None
 
 
-# What the request itself says.
-ASKED: tuple[Rule, ...] = (
+# Rules that judge the request as it was sent.
+ON_REQUEST: tuple[Rule, ...] = (
     Rule(
         name="pool-name",
-        says=f"A pool is called by {nodes.LINUX_POOL_NAME_RULE}.",
+        summary=f"A pool name is {nodes.LINUX_POOL_NAME_RULE}.",
         source="issue: kubernetes-sigs/cluster-api-provider-azure#3968 (2023-09)",
         refuses=not_like(nodes.LINUX_POOL_NAME),
         error=invalid("agentPoolProfile.name"),
@@ -324,8 +324,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-name-of-aks",
-        says=f"`{nodes.AKS_POOL_NAME}` is AKS's own: no pool is called so.",
-        source=f"{_PAGE}AKS release notes of 2025-06; {UNSAID}",
+        summary=f"The pool name `{nodes.AKS_POOL_NAME}` is reserved for AKS.",
+        source=f"{_PAGE}AKS release notes of 2025-06; {UNRECORDED}",
         refuses=when(lambda case: case.name == nodes.AKS_POOL_NAME),
         error=invalid("agentPoolProfile.name"),
         target="agentPoolProfile.name",
@@ -333,11 +333,11 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-mode",
-        says=(
+        summary=(
             "`mode` is System, User or Gateway, case and all; preview versions have ManagedSystem "
             "and Machines, too."
         ),
-        source=f"issue: Azure/AKS#4468; release notes of 2025-01; {UNSAID}",
+        source=f"issue: Azure/AKS#4468; release notes of 2025-01; {UNRECORDED}",
         refuses=lambda case: (
             None
             if case.at("mode") in (None, "", "System", "User", "Gateway")
@@ -364,17 +364,20 @@ ASKED: tuple[Rule, ...] = (
     *local_dns.RULES,
     Rule(
         name="pool-os-sku",
-        says="`osSKU` is one that AKS knows; none is taken for Ubuntu since July 2025.",
+        summary=(
+            "`osSKU` is one that AKS knows; since July 2025 an unknown one no longer becomes "
+            "Ubuntu."
+        ),
         source=f"{_PAGE}AKS release notes of 2025-07; code and words from a public Terraform log",
         refuses=_os_sku(lambda _, sku: sku not in _OS_SKUS.split()),
         error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
     ),
     Rule(
         name="pool-os-sku-flatcar",
-        says="No new pool gets Flatcar since June 2026.",
+        summary="Since June 2026 a new pool cannot have Flatcar.",
         source=(
             f"{_PAGE}AKS release notes of 2026-08; the code in Azure/azure-cli-extensions' own "
-            f"tests; {UNSAID}"
+            f"tests; {UNRECORDED}"
         ),
         refuses=_os_sku(lambda _, sku: sku == "flatcar"),
         error=errors.of_aks(f"{_INVALID_OS_SKU}Unrecognized OSSKU", "InvalidOSSKU"),
@@ -383,10 +386,10 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-os-sku-windows-annual",
-        says="No new pool gets the annual channel of Windows Server since August 2026.",
+        summary="Since August 2026 a new pool cannot have the annual channel of Windows Server.",
         source=(
             f"{_PAGE}AKS release notes of 2026-08; the code in Azure/azure-cli-extensions' own "
-            f"tests; {UNSAID}"
+            f"tests; {UNRECORDED}"
         ),
         refuses=_os_sku(lambda _, sku: sku == "windowsannual"),
         error=errors.of_aks(
@@ -397,8 +400,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-wasm",
-        says="No new pool runs WebAssembly (WasmWasi) since May 2025.",
-        source=f"issue: Azure/AKS#4770; release notes of 2025-05; {UNSAID}",
+        summary="Since May 2025 a new pool cannot run WebAssembly (WasmWasi).",
+        source=f"issue: Azure/AKS#4770; release notes of 2025-05; {UNRECORDED}",
         refuses=when(lambda case: str(case.at("workloadRuntime")).lower() == "wasmwasi"),
         error=invalid("agentPoolProfile.workloadRuntime", "WasmWasi is retired."),
         target="agentPoolProfile.workloadRuntime",
@@ -407,23 +410,23 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-taint-grammar",
-        says=f"A taint is {nodes.TAINT_RULE}.",
-        source=f"{_PAGE}Use node taints in AKS; {UNSAID}",
+        summary=f"A taint is {nodes.TAINT_RULE}.",
+        source=f"{_PAGE}Use node taints in AKS; {UNRECORDED}",
         refuses=when(lambda case: not all(map(nodes.TAINT.fullmatch, _taints(case)))),
         error=invalid("agentPoolProfile.nodeTaints", f"it must be {nodes.TAINT_RULE}."),
         target="agentPoolProfile.nodeTaints",
     ),
     Rule(
         name="pool-label-grammar",
-        says=f"A label is {nodes.LABEL_RULE}.",
-        source=f"{_PAGE}Use labels in AKS; {UNSAID}",
+        summary=f"A label is {nodes.LABEL_RULE}.",
+        source=f"{_PAGE}Use labels in AKS; {UNRECORDED}",
         refuses=_label(lambda _, key, value: not nodes.is_label(key, value)),
         error=invalid("agentPoolProfile.nodeLabels", f"it must be {nodes.LABEL_RULE}."),
         target="agentPoolProfile.nodeLabels",
     ),
     Rule(
         name="pool-label-of-aks",
-        says=f"Labels of `{nodes.AKS_LABEL_DOMAIN}` are AKS's own.",
+        summary=f"Labels of `{nodes.AKS_LABEL_DOMAIN}` are reserved for AKS.",
         source="issue: ams0/aks-nvme-ssd-provisioner#5 (2023-04)",
         refuses=_label(lambda _, key, __: key.startswith(f"{nodes.AKS_LABEL_DOMAIN}/")),
         error=errors.of_aks(
@@ -433,8 +436,8 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-label-of-kubernetes",
-        says=(
-            "A label of `kubernetes.io` or `k8s.io`, or below, is one of `node.kubernetes.io` or "
+        summary=(
+            "A label key of `kubernetes.io` or `k8s.io` begins with `node.kubernetes.io` or "
             "`kubelet.kubernetes.io`."
         ),
         source="issue: Azure/AKS#4613 (2024-10), Azure/AKS#2866; the target is the label",
@@ -449,11 +452,11 @@ ASKED: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-label-without-prefix",
-        says="The labels `agentpool` (of another pool), `accelerator`, `storageprofile` and "
-        "`storagetier` are AKS's own.",
+        summary="The labels `agentpool` (of another pool), `accelerator`, `storageprofile` and "
+        "`storagetier` are reserved for AKS.",
         source=(
             "issue: hashicorp/terraform-provider-azurerm#28636 (2025-01), "
-            f"Azure/karpenter-provider-azure#1707 (2026-06); {CODES}; {UNSAID}"
+            f"Azure/karpenter-provider-azure#1707 (2026-06); {CODES}; {UNRECORDED}"
         ),
         refuses=_label(_is_another_pools_label),
         error=errors.of_aks("400 NodeLabelKeyNotAllowed: Node label key {key} is not allowed."),
@@ -462,13 +465,13 @@ ASKED: tuple[Rule, ...] = (
     *map(_number_or_share, ("maxSurge", "maxUnavailable")),
 )
 
-# What becomes of the request, with what AKS keeps and fills in.
-MADE: tuple[Rule, ...] = (
+# Rules that judge the resulting pool, with what AKS keeps and fills in.
+ON_RESULT: tuple[Rule, ...] = (
     *map(_limit, ("minCount", "maxCount")),
     *map(_no_limit, ("minCount", "maxCount")),
     Rule(
         name="pool-managed-system",
-        says="A cluster has one ManagedSystem pool at most (preview).",
+        summary="A cluster has at most one ManagedSystem pool (preview).",
         source="test_aks_create_with_managed_system_pool_multiple_fails (1, 2025-07)",
         refuses=when(
             lambda case: case.at("mode") == "ManagedSystem" and "ManagedSystem" in case.modes
@@ -480,16 +483,16 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-most",
-        says=f"A cluster has {MOST_POOLS} pools at most; one of an availability set has no other.",
-        source=f"{_PAGE}Quotas in AKS; {CODES}; maxAgentPools (720; 7); {UNSAID}",
+        summary=f"A cluster has at most {MOST_POOLS} pools, and one if it is an availability set.",
+        source=f"{_PAGE}Quotas in AKS; {CODES}; maxAgentPools (720; 7); {UNRECORDED}",
         refuses=_too_many,
         error=TOO_MANY_POOLS,
         only_new=True,
     ),
     Rule(
         name="pool-zones-numbers",
-        says="A zone is a number: 1, not eastus-1.",
-        source=f"{CODES}; {UNSAID}",
+        summary="A zone is a number: 1, not eastus-1.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=lambda case: next(
             (
                 {"zone": zone}
@@ -506,8 +509,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-zones-and-placement",
-        says="A pool in a placement group is in one zone.",
-        source=f"{CODES}; {_PAGE}Use proximity placement groups; {UNSAID}",
+        summary="A pool in a proximity placement group is in one zone.",
+        source=f"{CODES}; {_PAGE}Use proximity placement groups; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 case.at("proximityPlacementGroupID")
@@ -523,8 +526,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-public-prefix",
-        says="A prefix of public addresses is for a pool whose nodes have such addresses.",
-        source=f"{CODES}; {UNSAID}",
+        summary="`nodePublicIPPrefixID` requires `enableNodePublicIP`.",
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: case.at("nodePublicIPPrefixID") and not case.at("enableNodePublicIP")
         ),
@@ -537,8 +540,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-public-and-routes",
-        says="Nodes have no public addresses where the user's routes lead out.",
-        source=f"{CODES}; {UNSAID}",
+        summary=(
+            "`enableNodePublicIP` is not supported with the outbound type `userDefinedRouting`."
+        ),
+        source=f"{CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: (
                 case.at("enableNodePublicIP")
@@ -556,20 +561,20 @@ MADE: tuple[Rule, ...] = (
     *map(_count, ("count", "minCount", "maxCount")),
     Rule(
         name="pool-limits-in-order",
-        says="`minCount` is not above `maxCount`.",
-        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNSAID}",
+        summary="`minCount` is not greater than `maxCount`.",
+        source=f"{_PAGE}Use the cluster autoscaler in AKS; {UNRECORDED}",
         refuses=when(
             lambda case: case.at("enableAutoScaling") and case.at("minCount") > case.at("maxCount")
         ),
-        error=invalid("agentPoolProfile.minCount", "it must be not above maxCount."),
+        error=invalid("agentPoolProfile.minCount", "it must not be greater than maxCount."),
         target="agentPoolProfile.minCount",
     ),
     Rule(
         name="pool-count-within-limits",
-        says="A new pool that scales itself begins with a count within its limits.",
+        summary="The `count` of a new autoscaled pool is within `minCount` and `maxCount`.",
         source=(
-            "issue: MicrosoftDocs/azure-docs#56294, where `az` says so; the words are AKS's for "
-            "the limits of all pools"
+            "issue: MicrosoftDocs/azure-docs#56294, where `az` refuses it; the words are those "
+            "of AKS for the limits of all pools"
         ),
         refuses=_starts_outside,
         error=invalid(
@@ -582,25 +587,25 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="system-pool-regular",
-        says="A System pool is no spot pool.",
-        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNSAID}",
+        summary="A System pool cannot be a spot pool.",
+        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNRECORDED}",
         refuses=when(lambda case: _is_system(case) and _is_spot(case)),
         error=errors.of_aks("400 SystemPoolMustBeRegular: System node pool must be regular."),
         target="agentPoolProfile.scaleSetPriority",
     ),
     Rule(
         name="system-pool-linux",
-        says="A System pool has Linux.",
-        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNSAID}",
+        summary="A System pool requires Linux.",
+        source=f"{_PAGE}Use system node pools in AKS; {CODES}; {UNRECORDED}",
         refuses=when(lambda case: _is_system(case) and _is_windows(case)),
         error=errors.of_aks("400 SystemPoolMustBeLinux: System node pool must be Linux."),
         target="agentPoolProfile.osType",
     ),
     Rule(
         name="system-pool-taints",
-        says=(
-            f"A System pool has no taints but `{SYSTEM_TAINT}` and those of effect "
-            f"`{SYSTEM_EFFECT}`; those at the start of a node count, too."
+        summary=(
+            f"A System pool has no taints except `{SYSTEM_TAINT}` and those of effect "
+            f"`{SYSTEM_EFFECT}`; `nodeInitializationTaints` count too."
         ),
         source="test_aks_create_cluster_with_taints (1, 2025-04)",
         refuses=when(_restricted_taint),
@@ -613,9 +618,11 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="system-pool-size",
-        says=(
-            "A System pool has machines of 2 cores and 4 GB at least. The page says 4 cores and no "
-            "B-series; recordings have Standard_DS2_v2 (4,294), and logs of 2026 Standard_B2pls_v2."
+        summary=(
+            "A System pool requires a VM size with at least 2 cores and 4 GB. The page says 4 "
+            "cores "
+            "and no B-series, but recordings have Standard_DS2_v2 (4,294), and logs of 2026 "
+            "Standard_B2pls_v2."
         ),
         source="issue: jamesbannan/pluralsight#10 (2021), and public logs to 2026-08",
         refuses=lambda case: (
@@ -630,7 +637,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="system-pool-unavailable",
-        says="A System pool has no `maxUnavailable`.",
+        summary="A System pool cannot have `maxUnavailable`.",
         source=f"{_PAGE}Upgrade node pools, rolling; code and words are not on record",
         refuses=when(lambda case: _is_system(case) and _some(_asks(case, "maxUnavailable"))),
         error=invalid(
@@ -641,8 +648,9 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-size-restricted",
-        says="No pool has machines of less than 2 cores or 2 GB.",
-        source=f"{_PAGE}Quotas, VM size restrictions; the code from public logs of 2026; {UNSAID}",
+        summary="A pool requires a VM size with at least 2 cores and 2 GB.",
+        source=f"{_PAGE}Quotas, VM size restrictions; the code from public logs of 2026; "
+        f"{UNRECORDED}",
         refuses=lambda case: (
             {"size": case.at("vmSize")} if _is_smaller(case, sizes.SMALLEST) else None
         ),
@@ -652,7 +660,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="spot-surge",
-        says="A spot pool has no `maxSurge`.",
+        summary="A spot pool cannot have `maxSurge`.",
         source="issue: hashicorp/terraform-provider-azurerm#19355, Azure/bicep#14517 (2024-07)",
         refuses=when(lambda case: _is_spot(case) and _asks(case, "maxSurge") is not None),
         error=invalid(
@@ -662,7 +670,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="spot-unavailable",
-        says="A spot pool has no `maxUnavailable`.",
+        summary="A spot pool cannot have `maxUnavailable`.",
         source="issue: hashicorp/terraform-provider-azurerm#31129 (2025-11)",
         refuses=when(lambda case: _is_spot(case) and _some(_asks(case, "maxUnavailable"))),
         error=invalid(
@@ -673,7 +681,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="surge-or-unavailable",
-        says="An upgrade adds nodes, or does without some: both are not 0.",
+        summary="`maxSurge` and `maxUnavailable` are not both 0.",
         source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
         refuses=when(
             lambda case: (
@@ -689,7 +697,9 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="surge-and-unavailable",
-        says="An upgrade does not add nodes and do without some; preview versions know both.",
+        summary=(
+            "`maxSurge` and `maxUnavailable` are not both above 0; preview versions accept both."
+        ),
         source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
         refuses=when(
             lambda case: (
@@ -706,8 +716,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-drain-timeout",
-        says="`drainTimeoutInMinutes` is 5 to 1440.",
-        source=f"{_PAGE}AKS release notes of 2024-08, Upgrade node pools, rolling; {UNSAID}",
+        summary="`drainTimeoutInMinutes` is 5 to 1440.",
+        source=f"{_PAGE}AKS release notes of 2024-08, Upgrade node pools, rolling; {UNRECORDED}",
         refuses=outside("upgradeSettings.drainTimeoutInMinutes", 5, 1440, unless=0),
         error=invalid(
             "agentPoolProfile.upgradeSettings.drainTimeoutInMinutes",
@@ -717,8 +727,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-node-soak",
-        says="`nodeSoakDurationInMinutes` is 0 to 30.",
-        source=f"{_PAGE}Upgrade node pools, rolling; {SPEC}; {UNSAID}",
+        summary="`nodeSoakDurationInMinutes` is 0 to 30.",
+        source=f"{_PAGE}Upgrade node pools, rolling; {SPEC}; {UNRECORDED}",
         refuses=outside("upgradeSettings.nodeSoakDurationInMinutes", 0, 30),
         error=invalid(
             "agentPoolProfile.upgradeSettings.nodeSoakDurationInMinutes",
@@ -728,8 +738,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="spot-price",
-        says="`spotMaxPrice` of a spot pool is -1, or above 0 with at most five decimals.",
-        source=f"{_PAGE}Add a spot node pool; {UNSAID}",
+        summary="`spotMaxPrice` of a spot pool is -1, or above 0 with at most five decimal places.",
+        source=f"{_PAGE}Add a spot node pool; {UNRECORDED}",
         refuses=when(_spot_price),
         error=invalid(
             "agentPoolProfile.spotMaxPrice",
@@ -740,10 +750,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-pods-too-few",
-        says=f"`maxPods` is {FEWEST_PODS} at least.",
+        summary=f"`maxPods` is at least {FEWEST_PODS}.",
         source=(
             f"{_PAGE}IP address planning in AKS; the code as in the tests of "
-            f"rancher/hosted-providers-e2e, which run on AKS; {UNSAID}"
+            f"rancher/hosted-providers-e2e, which run on AKS; {UNRECORDED}"
         ),
         refuses=outside("maxPods", FEWEST_PODS, float("inf")),
         error=errors.of_aks(
@@ -755,8 +765,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-pods-too-many",
-        says=f"`maxPods` is {MOST_PODS} at most.",
-        source=f"{_PAGE}IP address planning in AKS; {CODES}; {UNSAID}",
+        summary=f"`maxPods` is at most {MOST_PODS}.",
+        source=f"{_PAGE}IP address planning in AKS; {CODES}; {UNRECORDED}",
         refuses=outside("maxPods", FEWEST_PODS, MOST_PODS),
         error=errors.of_aks(
             "400 MaxPodsLimitExceeded: The maxPods of the agent pool is {value}. It must be at "
@@ -767,11 +777,12 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-pods-in-all",
-        says=(
-            f"The nodes that a new pool begins with have room for {ROOM_FOR_PODS} pods in all; it "
-            "may shrink below that later."
+        summary=(
+            f"The nodes of a new pool have room for {ROOM_FOR_PODS} pods in all; the pool may "
+            "shrink "
+            "below that later."
         ),
-        source=f"{_PAGE}IP address planning in AKS; issue: Azure/AKS#1422; {CODES}; {UNSAID}",
+        source=f"{_PAGE}IP address planning in AKS; issue: Azure/AKS#1422; {CODES}; {UNRECORDED}",
         refuses=_is_crowded,
         error=errors.of_aks(
             "400 InsufficientAgentPoolMaxPodsPerAgentPool: The nodes of the agent pool have room "
@@ -782,8 +793,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-os-disk-size",
-        says=f"`osDiskSizeGB` is {SMALLEST_DISK} to {LARGEST_DISK}, or 0 for the default.",
-        source=f"{SPEC}: 0 to 2048; the help of `az aks nodepool add`: 30 at least; {UNSAID}",
+        summary=f"`osDiskSizeGB` is {SMALLEST_DISK} to {LARGEST_DISK}, or 0 for the default.",
+        source=f"{SPEC}: 0 to 2048; the help of `az aks nodepool add`: at least 30; {UNRECORDED}",
         refuses=outside("osDiskSizeGB", SMALLEST_DISK, LARGEST_DISK, unless=0),
         error=invalid(
             "agentPoolProfile.osDiskSizeGB",
@@ -794,7 +805,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="ephemeral-disk",
-        says="An ephemeral OS disk is for sizes with a cache or a temporary disk.",
+        summary="An ephemeral OS disk requires a VM size with a cache or a temporary disk.",
         source="public logs of 2022 (Standard_E4_v3) and of 2026 (Standard_D2s_v7)",
         refuses=_disks(lambda case, size: _is_ephemeral(case) and size.most_ephemeral_gib == 0),
         error=errors.of_aks(
@@ -805,7 +816,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="ephemeral-disk-fits",
-        says="An ephemeral OS disk fits on the cache or on the temporary disk.",
+        summary="An ephemeral OS disk fits on the cache or the temporary disk of the VM size.",
         source="issue: Azure/azure-cli#28719 (2024-04); the code from public logs",
         refuses=_disks(_does_not_fit),
         error=errors.of_aks(
@@ -818,7 +829,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="kubelet-disk",
-        says=f"The temporary disk has {SMALLEST_DISK} GiB at least where kubelet is on it.",
+        summary=f"With kubelet on the temporary disk, that disk has at least {SMALLEST_DISK} GiB.",
         source="public Terraform logs (Standard_B2s, Standard_A2_v2)",
         refuses=_disks(_has_no_room_for_kubelet),
         error=errors.of_aks(
@@ -830,7 +841,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="mig-size",
-        says="`gpuInstanceProfile` is for sizes with A100, H100 or H200.",
+        summary="`gpuInstanceProfile` requires a VM size with A100, H100 or H200.",
         source=(
             f"{_PAGE}AKS release notes of 2026-08-07 (Azure/AKS#5913), Multi-instance GPU; code "
             "and words are not on record"
@@ -844,9 +855,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="gpu-without-driver",
-        says=(
-            "A size whose GPU AKS has no driver for is taken where the driver is skipped "
-            "(`gpuProfile.driver: None`), since October 2025."
+        summary=(
+            "Since October 2025 a size whose GPU has no driver from AKS is accepted if the "
+            "driver is "
+            "skipped (`gpuProfile.driver: None`)."
         ),
         source=f"{_PAGE}AKS release notes of 2025-10; the words are those for sizes",
         refuses=_needs_a_skipped_driver,
@@ -862,8 +874,8 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="gpu-skip-tag",
-        says=f"The tag `{nodes.SKIP_DRIVER_TAG}` is refused at creation since August 2025.",
-        source=f"issue: Azure/azure-cli#32531 (2025-12), Azure/AKS#4925; {UNSAID}",
+        summary=f"Since August 2025 the tag `{nodes.SKIP_DRIVER_TAG}` is refused at creation.",
+        source=f"issue: Azure/azure-cli#32531 (2025-12), Azure/AKS#4925; {UNRECORDED}",
         refuses=when(_has_skip_tag),
         error=errors.of_aks(
             f"400 BadRequest: The tag {nodes.SKIP_DRIVER_TAG} is no longer supported. Set "
@@ -875,8 +887,10 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="windows-name",
-        says=f"A pool with Windows has a name of {nodes.WINDOWS_POOL_NAME_LENGTH} letters at most.",
-        source=f"{_PAGE}Create node pools in AKS; {CODES}; {UNSAID}",
+        summary=(
+            f"The name of a Windows pool has at most {nodes.WINDOWS_POOL_NAME_LENGTH} characters."
+        ),
+        source=f"{_PAGE}Create node pools in AKS; {CODES}; {UNRECORDED}",
         refuses=when(
             lambda case: _is_windows(case) and len(case.name) > nodes.WINDOWS_POOL_NAME_LENGTH
         ),
@@ -889,7 +903,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="windows-network",
-        says="A pool with Windows needs a cluster without kubenet.",
+        summary="A Windows pool requires a cluster without kubenet.",
         source="issue: Azure/AKS#1101, Azure/AKS#2839",
         refuses=when(
             lambda case: (
@@ -905,7 +919,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="windows-profile",
-        says="A pool with Windows needs a cluster with a `windowsProfile`.",
+        summary="A Windows pool requires a cluster with a `windowsProfile`.",
         source="issue: Azure/AKS#2839 (2022-04); page: Create node pools in AKS",
         refuses=when(lambda case: _is_windows(case) and not case.cluster.get("windowsProfile")),
         error=errors.of_aks(
@@ -915,7 +929,7 @@ MADE: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-os-sku-of-os-type",
-        says="`osSKU` is one for the pool's `osType`.",
+        summary="`osSKU` is one of the pool's `osType`.",
         source=(
             "the specification of `osSKU`; code and words from public Terraform logs: "
             "\"OSSKU='Ubuntu' is invalid, details: Windows does not allow OSSKU selection\""

@@ -22,13 +22,13 @@ from rehearsal.arm.resources import groups, registrations
 from rehearsal.arm.state import Resource, Store
 
 TYPE = usages.POOL_TYPE
-# The hidden `image` of a pool whose node image has driver and device plugin in it.
+# The internal `image` of a pool whose node image has driver and device plugin.
 # As it stands in the files of every home.
 SPECIALIZED = "specialised"
 CLUSTER_TYPE = TYPE.rpartition("/")[0]
-# The hidden number of nodes that a stopped pool had.
+# The internal node count of a pool before it was stopped.
 STOPPED = "stoppedCount"
-# The state of a pool while a property changes.
+# The provisioning state of a pool while a property changes.
 STATES = {
     "currentOrchestratorVersion": "Upgrading",
     "osSKU": "Upgrading",
@@ -36,7 +36,7 @@ STATES = {
     "count": "Scaling",
 }
 SYSTEM_MODES = ("System", "ManagedSystem")
-# What answers show of a pool whose machines do not all come from one size.
+# The properties that responses have for a pool of several sizes.
 OF_MACHINES = ("mode", "type", "upgradeSettings")
 NOT_OF_VIRTUAL_MACHINES = frozenset(["count", "vmSize"])
 CLUSTER = "/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/{cluster}"
@@ -96,7 +96,7 @@ def after_put(
     cluster: Resource,
     beside: Sequence[Resource] | None = None,
 ) -> Resource:
-    """Returns the pool after a PUT, of its own or of its cluster: then it has others beside it."""
+    """Returns the pool after a PUT; in a PUT of its cluster `beside` has the other pools."""
     _refuse_autoscaled_count(request, requested, present)
     requested = requested | _machines(requested)
     if present is None and not requested.get("vmSize"):
@@ -105,7 +105,7 @@ def after_put(
     neighbours = cluster_pools(request.store, cluster)
     case = refusals.Case(
         name=name,
-        given=requested,
+        sent=requested,
         values=requested,
         before=before,
         cluster=cluster.properties,
@@ -118,9 +118,9 @@ def after_put(
             pool.properties["mode"] for pool in (*neighbours, *(beside or ())) if pool.name != name
         ],
     )
-    refusals.judge(pool_refusals.ASKED, case)
+    refusals.judge(pool_refusals.ON_REQUEST, case)
     after = defaults.pool(requested, before, cluster.properties, request.api_version)
-    refusals.judge(pool_refusals.MADE, replace(case, values=after))
+    refusals.judge(pool_refusals.ON_RESULT, replace(case, values=after))
     if before is not None:
         prefix = "properties." if beside is None else "agentPoolProfile."
         rules.unchanged(before, after, fields.names(fields.POOL, fields.FIXED), prefix, requested)
@@ -138,18 +138,18 @@ def after_put(
 
 
 def _machines(requested: Json) -> Json:
-    """Returns size and number of the machines of a pool that says them in another way.
+    """Returns size and count of a pool that has them in `virtualMachinesProfile`.
 
-    A pool of several sizes is played by machines of the first one.
+    All machines of a pool with several sizes get the first size.
     """
     if requested.get("mode") == "Machines":
-        return {"count": 0}  # machines are added to the pool one by one
+        return {"count": 0}  # machines are added to such a pool one by one
     scale = at(requested, "virtualMachinesProfile.scale") or {}
     parts: list[Json] = []
     for way in ("manual", "autoscale"):
-        said = scale.get(way) or []
-        # Before 2025 there was one size that scales itself, and no list.
-        parts += said if isinstance(said, list) else [said]
+        profiles = scale.get(way) or []
+        # Before 2025 `autoscale` was an object, not a list.
+        parts += profiles if isinstance(profiles, list) else [profiles]
     if not parts:
         return {}
     count = sum(part.get("count") or part.get("minCount") or 0 for part in parts)
@@ -157,9 +157,9 @@ def _machines(requested: Json) -> Json:
 
 
 def _stop_or_start(pool: Resource, before: Json | None, after: Json, count: int | None) -> None:
-    """Takes the nodes of a pool that stops, and gives it those that it had when it starts.
+    """Sets the count of a pool that stops to 0, and restores it when the pool starts.
 
-    A count that a request says of a stopped pool is for later; GET has 0.
+    A count that is sent for a stopped pool applies at its start; GET shows 0.
     """
     is_stopped, was_stopped = map(_is_stopped, (after, before or {}))
     if not was_stopped or count:
@@ -171,7 +171,7 @@ def _stop_or_start(pool: Resource, before: Json | None, after: Json, count: int 
 
 
 def state_meanwhile(before: Json | None, after: Json) -> str | None:
-    """Returns the state of a pool while a PUT changes it, where that is not Updating."""
+    """Returns the state of a pool while a PUT changes it, if it is not Updating."""
     if before is None:
         return None
     was_stopped, is_stopped = _is_stopped(before), _is_stopped(after)
@@ -186,13 +186,13 @@ def _is_stopped(pool: Json) -> bool:
 
 
 def note_autoscaling(cluster: Resource, pools: Iterable[Resource]) -> None:
-    """Gives a cluster the settings of its autoscaler, once one of these pools scales itself."""
+    """Fills in the cluster's autoscaler settings if one of these pools is autoscaled."""
     if any(pool.properties.get("enableAutoScaling") for pool in pools):
         cluster.body["properties"] = defaults.scaling(cluster.properties)
 
 
 def _refuse_autoscaled_count(request: Request, requested: Json, present: Resource | None) -> None:
-    """Refuses a new count for a pool that stays autoscaled, if the script says so."""
+    """Refuses a new count for an autoscaled pool, if offers.json asks for that."""
     if present is None or request.offers.script.autoscaled_counts != "refuse":
         return
     before = present.properties
@@ -202,12 +202,12 @@ def _refuse_autoscaled_count(request: Request, requested: Json, present: Resourc
 
 
 def version_of(pool: Resource | None) -> str | None:
-    """Returns the version of Kubernetes that a pool has; None without a pool."""
+    """Returns the Kubernetes version of a pool; None without a pool."""
     return pool.properties["currentOrchestratorVersion"] if pool else None
 
 
 def _choose_image(request: Request, pool: Resource) -> None:
-    """Sets the node image of a new pool: it never changes, and no GET shows it."""
+    """Sets the internal node image of a new pool, which never changes."""
     eras.admit(request.offers, pool.properties, request.http.headers, pool.location)
     asked_for = eras.asks_for_specialized_image(request.http.headers)
     feature = images.SPECIALIZED_IMAGE_NAMESPACE, images.SPECIALIZED_IMAGE_FEATURE
@@ -218,7 +218,7 @@ def _choose_image(request: Request, pool: Resource) -> None:
 
 
 def _refuse_encryption_at_host(request: Request, pool: Json) -> None:
-    """Refuses the encryption to a subscription that has not registered the feature for it."""
+    """Refuses encryption at host unless the subscription has registered its feature."""
     feature = nodes.ENCRYPTION_AT_HOST_NAMESPACE, nodes.ENCRYPTION_AT_HOST_FEATURE
     if pool.get("enableEncryptionAtHost") and not registrations.has_taken_over(request, *feature):
         raise errors.ArmError(errors.NO_ENCRYPTION_AT_HOST)
@@ -231,7 +231,7 @@ def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:
 def require_system_pool(
     cluster: Resource, before: Iterable[Resource], after: Iterable[Resource]
 ) -> None:
-    """Refuses a change that would leave the cluster without a System pool, if it needs one."""
+    """Refuses a change that leaves a cluster without a System pool, if it needs one."""
     if _is_hosted(cluster):
         return
     pools = {pool.id: pool for pool in before} | {pool.id: pool for pool in after}
@@ -240,7 +240,7 @@ def require_system_pool(
 
 
 def _is_hosted(cluster: Resource) -> bool:
-    """Returns whether AKS itself has the machines of the cluster's system."""
+    """Returns whether AKS hosts the cluster's system components."""
     return bool(at(cluster.properties, "hostedSystemProfile.enabled"))
 
 
@@ -252,16 +252,20 @@ def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
 
 
 def seen(pool: Resource) -> Json:
-    """Returns what answers have of a pool's properties."""
+    """Returns the properties of a pool that responses have."""
     properties = pool.properties
     if properties["mode"] == "Machines":
         properties = {name: properties[name] for name in OF_MACHINES}
     elif "virtualMachinesProfile" in properties:
         nodes = {"size": properties["vmSize"], "count": properties["count"]}
-        known = {name: properties[name] for name in properties.keys() - NOT_OF_VIRTUAL_MACHINES}
+        shown_properties = {
+            name: properties[name] for name in properties.keys() - NOT_OF_VIRTUAL_MACHINES
+        }
         scales_itself = at(properties, "virtualMachinesProfile.scale.autoscale")
         is_known_later = scales_itself and pool.state == "Creating"
-        properties = known | ({} if is_known_later else {"virtualMachineNodesStatus": [nodes]})
+        properties = shown_properties | (
+            {} if is_known_later else {"virtualMachineNodesStatus": [nodes]}
+        )
     return properties
 
 
@@ -274,16 +278,16 @@ def shown(pool: Resource) -> Json:
     }
 
 
-def require_power(cluster: Resource, wanted: str, action: str) -> None:
-    """Refuses what does not go with a cluster's power: a stopped one can be started or deleted."""
+def require_power(cluster: Resource, required: str, action: str) -> None:
+    """Refuses an action unless the cluster has the required power state."""
     power = cluster.properties["powerState"]["code"]
-    if power != wanted:
+    if power != required:
         words = {"state": cluster.state, "power": power, "action": action}
         raise errors.ArmError(errors.WRONG_POWER, **words)
 
 
 def cluster_of(request: Request) -> Resource:
-    """Returns the cluster in the path, of a pool as well."""
+    """Returns the cluster in the path of a cluster or a pool."""
     group = groups.existing(request)
     cluster = request.store.find(f"{request.subscription}{CLUSTER.format(**request.names)}")
     if cluster is None:
@@ -308,7 +312,7 @@ def _id(request: Request, cluster: Resource) -> str:
 
 
 def _is_system(pool: Resource) -> bool:
-    """Returns whether this is a System pool that stays."""
+    """Returns whether this is a System pool that is not being deleted."""
     return pool.properties["mode"] in SYSTEM_MODES and pool.state != "Deleting"
 
 

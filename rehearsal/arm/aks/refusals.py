@@ -1,4 +1,4 @@
-"""Refusals as data: what a rule looks at, the error that it gives, and where that is on record."""
+"""AKS's refusals as data: each rule has a check, its error, and its source."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from catalogue.shapes import at
 from rehearsal.arm import errors
 from rehearsal.arm.request import Json
 
-# What the message of a refusal names.
+# The values to fill into the message of a refusal.
 Words = Mapping[str, object]
 
 
@@ -19,9 +19,9 @@ class Case:
     """A PUT of a pool, by its properties, or of a cluster, by its whole body."""
 
     name: str
-    # As the request has it.
-    given: Json
-    # What is judged: the request, or what it becomes with what AKS keeps and fills in.
+    # The request as it was sent.
+    sent: Json
+    # What is judged: the request, or the resource with what AKS keeps and fills in.
     values: Json
     before: Json | None = None
     # The properties of a pool's cluster.
@@ -30,8 +30,8 @@ class Case:
     location: str
     api_version: str
     today: date
-    # What is there already: names in lower case, of the pools of a pool's cluster, or of the
-    # resource groups of a cluster's subscription.
+    # Existing names in lower case: of the pools of a pool's cluster, or of the resource groups of a
+    # cluster's subscription.
     others: Collection[str] = ()
     # The modes of a cluster's other pools.
     modes: Collection[str] = ()
@@ -48,11 +48,11 @@ class Case:
         return at(self.values, path)
 
     def changes(self, path: str) -> bool:
-        """Returns whether the value at a path is another one than before."""
+        """Returns whether the value at a path differs from the present one."""
         return self.before is None or at(self.before, path) != self.at(path)
 
 
-# Returns what the message names, or None: the rule is kept.
+# Returns the values for the message, or None if the rule is kept.
 Check = Callable[[Case], Words | None]
 
 
@@ -61,14 +61,14 @@ class Rule:
     """One refusal of AKS."""
 
     name: str
-    # What AKS does, for people.
-    says: str
-    # Where that is on record. Where the code or the words are not, it says so.
+    # The rule for people, in docs/aks-as-recorded.md.
+    summary: str
+    # Where AKS's refusal is recorded or documented, and which parts of it are not.
     source: str
     refuses: Check
     error: errors.Refusal
     target: str | None = None
-    # What is there already stays as it is.
+    # It is not applied to existing resources.
     only_new: bool = False
     since: date | None = None
 
@@ -87,7 +87,7 @@ def judge(rules: Iterable[Rule], case: Case) -> None:
 
 
 def every(values: object, path: str) -> Iterator[Any]:
-    """Yields the values at a dotted path, where `[]` stands for each item and `*` for each name."""
+    """Yields the values at a dotted path; `[]` stands for each item, `*` for each name."""
     if not path:
         yield values
         return
@@ -97,17 +97,17 @@ def every(values: object, path: str) -> Iterator[Any]:
             yield from every(member, rest)
         return
     member = values.get(name.removesuffix("[]")) if isinstance(values, dict) else None
-    for one in member or () if name.endswith("[]") else (member,):
-        yield from every(one, rest)
+    for item in member or () if name.endswith("[]") else (member,):
+        yield from every(item, rest)
 
 
 def bare(path: str) -> str:
-    """Returns a path without the signs for items and names."""
+    """Returns a path without `[]` and `*`."""
     return path.replace("[]", "").replace(".*", "")
 
 
 def when(is_wrong: Callable[[Case], object]) -> Check:
-    """Returns a check whose message names nothing."""
+    """Returns a check whose message has no values."""
     return lambda case: {} if is_wrong(case) else None
 
 
@@ -116,7 +116,7 @@ def missing(path: str) -> Check:
 
 
 def not_like(pattern: Pattern[str], path: str | None = None) -> Check:
-    """Returns a check of the name, or of the text at a path, against a regular expression."""
+    """Returns a check of the name, or of the value at a path, by a regular expression."""
 
     def refuses(case: Case) -> Words | None:
         text = case.at(path) if path else case.name
@@ -141,12 +141,12 @@ def outside(path: str, lowest: float, highest: float, *, unless: object = None) 
 
 
 def none_of(path: str, choices: Iterable[str]) -> Check:
-    """Returns a check of an enumeration. An empty text counts as none: `az` sends it."""
+    """Returns a check of an enumeration. An empty text counts as absent: `az` sends it."""
     known = {choice.lower() for choice in choices}
 
     def refuses(case: Case) -> Words | None:
-        found = (value for value in every(case.values, path) if value not in (None, ""))
-        return next(({"value": value} for value in found if str(value).lower() not in known), None)
+        values = (value for value in every(case.values, path) if value not in (None, ""))
+        return next(({"value": value} for value in values if str(value).lower() not in known), None)
 
     return refuses
 
@@ -160,9 +160,9 @@ def enumeration(
     code: str = "",
     name: str = "",
 ) -> Rule:
-    """Returns the rule for a property that has one of a few values, in any case.
+    """Returns the rule for an enumeration, whose values may be in any case.
 
-    The words are those that AKS has for `localDNSProfile.mode`.
+    The message is the one of AKS for `localDNSProfile.mode`.
     """
     values = tuple(choices)
     *most, last = values
@@ -175,7 +175,7 @@ def enumeration(
     )
     return Rule(
         name=name or f"{prefix or 'cluster'}-{bare(shown)}".replace(".", "-"),
-        says=f"`{shown}` is one of {', '.join(values)}, in any case.",
+        summary=f"`{shown}` is one of {', '.join(values)}, in any case.",
         source=source,
         refuses=none_of(path, values),
         error=replace(error, code=code) if code else error,
@@ -184,16 +184,16 @@ def enumeration(
 
 
 def of_stable_versions(rule: Rule) -> Rule:
-    """Returns a rule that judges no preview: it may have more than is known."""
+    """Returns a rule for stable API versions only: previews may have more values."""
     return replace(
         rule,
-        says=f"{rule.says} Preview versions may have more.",
+        summary=f"{rule.summary} Preview versions may have more.",
         refuses=lambda case: None if case.is_preview else rule.refuses(case),
     )
 
 
 def invalid(parameter: str, reason: str = "") -> errors.Refusal:
-    """Returns the refusal of one parameter; without a reason it points to the naming rules."""
+    """Returns the refusal of a parameter; without a reason it refers to the naming rules."""
     more = f"Error details: {reason}" if reason else f"Please see {NAMING_RULES}"
     return errors.of_aks(
         f"400 InvalidParameter: The value of parameter {parameter} is invalid. {more}"
@@ -205,9 +205,9 @@ def required(parameter: str) -> errors.Refusal:
 
 
 NAMING_RULES = "https://aka.ms/aks-naming-rules for more details."
-# A list of AKS's own codes, each with the check that it is for.
+# AKS's list of error codes, each with the check that it belongs to.
 CODES = "AKS's list of error codes (Go package apierror, Microsoft, 2021)"
-UNSAID = "the words are not on record"
+UNRECORDED = "the words are not on record"
 SPEC = "azure-rest-api-specs, managedClusters 2026-08-01"
 SPEC_AND_WORDS = f"{SPEC}; the words as recorded for localDNSProfile.mode (7, 2025-10)"
 

@@ -1,4 +1,4 @@
-"""Sign-in with Entra: what a kubeconfig says of it, and what an API server asks about a token."""
+"""Sign-in with Microsoft Entra: the user of a kubeconfig, and reviews of tokens."""
 
 from typing import Any
 
@@ -12,18 +12,18 @@ from rehearsal.arm.request import Json
 from rehearsal.arm.state import Store
 from rehearsal.arm.tokens import SERVER_APPLICATION, Issuer
 
-# The application of AKS for which people sign in with a browser or a code, in every tenant.
+# The client application of AKS for interactive sign-in, the same in every tenant.
 CLIENT_APPLICATION = "80faf920-1908-4b52-b5ef-a8e7bedfc67a"
 ADMINISTRATORS = "system:masters"
 
 
 def address(uid: str) -> str:
-    """Where the API server of a cluster asks whose token it has been shown."""
+    """Returns the path to which a cluster's API server posts token reviews."""
     return f"/rehearsal/clusters/{uid}/tokenreviews"
 
 
 def login(entra: Json) -> Json:
-    """What a user has in a kubeconfig, in the place of a certificate."""
+    """Returns the user section of a kubeconfig that signs in with kubelogin."""
     arguments = {
         "environment": "AzurePublicCloud",
         "server-id": SERVER_APPLICATION,
@@ -45,7 +45,7 @@ def login(entra: Json) -> Json:
 
 
 class Reviewer:
-    """Answers the API servers."""
+    """Reviews tokens for the API servers."""
 
     def __init__(self, store: Store, issuer: Issuer, principal: Principal) -> None:
         self._store = store
@@ -53,15 +53,19 @@ class Reviewer:
         self._principal = principal
 
     async def answer(self, request: web.Request) -> web.Response:
-        """Answers a TokenReview of a cluster's API server."""
-        asked = mapping(bodies.parsed(await request.read()))
-        token = mapping(asked.get("spec")).get("token")
+        """Responds to a TokenReview of a cluster's API server."""
+        review_request = mapping(bodies.parsed(await request.read()))
+        token = mapping(review_request.get("spec")).get("token")
         status = self._status(request.match_info["uid"], str(token))
-        review = {"apiVersion": asked.get("apiVersion"), "kind": "TokenReview", "status": status}
+        review = {
+            "apiVersion": review_request.get("apiVersion"),
+            "kind": "TokenReview",
+            "status": status,
+        }
         return web.json_response(review)
 
     def _status(self, uid: str, token: str) -> Json:
-        # As it is now: a change of the cluster counts from the next question on.
+        # Read at each review, so that a change of the cluster applies at once.
         entra = self._entra(uid)
         if entra is None:
             return {"authenticated": False}
@@ -69,8 +73,8 @@ class Reviewer:
             self._issuer.check(f"Bearer {token}", SERVER_APPLICATION)
         except errors.ArmError:
             return {"authenticated": False}
-        # Nobody knows who is in a group, or which roles Azure has assigned: it is an administrator
-        # wherever there can be any.
+        # Group members and role assignments are unknown here: the principal is an administrator
+        # wherever there can be one.
         is_administrator = entra.get("adminGroupObjectIDs") or entra.get("enableAzureRBAC")
         groups = [ADMINISTRATORS] if is_administrator else []
         user: dict[str, Any] = {"username": self._principal.object_id, "groups": groups}

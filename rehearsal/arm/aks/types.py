@@ -1,4 +1,4 @@
-"""What bodies of requests to AKS hold, by the types of its API."""
+"""Reads request bodies by the types of AKS's API."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -10,31 +10,31 @@ from rehearsal.arm.aks import fields
 from rehearsal.arm.bodies import Misfit
 from rehearsal.arm.request import Json
 
-# How Go, in which AKS is written, calls the kinds of the API, and what stands in their place.
+# The names that Go, in which AKS is written, has for the types of the API and of JSON values.
 _KINDS = {"string": "string", "boolean": "bool", "integer": "int32", "number": "float32"}
 _CONTAINERS = {"list": "[]", "map": "map[string]"}
 _VALUES = {str: "string", bool: "bool", list: "array", dict: "object"}
 
 
-# What AKS's answers have, and the types of its API have not: clients send it back.
+# Properties in AKS's responses that its API types lack: clients send them back.
 _IN_ANSWERS = {"ManagedClusterAADProfile": {"adminUsers": "list of string"}}
-# Lists of which preview versions take one item as it is.
+# Lists for which preview versions accept a single item.
 _ONE_OF = {"list of AutoScaleProfile": "AutoScaleProfile"}
 
 
 def read(kind: str, body: Json, api_version: str) -> Json:
-    """Returns a body as the type has it, without nulls; refuses one that the type does not have."""
+    """Returns a body read by its type, without nulls; refuses a body that does not match it."""
 
     def unknown(name: str) -> bool:
         if fields.is_strict(api_version):
             raise errors.ArmError(errors.UNKNOWN_FIELD, field=name)
         return True
 
-    def misfit(found: Misfit) -> Any:
-        one = _ONE_OF.get(found.kind)
-        if one and isinstance(found.value, dict) and api_version.endswith("-preview"):
-            return reader.read(one, found.value, found.path, found.owner)
-        return _refuse(found)
+    def misfit(misfit: Misfit) -> Any:
+        one = _ONE_OF.get(misfit.kind)
+        if one and isinstance(misfit.value, dict) and api_version.endswith("-preview"):
+            return reader.read(one, misfit.value, misfit.path, misfit.owner)
+        return _refuse(misfit)
 
     reader = bodies.Reader(_types(), misfit, unknown)
     read: Json = reader.read(kind, body)
@@ -42,10 +42,10 @@ def read(kind: str, body: Json, api_version: str) -> Json:
 
 
 def known(kind: str, body: Json) -> Json:
-    """Returns what the type has of a body, without what only newer previews know."""
-    reader = bodies.Reader(_types(), lambda found: found.value, lambda _: False)
-    found: Json = reader.read(kind, body)
-    return found
+    """Returns the part of a body that the type has, without fields of newer previews."""
+    reader = bodies.Reader(_types(), lambda misfit: misfit.value, lambda _: False)
+    misfit: Json = reader.read(kind, body)
+    return misfit
 
 
 @cache
@@ -54,7 +54,7 @@ def _types() -> Mapping[str, Mapping[str, str]]:
 
 
 def _refuse(misfit: Misfit) -> str:
-    # Resource Manager reads what stands beside the properties, and AKS the properties.
+    # AKS reads `properties`; Resource Manager reads the rest.
     if misfit.path[0] != "properties":
         return bodies.of_resource_manager(misfit)
     path = ".".join(name for name in misfit.path if isinstance(name, str))

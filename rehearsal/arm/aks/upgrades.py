@@ -1,4 +1,4 @@
-"""To which versions a cluster and its pools can go."""
+"""The upgrade profiles: the versions to which a cluster and its pools can be upgraded."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ def of_cluster(request: Request) -> Answer:
     cluster = clusters.existing(request)
     release = cluster.properties["currentKubernetesVersion"]
     body = {
-        # As AKS writes them, in lower case, where those of pools have a capital.
+        # AKS writes lower case here, and a capital for pools.
         "id": f"{cluster.id}/upgradeprofiles/default",
         "name": "default",
         "type": f"{clusters.TYPE}/upgradeprofiles",
@@ -32,7 +32,7 @@ def of_pool(request: Request) -> Answer:
     cluster, pool = clusters.existing(request), pools.existing(request)
     release = pool.properties["currentOrchestratorVersion"]
     most = _numbers(cluster.properties["currentKubernetesVersion"])
-    # A pool goes no further than its control plane.
+    # A pool cannot be newer than its control plane.
     reachable = [
         other
         for other in _releases(request, cluster)
@@ -76,8 +76,10 @@ def _offered(request: Request, cluster: Resource) -> versions.Offered:
 
 def _releases(request: Request, cluster: Resource) -> list[str]:
     """Returns every release on offer, the newest first."""
-    found = [release for minor in _offered(request, cluster).values() for release in minor.patches]
-    return sorted(found, key=_numbers, reverse=True)
+    releases = [
+        release for minor in _offered(request, cluster).values() for release in minor.patches
+    ]
+    return sorted(releases, key=_numbers, reverse=True)
 
 
 def _named(releases: Iterable[str]) -> list[Json]:

@@ -1,4 +1,4 @@
-"""The list of Kubernetes versions on AKS, and the refusal of versions that are not in it."""
+"""The list of Kubernetes versions on AKS, and the checks of versions in requests."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,10 +20,10 @@ from rehearsal.arm.offers import Offers
 from rehearsal.arm.request import Answer, Json, Request, Route
 from rehearsal.control_planes.desired_state import Era
 
-# How many minor versions further a cluster can go at once, where there is long-term support alone.
+# How many minor versions a cluster on a long-term-support-only version can skip to at once.
 REACH_IN_LONG_TERM = 3
 
-# The article's era has today's versions as well, since today's programs ask for them.
+# The article's era has today's versions too, since today's programs ask for them.
 ARTICLE: Mapping[str, MinorVersion] = {
     **ON_AKS_THEN,
     **{minor: replace(version, plans=(OFFICIAL,)) for minor, version in ON_AKS.items()},
@@ -53,7 +53,7 @@ def admit(offers: Offers, location: str, cluster: str, version: str, plan: str) 
 
 
 def admit_change(offers: Offers, location: str, before: str, after: str) -> None:
-    """Refuses to go back, and to skip a minor version, from one release to another."""
+    """Refuses downgrades, and upgrades that skip a minor version."""
     known = offered(offers, location)
     if _numbers(after) < _numbers(before):
         refusal = errors.DOWNGRADE
@@ -67,7 +67,7 @@ def admit_change(offers: Offers, location: str, before: str, after: str) -> None
 
 
 def admit_pool(pool: str, cluster: str) -> None:
-    """Refuses a pool whose release is newer than its cluster's, or much older."""
+    """Refuses a pool whose release is newer than its cluster's or too old for it."""
     behind = _minor(cluster) - _minor(pool)
     if behind == 0 and is_newer_release(pool, cluster):
         raise errors.ArmError(errors.POOL_RELEASE_TOO_NEW, pool=pool, cluster=cluster)
@@ -114,7 +114,7 @@ def _shown(known: Offered, minor: str) -> Json:
 
 
 def upgrades(known: Offered, release: str) -> list[str]:
-    """Returns newer patches of the same minor version, and those of the next ones."""
+    """Returns the newer patch releases of the minor version, and those of the next ones."""
     minor = known.get(_line(release), MinorVersion(()))
     major, number = _numbers(release)[:2]
     lines = [f"{major}.{number + step + 1}" for step in range(_reach(known, release))]
@@ -123,7 +123,7 @@ def upgrades(known: Offered, release: str) -> list[str]:
 
 
 def _reach(known: Offered, release: str) -> int:
-    """Returns how many minor versions further a cluster can go at once."""
+    """Returns how many minor versions a cluster can be upgraded at once."""
     minor = known.get(_line(release))
     return REACH_IN_LONG_TERM if minor and minor.plans == (LONG_TERM,) else 1
 

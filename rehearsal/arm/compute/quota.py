@@ -1,4 +1,4 @@
-"""Whether quota allows what the pools of one request ask for."""
+"""Checks the pools of one request against quota."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from rehearsal.arm.state import Resource, Store
 
 
 class Account:
-    """What a location uses, and what the pools of one request ask for on top."""
+    """The cores in use in a location, and those that one request adds."""
 
     def __init__(self, store: Store, offers: Offers, location: str) -> None:
         self._offers = offers
@@ -21,11 +21,11 @@ class Account:
         self._requested: Counter[str] = Counter()
 
     def nodes(self, pool: Resource) -> int | None:
-        """Returns how many nodes a pool has; None if it does not exist yet."""
+        """Returns the node count of a pool; None if the pool does not exist yet."""
         return self._usage.nodes.get(pool.id.lower())
 
     def holds(self, size: Size) -> bool:
-        """Returns whether quota holds one more machine of a size."""
+        """Returns whether quota allows one more machine of a size."""
         return all(
             self._usage.cores[name] + size.vcpus <= self._offers.limit(name, self._location)
             for name in usages.quotas_of(size, is_spot=False)
@@ -34,8 +34,8 @@ class Account:
     def take(self, pool: Resource, nodes: int) -> Json | None:
         """Refuses more nodes than quota allows.
 
-        For spot machines AKS leaves that to Microsoft.Compute: the error that will end the
-        operation is returned instead.
+        For spot machines AKS leaves that to Microsoft.Compute: then it returns the error with
+        which the operation will fail.
         """
         size = known_sizes().get(str(pool.properties["vmSize"]).lower())
         if nodes <= 0 or size is None:
@@ -65,7 +65,7 @@ class Account:
 
 
 def surge(pool: Resource, version: str | None) -> int:
-    """Returns how many nodes an upgrade from a version adds while it runs."""
+    """Returns the number of surge nodes of an upgrade from a version."""
     has = pool.properties
     if version is None or version == has["currentOrchestratorVersion"]:
         return 0

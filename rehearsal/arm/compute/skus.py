@@ -1,4 +1,4 @@
-"""The list of SKUs of Microsoft.Compute: sizes by location, and some other things."""
+"""The list of SKUs of Microsoft.Compute: VM sizes by location, and some other SKUs."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from rehearsal.arm.offers import Offer, listed_gpus
 from rehearsal.arm.request import Answer, Json, Request, Route
 
 GENERATIONS = {"Gen1": "V1", "Gen2": "V2"}
-# The list has more than sizes; clients tell them apart by `resourceType`.
+# SKUs other than VM sizes; clients distinguish them by `resourceType`.
 OTHERS: tuple[Json, ...] = (
     {"resourceType": "availabilitySets", "name": "Classic"},
     {"resourceType": "availabilitySets", "name": "Aligned"},
@@ -21,22 +21,22 @@ OTHERS: tuple[Json, ...] = (
 
 
 def list_all(request: Request) -> Answer:
-    offers, found = request.offers, list[tuple[str, Offer | Json]]()
+    offers, items = request.offers, list[tuple[str, Offer | Json]]()
     for location in _locations(request):
-        found += [(location, other) for other in OTHERS]
-        found += [(location, offer) for offer in offers.in_location(location)]
-    return request.page(found, _shown)
+        items += [(location, other) for other in OTHERS]
+        items += [(location, offer) for offer in offers.in_location(location)]
+    return request.page(items, _shown)
 
 
 def _locations(request: Request) -> Iterable[str]:
-    wanted = filters.conditions(request, ("location",))
-    # For an unknown location the list is empty; that is no error.
-    asked = plain(wanted["location"]) if wanted else None
-    return [name for name in regions.regions() if asked in (None, name)]
+    conditions = filters.conditions(request, ("location",))
+    # An unknown location gives an empty list, not an error.
+    requested = plain(conditions["location"]) if conditions else None
+    return [name for name in regions.regions() if requested in (None, name)]
 
 
-def _shown(found: tuple[str, Offer | Json]) -> Json:
-    location, item = found
+def _shown(item_at: tuple[str, Offer | Json]) -> Json:
+    location, item = item_at
     return {
         "locations": [location],
         "locationInfo": [{"location": location, "zones": []}],
@@ -63,7 +63,7 @@ def _size(offer: Offer) -> Json:
         "restrictions": _restrictions(offer),
     }
     if size.quota_family:
-        # Without white space, which the same name may have in the list of usages.
+        # Without the white space that the name may have in the list of usages.
         sku["family"] = "".join(size.quota_family.split())
     return sku
 
@@ -76,7 +76,7 @@ def _capabilities(size: Size) -> dict[str, str]:
         "vCPUsAvailable": str(size.vcpus),
         "CpuArchitectureType": "Arm64" if is_arm else "x64",
         "PremiumIO": str(can_premium),
-        # There are no spot machines of burstable sizes.
+        # Burstable sizes have no spot machines.
         "LowPriorityCapable": str(not size.name.startswith("Standard_B")),
         "EncryptionAtHostSupported": str(can_premium),
         "AcceleratedNetworkingEnabled": str(size.vcpus > 1),

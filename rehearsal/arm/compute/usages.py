@@ -1,4 +1,4 @@
-"""How many cores of each family the agent pools of a location use, and how many they may."""
+"""Usage and quota of cores by family, from the agent pools of a location."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,14 +15,14 @@ NAMES = {
     "virtualMachines": "Virtual Machines",
     "virtualMachineScaleSets": "Virtual Machine Scale Sets",
 }
-# Families whose name for people is not Standard DSv3 Family vCPUs for `standardDSv3Family`.
+# Families with a display name other than the form `Standard DSv3 Family vCPUs`.
 FAMILY_NAMES = {
     "StandardNCADSA100v4Family": "Standard NCADS_A100_v4 Family vCPUs",
     "standard NDAMSv4_A100Family": "Standard NDAMSv4_A100Family vCPUs",
     "standardNDISv5MI300XFamily": "StandardNDI Sv 5MI300X Family vCPUs",
     "standardNCPromoFamily": "Standard NC Promo Family vCPUs",
 }
-# What uses machines, and the hidden number of nodes of a pool that got fewer than its `count`.
+# The type that uses machines, and the internal count of a pool that got fewer nodes than `count`.
 POOL_TYPE = "Microsoft.ContainerService/managedClusters/agentPools"
 ALLOCATED = "allocated"
 COUNTS = {"virtualMachines": 25_000, "virtualMachineScaleSets": 2_500}
@@ -38,7 +38,7 @@ STATEMENT = (
 
 @dataclass
 class Usage:
-    """What the pools of one location use: cores by quota, and nodes by pool."""
+    """The usage of one location: cores by quota, and nodes by pool."""
 
     cores: Counter[str] = field(default_factory=Counter)
     nodes: dict[str, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def in_use(store: Store, location: str) -> Usage:
 
 
 def quotas_of(size: Size | None, *, is_spot: bool) -> tuple[str, ...]:
-    """Returns the quotas that a size counts against. Spot machines have their own."""
+    """Returns the quotas that a size counts against; spot machines have one of their own."""
     if is_spot:
         return (SPOT_QUOTA,)
     return (size.quota_family, "cores") if size and size.quota_family else ("cores",)
@@ -81,7 +81,7 @@ def list_all(request: Request) -> Answer:
             "name": {"value": name, "localizedValue": names.get(name, vcpus)},
         }
 
-    # All in one page.
+    # The list has one page.
     return Answer(200, {"value": [shown(name) for name in (*NAMES, *families())]})
 
 

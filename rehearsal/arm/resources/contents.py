@@ -1,4 +1,4 @@
-"""The resources of a subscription and of a group, as Resource Manager knows them."""
+"""The lists of resources of a subscription and of a resource group."""
 
 from rehearsal.arm import filters
 from rehearsal.arm.request import Answer, Json, Request, Route
@@ -6,7 +6,7 @@ from rehearsal.arm.resources import groups
 from rehearsal.arm.state import Resource
 
 FILTERS = ("location", "name", "resourceGroup", "resourceType", "tagName", "tagValue")
-# What Resource Manager keeps of a resource's own body.
+# The parts of a resource's body that these lists have.
 KNOWN = ("sku", "kind", "identity", "tags")
 
 
@@ -18,13 +18,13 @@ def list_in_group(request: Request) -> Answer:
     return _listed(request, request.store.within(groups.existing(request).id))
 
 
-def _listed(request: Request, found: list[Resource]) -> Answer:
-    wanted = filters.conditions(request, FILTERS)
+def _listed(request: Request, resources: list[Resource]) -> Answer:
+    conditions = filters.conditions(request, FILTERS)
     expanded = (request.http.query.get("$expand") or "").split(",")
-    # Resources of their own: neither groups nor what lies inside another one.
-    items = [_shown(request, item, expanded) for item in found if _is_tracked(item)]
+    # Top-level resources only: no resource groups, no child resources.
+    items = [_shown(request, item, expanded) for item in resources if _is_tracked(item)]
     return Answer(
-        200, {"value": filters.top(request, (i for i in items if filters.meets(i, wanted)))}
+        200, {"value": filters.top(request, (i for i in items if filters.meets(i, conditions)))}
     )
 
 
@@ -33,7 +33,7 @@ def _is_tracked(resource: Resource) -> bool:
 
 
 def _shown(request: Request, resource: Resource, expanded: list[str]) -> Json:
-    # The group's id is written as Resource Manager writes it, whoever's the resource is.
+    # Here the group's id has Resource Manager's spelling, even for resources of AKS.
     group = request.store.find(resource.parent)
     _, _, inside = resource.id.partition("/providers/")
     item = {

@@ -10,7 +10,7 @@ from rehearsal.arm.resources import tags
 from rehearsal.arm.state import Resource
 
 TYPE = "Microsoft.Resources/resourceGroups"
-# As of azure-mgmt-resource 26.0; what else a body holds is not read.
+# As of azure-mgmt-resource 26.0; other fields of a body are ignored.
 TYPES = {
     "ResourceGroup": {
         "location": "string",
@@ -92,10 +92,10 @@ def delete(request: Request) -> Answer:
 
 
 def list_all(request: Request) -> Answer:
-    wanted = filters.conditions(request, FILTERS)
+    conditions = filters.conditions(request, FILTERS)
     groups = map(shown, request.store.of_type(TYPE))
-    found = (group for group in groups if filters.meets(group, wanted))
-    return Answer(200, {"value": filters.top(request, found)})
+    matching = (group for group in groups if filters.meets(group, conditions))
+    return Answer(200, {"value": filters.top(request, matching)})
 
 
 def shown(group: Resource) -> Json:
@@ -110,7 +110,7 @@ def shown(group: Resource) -> Json:
 
 
 def required_location(body: Json) -> str:
-    """Returns the location in a body; `East US` and `eastus` are the same."""
+    """Returns the normalized location in a body: `East US` becomes `eastus`."""
     location = body.get("location")
     if not isinstance(location, str) or not location:
         raise errors.ArmError(errors.NO_LOCATION)

@@ -1,7 +1,7 @@
-"""Preview features and resource providers: registering either takes a while.
+"""Registration of preview features and resource providers, which takes a while.
 
-Both keep the times of their last registration. A preview feature reaches a resource provider only
-if the provider is registered again (`asked`) after the feature has become Registered (`due`).
+Both keep the times of their last registration. A feature takes effect only if its resource provider
+is registered again (`asked`) after the feature has become Registered (`due`).
 """
 
 import re
@@ -22,8 +22,8 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute": ("EncryptionAtHost",),
     "Microsoft.ContainerService": ("GPUDedicatedVHDPreview", "ManagedGPUExperiencePreview"),
 }
-# As in a subscription that is in use, providers are registered from the start. Of their types only
-# those are named that the rehearsal has.
+# Providers are registered from the start, as in a subscription in use. Only the types that the
+# rehearsal has are listed.
 PROVIDERS: dict[str, tuple[str, ...]] = {
     "Microsoft.Compute": ("skus", "locations/usages"),
     "Microsoft.ContainerService": (
@@ -43,7 +43,7 @@ CAPABILITIES = {
     "managedClusters": "SystemAssignedResourceIdentity, SupportsTags, SupportsLocation",
     "resourceGroups": "SupportsTags, SupportsLocation",
 }
-# The application of AKS, which acts in the subscription.
+# The application id with which AKS acts in the subscription.
 AUTHORIZATIONS = {
     "Microsoft.ContainerService": [{"applicationId": "7319c514-987d-4e9b-ac3d-d38c4f427f4c"}]
 }
@@ -56,14 +56,14 @@ def list_features(request: Request) -> Answer:
 
 
 def feature(request: Request, *, registered: bool | None = None) -> Answer:
-    """Shows a feature; first registers or unregisters it, if the request is for that."""
+    """Shows a feature, after registering or unregistering it if requested."""
     namespace = _namespace(request, FEATURES)
     what = f"the feature {namespace}/{request.names['feature']}"
     name = _known(FEATURES[namespace], request.names["feature"], what)
     key = f"{namespace}/{name}"
     present = request.store.registration(key)
     is_registered = present is not None and present.registered
-    # A repeated request does not start it again.
+    # A repeated request does not restart the registration.
     if registered not in (None, is_registered):
         due = request.due(FEATURE_SECONDS)
         request.store.register(key, Registration(registered, request.now, due))
@@ -82,7 +82,7 @@ def _feature(request: Request, namespace: str, name: str) -> Json:
 
 
 def has_taken_over(request: Request, namespace: str, feature: str) -> bool:
-    """Returns whether the provider was registered again after the feature."""
+    """Returns whether the provider was registered again after the feature was registered."""
     key = f"{namespace}/{feature}"
     known, again = request.store.registration(key), request.store.registration(namespace)
     if known is None:
@@ -101,11 +101,11 @@ def list_providers(request: Request) -> Answer:
 
 
 def provider(request: Request, *, registered: bool | None = None) -> Answer:
-    """Shows a resource provider; first registers or unregisters it, if the request is for that."""
+    """Shows a resource provider, after registering or unregistering it if requested."""
     namespace = _namespace(request, PROVIDERS)
     if registered is not None:
         there = "Registered" if registered else "Unregistered"
-        # One that is there already says so at once; it takes over new features all the same.
+        # A registered provider stays Registered, but takes over new features.
         is_there = _state(request, namespace, "Registered") == there
         due = request.now if is_there else request.due(PROVIDER_SECONDS)
         request.store.register(namespace, Registration(registered, request.now, due))
@@ -113,12 +113,12 @@ def provider(request: Request, *, registered: bool | None = None) -> Answer:
 
 
 def refuse_unregistered(store: Store, path: str, now: float) -> None:
-    """Refuses a request to a provider that the subscription has not registered."""
-    found = OF_SOME_PROVIDER.search(path)
-    registration = store.registration(found[1]) if found else None
-    if found is None or registration is None or registration.registered:
+    """Refuses a request to a provider that is not registered in the subscription."""
+    matched = OF_SOME_PROVIDER.search(path)
+    registration = store.registration(matched[1]) if matched else None
+    if matched is None or registration is None or registration.registered:
         return
-    namespace = next(name for name in PROVIDERS if name.lower() == found[1].lower())
+    namespace = next(name for name in PROVIDERS if name.lower() == matched[1].lower())
     if namespace not in ALWAYS_THERE and now >= registration.due:
         raise errors.ArmError(errors.UNREGISTERED, namespace=namespace)
 
@@ -152,7 +152,7 @@ def _namespace(request: Request, known: Iterable[str]) -> str:
 
 
 def _known(names: Iterable[str], requested: str, what: str) -> str:
-    """Returns the name that is requested, in whichever case, as Azure spells it."""
+    """Returns a requested name in Azure's spelling; the request may use any case."""
     for name in names:
         if name.lower() == requested.lower():
             return name
@@ -167,9 +167,9 @@ def _state(request: Request, key: str, at_first: str) -> str:
     return f"{stem}ed" if request.now >= registration.due else f"{stem}ing"
 
 
-# A request to a provider, and not to Resource Manager about it.
+# A request to a provider; those about a provider are Resource Manager's.
 OF_SOME_PROVIDER = re.compile(r"/providers/([^/]+)/(?!(un)?register$)", re.IGNORECASE)
-# Resource Manager's own; they need no registration.
+# Resource Manager's own providers need no registration.
 ALWAYS_THERE = frozenset(["Microsoft.Features", "Microsoft.Resources"])
 OF_A_PROVIDER = "/providers/Microsoft.Features/providers/{namespace}/features"
 ROUTES = (

@@ -18,7 +18,9 @@ def list_tenants(request: Request) -> Answer:
 
 
 def list_locations(request: Request) -> Answer:
-    return Answer(200, {"value": [_location(request, one) for one in regions.regions().values()]})
+    return Answer(
+        200, {"value": [_location(request, region) for region in regions.regions().values()]}
+    )
 
 
 def _location(request: Request, region: regions.Region) -> Json:
@@ -48,6 +50,6 @@ def _subscription(request: Request) -> Json:
     }
 
 
-# Relative to the server, not to a subscription.
+# These paths are relative to the server, not to a subscription.
 ROUTES_ABOVE = (Route("GET", "/subscriptions", list_all), Route("GET", "/tenants", list_tenants))
 ROUTES = (Route("GET", "", get), Route("GET", "/locations", list_locations))

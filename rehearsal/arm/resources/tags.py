@@ -1,4 +1,4 @@
-"""What Resource Manager takes for the tags of a resource, and of a resource group."""
+"""Resource Manager's limits for the tags of resources and resource groups."""
 
 import re
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ def too_long(tags: Tags) -> list[str]:
 
 
 def admit(tags: Tags | None) -> None:
-    """Refuses tags that no resource may have."""
+    """Refuses tags that exceed the limits."""
     if len(tags or {}) > MOST:
         raise errors.ArmError(TOO_MANY)
     for find, refusal in ((with_bad_names, BAD_NAMES), (too_long, TOO_LONG)):

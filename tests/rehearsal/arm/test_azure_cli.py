@@ -122,7 +122,7 @@ REFUSED: dict[str, str] = {
     f"{ADD} -k 1.36.1": "NodePoolMcVersionIncompatible",
     f"{ADD} --aks-custom-headers UseGPUDedicatedVHD=true": "UseGPUDedicatedVHD",
     f"az aks nodepool scale {POOL} -c 0": "3) The node is a system pool.",
-    f"az aks nodepool delete {POOL}": "a cluster has at least one",
+    f"az aks nodepool delete {POOL}": "a cluster needs at least one",
     f"az aks update {NAMES} --disable-local-accounts": "Azure AD integration enabled cluster",
     "az aks create -g others -n d --no-ssh-key --service-cidr 10.0.0.0/8 "
     "--dns-service-ip 10.0.0.10": "must be smaller than /12",

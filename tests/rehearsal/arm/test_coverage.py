@@ -41,10 +41,10 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
 }
 # Refusals are rows already; each has its request there.
 RULES = (
-    *pool_refusals.ASKED,
-    *pool_refusals.MADE,
-    *cluster_refusals.ASKED,
-    *cluster_refusals.MADE,
+    *pool_refusals.ON_REQUEST,
+    *pool_refusals.ON_RESULT,
+    *cluster_refusals.ON_REQUEST,
+    *cluster_refusals.ON_RESULT,
 )
 OF_RULES = "tests/rehearsal/arm/aks/test_refusals.py::test_each_rule_has_a_request_that_shows_it"
 FIELDS = frozenset(["id", "aks", "source", "here", "reason", "consequence", "tests"])
@@ -90,7 +90,7 @@ def _of_rule(rule: Rule) -> dict[str, Any]:
     is_recorded = rule.source.startswith("test_")
     return {
         "id": rule.name,
-        "aks": rule.says,
+        "aks": rule.summary,
         "source": rule.source,
         "here": "as recorded" if is_recorded else "as documented",
         "tests": [OF_RULES],

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.autoscaler import IDLE_SECONDS, Autoscaler, PoolState, fits
-from rehearsal.control_planes.desired_state import Era, Limits, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, Limits
 
-CLUSTER = WantedCluster(
+CLUSTER = DesiredCluster(
     uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"
 )
 
 
-def pool(**wanted: Any) -> WantedPool:
+def pool(**wanted: Any) -> DesiredPool:
     given = {
         "id": "p",
         "name": "p",
@@ -26,7 +26,7 @@ def pool(**wanted: Any) -> WantedPool:
         "version": "2",
         "limits": Limits(least=0, most=3),
     }
-    return WantedPool(**{**given, **wanted})
+    return DesiredPool(**{**given, **wanted})
 
 
 def pod(cpu: str = "3", node: str | None = None, **spec: Any) -> dict[str, Any]:
@@ -39,13 +39,13 @@ def pod(cpu: str = "3", node: str | None = None, **spec: Any) -> dict[str, Any]:
     }
 
 
-def node(index: int = 0, *, ready: bool = True, of: WantedPool | None = None) -> dict[str, Any]:
-    made = nodes.made(CLUSTER, of or pool(), index, Era.TODAY, 1)
+def node(index: int = 0, *, ready: bool = True, of: DesiredPool | None = None) -> dict[str, Any]:
+    made = nodes.new_node(CLUSTER, of or pool(), index, Era.TODAY, 1)
     made["status"]["conditions"] = [{"type": "Ready", "status": str(ready)}]
     return made
 
 
-def count(wanted: WantedPool, present: list[Any], pods: list[Any]) -> int:
+def count(wanted: DesiredPool, present: list[Any], pods: list[Any]) -> int:
     return Autoscaler(1.0).count(PoolState(CLUSTER, wanted, present, pods))
 
 
@@ -132,7 +132,7 @@ def asking(resource: str = "nvidia.com/gpu", node: str | None = None) -> dict[st
     return wish
 
 
-def offering(of: WantedPool, **resources: str) -> dict[str, Any]:
+def offering(of: DesiredPool, **resources: str) -> dict[str, Any]:
     """A node on which a plugin is at work."""
     made = node(of=of)
     offers = {f"nvidia.com/{name}": count for name, count in resources.items()}

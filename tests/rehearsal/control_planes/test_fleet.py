@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kube.client import ApiError, NoAnswerError
 from rehearsal.control_planes import fleet
 from rehearsal.control_planes.control_plane import ControlPlaneError
-from rehearsal.control_planes.desired_state import Era, WantedCluster
+from rehearsal.control_planes.desired_state import DesiredCluster, Era
 from rehearsal.control_planes.fleet import ATTEMPTS, Fleet, Health, Settings
 
 ENDS = st.sampled_from(
@@ -34,11 +34,11 @@ class Wishes:
     """Wants one cluster, as it is set."""
 
     def __init__(self) -> None:
-        self.cluster = WantedCluster(
+        self.cluster = DesiredCluster(
             uid="one", name="c", group="g", location="l", subscription="s", node_group="n"
         )
 
-    def clusters(self) -> list[WantedCluster]:
+    def clusters(self) -> list[DesiredCluster]:
         return [self.cluster]
 
     def resize(self, _pool_id: str, _count: int) -> bool:
@@ -73,7 +73,7 @@ def test_whatever_a_cluster_ends_of_it_is_started_again(
     monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
     left, told = list(ends), []
 
-    async def live(self: Fleet, wanted: WantedCluster) -> None:
+    async def live(self: Fleet, wanted: DesiredCluster) -> None:
         told.append(self.failure(wanted.uid))
         if left:
             raise left.pop(0)
@@ -107,7 +107,7 @@ def test_a_cluster_whose_files_stay_is_told_of_once_and_not_begun_anew(
     begun, removals = [], []
     remove = shutil.rmtree
 
-    async def live(_: Fleet, wanted: WantedCluster) -> None:
+    async def live(_: Fleet, wanted: DesiredCluster) -> None:
         begun.append(wanted)
 
     def refuse(folder: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from catalogue.device_plugin import CONFLICT_CONDITION
 from catalogue.mig import Slices
 from rehearsal.control_planes import gpus
-from rehearsal.control_planes.desired_state import WantedPool
+from rehearsal.control_planes.desired_state import DesiredPool
 from rehearsal.control_planes.gpus import Hardware
 
 Json = dict[str, Any]
@@ -20,9 +20,9 @@ NOW = "2026-11-01T00:00:00Z"
 GPU, MIG, SHARED = "nvidia.com/gpu", "nvidia.com/mig-1g.10gb", "nvidia.com/gpu.shared"
 
 
-def pool(vm_size: str = T4, **more: Any) -> WantedPool:
+def pool(vm_size: str = T4, **more: Any) -> DesiredPool:
     given: Json = {"id": "p", "name": "p", "count": 1, "version": "1", "has_driver": True}
-    return WantedPool(vm_size=vm_size, **{**given, **more})
+    return DesiredPool(vm_size=vm_size, **{**given, **more})
 
 
 def node(capacity: Mapping[str, str] = {}, *, is_ready: bool = True) -> Json:

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.desired_state import WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool
 
-POOL = WantedPool(id="p", name="pool", vm_size="Standard_D4ds_v5", count=1, version="1.35.2")
+POOL = DesiredPool(id="p", name="pool", vm_size="Standard_D4ds_v5", count=1, version="1.35.2")
 # Kubernetes' rule.
 VALUE = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 # Azure's rule for resource groups, as long as AKS takes one for nodes.
@@ -20,7 +20,7 @@ GROUPS = st.text(string.ascii_letters + string.digits + "_-.()", max_size=78).ma
 
 
 def label(group: str) -> str:
-    cluster = WantedCluster(
+    cluster = DesiredCluster(
         uid="u", name="c", group="g", location="eastus", subscription="s", node_group=group
     )
     return nodes.labels(cluster, POOL, 0)["kubernetes.azure.com/cluster"]

@@ -5,21 +5,21 @@ from typing import Any
 import pytest
 
 from rehearsal.control_planes import nodes, pool_plan
-from rehearsal.control_planes.desired_state import Era, WantedCluster, WantedPool
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
 from rehearsal.control_planes.pool_plan import NewNode
 
-CLUSTER = WantedCluster(
+CLUSTER = DesiredCluster(
     uid="uid", name="c", group="g", location="eastus", subscription="s", node_group="MC_g_c_eastus"
 )
 
 
-def pool(**wanted: Any) -> WantedPool:
+def pool(**wanted: Any) -> DesiredPool:
     given = {"id": "p", "name": "p", "vm_size": "Standard_D2s_v3", "count": 2, "version": "2"}
-    return WantedPool(**{**given, **wanted})
+    return DesiredPool(**{**given, **wanted})
 
 
 def node(index: int, version: str = "2", *, ready: bool = True, **marks: bool) -> dict[str, Any]:
-    made = nodes.made(CLUSTER, pool(version=version), index, Era.TODAY, 1)
+    made = nodes.new_node(CLUSTER, pool(version=version), index, Era.TODAY, 1)
     made["status"]["conditions"] = [{"type": "Ready", "status": str(ready)}]
     annotations = {"surge": nodes.SURGE, "going": nodes.GOING}
     for mark in marks:
@@ -27,7 +27,7 @@ def node(index: int, version: str = "2", *, ready: bool = True, **marks: bool) -
     return made
 
 
-def step(wanted: WantedPool, *present: Any, idle: tuple[str, ...] = ()) -> pool_plan.Step:
+def step(wanted: DesiredPool, *present: Any, idle: tuple[str, ...] = ()) -> pool_plan.Step:
     return pool_plan.step(wanted, present, idle, Era.TODAY)
 
 
@@ -89,7 +89,7 @@ def test_a_spot_pool_has_no_surge() -> None:
 @pytest.mark.parametrize("era", list(Era))
 @pytest.mark.parametrize("index", [0, 9, 10, 35, 36, 1295, 1296])
 def test_a_name_says_its_number(era: Era, index: int) -> None:
-    made = nodes.made(CLUSTER, pool(), index, era, 1)
+    made = nodes.new_node(CLUSTER, pool(), index, era, 1)
     assert nodes.index_of(made, era) == index
 
 

@@ -123,7 +123,7 @@ def test_the_server_starts_and_everything_can_be_taken_away(
     assert azure.call("DELETE", f"/resourceGroups/poisoned{V}").status == 202
     azure.wait(f"/resourceGroups/poisoned{V}", lambda got: got.status == 404)
     lines = home.server_log.read_text()
-    assert "properties.gpuProfile.nvidia is no NvidiaGPUProfile" in lines
+    assert "properties.gpuProfile.nvidia is not of type NvidiaGPUProfile" in lines
     assert "Traceback" not in lines
 
 

@@ -31,7 +31,7 @@ V = "?api-version=2026-08-01"
 RULES = {
     rule.name: rule
     for module in (pool_refusals, cluster_refusals)
-    for rule in (*module.ASKED, *module.MADE)
+    for rule in (*module.ON_REQUEST, *module.ON_RESULT)
 }
 GROUP = "/resourceGroups/refusals"
 CLUSTERS = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters"
@@ -202,7 +202,7 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "pool-limits-in-order",
         {"enableAutoScaling": True, "minCount": 3, "maxCount": 2},
         "InvalidParameter",
-        "not above maxCount",
+        "greater than maxCount",
     ),
     (
         "pool-count-within-limits",
@@ -857,7 +857,7 @@ def test_a_cluster_has_a_hundred_pools_at_most() -> None:
     """`pool-most`: 137 were made, while the cluster itself said `maxAgentPools: 100`."""
     case = Case(
         name="more",
-        given={},
+        sent={},
         values={"mode": "User", "count": 0},
         cluster={},
         group="g",
@@ -866,9 +866,9 @@ def test_a_cluster_has_a_hundred_pools_at_most() -> None:
         today=date(2026, 11, 22),
         others=[f"p{number}" for number in range(99)],
     )
-    judge(pool_refusals.MADE, case)
+    judge(pool_refusals.ON_RESULT, case)
     with pytest.raises(errors.ArmError, match="MaxAgentPoolCountReached"):
-        judge(pool_refusals.MADE, replace(case, others=[*case.others, "last"]))
+        judge(pool_refusals.ON_RESULT, replace(case, others=[*case.others, "last"]))
 
 
 def test_the_issuer_is_not_turned_off(today: Azure) -> None:
@@ -898,7 +898,7 @@ def test_a_driver_may_be_skipped_later_where_the_old_tag_did_it() -> None:
 def pool_case(**values: Any) -> Case:
     return Case(
         name="gpu",
-        given=values,
+        sent=values,
         values={"mode": "User", "count": 0, **values},
         cluster={},
         group="g",
@@ -932,7 +932,7 @@ def test_whose_a_label_is(domain: str, before: str, name: str) -> None:
     expected = whole.endswith((".kubernetes.io", ".k8s.io")) and not is_open
     expected |= whole == ".kubernetes.azure.com"
     asked = pool_case(vmSize=CPU, nodeLabels={key: "x"})
-    assert is_refused(pool_refusals.ASKED, asked) is expected
+    assert is_refused(pool_refusals.ON_REQUEST, asked) is expected
     in_a_stack_file = mistakes(GPU_POOL, {"labels": {key: "x"}})
     assert bool(in_a_stack_file) is expected
 
@@ -964,7 +964,7 @@ def test_what_a_label_may_be(key: str, value: str) -> None:
     )
     is_good = is_name(name) and (value == "" or is_name(value))
     is_good &= not prefix or (has_domain and len(prefix) == 1 and len(prefix[0]) < 254)
-    assert is_refused(pool_refusals.ASKED, pool_case(nodeLabels={key: value})) is not is_good
+    assert is_refused(pool_refusals.ON_REQUEST, pool_case(nodeLabels={key: value})) is not is_good
     found = mistakes(GPU_POOL, {"labels": {key: value}})
     assert bool(found) is not is_good
     assert len(value) < 63 or value not in str(found)
@@ -975,7 +975,7 @@ def test_which_prices_spot_pools_have(number: int, decimals: int) -> None:
     price = number / 10**decimals
     wanted = pool_case(**SPOT, spotMaxPrice=price)
     told = mistakes(GPU_POOL, {"spot": True, "spotMaxPrice": price})
-    assert is_refused(pool_refusals.MADE, wanted) is bool(told)
+    assert is_refused(pool_refusals.ON_RESULT, wanted) is bool(told)
     shortest = len(f"{price:.7f}".rstrip("0").partition(".")[2])
     assert bool(told) is not (price == -1 or (price > 0 and shortest <= 5))
 
@@ -984,7 +984,9 @@ def test_which_prices_spot_pools_have(number: int, decimals: int) -> None:
 def test_a_surge_that_a_stack_file_has_is_one_that_aks_takes(surge_: str) -> None:
     told = mistakes(GPU_POOL, {"maxSurge": surge_})
     asked = pool_case(vmSize=CPU, **surge(maxSurge=surge_))
-    refused = is_refused(pool_refusals.ASKED, asked) or is_refused(pool_refusals.MADE, asked)
+    refused = is_refused(pool_refusals.ON_REQUEST, asked) or is_refused(
+        pool_refusals.ON_RESULT, asked
+    )
     assert bool(told) or not refused
 
 
@@ -1013,7 +1015,7 @@ def test_networks_of_stack_files_are_taken(
         "dnsServiceIP": address or "10.0.0.10",
     }
     values = {"properties": network(**profile), "sku": {}}
-    assert not is_refused(cluster_refusals.MADE, replace(pool_case(), values=values))
+    assert not is_refused(cluster_refusals.ON_RESULT, replace(pool_case(), values=values))
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
@@ -1022,7 +1024,7 @@ def test_each_enumeration_has_its_values_in_any_case(rule: str) -> None:
     only = re.search(r"Only (.*) are allowed", found.error.message)
     if only is None or rule in ("pool-mode", "pool-local-dns-mode"):
         return
-    path = re.search("`(.*)`", found.says)
+    path = re.search("`(.*)`", found.summary)
     assert path is not None
     prefix = "properties." if rule.startswith("cluster") else ""
     prefix = "" if path[1].startswith(("identity", "sku")) else prefix
@@ -1047,7 +1049,7 @@ def at_path(path: str, value: object) -> Sent:
 def test_each_rule_has_a_request_that_shows_it() -> None:
     shown = {row[0] for row in (*POOLS_REFUSED, *CLUSTERS_REFUSED)} | SHOWN_BY_A_TEST
     # Each of them has a request in test_enumerations.py.
-    shown |= {name for name, rule in RULES.items() if " is one of " in rule.says}
+    shown |= {name for name, rule in RULES.items() if " is one of " in rule.summary}
     known = {*RULES}
     assert known - shown == set()
     assert shown - known == set()
