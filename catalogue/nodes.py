@@ -125,14 +125,14 @@ def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | No
 
 
 def lost_nodes(name: str, sent: Mapping[str, Any], live: Mapping[str, Any]) -> str | None:
-    """Why a request may not take a pool from the autoscaler with another number of nodes."""
+    """Returns why a request must not turn off autoscaling and change the node count at once."""
     is_scaled = live.get("enableAutoScaling") and not sent.get("enableAutoScaling")
     nodes = live.get("count")
     if not is_scaled or not isinstance(nodes, int | float) or sent.get("count") in (None, nodes):
         return None
     nodes = int(nodes)
     return (
-        f"AKS has scaled pool {name!r} to {nodes} nodes, and this would make them "
-        f"{int(sent['count'])}: set its count to {nodes} in the update that takes minCount and "
-        "maxCount away, and change it afterwards (`pulumi up --refresh` finds the number in Azure)"
+        f"AKS has scaled pool {name!r} to {nodes} nodes, and this request has "
+        f"{int(sent['count'])}: set its count to {nodes} when you remove minCount and maxCount, "
+        "and change it afterwards"
     )

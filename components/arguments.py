@@ -1,4 +1,4 @@
-"""Judges the arguments of components, before anything is registered."""
+"""Validates the arguments of components before any resource is registered."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import fields
@@ -15,10 +15,10 @@ Choice = TypeVar("Choice")
 
 
 class ArgumentsError(pulumi.RunError, pulumi.InputPropertiesError):
-    """What is wrong with a component's arguments.
+    """The mistakes in a component's arguments.
 
-    As a RunError a Python program ends with the message alone, and without a traceback. As an
-    InputPropertiesError a program in another language gets each mistake with its property path.
+    As a RunError, it ends a Python program with its message and without a traceback. As an
+    InputPropertiesError, it gives programs in other languages each mistake with its property path.
     """
 
 
@@ -27,7 +27,7 @@ def check(
 ) -> None:
     """Raises ArgumentsError with all mistakes in a component's arguments.
 
-    `parts` has the rules for properties that are arguments themselves, where they are given.
+    `parts` has the rules of nested arguments, by property.
     """
     found = mistakes(rules, known(args))
     for name, rules_of_part in (parts or {}).items():
@@ -37,7 +37,7 @@ def check(
 
 
 def warn(component: pulumi.Resource, args: Any, doubts: Rules) -> None:
-    """Warns of what in a component's arguments is valid and worth a word."""
+    """Warns of arguments that are valid but doubtful."""
     for _, reason in mistakes(doubts, known(args)):
         pulumi.log.warn(reason, component)
 
@@ -54,7 +54,7 @@ def refuse(component: str, found: list[Mistake]) -> None:
 def chosen(
     component: str, path: str, table: Mapping[str, Choice], key: pulumi.Input[str]
 ) -> pulumi.Output[Choice]:
-    """Returns what a table has for a key that may come later, and is judged then."""
+    """Returns the table's value for a key, which can be an output."""
 
     async def choice(key: str) -> Choice:
         if key not in table:
@@ -67,7 +67,7 @@ def chosen(
 
 
 def true_or_nothing(switch: pulumi.Input[bool]) -> pulumi.Input[bool | None]:
-    """Returns a switch that is left out of requests where it is off, as by default."""
+    """Returns a boolean input that requests leave out if it is False, which is the default."""
     return pulumi.Output.from_input(switch).apply(lambda on: on or None)
 
 
@@ -85,13 +85,13 @@ def as_azure_spells_it(gpu_stack: pulumi.Input[str] | None) -> Any:
 
 
 def known(args: Any) -> dict[str, Any]:
-    """Returns the arguments by property, without those that hold an Output: these come later."""
+    """Returns the arguments by property, without those that contain outputs."""
     values = {camel_case(field.name): getattr(args, field.name) for field in fields(args)}
     return {name: value for name, value in values.items() if _is_known(value)}
 
 
 def camel_case(name: str) -> str:
-    """Returns a property's name in a schema: vmSize."""
+    """Returns the schema name of a property: `vmSize` for `vm_size`."""
     first, *rest = name.split("_")
     return first + "".join(map(str.title, rest))
 

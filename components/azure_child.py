@@ -1,4 +1,4 @@
-"""Makes the azure-native resources that components are made of."""
+"""Creates the azure-native child resources of components."""
 
 from importlib.metadata import version
 from typing import Any, TypeVar
@@ -13,19 +13,19 @@ _VERSION = pulumi.ResourceOptions(version=version("pulumi-azure-native"))
 def azure_child(
     kind: type[AzureResource], name: str, args: Any, opts: pulumi.ResourceOptions
 ) -> AzureResource:
-    """Returns a resource of azure-native, made without the aliases of azure-native's constructor.
+    """Returns an azure-native resource without the aliases that azure-native's constructor adds.
 
-    The constructor adds an alias for every API version that ever was, over a hundred for a node
-    pool: most of what a preview costs. They find resources in states that an older azure-native
-    wrote, and the resources of these components are in no such state.
+    The constructor adds an alias for each API version, over a hundred for a node pool, which takes
+    most of the time of a preview. The aliases only help with states of older azure-native versions,
+    which do not contain resources of these components.
     """
     resource = kind.__new__(kind)
     properties = object.__new__(type(args))
-    # An output is what has a property, even without a value.
+    # Every property of the class is an output, even without a value.
     outputs = [name for name, member in vars(kind).items() if isinstance(member, property)]
     inputs = {name: value for name, value in vars(args).items() if value is not None}
     vars(properties).update(dict.fromkeys(outputs) | inputs)
     token = vars(kind)["pulumi_type"]
-    own = pulumi.ResourceOptions.merge(_VERSION, opts)
-    pulumi.CustomResource.__init__(resource, token, name, properties, own)
+    options = pulumi.ResourceOptions.merge(_VERSION, opts)
+    pulumi.CustomResource.__init__(resource, token, name, properties, options)
     return resource

@@ -1,4 +1,4 @@
-"""Refuses, in previews too, what AKS would of the system pool in its cluster's own request."""
+"""Refuses changes of the first system pool that AKS would refuse, also in previews."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,14 +8,14 @@ import pulumi
 from catalogue import fixed, kept
 from catalogue.shapes import at
 from components.hooks import guard
-from components.live_pools import POOLS, Values, has, plain
-from components.taken_out import tell
+from components.live_pools import POOLS, Values, has, resolved
+from components.taken_out import warn_of_kept
 
 _KEPT = dict.fromkeys((*fixed.POOL, *kept.LASTING_POOL))
 
 
 class FirstPoolError(Exception):
-    """AKS would refuse what a request for the cluster says of its own pool."""
+    """AKS would refuse a change of the first system pool."""
 
 
 def first_pool_hooks(*, removed: bool) -> pulumi.ResourceHookBinding:
@@ -27,43 +27,43 @@ def first_pool_hooks(*, removed: bool) -> pulumi.ResourceHookBinding:
 
 def _require_pool(args: pulumi.ResourceHookArgs) -> None:
     raise FirstPoolError(
-        f"AKS makes no cluster without a pool, and {args.name!r} is a new one: set removed on the "
-        "system pool once others have taken its place (docs/system-pools.md)"
+        f"AKS cannot create the cluster {args.name!r} without a pool: do not set `removed` on the "
+        "system pool of a new cluster (docs/system-pools.md)"
     )
 
 
 async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
-    sent = await _pools(args.old_inputs)
-    # The answer has what AKS chose by itself, too.
-    there = sent | await _pools(args.old_outputs)
-    for name, pool in (await _pools(args.new_inputs)).items() if sent else ():
-        # A refresh sets other pools behind the cluster's own.
-        own = name if name in sent else next(iter(sent))
-        changed = _changed(there[own], pool) if own == name else {"name": own}
+    old_inputs = await _pools(args.old_inputs)
+    # The outputs also have the values that AKS chose.
+    old_pools = old_inputs | await _pools(args.old_outputs)
+    for name, pool in (await _pools(args.new_inputs)).items() if old_inputs else ():
+        # The first pool in the list: a refresh adds other pools behind it.
+        old_name = name if name in old_inputs else next(iter(old_inputs))
+        changed = _changed(old_pools[old_name], pool) if old_name == name else {"name": old_name}
         if changed:
             values = ", ".join(f"{path} ({value or 'not set'})" for path, value in changed.items())
             raise FirstPoolError(
-                f"the system pool {own!r} is part of its cluster, and AKS does not change its "
-                f"{values}: keep that, or add another system pool, which takes its place "
+                f"the system pool {old_name!r} is part of the cluster, and AKS does not change its "
+                f"{values}: keep the current value, or replace the pool by another system pool "
                 "(docs/system-pools.md)"
             )
-        gone = [path for path in _KEPT if at(sent[own], path) and not at(pool, path)]
-        tell(f"The system pool {own!r}", gone, kept.LASTING_POOL)
+        removed = [path for path in _KEPT if at(old_inputs[old_name], path) and not at(pool, path)]
+        warn_of_kept(f"system pool {old_name!r}", removed, kept.LASTING_POOL)
 
 
-def _changed(there: Values, wanted: Values) -> dict[str, Any]:
-    """What the pool has of that which cannot change, and is wanted otherwise."""
+def _changed(old_pool: Values, new_pool: Values) -> dict[str, Any]:
+    """Returns the old values of fixed properties that the new inputs change."""
     changed = {}
     for path in fixed.POOL:
-        value, old = at(wanted, path), at(there, path)
+        value, old = at(new_pool, path), at(old_pool, path)
         outer = path.partition(".")[0]
-        # AKS keeps what a request leaves out.
+        # AKS keeps a property that a request leaves out.
         if value is not None and not has({outer: old}, {outer: value}):
             changed[path] = old
     return changed
 
 
 async def _pools(properties: Mapping[str, Any] | None) -> dict[str, Values]:
-    """The pools by name, in their order; none while some of them is to come."""
-    found = await plain({POOLS: (properties or {}).get(POOLS)})
-    return {pool["name"]: pool for pool in found.get(POOLS) or ()}
+    """Returns the pools by name, in order; empty if a value is unknown."""
+    values = await resolved({POOLS: (properties or {}).get(POOLS)})
+    return {pool["name"]: pool for pool in values.get(POOLS) or ()}

@@ -1,4 +1,4 @@
-"""What is called right before a request for a resource, and may refuse it."""
+"""Hooks that Pulumi calls right before a request for a resource, and that can refuse it."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,13 +7,13 @@ from typing import Any
 
 import pulumi
 
-# A hook's name is one of the whole program, and two components may have resources of one name.
+# Numbers make the names of hooks unique in the program; names of resources are not.
 _NUMBERS = count(1)
 _GUARDS: list[pulumi.ResourceHook] = []
 
 
 def guard(callback: Callable[[Any], Any], *, in_previews: bool = False) -> pulumi.ResourceHook:
-    """Returns a hook that raises where a request must not be."""
+    """Returns a hook whose callback raises an error to refuse the request."""
     hook = pulumi.ResourceHook(
         f"aks-gpu:guard:{next(_NUMBERS)}",
         callback,
@@ -24,12 +24,12 @@ def guard(callback: Callable[[Any], Any], *, in_previews: bool = False) -> pulum
 
 
 async def registered() -> None:
-    """Waits until the engine knows the hooks that there are.
+    """Waits until all hooks are registered with the engine.
 
-    A program that fails before that does not come to say why: the SDK stops a server for hooks that
-    has not started yet, and gRPC crashes.
+    A program that fails earlier crashes in gRPC before it can report its error, because the SDK
+    stops the server for hooks before it has started.
     """
     loop = asyncio.get_running_loop()
-    # Tests have a loop each.
+    # Each test has its own event loop.
     waiting = [hook._registered for hook in _GUARDS if hook._registered.get_loop() is loop]
     await asyncio.gather(*waiting, return_exceptions=True)

@@ -1,8 +1,8 @@
-"""What Azure has now of a cluster's pools, for what an update sends of them.
+"""Keeps the live node counts of autoscaled pools in the updates that azure-native sends.
 
-AKS moves the number of nodes of an autoscaled pool by itself, and a PUT with another number moves
-it back. Pulumi's state is too old to know the number, so Azure is asked: when a resource is
-registered, and by hooks, right before a PUT.
+The cluster autoscaler changes the node count of a pool, and a PUT with another count changes it
+back. The count in Pulumi's state is out of date. So this module reads the live pools from Azure
+when a resource is registered, and again, in a hook, right before the PUT.
 """
 
 import asyncio
@@ -36,70 +36,72 @@ _GET_POOL = "azure-native:containerservice:getAgentPool"
 _NAMES = ("resourceGroupName", "resourceName", "agentPoolName")
 _LABELS_OF_AKS = "kubernetes.azure.com/"
 _UNSCALED: Values = MappingProxyType({"enableAutoScaling": False})
-# A pool that says nothing of this has it, whether AKS shows it or not.
-_UNSAID_AND_FIXED: Values = MappingProxyType({"scaleSetPriority": "Regular"})
+# The default of a fixed property, which AKS does not always return.
+_FIXED_DEFAULTS: Values = MappingProxyType({"scaleSetPriority": "Regular"})
 _MAPS = ("nodeLabels", "tags")
 _CAPITAL = re.compile("([A-Z])")
-# How azure-native tells of what is not there.
+# Part of azure-native's error for a resource that does not exist.
 _NOT_FOUND = "Status=404"
-# The SDK's own calls need threads of which each registration holds one until it has ended: with
-# many pools at once, none would be left for what they wait for.
+# Threads of our own: each registration holds a thread of the SDK's pool until it ends, so with many
+# node pools none would be left for these calls.
 _THREADS = ThreadPoolExecutor(thread_name_prefix="live-pools")
 
 
 class StaleError(Exception):
-    """An update would send what Azure does not have any more."""
+    """An update would send outdated values."""
 
 
-class _Emptied:
-    """The arguments of a resource that say nothing as nothing, which AKS would keep left out.
+class _ClearedArgs:
+    """Sets arguments that the program leaves out to empty values, because AKS keeps what a request
+    leaves out.
 
-    A state from before has nothing in their place, and is left so where Azure has nothing either.
+    States of earlier versions do not have these empty values. They stay so while Azure has no
+    values either.
     """
 
     def __init__(self, args: Any, empty: Values) -> None:
-        self.said = copy(args)
+        self.program_args = copy(args)
         self._empty = empty
-        for name, nothing in empty.items():
+        for name, empty_value in empty.items():
             attribute = _CAPITAL.sub(r"_\1", name).lower()
-            setattr(args, attribute, _or_else(vars(args).get(attribute), nothing))
+            setattr(args, attribute, _or_empty(vars(args).get(attribute), empty_value))
 
-    def unsaid(self, wanted: Values) -> dict[str, Any]:
-        """What is sent as nothing, by its names on the wire."""
-        return {name: nothing for name, nothing in self._empty.items() if not wanted.get(name)}
+    def cleared(self, inputs: Values) -> dict[str, Any]:
+        """Returns the empty values to send, by wire name."""
+        return {name: value for name, value in self._empty.items() if not inputs.get(name)}
 
-    def left(self, wanted: Values, live: Values) -> list[str]:
-        """The names of what neither the program nor Azure has: the state's word for it stays."""
+    def unset_everywhere(self, inputs: Values, live: Values) -> list[str]:
+        """Returns the properties that neither the program nor Azure has, to leave them alone."""
         refused = [path.split(".")[0] for path in kept.REFUSED_CLUSTER if at(live, path)]
         return [
             name
-            for name, nothing in self.unsaid(wanted).items()
-            if name not in refused and _is_same(name, live.get(name), nothing)
+            for name, empty_value in self.cleared(inputs).items()
+            if name not in refused and _is_same(name, live.get(name), empty_value)
         ]
 
-    def require(self, wanted: Values, sent: Values) -> None:
-        """Refuses what only the state has, and would come back with its word."""
-        for name, nothing in self.unsaid(wanted).items():
-            if not _is_same(name, sent.get(name), nothing):
+    def require_cleared(self, inputs: Values, sent: Values) -> None:
+        """Refuses to send a value that only the state has."""
+        for name, empty_value in self.cleared(inputs).items():
+            if not _is_same(name, sent.get(name), empty_value):
                 raise StaleError(
-                    f"{name} of the state would go with this, and neither Azure nor the program "
-                    "has it: run `pulumi up --refresh`"
+                    f"this update would send the old {name} from the state, which neither Azure "
+                    "nor the program has any more: run `pulumi up --refresh`"
                 )
 
 
 class LivePool:
-    """Sees to it that a pool of its own keeps the number of nodes that AKS has given it."""
+    """Keeps the live node count of a separate node pool."""
 
     def __init__(
-        self, owner: pulumi.Resource, args: aks.AgentPoolArgs, offered: Collection[str]
+        self, owner: pulumi.Resource, args: aks.AgentPoolArgs, clearable: Collection[str]
     ) -> None:
-        """`offered` is what the pool's owner can say of that which AKS would keep, left out."""
+        """`clearable` are the component's properties that an empty value clears in AKS."""
         self._owner, self._args = owner, args
-        empty = {name: kept.EMPTY_POOL[name] for name in offered}
-        self._emptied = _Emptied(args, empty)
+        empty = {name: kept.EMPTY_POOL[name] for name in clearable}
+        self._cleared_args = _ClearedArgs(args, empty)
 
     def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-        """Returns the options of the pool's resource, whose count waits for what Azure says."""
+        """Returns the options of the pool's resource, and makes its count wait for the live one."""
         ignored = [*(opts.ignore_changes or ())]
         self._replacing = opts.replace_on_changes or ()
         self._args.count = _after(self._live_count(ignored), self._args.count)
@@ -107,122 +109,127 @@ class LivePool:
         return _with(opts, ignored, hooks)
 
     async def _live_count(self, ignored: list[str]) -> Any:
-        """Sends the live count where there is something to change, and ignores it where not."""
-        wanted = await _known(self._emptied.said)
-        unsaid = self._emptied.unsaid(wanted)
-        live = await _look(self._owner, _GET_POOL, wanted)
+        """Returns the live count if the pool has changes; otherwise ignores the count."""
+        inputs = await _resolved_args(self._cleared_args.program_args)
+        cleared = self._cleared_args.cleared(inputs)
+        live = await _find(self._owner, _GET_POOL, inputs)
         if live is None:
-            _ignore_in_previews(ignored, wanted, unsaid)
+            _ignore_in_previews(ignored, inputs, cleared)
             return None
-        is_new = not live or is_replaced(live, wanted, self._replacing)
+        is_new = not live or is_replaced(live, inputs, self._replacing)
         if not is_new:
-            ignored += self._emptied.left(wanted, live)
-        # ARM's own type stands in the place of the pool's.
-        is_as_wanted = not is_new and has(live, {**unsaid, **wanted}, but={*_NAMES, "type"})
-        if is_as_wanted or "count" not in ignored:
+            ignored += self._cleared_args.unset_everywhere(inputs, live)
+        # In the reply, `type` is the ARM resource type.
+        is_unchanged = not is_new and has(live, {**cleared, **inputs}, but={*_NAMES, "type"})
+        if is_unchanged or "count" not in ignored:
             return None
         ignored.remove("count")
-        return None if is_new else _count(wanted, live)
+        return None if is_new else _count(inputs, live)
 
     async def _require_live_count(self, args: pulumi.ResourceHookArgs) -> None:
-        inputs = await plain(args.new_inputs)
-        self._emptied.require(await _known(self._emptied.said), inputs)
-        live = await _ask(self._owner, _GET_POOL, inputs)
-        _require_count(inputs["agentPoolName"], inputs, live)
+        sent = await resolved(args.new_inputs)
+        inputs = await _resolved_args(self._cleared_args.program_args)
+        self._cleared_args.require_cleared(inputs, sent)
+        live = await _invoke(self._owner, _GET_POOL, sent)
+        _require_count(sent["agentPoolName"], sent, live)
 
 
 class LiveCluster:
-    """Sees to it that a cluster's PUT has the program's own pool in it, as it is, and no other.
+    """Keeps only the program's first system pool, with its live count, in the cluster's PUT.
 
-    azure-native takes pools of their own for the cluster's after a refresh, and AKS refuses a list
-    in which some pools name their version and some do not.
+    After a refresh, azure-native adds separate node pools to the inputs of the cluster. AKS refuses
+    a list in which some pools have a version and some do not.
     """
 
     def __init__(self, owner: pulumi.Resource, args: aks.ManagedClusterArgs) -> None:
         self._owner, self._args = owner, args
-        self._emptied = _Emptied(args, kept.EMPTY_CLUSTER)
+        self._cleared_args = _ClearedArgs(args, kept.EMPTY_CLUSTER)
 
     def options(self, opts: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
-        """Returns the options of the cluster's resource, whose list waits for what Azure says."""
+        """Returns the options of the cluster's resource, and makes its pools wait for live ones."""
         ignored = [*(opts.ignore_changes or ())]
         self._replacing = opts.replace_on_changes or ()
         profiles = self._args.agent_pool_profiles
         if profiles is not None:
             self._args.agent_pool_profiles = _after(self._live_pools(ignored), profiles)
         else:
-            # Something has to wait for what is ignored.
+            # Some input has to wait until the list of ignored properties is complete.
             self._args.location = _after(self._live_pools(ignored), self._args.location)
         hooks = pulumi.ResourceHookBinding(before_update=[guard(self._require_live_pools)])
         return _with(opts, ignored, hooks)
 
     async def _live_pools(self, ignored: list[str]) -> Any:
-        """Ignores the list where there is nothing to change; else sends it with the live count."""
-        wanted = await _known(self._emptied.said)
-        unsaid = self._emptied.unsaid(wanted)
-        live = await _look(self._owner, _GET_CLUSTER, wanted)
+        """Ignores the pools if nothing has changed; otherwise returns them with live counts."""
+        inputs = await _resolved_args(self._cleared_args.program_args)
+        cleared = self._cleared_args.cleared(inputs)
+        live = await _find(self._owner, _GET_CLUSTER, inputs)
         if live is None:
-            _ignore_in_previews(ignored, wanted, unsaid)
+            _ignore_in_previews(ignored, inputs, cleared)
             return None
-        if not live or is_replaced(live, wanted, self._replacing):
-            _forget(ignored, FIRST_COUNT)
+        if not live or is_replaced(live, inputs, self._replacing):
+            _remove(ignored, FIRST_COUNT)
             return None
-        ignored += self._emptied.left(wanted, live)
-        own, pools = wanted.get(POOLS, []), _by_name(live)
-        if any(pool["name"] not in pools for pool in own):
+        ignored += self._cleared_args.unset_everywhere(inputs, live)
+        inline_pools, live_pools = inputs.get(POOLS, []), _by_name(live)
+        if any(pool["name"] not in live_pools for pool in inline_pools):
             return None
-        all_wanted = {**unsaid, **wanted}
-        is_as_wanted = has(live, all_wanted, but={*_NAMES, *ignored, POOLS})
-        if is_as_wanted and all(has(pools[pool["name"]], {**_UNSCALED, **pool}) for pool in own):
-            if own and _is_same("tags", live.get("tags"), all_wanted["tags"]):
-                _forget(ignored, FIRST_COUNT)
+        all_inputs = {**cleared, **inputs}
+        is_unchanged = has(live, all_inputs, but={*_NAMES, *ignored, POOLS}) and all(
+            has(live_pools[pool["name"]], {**_UNSCALED, **pool}) for pool in inline_pools
+        )
+        if is_unchanged:
+            if inline_pools and _is_same("tags", live.get("tags"), all_inputs["tags"]):
+                _remove(ignored, FIRST_COUNT)
                 ignored.append(POOLS)
-            # Else the tags of others, or one that was taken out: the program's pool goes, if
-            # anything does, and what the state has is its count.
+            # Else Azure has more tags: of other tools, or one that the program has removed. An
+            # update then sends the program's pool with the count in the state.
             return None
-        _forget(ignored, FIRST_COUNT)
-        return [_sent(pool, pools[pool["name"]]) for pool in own] or None
+        _remove(ignored, FIRST_COUNT)
+        return [_with_live_count(pool, live_pools[pool["name"]]) for pool in inline_pools] or None
 
     async def _require_live_pools(self, args: pulumi.ResourceHookArgs) -> None:
-        inputs = await plain(args.new_inputs)
-        live = _by_name(await _ask(self._owner, _GET_CLUSTER, inputs))
-        sent = inputs.get(POOLS, [])
-        for pool in sent:
-            if pool["name"] not in live:
-                gone = f"pool {pool['name']!r} is not in Azure"
-                raise StaleError(f"{gone}: run `pulumi up --refresh`")
-            _require_count(pool["name"], pool, live[pool["name"]])
-        wanted = await _known(self._emptied.said)
-        self._emptied.require(wanted, inputs)
-        if [pool["name"] for pool in sent] != [pool["name"] for pool in wanted.get(POOLS, [])]:
+        sent = await resolved(args.new_inputs)
+        live_pools = _by_name(await _invoke(self._owner, _GET_CLUSTER, sent))
+        sent_pools = sent.get(POOLS, [])
+        for pool in sent_pools:
+            if pool["name"] not in live_pools:
+                raise StaleError(
+                    f"pool {pool['name']!r} does not exist in Azure: run `pulumi up --refresh`"
+                )
+            _require_count(pool["name"], pool, live_pools[pool["name"]])
+        inputs = await _resolved_args(self._cleared_args.program_args)
+        self._cleared_args.require_cleared(inputs, sent)
+        expected = [pool["name"] for pool in inputs.get(POOLS, [])]
+        if [pool["name"] for pool in sent_pools] != expected:
             raise StaleError(
-                "the list of pools that a refresh has left in the state would go with this: run "
-                "`pulumi up --refresh`; where that stops as well, add a tag to the cluster in the "
-                "same update, which sends a new list"
+                "this update would send the pools that a refresh wrote to the state: run `pulumi "
+                "up --refresh`. If that fails too, add a tag to the cluster in the same update, "
+                "which makes Pulumi send the pools of the program"
             )
 
 
-def _or_else(said: Any, nothing: Any) -> Any:
-    return (
-        said.apply(lambda it: it or nothing) if isinstance(said, pulumi.Output) else said or nothing
-    )
+def _or_empty(value: Any, empty: Any) -> Any:
+    if isinstance(value, pulumi.Output):
+        return value.apply(lambda resolved_value: resolved_value or empty)
+    return value or empty
 
 
-def _ignore_in_previews(ignored: list[str], wanted: Values, unsaid: Values) -> None:
-    """Has a preview that nobody answers show nothing where the program says nothing.
+def _ignore_in_previews(ignored: list[str], inputs: Values, cleared: Values) -> None:
+    """Hides cleared properties from a preview that cannot reach Azure.
 
-    An update sends it: what Azure has is asked once more before that.
+    An update sends them, after it has read the live values.
     """
-    if wanted and pulumi.runtime.is_dry_run():
-        ignored += unsaid
+    if inputs and pulumi.runtime.is_dry_run():
+        ignored += cleared
 
 
-def _forget(ignored: list[str], path: str) -> None:
+def _remove(ignored: list[str], path: str) -> None:
     ignored[:] = [other for other in ignored if other != path]
 
 
-def _after(decided: Awaitable[Any], said: Any) -> Any:
-    """What is decided to be sent, or else what the program says."""
-    return pulumi.Output.all(pulumi.Output.from_input(decided), said).apply(
+def _after(live_value: Awaitable[Any], program_value: Any) -> Any:
+    """Returns the live value, or the program's if there is none."""
+    return pulumi.Output.all(pulumi.Output.from_input(live_value), program_value).apply(
         lambda both: both[1] if both[0] is None else both[0]
     )
 
@@ -230,31 +237,31 @@ def _after(decided: Awaitable[Any], said: Any) -> Any:
 def _with(
     opts: pulumi.ResourceOptions, ignored: list[str], hooks: pulumi.ResourceHookBinding
 ) -> pulumi.ResourceOptions:
-    """The options with this very list: it is read once the inputs are known."""
+    """Returns the options with this same list object, which Pulumi reads once inputs are known."""
     changed = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
     changed.ignore_changes = ignored
     return changed
 
 
-def _sent(pool: Values, live: Values) -> dict[str, Any]:
-    """The cluster's own pool in its list, with the live count; left out, AKS would scale it on."""
+def _with_live_count(pool: Values, live: Values) -> dict[str, Any]:
+    """Returns an inline pool with its live count. Turns off autoscaling, which AKS would keep."""
     turned_off = _UNSCALED if live.get("enableAutoScaling") else {}
     return {**turned_off, **pool, "count": _count(pool, live)}
 
 
-def _count(wanted: Values, live: Values) -> Any:
-    """The live count; of a pool that AKS does not scale yet, within the limits it is to have."""
-    if not wanted.get("enableAutoScaling"):
-        return wanted["count"]
+def _count(inputs: Values, live: Values) -> Any:
+    """Returns the live count, within the new limits if autoscaling is being turned on."""
+    if not inputs.get("enableAutoScaling"):
+        return inputs["count"]
     if live.get("enableAutoScaling"):
         return live["count"]
-    return min(max(live["count"], wanted["minCount"]), wanted["maxCount"])
+    return min(max(live["count"], inputs["minCount"]), inputs["maxCount"])
 
 
-def is_replaced(live: Values, wanted: Values, replacing: Collection[str]) -> bool:
-    """Whether a new resource takes the place of this one: its pools begin at their own counts."""
-    live, wanted = {**_UNSAID_AND_FIXED, **live}, {**_UNSAID_AND_FIXED, **wanted}
-    return any(not _is_same(path, at(live, path), at(wanted, path)) for path in replacing)
+def is_replaced(live: Values, inputs: Values, replacing: Collection[str]) -> bool:
+    """Whether the inputs replace the live resource; then pools start with the program's counts."""
+    live, inputs = {**_FIXED_DEFAULTS, **live}, {**_FIXED_DEFAULTS, **inputs}
+    return any(not _is_same(path, at(live, path), at(inputs, path)) for path in replacing)
 
 
 def _require_count(name: str, sent: Values, live: Values) -> None:
@@ -263,53 +270,53 @@ def _require_count(name: str, sent: Values, live: Values) -> None:
     if not live.get("enableAutoScaling") or sent["count"] == live["count"]:
         return
     raise StaleError(
-        f"AKS has scaled pool {name!r} to {int(live['count'])} nodes, and this would make them "
-        f"{int(sent['count'])}: run `pulumi up --refresh`. Where that stops with another number, "
-        "AKS is at it: run it again. Where it stops with the same, add a tag to the resource in "
-        "the same update, which goes with the number that Azure has then"
+        f"AKS has scaled pool {name!r} to {int(live['count'])} nodes, and this update would change "
+        f"that to {int(sent['count'])}: run `pulumi up --refresh`. If it fails with another "
+        "number, AKS is still scaling: run it again. If it fails with the same number, add a tag "
+        "to the resource in the same update, which makes Pulumi send the live number"
     )
 
 
-def has(actual: Values, wanted: Values, but: frozenset[str] | set[str] = frozenset()) -> bool:
-    """Whether Azure has all that is wanted, but for the count of a pool if AKS scales it.
+def has(actual: Values, inputs: Values, but: frozenset[str] | set[str] = frozenset()) -> bool:
+    """Whether Azure has all inputs. The count of an autoscaled pool can differ.
 
-    Of tags it may have more: nobody can tell those of others from one that was just taken out.
+    Azure can have additional tags: whether another tool set a tag or the program has just removed
+    it is not known.
     """
-    is_scaled = wanted.get("enableAutoScaling") and actual.get("enableAutoScaling")
-    apart = {*but, "count"} if is_scaled else but
+    is_scaled = inputs.get("enableAutoScaling") and actual.get("enableAutoScaling")
+    excluded = {*but, "count"} if is_scaled else but
     return all(
         (_has_tags if name == "tags" else partial(_is_same, name))(actual.get(name), value)
-        for name, value in wanted.items()
-        if name not in apart
+        for name, value in inputs.items()
+        if name not in excluded
     )
 
 
-def _has_tags(actual: Values | None, wanted: Values | None) -> bool:
-    """Whether the tags are there; those that Azure Policy adds, or people, are nobody's change."""
-    return all((actual or {}).get(key) == value for key, value in (wanted or {}).items())
+def _has_tags(actual: Values | None, expected: Values | None) -> bool:
+    return all((actual or {}).get(key) == value for key, value in (expected or {}).items())
 
 
-def _is_same(name: str, actual: Any, wanted: Any) -> bool:
-    match actual, wanted:
+def _is_same(name: str, actual: Any, expected: Any) -> bool:
+    match actual, expected:
         case Mapping(), Mapping() if name in _MAPS:
-            actual, wanted = _of_users(actual), _of_users(wanted)
+            actual, expected = _without_aks_labels(actual), _without_aks_labels(expected)
         case Mapping() | None, Mapping() if name not in _MAPS:
             actual = actual or {}
-            return all(_is_same(key, actual.get(key), value) for key, value in wanted.items())
+            return all(_is_same(key, actual.get(key), value) for key, value in expected.items())
         case list(), list():
-            actual, wanted = sorted(map(str, actual)), sorted(map(str, wanted))
+            actual, expected = sorted(map(str, actual)), sorted(map(str, expected))
         case str(), str() if name == "location":
             # "East US" is eastus.
-            actual, wanted = (text.replace(" ", "").casefold() for text in (actual, wanted))
+            actual, expected = (text.replace(" ", "").casefold() for text in (actual, expected))
         case str(), str() if name in ("kubernetesVersion", "orchestratorVersion"):
-            # One without its patch is that of any patch.
-            return f"{actual}.".startswith(f"{wanted}.")
+            # A minor version stands for any of its patch releases.
+            return f"{actual}.".startswith(f"{expected}.")
         case str(), str():
-            actual, wanted = actual.casefold(), wanted.casefold()
-    return bool(actual == wanted) or not (actual or wanted)
+            actual, expected = actual.casefold(), expected.casefold()
+    return bool(actual == expected) or not (actual or expected)
 
 
-def _of_users(labels: Values) -> dict[str, Any]:
+def _without_aks_labels(labels: Values) -> dict[str, Any]:
     return {key: labels[key] for key in labels if not key.startswith(_LABELS_OF_AKS)}
 
 
@@ -317,34 +324,34 @@ def _by_name(cluster: Values | None) -> dict[str, Values]:
     return {pool["name"]: pool for pool in (cluster or {}).get(POOLS, ())}
 
 
-async def _known(args: Any) -> dict[str, Any]:
-    """The arguments of a resource by their names on the wire; nothing while some are to come."""
-    given = {name: value for name, value in vars(args).items() if value is not None}
-    sent = await rpc.serialize_properties(given, {}, typ=type(args))
-    return (
-        {} if rpc.struct_contains_unknowns(sent) else await plain(rpc.deserialize_properties(sent))
-    )
+async def _resolved_args(args: Any) -> dict[str, Any]:
+    """Returns the arguments of a resource by wire name; empty if any is unknown."""
+    set_args = {name: value for name, value in vars(args).items() if value is not None}
+    serialized = await rpc.serialize_properties(set_args, {}, typ=type(args))
+    if rpc.struct_contains_unknowns(serialized):
+        return {}
+    return await resolved(rpc.deserialize_properties(serialized))
 
 
-async def plain(properties: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The properties without outputs and secrets; nothing while some are to come."""
-    shown = {name: rpc.unwrap_rpc_secret(value) for name, value in (properties or {}).items()}
-    return await pulumi.Output.from_input(shown).future() or {}
+async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Returns the values of outputs and secrets; empty if any is unknown."""
+    values = {name: rpc.unwrap_rpc_secret(value) for name, value in (properties or {}).items()}
+    return await pulumi.Output.from_input(values).future() or {}
 
 
-async def _look(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any] | None:
-    """What Azure has; empty where it has nothing, None where nobody answers (some previews)."""
+async def _find(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any] | None:
+    """Returns the live resource; empty if it does not exist, None if Azure cannot be reached."""
     try:
-        found = await _ask(owner, function, names) if names else {}
+        live = await _invoke(owner, function, names) if names else {}
     except StaleError as error:
         return {} if _NOT_FOUND in str(error) else None
     except Exception:
         return None
-    return found if "count" in found or POOLS in found else None
+    return live if "count" in live or POOLS in live else None
 
 
-async def _ask(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any]:
-    """What Azure has, through the provider of the resource."""
+async def _invoke(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any]:
+    """Reads the live resource through the provider of its component."""
     provider, reference = owner.get_provider(function), ""
     if provider is not None:
         identity = await provider.id.future()
@@ -357,14 +364,14 @@ async def _ask(owner: pulumi.Resource, function: str, names: Values) -> dict[str
         provider=reference,
         version=version("pulumi-azure-native"),
     )
-    # There is a monitor, for it has asked for this.
+    # The monitor exists: it has called this hook.
     invoke: Any = getattr(settings.get_monitor(), "Invoke")  # noqa: B009
     try:
-        answer = await asyncio.get_running_loop().run_in_executor(_THREADS, invoke, request)
+        response = await asyncio.get_running_loop().run_in_executor(_THREADS, invoke, request)
     except grpc.RpcError as error:
         raise StaleError(
-            f"Azure does not say how many nodes there are now: run `pulumi up --refresh` "
+            f"cannot read the live number of nodes from Azure: run `pulumi up --refresh` "
             f"({error.details()})"
         ) from None
-    found: dict[str, Any] = rpc.deserialize_properties(getattr(answer, "return"))
-    return found
+    live: dict[str, Any] = rpc.deserialize_properties(getattr(response, "return"))
+    return live

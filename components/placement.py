@@ -1,4 +1,4 @@
-"""Where pods land: tolerations out of taints, and selectors out of pools."""
+"""Tolerations and node selectors for the pods of GPU node pools."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -12,30 +12,30 @@ from catalogue.scheduling import Taint
 
 Toleration = dict[str, Any]
 
-# How long what waits for pods may take: the autoscaler gives a new node 15 minutes to come up, and
-# its driver and a CUDA image have to follow. Left to themselves, DaemonSets and Jobs take 10.
+# For resources whose pods may need a new node: the cluster autoscaler waits 15 minutes for a node,
+# and then the driver and a CUDA image follow. Pulumi's default is 10 minutes.
 FOR_NEW_NODES = pulumi.CustomTimeouts(create="30m", update="30m")
 
 
 def toleration_args(
     taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]],
-    conventional: Sequence[Toleration] = (),
+    standard: Sequence[Toleration] = (),
 ) -> pulumi.Output[list[core.v1.TolerationArgs]]:
-    """Returns the conventional tolerations, and those for the taints of several pools."""
+    """Returns the standard tolerations, and those for the taints of several pools."""
 
     def args(taints_of_pools: Sequence[Any]) -> list[core.v1.TolerationArgs]:
         derived = tolerations(chain(*taints_of_pools))
-        more = [toleration for toleration in derived if toleration not in conventional]
-        return [core.v1.TolerationArgs(**toleration) for toleration in [*conventional, *more]]
+        more = [toleration for toleration in derived if toleration not in standard]
+        return [core.v1.TolerationArgs(**toleration) for toleration in [*standard, *more]]
 
     return pulumi.Output.from_input(taints).apply(args)
 
 
 def tolerations(taints: Iterable[str]) -> list[Toleration]:
-    """Returns what a pod has to tolerate to land on nodes with these taints, each once."""
+    """Returns the tolerations that a pod needs for these taints, without duplicates."""
     return [taint.toleration for taint in dict.fromkeys(map(Taint.parse, taints))]
 
 
 def node_selector(pool_name: str) -> dict[str, str]:
-    """What selects the nodes of one pool."""
+    """Returns the node selector for the nodes of a pool."""
     return {POOL_LABEL: pool_name}

@@ -1,4 +1,4 @@
-"""Says what AKS keeps of a resource though its program takes it out, in previews too."""
+"""Reports properties that a program removes and AKS keeps, also in previews."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,37 +6,37 @@ import pulumi
 
 from catalogue.shapes import at
 from components.hooks import guard
-from components.live_pools import plain
+from components.live_pools import resolved
 
 
 class TakenOutError(Exception):
-    """A program takes out what AKS keeps for ever."""
+    """A program removes a property that AKS never removes."""
 
 
-def tell(name: str, gone: Iterable[str], lasting: Mapping[str, str]) -> None:
-    """Warns of what is taken out, and stays."""
-    for path in gone:
+def warn_of_kept(name: str, removed: Iterable[str], lasting: Mapping[str, str]) -> None:
+    """Warns of properties that the program removes and AKS keeps."""
+    for path in removed:
         remedy = f" ({lasting[path]})" if path in lasting else ""
-        pulumi.log.warn(f"{name}: AKS keeps what it has of {path}{remedy}")
+        pulumi.log.warn(f"{name}: AKS keeps the current {path}{remedy}")
 
 
 def taken_out_hooks(
     lasting: Mapping[str, str], refused: Mapping[str, str]
 ) -> pulumi.ResourceHookBinding:
-    """Returns the hooks of a resource of azure-native's or of aks-preview's.
+    """Returns the hooks of a resource of azure-native or aks-preview.
 
-    `lasting` are paths of which AKS keeps the value, with what changes it, for a warning; `refused`
-    are those whose going would be misleading, with the reason.
+    `lasting` are the paths of properties to warn of, each with the way to change it. `refused` are
+    the paths of properties that must stay, each with the reason.
     """
 
     async def compare(args: pulumi.ResourceHookArgs) -> None:
-        before, after = await plain(args.old_inputs), await plain(args.new_inputs)
-        if not after:
+        old, new = await resolved(args.old_inputs), await resolved(args.new_inputs)
+        if not new:
             return
-        gone = [path for path in (*refused, *lasting) if at(before, path) and not at(after, path)]
-        for path in gone:
+        removed = [path for path in (*refused, *lasting) if at(old, path) and not at(new, path)]
+        for path in removed:
             if path in refused:
-                raise TakenOutError(f"{args.name!r} cannot do without {path}: {refused[path]}")
-        tell(repr(args.name), gone, lasting)
+                raise TakenOutError(f"{args.name!r} must keep {path}: {refused[path]}")
+        warn_of_kept(repr(args.name), removed, lasting)
 
     return pulumi.ResourceHookBinding(before_update=[guard(compare, in_previews=True)])

@@ -30,4 +30,4 @@ def test_what_aks_keeps_is_told(path: str, monkeypatch: pytest.MonkeyPatch) -> N
 
     assert path in {*kept.LASTING_POOL, *fixed.POOL}
     assert len(told) == 1
-    assert told[0].startswith(f"The system pool 'system': AKS keeps what it has of {path}")
+    assert told[0].startswith(f"system pool 'system': AKS keeps the current {path}")

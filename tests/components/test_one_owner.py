@@ -61,8 +61,8 @@ def test_headers_that_are_to_come_are_no_change_of_the_image() -> None:
 @pytest.mark.parametrize(
     ("kind", "way_out"),
     [
-        ("AgentPool", "make another pool, or set replaceOnHeaderChange: true"),
-        ("ManagedCluster", "make another cluster."),
+        ("AgentPool", "create another pool; or set replaceOnHeaderChange: true"),
+        ("ManagedCluster", "create another cluster."),
     ],
 )
 def test_the_refusal_names_what_a_stack_file_says(kind: str, way_out: str) -> None:

@@ -122,7 +122,7 @@ def test_what_azure_keeps_is_told(bench: Bench) -> None:
     bench.write_stack(of(name, BARE, {}))
     printed = bench.pulumi("up", "--yes", "--skip-preview")
 
-    assert "AKS keeps what it has of upgradeSettings.maxSurge" in printed
+    assert "AKS keeps the current upgradeSettings.maxSurge" in printed
     bench.pulumi("destroy", "--yes", "--skip-preview")
 
 
