@@ -27,7 +27,8 @@ class _Selector(selectors.DefaultSelector):
         if timeout is None or timeout <= 0:
             return super().select(timeout)
         next_timer = asyncio.get_running_loop().time() + timeout
-        is_asleep = any(abs(until - next_timer) < 0.1 for until in self.asleep)
+        # Connections that are kept have timers too, which end before a long sleep does.
+        is_asleep = any(until > next_timer - 0.1 for until in self.asleep)
         grace = _ASLEEP if is_asleep else _PATIENT
         if not (ready := super().select(min(timeout, grace))) and timeout > grace:
             self.leapt += timeout - grace
