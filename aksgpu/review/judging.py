@@ -71,10 +71,15 @@ def _brought(base: Criteria, now: Criteria) -> Iterator[Brought]:
 def _rules(text: str | None) -> Mapping[str, Any]:
     """What is configured, by rule. What cannot be read is one thing."""
     try:
-        read = json.loads(text or "{}")
+        read = json.loads(text or "{}", parse_constant=_refuse)
     except (RecursionError, ValueError):
         read = text
     return read if isinstance(read, Mapping) else {_WHOLE: read}
+
+
+def _refuse(constant: str) -> None:
+    # Python's own words beside JSON. NaN is not even equal to itself.
+    raise ValueError(f"{constant} is not JSON.")
 
 
 def _shown(rules: Mapping[str, Any], rule: str) -> str:

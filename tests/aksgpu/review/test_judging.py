@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aksgpu.allowances import Allowance
@@ -65,6 +65,7 @@ TEXTS = st.none() | st.text() | st.recursive(
 
 
 @given(TEXTS, st.booleans(), TEXTS, st.booleans())
+@example("NaN", False, "NaN", False)
 def test_whatever_stands_there_the_base_counts_and_a_difference_is_shown(
     now: str | None, retired: bool, base: str | None, was_retired: bool
 ) -> None:
