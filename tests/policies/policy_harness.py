@@ -4,7 +4,7 @@ So the rule meets numbers that have become floats, secrets that were unwrapped, 
 known yet, and, of a stack before its first update, outputs that say nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -73,6 +73,13 @@ def findings_by_name(
     for said in server.AnalyzeStack(together, None).diagnostics:
         found.append((said.urn.rpartition("::")[2], _text(rule, said)))
     return found
+
+
+def mention(messages: Sequence[str], expected: Sequence[Sequence[str]]) -> bool:
+    """Whether there is a message for each of the expected, in their order, with all its words."""
+    return len(messages) == len(expected) and all(
+        word in message for message, words in zip(messages, expected, strict=True) for word in words
+    )
 
 
 def analyzed(rules: Iterable[Policy], resource: Resource) -> list[str]:

@@ -1,6 +1,5 @@
 """The same pool in every form that a program can give it."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -118,6 +117,8 @@ INLINE_FORMS = [
 ]
 FORMS = [*OWN_FORMS, *INLINE_FORMS]
 
+CLASSIC_CLUSTERS = INLINE_FORMS[-2:]
+
 AGENT_POOL = OWN_FORMS[0]
 CLUSTER = INLINE_FORMS[0]
 
@@ -135,25 +136,17 @@ def every_form(forms: Iterable[Form] = FORMS) -> pytest.MarkDecorator:
 
 
 def pool_cases(
-    cases: Iterable[tuple[Changes, list[str]]], forms: Iterable[Form] = FORMS
+    cases: Iterable[tuple[Changes, list[tuple[str, ...]]]], form: Form = AGENT_POOL
 ) -> pytest.MarkDecorator:
-    """Each case in every form that has words for it: `form`, `pool` and `expected`.
+    """Each case as `pool` and `expected`: the words of each finding (see `mention`).
 
-    A case is what is changed of the valid pool, and what is then found of it. A property stands in
-    a finding as <name>: each form has its own word for it.
+    A case is what is changed of the valid pool. All forms of pools are read in test_pools.py.
     """
     return pytest.mark.parametrize(
-        ("form", "pool", "expected"),
+        ("pool", "expected"),
         [
-            pytest.param(
-                form,
-                changed(changes),
-                _expected(form, changed(changes), texts),
-                id=f"{form_id(form)}-{n}",
-            )
-            for n, (changes, texts) in enumerate(cases)
-            for form in forms
-            if not form.lacks & changes.keys()
+            pytest.param(form.resource(changed(changes)), words, id=str(number))
+            for number, (changes, words) in enumerate(cases)
         ],
     )
 
@@ -162,12 +155,3 @@ def changed(changes: Changes) -> dict[str, Any]:
     """The valid pool with changes; what is changed to None is left out."""
     pool = {**VALID, **changes}
     return {name: value for name, value in pool.items() if value is not None}
-
-
-def _expected(form: Form, pool: Mapping[str, Any], texts: Iterable[str]) -> list[str]:
-    def said(found: re.Match[str]) -> str:
-        # What is not there yet is told by the provider's name of today.
-        is_new = form.names is _CLASSIC_OLD and found[1] not in pool
-        return (_CLASSIC_NEW if is_new else form.names).get(found[1], found[1])
-
-    return [f"{form.label} {re.sub('<([^>]+)>', said, text)}" for text in texts]

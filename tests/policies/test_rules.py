@@ -8,20 +8,12 @@ from typing import Any
 
 import pytest
 from pulumi_policy import EnforcementLevel, Policy
-from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_OBJECT_VALUE, UNKNOWN_STRING_VALUE
+from pulumi_policy.proxy import UNKNOWN_ARRAY_VALUE, UNKNOWN_STRING_VALUE
 
 from policies.rules import RULES
 from tests.bench import ROOT
 from tests.policies.policy_harness import CANNOT_RUN, Resource, findings
-from tests.policies.pool_variants import (
-    AGENT_POOL,
-    FORMS,
-    INLINE_FORMS,
-    OWN_FORMS,
-    VALID,
-    Form,
-    every_form,
-)
+from tests.policies.pool_variants import AGENT_POOL, CLUSTER, VALID, Form
 
 PAGE = (ROOT / "docs" / "policies.md").read_text()
 # A setting that makes each rule look that is silent without one.
@@ -93,22 +85,6 @@ def test_the_example_of_a_configuration_can_be_used() -> None:
 # What they pass.
 
 
-@every_form(OWN_FORMS)
-@every_rule
-def test_pass_a_valid_pool(rule: Policy, form: Form) -> None:
-    pool = form.resource(VALID, protect=True, stack="prod")
-    assert findings(rule, pool, config=SETTINGS.get(rule.name)) == []
-
-
-@every_form(INLINE_FORMS)
-@every_rule
-def test_pass_a_cluster_with_a_pool_without_gpus(rule: Policy, form: Form) -> None:
-    cluster = form.resource({"vmSize": "Standard_D4ds_v5", "mode": "System"})
-    properties = {**cluster.properties, "location": "westeurope", "tags": {"owner": "a"}}
-    found = Resource(type=form.type, properties=properties)
-    assert findings(rule, found, config=SETTINGS.get(rule.name)) == []
-
-
 @every_rule
 def test_take_no_notice_of_other_resources(rule: Policy) -> None:
     unknown = dict.fromkeys([*VALID, "data", "spec", "location"], UNKNOWN_STRING_VALUE)
@@ -125,27 +101,20 @@ def test_take_no_notice_of_other_resources(rule: Policy) -> None:
     assert findings(rule, *others, config=SETTINGS.get(rule.name)) == []
 
 
-@every_form(FORMS)
+@pytest.mark.parametrize("form", [AGENT_POOL, CLUSTER], ids=["pool", "cluster"])
 @every_rule
 def test_claim_nothing_of_what_is_not_known(rule: Policy, form: Form) -> None:
     names = [
         *VALID, "nodeLabels", "customHeaders", "location", "kubernetesVersion", "scaleSetPriority",
         "gpuInstanceProfile",
     ]  # fmt: skip
+    unknown: dict[str, str] = dict.fromkeys(names, UNKNOWN_STRING_VALUE)
     if form.inline:
-        unknown = Resource(
-            type=form.type,
-            properties={
-                **dict.fromkeys(names, UNKNOWN_STRING_VALUE),
-                form.inline: UNKNOWN_OBJECT_VALUE
-                if form.inline == "defaultNodePool"
-                else UNKNOWN_ARRAY_VALUE,
-            },
-        )
-    else:
-        unknown = form.resource(dict.fromkeys(names, UNKNOWN_STRING_VALUE), stack="prod")
+        unknown[form.inline] = UNKNOWN_ARRAY_VALUE
 
-    found = findings(rule, unknown, config=SETTINGS.get(rule.name))
+    found = findings(
+        rule, Resource(type=form.type, properties=unknown), config=SETTINGS.get(rule.name)
+    )
 
     assert len(found) <= 1
     assert all(text.startswith(f"{CANNOT_RUN}: ") for text in found)

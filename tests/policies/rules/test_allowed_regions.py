@@ -2,26 +2,26 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.allowed_regions import allowed_regions
-from tests.policies.policy_harness import Resource, findings
-from tests.policies.pool_variants import AGENT_POOL, CLUSTER, INLINE_FORMS, Form, every_form
+from tests.policies.policy_harness import Resource, findings, mention
+from tests.policies.pool_variants import AGENT_POOL, CLUSTER
 
 CONFIG = {"regions": ["westeurope", "Sweden Central"]}
 
 
-@every_form(INLINE_FORMS)
 @pytest.mark.parametrize(
     ("location", "found"),
     [
-        ("westeurope", []),
-        ("West Europe", []),
-        ("swedencentral", []),
-        ("eastus", ["This cluster is in eastus. Allowed are westeurope, Sweden Central."]),
-        ("", []),
+        ("westeurope", 0),
+        ("West Europe", 0),
+        ("swedencentral", 0),
+        ("eastus", 1),
+        ("", 0),
     ],
 )
-def test_clusters_in_every_form(form: Form, location: str, found: list[str]) -> None:
-    cluster = Resource(type=form.type, properties={"location": location})
-    assert findings(allowed_regions, cluster, config=CONFIG) == found
+def test_clusters(location: str, found: int) -> None:
+    cluster = Resource(type=CLUSTER.type, properties={"location": location})
+    words = location, *CONFIG["regions"]
+    assert mention(findings(allowed_regions, cluster, config=CONFIG), [words] * found)
 
 
 def test_is_silent_until_it_is_told_which() -> None:

@@ -20,7 +20,7 @@ from tests.policies.gpu_stacks import (
     together,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
-from tests.policies.pool_variants import CLUSTER, FORMS, Form, changed, every_form
+from tests.policies.pool_variants import CLUSTER, changed
 
 
 def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
@@ -43,11 +43,10 @@ def test_a_plugin_that_tolerates_everything_passes() -> None:
     assert tolerated(pool(nodeTaints=["a:PreferNoSchedule"]), daemon_set()) == []
 
 
-@every_form([form for form in FORMS if "nodeTaints" not in form.lacks])
-def test_a_plugin_that_does_not_in_every_form(form: Form) -> None:
+def test_a_plugin_that_does_not() -> None:
     taints = ["sku=gpu:NoSchedule", "team=a:NoExecute"]
-    found = tolerated(form.resource(changed({"nodeTaints": taints})), daemon_set(TOLERATION))
-    assert found == [repelled("team=a:NoExecute").replace("This pool", form.label)]
+    found = tolerated(pool(nodeTaints=taints), daemon_set(TOLERATION))
+    assert found == [repelled("team=a:NoExecute")]
 
 
 @pytest.mark.parametrize(
@@ -128,10 +127,9 @@ def test_the_operators_driver_alone_does_not_matter() -> None:
     ]
 
 
-@every_form([form for form in FORMS if not form.lacks & {"nodeTaints", "osType"}])
-def test_windows_pools_are_left_alone(form: Form) -> None:
+def test_windows_pools_are_left_alone() -> None:
     for system, expected in (("Windows", 0), ("windows", 0), ("linux", 1), (None, 1)):
-        found = tolerated(form.resource(changed({"osType": system})), daemon_set())
+        found = tolerated(pool(osType=system), daemon_set())
         assert len(found) == expected
 
 

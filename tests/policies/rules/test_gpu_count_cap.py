@@ -6,7 +6,7 @@ from pulumi_policy.proxy import UNKNOWN_NUMBER_VALUE, UNKNOWN_STRING_VALUE
 from policies.rules.gpu_count_cap import gpu_count_cap
 from tests.policies.gpu_stacks import not_known
 from tests.policies.policy_harness import Resource, findings
-from tests.policies.pool_variants import AGENT_POOL, CPU, FORMS, Form, changed, every_form
+from tests.policies.pool_variants import AGENT_POOL, CPU, changed
 
 A100X4 = "Standard_NC96ads_A100_v4"
 
@@ -15,13 +15,9 @@ def pool(name: str, **changes: Any) -> Resource:
     return AGENT_POOL.resource(changed(changes), name=name)
 
 
-@every_form(FORMS)
-def test_pools_are_counted_at_their_most_in_every_form(form: Form) -> None:
-    scaled = form.resource(changed({"vmSize": A100X4}), name="a")
-    fixed = form.resource(
-        changed({"vmSize": A100X4, "enableAutoScaling": False, "count": 1, "maxCount": None}),
-        name="b",
-    )
+def test_pools_are_counted_at_their_most() -> None:
+    scaled = pool("a", vmSize=A100X4)
+    fixed = pool("b", vmSize=A100X4, enableAutoScaling=False, count=1, maxCount=None)
 
     assert findings(gpu_count_cap, scaled, fixed, config={"gpus": 12}) == []
     assert findings(gpu_count_cap, scaled, fixed, config={"gpus": 11}) == [

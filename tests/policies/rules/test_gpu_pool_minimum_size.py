@@ -8,14 +8,10 @@ from catalogue.retirement import has_come
 from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_size_unknown import gpu_size_unknown
-from tests.policies.policy_harness import findings
-from tests.policies.pool_variants import AGENT_POOL, CPU, Form, changed, pool_cases
+from tests.policies.policy_harness import Resource, findings, mention
+from tests.policies.pool_variants import AGENT_POOL, CPU, changed, pool_cases
 
 SIZES = st.sampled_from(list(gpu_sizes().values()))
-
-
-def below(said: str, of: str = "Standard_NC6") -> str:
-    return f"which is below {of}: {said}. Use a larger size."
 
 
 def judged(vm_size: str, **config: Any) -> list[str]:
@@ -34,16 +30,13 @@ def judged(vm_size: str, **config: Any) -> list[str]:
         ({"vmSize": "Standard_NC4as_T4_v3"}, []),
         (
             {"vmSize": "Standard_NV6ads_A10_v5"},
-            [
-                "has Standard_NV6ads_A10_v5, "
-                + below("1/6 GPU where 1 is the least, 4 GiB of memory a GPU where 12 is the least")
-            ],
+            [("Standard_NV6ads_A10_v5", "below Standard_NC6", "1/6 GPU", "4 GiB", "12")],
         ),
         ({"vmSize": "Standard_NC9_v9"}, []),
     ]
 )
-def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
-    assert findings(gpu_pool_minimum_size, form.resource(pool)) == expected
+def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
+    assert mention(findings(gpu_pool_minimum_size, pool), expected)
 
 
 def test_sizes_that_are_accepted_are_not_compared() -> None:
@@ -52,10 +45,8 @@ def test_sizes_that_are_accepted_are_not_compared() -> None:
 
 
 def test_the_floor_can_be_raised_and_lowered() -> None:
-    assert judged("Standard_NC8as_T4_v3", floor="Standard_NC24ads_A100_v4") == [
-        "This pool has Standard_NC8as_T4_v3, "
-        + below("16 GiB of memory a GPU where 80 is the least", "Standard_NC24ads_A100_v4")
-    ]
+    raised = judged("Standard_NC8as_T4_v3", floor="Standard_NC24ads_A100_v4")
+    assert mention(raised, [("Standard_NC24ads_A100_v4", "16 GiB", "80")])
     assert judged("Standard_NV6ads_A10_v5", floor="Standard_NV6ads_A10_v5") == []
 
 

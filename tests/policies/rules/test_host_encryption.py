@@ -1,13 +1,8 @@
-from typing import Any
-
 from policies.rules.host_encryption import host_encryption
-from tests.policies.policy_harness import findings
-from tests.policies.pool_variants import CPU, Form, pool_cases
+from tests.policies.policy_harness import Resource, findings, mention
+from tests.policies.pool_variants import CPU, pool_cases
 
-FOUND = (
-    "has GPUs and no encryption at the host: temporary disks and caches, where models and data lie "
-    "while they are used, are in clear. Set <enableEncryptionAtHost>."
-)
+FOUND = ("enableEncryptionAtHost",)
 
 
 @pool_cases(
@@ -18,5 +13,5 @@ FOUND = (
         ({"enableEncryptionAtHost": None, "vmSize": CPU}, []),
     ]
 )
-def test_in_every_form(form: Form, pool: dict[str, Any], expected: list[str]) -> None:
-    assert findings(host_encryption, form.resource(pool)) == expected
+def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
+    assert mention(findings(host_encryption, pool), expected)

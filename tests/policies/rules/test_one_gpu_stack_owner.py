@@ -25,7 +25,7 @@ from tests.policies.gpu_stacks import (
     together,
 )
 from tests.policies.policy_harness import Resource, findings, findings_by_name
-from tests.policies.pool_variants import CLUSTER, CPU, OWN_FORMS, VALID, Form, changed, every_form
+from tests.policies.pool_variants import CLUSTER, CPU, VALID
 
 TWICE = (
     "two of them on a node make its GPUs disappear. Keep all but one away from it, by node "
@@ -380,9 +380,8 @@ def test_other_resources_of_the_same_name_are_none_of_it() -> None:
 # Nobody.
 
 
-@every_form(OWN_FORMS)
-def test_a_pool_without_a_driver_in_every_form(form: Form) -> None:
-    bare = form.resource(changed(NO_DRIVER))
+def test_a_pool_without_a_driver() -> None:
+    bare = pool(**NO_DRIVER)
     assert owner(bare) == [f"This pool {NO_ONE}"]
     assert owner(bare, owner="the platform team's operator") == []
     assert owner(bare, release("gpu-operator", **OPERATOR_LANDS)) == []

@@ -1,50 +1,34 @@
 import pytest
 
 from policies.rules.protect_production_pools import protect_production_pools
-from tests.policies.policy_harness import findings
-from tests.policies.pool_variants import (
-    CPU,
-    INLINE_FORMS,
-    OWN_FORMS,
-    VALID,
-    Form,
-    changed,
-    every_form,
-)
-
-FOUND = (
-    "This pool has GPUs, is production's, and is not protected: one deletion gives back GPUs that "
-    "may not be had again. Give the resource the option protect."
-)
+from tests.policies.policy_harness import findings, mention
+from tests.policies.pool_variants import AGENT_POOL, CLUSTER, CPU, VALID, changed
 
 
-@every_form(OWN_FORMS)
 @pytest.mark.parametrize(
-    ("stack", "protect", "found"),
-    [("prod", False, [FOUND]), ("prod", True, []), ("dev", False, [])],
+    ("stack", "protect", "found"), [("prod", False, 1), ("prod", True, 0), ("dev", False, 0)]
 )
-def test_in_every_form(form: Form, stack: str, protect: bool, found: list[str]) -> None:
-    pool = form.resource(VALID, stack=stack, protect=protect)
-    assert findings(protect_production_pools, pool) == found
+def test_pools(stack: str, protect: bool, found: int) -> None:
+    pool = AGENT_POOL.resource(VALID, stack=stack, protect=protect)
+    words = "This pool", "Give the resource the option protect."
+    assert mention(findings(protect_production_pools, pool), [words] * found)
 
 
 def test_which_stacks_are_production_is_a_setting() -> None:
-    pool = OWN_FORMS[0].resource(VALID, stack="live")
+    pool = AGENT_POOL.resource(VALID, stack="live")
     config = {"productionStacks": ["live"]}
-    assert findings(protect_production_pools, pool, config=config) == [FOUND]
+    assert len(findings(protect_production_pools, pool, config=config)) == 1
 
 
 def test_pools_without_gpus_are_left_to_others() -> None:
-    for form in (*OWN_FORMS, *INLINE_FORMS):
+    for form in (AGENT_POOL, CLUSTER):
         of_cpus = form.resource(changed({"vmSize": CPU}), stack="prod")
         assert findings(protect_production_pools, of_cpus) == []
 
 
-@every_form(INLINE_FORMS)
-def test_the_cluster_protects_its_inline_pools(form: Form) -> None:
+def test_the_cluster_protects_its_inline_pools() -> None:
     """They were passed, whatever the cluster's protection was."""
-    (found,) = findings(protect_production_pools, form.resource(VALID, stack="prod"))
-    assert found.startswith(f"{form.label} has GPUs, is production's, and is not protected")
-    assert found.endswith("Give the cluster the option protect.")
-    protected = form.resource(VALID, stack="prod", protect=True)
+    found = findings(protect_production_pools, CLUSTER.resource(VALID, stack="prod"))
+    assert mention(found, [(CLUSTER.label, "Give the cluster the option protect.")])
+    protected = CLUSTER.resource(VALID, stack="prod", protect=True)
     assert findings(protect_production_pools, protected) == []

@@ -2,13 +2,12 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.required_tags import required_tags
-from tests.policies.policy_harness import Resource, findings
-from tests.policies.pool_variants import AGENT_POOL, FORMS, VALID, Form, every_form
+from tests.policies.policy_harness import Resource, findings, mention
+from tests.policies.pool_variants import AGENT_POOL, CLUSTER, VALID
 
 CONFIG = {"tags": ["owner", "costCenter"]}
 
 
-@every_form(FORMS)
 @pytest.mark.parametrize(
     ("tags", "missing"),
     [
@@ -19,12 +18,11 @@ CONFIG = {"tags": ["owner", "costCenter"]}
         (None, "owner, costCenter"),
     ],
 )
-def test_in_every_form(form: Form, tags: dict[str, str] | None, missing: str) -> None:
-    resource = Resource(type=form.type, properties={"tags": tags} if tags else {})
-    kind = "cluster" if form.inline else "pool"
-    assert findings(required_tags, resource, config=CONFIG) == (
-        [f"This {kind} lacks the tags {missing}."] if missing else []
-    )
+def test_pools_and_clusters(tags: dict[str, str] | None, missing: str) -> None:
+    for form in (AGENT_POOL, CLUSTER):
+        resource = Resource(type=form.type, properties={"tags": tags} if tags else {})
+        expected = [(missing,)] if missing else []
+        assert mention(findings(required_tags, resource, config=CONFIG), expected)
 
 
 def test_is_silent_until_it_is_told_which() -> None:
