@@ -6,7 +6,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
 # file comes to hold the others up.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 
-.PHONY: rehearse rehearse-down article test test-long contract lint docs bench policy-pack lock pins
+.PHONY: rehearse rehearse-down article test test-long contract mutants lint docs bench policy-pack lock pins
 
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
@@ -37,6 +37,10 @@ test-long: .venv/ready
 # The table of cases that the stand-ins pass, on the real plug-ins: Pulumi downloads them.
 contract: .venv/ready
 	$(BIN)/python -m tests.contract
+
+# Puts faults into a copy of the product, and sees whether their tests fail.
+mutants: .venv/ready
+	$(BIN)/python -m tests.mutants
 
 lint: .venv/ready
 	$(BIN)/ruff check .

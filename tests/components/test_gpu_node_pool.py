@@ -54,7 +54,7 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
     [
         ({"gpu_stack": "none"}, {"gpuProfile": {"driver": "None"}}),
         ({"gpu_stack": "specialized-image"}, {"gpuProfile": {"driver": "Install"}}),
-        ({"zones": ["1", "3"]}, {"availabilityZones": ["1", "3"]}),
+        ({"zones": ["3", "1"]}, {"availabilityZones": ["1", "3"]}),
         (
             {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
             {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"},
@@ -107,6 +107,10 @@ def test_autoscaled_sends_the_count_at_first_and_then_leaves_it_to_aks(deploy: D
     assert pool.inputs["enableAutoScaling"] is True
     assert list(pool.options.ignoreChanges) == ["count"]
     assert list(pool_of(deploy).options.ignoreChanges) == []
+
+
+def test_what_aks_cannot_change_replaces_the_pool(deploy: Deploy) -> None:
+    assert {"vmSize", "gpuProfile.driver"} <= {*pool_of(deploy).options.replaceOnChanges}
 
 
 def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy) -> None:
