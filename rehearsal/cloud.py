@@ -30,6 +30,7 @@ from rehearsal.control_planes.processes import end_leftovers, recorded, records
 from rehearsal.files import read_json, read_record, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 from rehearsal.server_lock import POLL_SECONDS, ServerLock, holder, is_held
+from rehearsal.stand_ins.launch import SOCKET_VARIABLE
 
 # The server answers once its existing clusters are back.
 START_SECONDS = 150.0
@@ -92,6 +93,7 @@ class Cloud:
             "SSL_CERT_FILE": str(self.ca_bundle),
             "REQUESTS_CA_BUNDLE": str(self.ca_bundle),
             TIME_SCALE_VARIABLE: str(self.time_scale),
+            SOCKET_VARIABLE: str(Home(self.home).stand_ins),
         }
 
     def on_path(self, path: str) -> str:

@@ -11,7 +11,7 @@ import sys
 import uuid
 from pathlib import Path
 
-from rehearsal.arm import server, tls
+from rehearsal.arm import loaded_stand_ins, server, tls
 from rehearsal.arm.home import Home, OtherEraError, ServerRecord, settle_era
 from rehearsal.arm.state import NewerStateError
 from rehearsal.certificates import HOSTNAME
@@ -83,12 +83,14 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
     )
     app = server.application(home, port, record.instance, options)
     end = asyncio.create_task(ended.wait())
+    stand_ins = asyncio.create_task(loaded_stand_ins.keep(home))
     # A signal also ends a server whose clusters are still starting.
     start = asyncio.create_task(server.serve(app, listener, context))
     await asyncio.wait((start, end), return_when=asyncio.FIRST_COMPLETED)
     if not start.done():
         start.cancel()
-        await asyncio.wait((start,))
+        stand_ins.cancel()
+        await asyncio.wait((start, stand_ins))
         return
     runner = start.result()
     # Once its home is deleted, nobody can find this server any more: it ends.
@@ -98,9 +100,11 @@ async def run(home: Home, lock: ServerLock, port: int | None, options: server.Op
             tls.renew(home, context)
             if read_record(home.server, ServerRecord) != record:
                 record.write(home)
-        for log in (home.server_log, *home.kubernetes.glob("*/logs/*.log")):
+        for log in (home.server_log, home.stand_ins_log, *home.kubernetes.glob("*/logs/*.log")):
             bound_log(log)
         await asyncio.wait((end,), timeout=UPKEEP_SECONDS)
+    stand_ins.cancel()
+    await asyncio.wait((stand_ins,))
     await runner.cleanup()
 
 

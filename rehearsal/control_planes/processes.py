@@ -39,8 +39,13 @@ class Processes:
         records.mkdir(parents=True, exist_ok=True)
 
     async def start(
-        self, command: Sequence[str | Path], log: Path, environment: Mapping[str, str]
+        self,
+        command: Sequence[str | Path],
+        log: Path,
+        environment: Mapping[str, str],
+        files: Sequence[int] = (),
     ) -> Process:
+        """Starts a process, which also gets these open files under their numbers."""
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("ab") as output:
             return await asyncio.create_subprocess_exec(
@@ -50,6 +55,7 @@ class Processes:
                 stderr=output,
                 env=environment,
                 cwd=log.parent,
+                pass_fds=files,
                 # The server handles Ctrl-C for its processes.
                 start_new_session=True,
                 preexec_fn=partial(_settle, os.getpid(), self._records),

@@ -1,12 +1,8 @@
-"""The plug-in as the engine starts it."""
+"""The plug-in as the engine starts it, with the engine's address as its argument."""
 
-from importlib.metadata import version
+from pathlib import Path
 
-from provider_kit.loading import unsearched
-
-with unsearched():
-    from provider_kit.serving import serve
-    from rehearsal.stand_ins.azure_native.provider import AzureNative
+from rehearsal.stand_ins.launch import launch
 
 if __name__ == "__main__":
-    serve(AzureNative(), version("pulumi-azure-native"))
+    launch(Path(__file__).parent.name)

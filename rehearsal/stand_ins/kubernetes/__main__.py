@@ -1,13 +1,8 @@
 """The plug-in as the engine starts it, with the engine's address as its argument."""
 
-from importlib.metadata import version
+from pathlib import Path
 
-from provider_kit.loading import unsearched
-
-with unsearched():
-    from provider_kit.engine_log import EngineLog, engine_address
-    from provider_kit.serving import serve
-    from rehearsal.stand_ins.kubernetes.provider import Kubernetes
+from rehearsal.stand_ins.launch import launch
 
 if __name__ == "__main__":
-    serve(Kubernetes(EngineLog(engine_address())), version("pulumi-kubernetes"))
+    launch(Path(__file__).parent.name)

@@ -1,0 +1,53 @@
+"""Stand-ins for plug-ins, kept loaded while the server runs, from the first one asked for."""
+
+import asyncio
+import os
+import select
+import socket
+import sys
+from contextlib import ExitStack
+
+from rehearsal.arm.home import Home
+from rehearsal.control_planes.processes import Processes, records
+from rehearsal.stand_ins.launch import short_address
+
+
+async def keep(home: Home) -> None:
+    """Starts the process that has them loaded whenever somebody asks and none runs."""
+    processes = Processes(records(home.kubernetes))
+    with _listening(home) as listener:
+        while True:
+            await _asked(listener)
+            process = await processes.start(
+                [sys.executable, "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
+                home.stand_ins_log,
+                # What plug-ins of this rehearsal have: the bundle is read on loading.
+                {**os.environ, "SSL_CERT_FILE": str(home.ca_bundle)},
+                files=[listener.fileno()],
+            )
+            try:
+                await process.wait()
+            finally:
+                await processes.end(process)
+            # Whoever still waits starts by itself.
+            while select.select([listener], [], [], 0)[0]:
+                listener.accept()[0].close()
+
+
+def _listening(home: Home) -> socket.socket:
+    home.stand_ins.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    with ExitStack() as stack:
+        listener.bind(short_address(home.stand_ins, stack))
+    listener.listen()
+    return listener
+
+
+async def _asked(listener: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    asked = asyncio.Event()
+    loop.add_reader(listener, asked.set)
+    try:
+        await asked.wait()
+    finally:
+        loop.remove_reader(listener)

@@ -1,0 +1,10 @@
+"""The plug-in azure-native."""
+
+from importlib.metadata import version
+
+from provider_kit.serving import serve
+from rehearsal.stand_ins.azure_native.provider import AzureNative
+
+
+def main() -> None:
+    serve(AzureNative(), version("pulumi-azure-native"))

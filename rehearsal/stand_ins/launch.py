@@ -1,0 +1,73 @@
+"""How the engine starts a stand-in: as a fork of a process that has it loaded, or by itself.
+
+Loading a stand-in takes a second of processor time, and one command starts each up to twice. So a
+rehearsal's server keeps them loaded (`loaded.py`).
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from types import FrameType
+
+from provider_kit.loading import unsearched
+
+# Where the loaded stand-ins are reached: a socket in the rehearsal's home.
+SOCKET_VARIABLE = "AKS_GPU_STAND_INS"
+# What a fork sends first. Where the connection ends without it, there is no fork.
+STARTED = b"+"
+FAILED = 1
+
+
+def launch(name: str) -> None:
+    """Runs the stand-in of that name until the engine ends it."""
+    socket_path = os.environ.get(SOCKET_VARIABLE)
+    code = _fork(name, Path(socket_path)) if socket_path else None
+    if code is None:
+        with unsearched():
+            module = import_module(f"rehearsal.stand_ins.{name}.plug_in")
+        code = module.main()
+    sys.exit(code)
+
+
+def _fork(name: str, path: Path) -> int | None:
+    """The exit code of a fork that has our files and variables, and gets our signals.
+
+    None where there was none.
+    """
+    request = {
+        "name": name,
+        "stand_ins": str(Path(__file__).parent),
+        "arguments": sys.argv,
+        "folder": str(Path.cwd()),
+        "variables": dict(os.environ),
+    }
+    content = json.dumps(request).encode()
+    with ExitStack() as stack:
+        fork = stack.enter_context(socket.socket(socket.AF_UNIX))
+        try:
+            fork.connect(short_address(path, stack))
+            socket.send_fds(fork, [len(content).to_bytes(4)], [0, 1, 2])
+            fork.sendall(content)
+            if fork.recv(1) != STARTED:
+                return None
+        except OSError:
+            return None
+
+        def pass_on(number: int, _: FrameType | None) -> None:
+            fork.send(bytes([number]))
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, pass_on)
+        return int.from_bytes(fork.recv(1) or bytes([FAILED]))
+
+
+def short_address(path: Path, stack: ExitStack) -> str:
+    """The address of a socket whose path may be longer than the 107 bytes that Linux takes."""
+    folder = os.open(path.parent, os.O_PATH)
+    stack.callback(os.close, folder)
+    return f"/proc/self/fd/{folder}/{path.name}"
