@@ -1,4 +1,4 @@
-"""The Pulumi engine and the Kubernetes of this machine: found, fetched or built, and remembered."""
+"""The Pulumi engine and the Kubernetes binaries of this machine: found, downloaded or built."""
 
 from engine.ensure import Engine, ensure_engine
 from engine.errors import EngineUnavailableError

@@ -1,6 +1,6 @@
-"""Prints the folder of this machine's `pulumi`, made ready if need be: for PATH.
+"""Prints the folder of this machine's `pulumi`, for PATH; downloads or builds it if needed.
 
-`python -m engine kubernetes` does so with the binaries of Kubernetes.
+`python -m engine kubernetes` does the same for the Kubernetes binaries.
 """
 
 import sys

@@ -1,8 +1,8 @@
-"""actionlint, which checks workflows: built from its Go module, once, and run on files.
+"""actionlint, which checks GitHub workflows: built once from its Go module, and run on files.
 
     python -m engine.actionlint .github/workflows/*.yml
 
-It is never taken from PATH: another version finds other things.
+An actionlint on PATH is not used: another version finds other mistakes.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.build import Target, build
 from engine.cache import engine_cache
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.progress import to_stderr
 from engine.versions import ACTIONLINT
 
@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parent / "actionlint_source"
 
 
 def ensure_actionlint() -> Path:
-    """The executable. Raises WayClosedError where it can neither be found nor built."""
+    """Returns the executable. Raises SourceUnavailableError if it cannot be built."""
     modules = b"".join((SOURCE / name).read_bytes() for name in ("go.mod", "go.sum"))
     target = Target(
         name="actionlint",
@@ -32,10 +32,10 @@ def ensure_actionlint() -> Path:
 
 
 def lint(files: list[str]) -> int:
-    """Runs it; its exit code. It has the scripts in workflows checked by the venv's shellcheck."""
+    """Runs it with the venv's shellcheck for scripts in workflows; returns its exit code."""
     shellcheck = Path(sys.executable).parent / "shellcheck"
     if not shellcheck.exists():
-        raise WayClosedError(f"there is no {shellcheck}; it comes with requirements-dev.txt")
+        raise SourceUnavailableError(f"{shellcheck} does not exist; install requirements-dev.txt")
     command = [str(ensure_actionlint()), "-shellcheck", str(shellcheck), *files]
     return subprocess.run(command, check=False).returncode
 
@@ -43,5 +43,5 @@ def lint(files: list[str]) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(lint(sys.argv[1:]))
-    except WayClosedError as reason:
+    except SourceUnavailableError as reason:
         sys.exit(f"The workflows cannot be checked: {reason}.")

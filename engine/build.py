@@ -1,4 +1,4 @@
-"""Building executables from Go modules, and keeping nothing of it but the executables."""
+"""Builds executables from Go modules, and keeps nothing but the executables."""
 
 import errno
 import hashlib
@@ -16,19 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.cache import Say, make_whole, no_room, prune, sole_use, used
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.progress import Progress
 
-# Enough of what Go said last to see why a build failed.
+# Enough of the end of Go's output to see why a build failed.
 _LINES_KEPT = 30
 _MAJOR_VERSION = re.compile(r"v[0-9]+")
-# How the system words it, and Go repeats it.
+# The operating system's message for a full disk, which Go repeats.
 _NO_ROOM = os.strerror(errno.ENOSPC).lower()
 
 
 @dataclass(frozen=True)
 class ModuleFile:
-    """A file of a Go module that the executable needs beside it."""
+    """A file of a Go module that the executable needs in its folder."""
 
     module: str
     path: str
@@ -38,8 +38,8 @@ class ModuleFile:
 class Target:
     """An executable to build.
 
-    The result is remembered under name and key, so the key has to differ whenever anything the
-    executable is built from does.
+    The result is cached under name and key, so the key has to change with everything that the
+    executable is built from.
     """
 
     name: str
@@ -50,22 +50,21 @@ class Target:
 
     @property
     def executable(self) -> str:
-        """What Go calls it: by its package's last part that is no version; `.` says nothing."""
+        """The name that Go gives it: the last part of its package that is not a version."""
         *_, before, last = ["", *self.package.split("/")]
         name = before if _MAJOR_VERSION.fullmatch(last) else last
         return self.name if name == "." else name
 
 
 def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> list[Path]:
-    """The folders of the targets' executables, which are built if they are not there already.
+    """Returns the folders of the targets' executables; builds those that are missing.
 
-    `source` is a folder with a go.mod and a complete go.sum; `store` is where the results are
-    kept. An interrupted build is taken up again where it stood; of a failed one, which raises
-    WayClosedError, nothing is kept.
+    `source` is a folder with a go.mod and a complete go.sum; `store` is the cache of results. An
+    interrupted build is continued; a failed one is removed, and raises SourceUnavailableError.
     """
     store = store.absolute()  # Go runs in another folder
     places = [store / f"{target.name}-{target.key}" for target in targets]
-    # A place gets its name only once it is complete, so one that exists is done.
+    # A folder gets its final name once it is complete, so one that exists is complete.
     if all(place.exists() for place in places):
         return list(map(used, places))
     with sole_use(store, say):
@@ -77,8 +76,8 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
                 for flags in dict.fromkeys(target.ldflags for target, _ in missing):
                     alike = [pair for pair in missing if pair[0].ldflags == flags]
                     _install(go, flags, alike, work, say)
-            except (WayClosedError, EngineUnavailableError, OSError):
-                # It is gigabytes, and what failed would most likely fail again.
+            except (SourceUnavailableError, EngineUnavailableError, OSError):
+                # These are gigabytes, and a failed build would most likely fail again.
                 shutil.rmtree(work, ignore_errors=True)
                 raise
             shutil.rmtree(work)
@@ -89,12 +88,12 @@ def build(source: Path, targets: Sequence[Target], store: Path, say: Say) -> lis
 def build_together(
     source: Path, targets: Sequence[Target], store: Path, place: Path, say: Say
 ) -> Path:
-    """Builds targets, and puts all of them into one folder."""
+    """Builds targets, and puts all their executables into one folder."""
     folders = build(source, targets, store, say)
 
     def fill(unfinished: Path) -> Path:
         for file in (file for folder in folders for file in folder.iterdir()):
-            # A link takes no space.
+            # Hard links take no space.
             os.link(file, unfinished / file.name)
         return unfinished
 
@@ -121,12 +120,12 @@ def _install(
 
 
 class _Go:
-    """The `go` command, working in folders of its own, so that all it leaves can be removed."""
+    """The `go` command with folders of its own, so that all its files can be removed."""
 
     def __init__(self, source: Path, work: Path) -> None:
         go = shutil.which("go")
         if go is None:
-            raise WayClosedError("there is no `go` on PATH")
+            raise SourceUnavailableError("there is no `go` on PATH")
         self._go = go
         self._source = source
         self._work = work
@@ -137,27 +136,27 @@ class _Go:
         }
         for folder in folders.values():
             folder.mkdir(parents=True, exist_ok=True)
-        # Asked outside of the module: inside of it, an older Go might first of all download a
-        # newer one into the user's own module cache.
+        # Run outside of the module: inside it, an older Go may download a newer one into the
+        # user's own module cache first.
         asked = [go, "env", "-json", "GOPROXY", "GOFLAGS", "GOMODCACHE"]
         users: dict[str, str] = json.loads(_read("`go env`", asked, work))
         self._environment = os.environ | {name: str(path) for name, path in folders.items()}
         self._environment |= {
-            # A workspace that the checkout happens to lie in has no say in this.
+            # A Go workspace around the checkout must not affect the build.
             "GOWORK": "off",
-            # None of it is C, and so nobody needs a C compiler.
+            # Nothing here is written in C, so no C compiler is needed.
             "CGO_ENABLED": "0",
             "GOPROXY": _proxies(users),
-            # Else Go makes the module folders read-only, and they could not be removed.
+            # Otherwise Go makes the module folders read-only, and they cannot be removed.
             "GOFLAGS": f"{users['GOFLAGS']} -modcacherw".strip(),
         }
 
     def build(self, targets: Sequence[Target], ldflags: str, folder: Path, say: Say) -> None:
-        """Compile targets into a folder, which takes minutes: the linking of one needs one core."""
+        """Builds targets into a folder, which takes minutes."""
         packages = [target.package for target in targets]
         names = ", ".join(target.name for target in targets)
         with Progress(f"Building {names} from Go modules", say) as progress:
-            # What is wrong with a package, the build says better.
+            # Errors in packages are left to the build, whose messages are better.
             listed = ["list", "-e", "-mod=readonly", "-deps", "-f", "{{.ImportPath}}", *packages]
             all_ = 0
 
@@ -174,15 +173,15 @@ class _Go:
 
             def built(line: str) -> str:
                 nonlocal compiled
-                # With -v Go names each package it compiles; its other remarks begin with its name.
+                # With -v Go prints each package that it compiles; other lines begin with `go: `.
                 compiled += not line.startswith("go: ")
                 return f"{compiled} of {all_} packages, {line}"
 
             self._run(command, progress, built)
 
-    def _run(self, arguments: list[str], progress: Progress, told: Callable[[str], str]) -> None:
-        # A group of its own, so that Ctrl-C reaches Go with its compilers through us alone.
-        # Should we be killed, Go ends as well, at the next line that nobody is there to read.
+    def _run(self, arguments: list[str], progress: Progress, step: Callable[[str], str]) -> None:
+        # In a process group of its own, so that only this program passes on a Ctrl-C. If this
+        # program is killed, Go ends at the next line that it cannot write.
         with subprocess.Popen(
             [self._go, *arguments],
             cwd=self._source,
@@ -194,17 +193,19 @@ class _Go:
             errors="replace",
             process_group=0,
         ) as process:
-            said = _watch(process, progress, told)
+            output = _watch(process, progress, step)
         if process.returncode != 0:
-            if _NO_ROOM in said.lower():
+            if _NO_ROOM in output.lower():
                 raise no_room(self._work)
-            raise WayClosedError(f"`go {arguments[0]}` of {arguments[-1]} failed:\n{said}")
+            raise SourceUnavailableError(
+                f"`go {arguments[0]}` of {arguments[-1]} failed:\n{output}"
+            )
 
     def module_folder(self, module: str) -> Path:
-        """Where Go has unpacked a module."""
+        """Returns the folder into which Go has unpacked a module."""
         command = [self._go, "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module]
-        said = _read(f"`go list` of {module}", command, self._source, self._environment)
-        return Path(said.strip())
+        output = _read(f"`go list` of {module}", command, self._source, self._environment)
+        return Path(output.strip())
 
 
 def _read(
@@ -214,31 +215,31 @@ def _read(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     if answer.returncode != 0:
-        raise WayClosedError(f"{what} failed: {answer.stderr.strip()}")
+        raise SourceUnavailableError(f"{what} failed: {answer.stderr.strip()}")
     return answer.stdout
 
 
 def _proxies(users: dict[str, str]) -> str:
-    """The user's module proxies; before them the user's own downloads, if there are any."""
+    """Returns the user's module proxies, preceded by the user's own module cache if it exists."""
     downloads = Path(users["GOMODCACHE"]) / "cache" / "download"
     if not downloads.is_dir():
         return users["GOPROXY"]
     return f"{downloads.as_uri()},{users['GOPROXY']}"
 
 
-def _watch(process: subprocess.Popen[str], progress: Progress, told: Callable[[str], str]) -> str:
-    """Wait for a Go, tell how it goes, and return the last of what it said.
+def _watch(process: subprocess.Popen[str], progress: Progress, step: Callable[[str], str]) -> str:
+    """Waits for a Go process, shows its progress, and returns the end of its output.
 
-    Whatever breaks this off, such as a Ctrl-C, ends it.
+    Any exception meanwhile, such as Ctrl-C, ends the process.
     """
     lines: deque[str] = deque(maxlen=_LINES_KEPT)
-    far = "starting"
+    reached = "starting"
 
     def read() -> None:
-        nonlocal far
+        nonlocal reached
         for line in process.stdout or ():
             lines.append(line.rstrip())
-            far = told(lines[-1])
+            reached = step(lines[-1])
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
@@ -246,7 +247,7 @@ def _watch(process: subprocess.Popen[str], progress: Progress, told: Callable[[s
         while process.poll() is None:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=1)
-            progress.update(far)
+            progress.update(reached)
     except BaseException:
         _end(process)
         raise
@@ -256,18 +257,18 @@ def _watch(process: subprocess.Popen[str], progress: Progress, told: Callable[[s
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a build with all its compilers."""
+    """Ends a build with all its compilers."""
     with suppress(subprocess.TimeoutExpired):
         process.send_signal(signal.SIGINT)
         process.wait(timeout=5)
-    # Go may be gone before its compilers are.
+    # Go may end before its compilers do.
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
 def hash_of(flags: str, files: Iterable[Path]) -> str:
-    """A short name for what a build is made of."""
+    """Returns a short hash of the inputs of a build."""
     whole = hashlib.sha256(flags.encode())
     for file in files:
         content = file.read_bytes()

@@ -1,4 +1,4 @@
-"""Where finished engines are kept, and how several runs share the place."""
+"""The cache of downloaded and built programs, which several runs share."""
 
 import errno
 import os
@@ -11,12 +11,12 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 
 Say = Callable[[str], None]
 
-# What no run has used for so long is removed when something new is made beside it. Other checkouts
-# may be at other versions, and each use counts.
+# Entries that no run has used for this long are removed when a new one is added. Other checkouts
+# may use other versions, and each use counts.
 _UNUSED_SECONDS = 30 * 24 * 60 * 60
 _LOCK = "lock"
 
@@ -25,35 +25,35 @@ _ARCHITECTURES = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": 
 
 
 def machine() -> str:
-    """This machine's kind, in the words of the release archives, such as `linux-x64`."""
+    """Returns this machine's platform as release archives name it, such as `linux-x64`."""
     system = _SYSTEMS.get(platform.system())
     architecture = _ARCHITECTURES.get(platform.machine().lower())
     if system is None or architecture is None:
-        raise WayClosedError(
-            f"{platform.system()} on {platform.machine()} is not provided for. On Windows, put "
-            "pulumi on PATH, or work inside the Windows Subsystem for Linux."
+        raise SourceUnavailableError(
+            f"{platform.system()} on {platform.machine()} is not supported. On Windows, put "
+            "pulumi on PATH, or use the Windows Subsystem for Linux."
         )
     return f"{system}-{architecture}"
 
 
 def engine_cache() -> Path:
-    """The user's folder of engines for this kind of machine (a home may be shared by several)."""
+    """Returns the user's folder of engines for this platform (machines may share a home)."""
     return user_cache() / "engine" / machine()
 
 
 def user_cache() -> Path:
-    """The user's cache folder of this project."""
+    """Returns the user's cache folder of this project."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG specification wants a relative path ignored.
+    # By the XDG specification, a relative path is ignored.
     base = given if given.is_absolute() else Path.home() / ".cache"
     return base / "aks-gpu"
 
 
 @contextmanager
 def sole_use(folder: Path, say: Say) -> Iterator[None]:
-    """Keep other runs out of a folder, which is made if need be; wait while one is in there.
+    """Locks a folder, creating it if needed; waits while another run holds the lock.
 
-    Should the disk get full, there is no use in another way, which needs room as well.
+    A full disk raises EngineUnavailableError, since every other source needs room too.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def sole_use(folder: Path, say: Say) -> Iterator[None]:
         try:
             lock.acquire(blocking=False)
         except Timeout:
-            say("Another run is at the same work; waiting for it to end ...")
+            say("Another run does the same work; waiting for it to end ...")
             lock.acquire()
         try:
             yield
@@ -79,20 +79,20 @@ def disk_is_full(error: Exception) -> bool:
 
 def no_room(folder: Path) -> EngineUnavailableError:
     return EngineUnavailableError(
-        f"The disk that has {folder} is full, or your share of it is. Make room, and try again."
+        f"The disk of {folder}, or your quota on it, is full. Free some space and try again."
     )
 
 
 def used(place: Path) -> Path:
-    """Note that a thing of the cache is in use."""
-    # Somebody else's cache can be used, too.
+    """Marks an entry of the cache as used now."""
+    # The cache may belong to another user.
     with suppress(OSError):
         os.utime(place)
     return place
 
 
 def prune(folder: Path, names: str = "*") -> None:
-    """Remove from a folder, which must be locked, what has not been used for long."""
+    """Removes entries that were not used for long from a locked folder."""
     oldest = time.time() - _UNUSED_SECONDS
     for thing in folder.glob(names):
         if thing.name == _LOCK or thing.stat().st_mtime >= oldest:
@@ -104,14 +104,14 @@ def prune(folder: Path, names: str = "*") -> None:
 
 
 def make_whole(place: Path, fill: Callable[[Path], Path], say: Say) -> Path:
-    """Make a folder that is there whole or not at all; one that is there already is taken.
+    """Makes a folder completely or not at all; returns an existing one as it is.
 
-    `fill` gets an empty folder, and returns the folder that is to become the finished one.
+    `fill` gets an empty folder, and returns the folder that becomes the finished one.
     """
     unfinished = place.parent / "unfinished"
     with sole_use(place.parent, say):
         if not place.exists():
-            # A run that was killed may have left one.
+            # A killed run may have left one behind.
             shutil.rmtree(unfinished, ignore_errors=True)
             unfinished.mkdir()
             try:

@@ -1,4 +1,4 @@
-"""Downloading a file, from where an earlier try broke off."""
+"""Downloads a file, and resumes an interrupted download."""
 
 import http.client
 import time
@@ -8,23 +8,23 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.progress import Progress
 
-# For reaching the site, and for each piece of the answer; not for the whole download.
+# The timeout for connecting and for each piece, not for the whole download.
 _PATIENCE_SECONDS = 10
 _PIECE = 1 << 18
-# Before each further try; a try that gets further begins them anew.
+# The pauses between attempts; an attempt that makes progress starts over with the first.
 PAUSES = (1.0, 2.0, 4.0, 8.0)
-# A site that was never reached is mostly one that this machine cannot reach.
+# A site that was never reached is most likely not reachable from this machine.
 _TRIES_UNREACHED = 2
-# Answers that may be others in a moment: too early, too many, or trouble over there.
+# Temporary HTTP errors: timeouts, throttling and server errors.
 _PASSING = {408, 425, 429, 500, 502, 503, 504}
 _NOT_THAT_FAR = 416
 
 
 class _PassingError(Exception):
-    """What may go well at the next try."""
+    """A temporary error: the next attempt may succeed."""
 
     def __init__(self, what: object, *, reached: bool = True) -> None:
         super().__init__(str(what))
@@ -32,10 +32,10 @@ class _PassingError(Exception):
 
 
 def download(address: str, file: Path, progress: Progress) -> None:
-    """Download to a file. What is there already is taken for the beginning of it.
+    """Downloads to a file; existing content counts as the beginning of the download.
 
-    Raises WayClosedError where the site does not have it or stays out of reach; an OSError is the
-    own disk's.
+    Raises SourceUnavailableError if the site does not have the file or stays unreachable. An
+    OSError comes from the local disk.
     """
     tries, reached = 0, False
     while True:
@@ -46,8 +46,8 @@ def download(address: str, file: Path, progress: Progress) -> None:
             reached = reached or error.reached
             tries = 0 if _size(file) > before else tries + 1
             if tries > len(PAUSES) or (tries >= _TRIES_UNREACHED and not reached):
-                raise WayClosedError(f"{address} cannot be fetched: {error}") from error
-            progress.update(f"broke off ({error}), trying again")
+                raise SourceUnavailableError(f"{address} cannot be downloaded: {error}") from error
+            progress.update(f"interrupted ({error}), trying again")
             time.sleep(PAUSES[max(tries - 1, 0)])
         else:
             return
@@ -56,30 +56,30 @@ def download(address: str, file: Path, progress: Progress) -> None:
 def _go_on(address: str, file: Path, progress: Progress) -> None:
     got = _size(file)
     try:
-        # The address is the project's own or what the user has set, so any scheme is theirs.
+        # The address comes from the project or from the user, who may choose any scheme.
         request = urllib.request.Request(address)  # noqa: S310
         if got:
             request.add_header("Range", f"bytes={got}-")
         answer = urllib.request.urlopen(request, timeout=_PATIENCE_SECONDS)  # noqa: S310
     except urllib.error.HTTPError as error:
         if error.code == _NOT_THAT_FAR and got:
-            # It is whole already, or it was of another file.
+            # The file is complete already, or belongs to another download.
             file.unlink()
         elif error.code not in _PASSING:
-            raise WayClosedError(f"{address} cannot be fetched: {error}") from error
+            raise SourceUnavailableError(f"{address} cannot be downloaded: {error}") from error
         raise _PassingError(error) from error
     except (OSError, http.client.HTTPException) as error:
         raise _PassingError(error, reached=False) from error
     except ValueError as error:
-        raise WayClosedError(f"{address} cannot be fetched: {error}") from error
+        raise SourceUnavailableError(f"{address} cannot be downloaded: {error}") from error
     with answer:
         continues = getattr(answer, "status", None) == http.HTTPStatus.PARTIAL_CONTENT
         size = int(answer.headers.get("Content-Length") or 0) + (got if continues else 0)
-        # Unbuffered, so that a full disk is told by the write itself.
+        # Unbuffered, so that the write itself reports a full disk.
         with file.open("ab" if continues else "wb", buffering=0) as output:
             _copy(answer, output, size, progress)
             if (written := output.tell()) < size:
-                raise _PassingError(f"it broke off after {written} of {size} bytes")
+                raise _PassingError(f"the connection ended after {written} of {size} bytes")
 
 
 def _copy(answer: BinaryIO, output: BinaryIO, size: int, progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""Giving a machine an engine."""
+"""Finds, downloads or builds a Pulumi engine for this machine."""
 
 import os
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from engine.cache import Say, engine_cache
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.on_path import find_on_path
 from engine.pins import SITES
 from engine.progress import to_stderr
@@ -25,57 +25,57 @@ class Engine:
     origin: Literal["path", "release", "build"]
 
     def on_path(self, path: str) -> str:
-        """A PATH made from `path` on which this `pulumi`, with its language host, comes first."""
-        # The user's own pulumi mostly lies in a folder full of other things, such as a Python.
-        # That folder is not moved to the front where there is no need to.
+        """Returns `path` with this `pulumi` and its language host in front."""
+        # The folder of the user's pulumi often has other programs, such as a Python, so it is not
+        # moved to the front without need.
         if shutil.which("pulumi", path=path) == str(self.pulumi):
             return path
         return os.pathsep.join([str(self.pulumi.parent), path])
 
 
 def ensure_engine(say: Say = to_stderr) -> Engine:
-    """The engine of this machine: the user's, a release, or one built here, in this order.
+    """Returns this machine's engine: the one on PATH, a release, or one built here, in this order.
 
-    What is fetched or built is kept for the user. `say` gets a line for each thing worth knowing.
-    Raises EngineUnavailableError where none of the three ways leads to an engine.
+    Downloads and builds are cached for the user. `say` gets lines for the user. Raises
+    EngineUnavailableError if there is no engine from any source.
     """
-    closed: list[WayClosedError] = []
+    reasons: list[SourceUnavailableError] = []
     try:
         pulumi, version = find_on_path()
         return Engine(pulumi, version, "path")
-    except WayClosedError as reason:
-        closed.append(reason)
+    except SourceUnavailableError as reason:
+        reasons.append(reason)
         if shutil.which("pulumi"):
-            say(f"The pulumi on PATH is passed over: {reason}.")
+            say(f"Not using the pulumi on PATH: {reason}.")
     try:
         cache = engine_cache()
-    except WayClosedError as reason:
-        # There is no cache for this kind of machine, nor anything to put into it.
-        raise _unavailable(*closed, reason, reason) from reason
-    if kept := released_engine(cache):
-        return Engine(kept, PULUMI, "release")
-    if kept := built_engine(cache):
-        return Engine(kept, PULUMI, "build")
+    except SourceUnavailableError as reason:
+        # For this platform there is neither a release nor a build.
+        raise _unavailable(*reasons, reason, reason) from reason
+    if cached := released_engine(cache):
+        return Engine(cached, PULUMI, "release")
+    if cached := built_engine(cache):
+        return Engine(cached, PULUMI, "build")
     try:
         return Engine(fetch_release(cache, say), PULUMI, "release")
-    except WayClosedError as reason:
-        closed.append(reason)
-        say(f"No release of Pulumi could be fetched: {reason}.")
+    except SourceUnavailableError as reason:
+        reasons.append(reason)
+        say(f"Pulumi's release could not be downloaded: {reason}.")
     try:
         return Engine(build_engine(cache, say), PULUMI, "build")
-    except WayClosedError as reason:
-        raise _unavailable(*closed, reason) from reason
+    except SourceUnavailableError as reason:
+        raise _unavailable(*reasons, reason) from reason
 
 
-def _unavailable(*closed: WayClosedError) -> EngineUnavailableError:
-    on_path, release, build = closed
+def _unavailable(*reasons: SourceUnavailableError) -> EngineUnavailableError:
+    on_path, release, build = reasons
     return EngineUnavailableError(
-        "No Pulumi engine could be had in any of the three ways.\n"
+        "There is no Pulumi engine for this machine.\n"
         f"1. pulumi on PATH: {on_path}\n"
         f"2. the official release: {release}\n"
         f"3. a build from Go modules: {build}\n"
         "Do one of these and try again:\n"
         f"- install Pulumi {LOWEST_PULUMI} or newer (https://www.pulumi.com/docs/iac/download-install/)\n"
-        f"- make the releases reachable, or name a mirror of them in {SITES['pulumi'][1]}\n"
-        "- install Go 1.25.11 or newer (https://go.dev/dl/), with a module proxy it can reach"
+        f"- make the releases reachable, or set {SITES['pulumi'][1]} to a mirror\n"
+        "- install Go 1.25.11 or newer (https://go.dev/dl/), with a module proxy that it can reach"
     )

@@ -1,9 +1,9 @@
-"""The ways in which getting an engine can fail."""
+"""The errors of finding, downloading and building programs."""
 
 
 class EngineUnavailableError(Exception):
-    """There is no engine, and the message says what can be done about it."""
+    """A program is not available from any source; the message says what to do."""
 
 
-class WayClosedError(Exception):
-    """One way to an engine leads nowhere on this machine; another one may."""
+class SourceUnavailableError(Exception):
+    """One source of a program is not available on this machine; another one may be."""

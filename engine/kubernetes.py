@@ -1,10 +1,10 @@
-"""Giving a machine a Kubernetes: the control plane, the player of its nodes, and kubectl."""
+"""Downloads or builds Kubernetes for this machine: the control plane, kwok and kubectl."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.cache import Say, machine, user_cache
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.kubernetes_build import build_folder, built_folder
 from engine.kubernetes_release import fetch_folder, fetched_folder
 from engine.pins import SITES
@@ -14,9 +14,9 @@ from engine.versions import KUBERNETES
 
 @dataclass(frozen=True)
 class KubernetesBinaries:
-    """A folder that holds kube-apiserver, kube-controller-manager, kube-scheduler, etcd and kwok.
+    """A folder with kube-apiserver, kube-controller-manager, kube-scheduler, etcd and kwok.
 
-    `kubectl` is in it too; `version` is that of Kubernetes.
+    It has `kubectl` too; `version` is the version of Kubernetes.
     """
 
     folder: Path
@@ -25,10 +25,10 @@ class KubernetesBinaries:
 
 
 def ensure_kubernetes(say: Say = to_stderr) -> KubernetesBinaries:
-    """The Kubernetes of this machine: the official one, or one built here.
+    """Returns this machine's Kubernetes binaries: the official ones, or those built here.
 
-    What is fetched or built is kept for the user. `say` gets a line for each thing worth knowing.
-    Raises EngineUnavailableError where neither way leads to one.
+    Downloads and builds are cached for the user. `say` gets lines for the user. Raises
+    EngineUnavailableError if neither source is available.
     """
     folder = _folder(say)
     return KubernetesBinaries(folder, folder / "kubectl", KUBERNETES)
@@ -37,35 +37,35 @@ def ensure_kubernetes(say: Say = to_stderr) -> KubernetesBinaries:
 def _folder(say: Say) -> Path:
     try:
         kind = machine()
-    except WayClosedError as reason:
+    except SourceUnavailableError as reason:
         raise _unavailable(reason, reason) from reason
     if not kind.startswith("linux-"):
         raise EngineUnavailableError(
-            f"The rehearsal works on Linux only, and this machine is {kind}. Use it in a container "
-            "or in a virtual machine. Stacks in Azure need no rehearsal."
+            f"Kubernetes' control plane is available for Linux only, and this machine is {kind}."
         )
     cache = user_cache() / "kubernetes" / kind
-    if kept := fetched_folder(cache) or built_folder(cache):
-        return kept
+    if cached := fetched_folder(cache) or built_folder(cache):
+        return cached
     try:
         return fetch_folder(cache, say)
-    except WayClosedError as reason:
-        say(f"No official binaries of Kubernetes could be fetched: {reason}.")
+    except SourceUnavailableError as reason:
+        say(f"The official Kubernetes binaries could not be downloaded: {reason}.")
         no_release = reason
     try:
         return build_folder(cache, say)
-    except WayClosedError as reason:
+    except SourceUnavailableError as reason:
         raise _unavailable(no_release, reason) from reason
 
 
-def _unavailable(release: WayClosedError, build: WayClosedError) -> EngineUnavailableError:
+def _unavailable(
+    release: SourceUnavailableError, build: SourceUnavailableError
+) -> EngineUnavailableError:
     etcd, kubernetes, kwok = (SITES[name][1] for name in ("etcd", "kubernetes", "kwok"))
     return EngineUnavailableError(
-        "No Kubernetes could be had in either of the two ways.\n"
+        "There are no Kubernetes binaries for this machine.\n"
         f"1. the official binaries: {release}\n"
         f"2. a build from Go modules: {build}\n"
         "Do one of these and try again:\n"
-        "- make the official sites reachable, or name mirrors of them in "
-        f"{kubernetes}, {etcd} and {kwok}\n"
-        "- install Go 1.26 or newer (https://go.dev/dl/), with a module proxy it can reach"
+        f"- make the official sites reachable, or set {kubernetes}, {etcd} and {kwok} to mirrors\n"
+        "- install Go 1.26 or newer (https://go.dev/dl/), with a module proxy that it can reach"
     )

@@ -1,4 +1,4 @@
-"""The second way to the Kubernetes binaries: building them from Go modules."""
+"""Kubernetes binaries, second source: a build from Go modules."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ _PACKAGES = {
     "kwok": "sigs.k8s.io/kwok/cmd/kwok",
 }
 
-# Without these, the binaries call themselves v0.0.0, and clients refuse to work with that.
+# Without these, the binaries report v0.0.0, which clients refuse.
 _MAJOR, _MINOR, _ = KUBERNETES.split(".")
 _STAMPS = {
     "k8s.io/component-base/version.gitVersion": f"v{KUBERNETES}",
@@ -29,13 +29,13 @@ _LDFLAGS = " ".join(["-s -w", *(f"-X {name}={value}" for name, value in _STAMPS.
 
 
 def built_folder(cache: Path) -> Path | None:
-    """The folder of an earlier build from the same modules."""
+    """Returns the folder of an earlier build from the same modules."""
     place = _place(cache)
     return used(place) if place.exists() else None
 
 
 def build_folder(cache: Path, say: Say) -> Path:
-    """Build all of them, and put them into one folder."""
+    """Builds all of them into one folder."""
     key = _key()
     targets = [Target(name, package, key, _LDFLAGS) for name, package in _PACKAGES.items()]
     return build_together(SOURCE, targets, cache / "build", _place(cache), say)

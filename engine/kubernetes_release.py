@@ -1,4 +1,4 @@
-"""The first way to the Kubernetes binaries: those that their projects publish, by their pins."""
+"""Kubernetes binaries, first source: the pinned releases of their projects."""
 
 import shutil
 import tarfile
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.cache import Say, disk_is_full, machine, make_whole, used
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.pins import Pin, fetch, kept, pin_of
 from engine.versions import ETCD, KUBERNETES, KWOK
 
-# The executables of each archive: their folder in it, and their names. kwok is one itself.
+# The executables of each archive: their folder in it, and their names. kwok is not an archive.
 _EXECUTABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "kubernetes": (
         "kubernetes/server/bin",
@@ -22,19 +22,19 @@ _EXECUTABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 
 
 def fetched_folder(cache: Path) -> Path | None:
-    """The folder of binaries that were fetched earlier."""
+    """Returns the folder of binaries that were downloaded earlier."""
     place = _place(cache)
     return used(place) if place.exists() else None
 
 
 def fetch_folder(cache: Path, say: Say) -> Path:
-    """Download all of them for this machine, check them, and put them into one folder."""
+    """Downloads all of them for this machine, checks them, and puts them into one folder."""
     published = [pin_of(name, machine()) for name in _EXECUTABLES]
     place = _place(cache)
     downloads = place.parent / "downloads"
 
     def fill(folder: Path) -> Path:
-        # All are there before the first is unpacked.
+        # All are downloaded before the first is unpacked.
         for pin, archive in [(pin, fetch(pin, downloads, say)) for pin in published]:
             _unpack(pin, archive, folder)
         return folder
@@ -61,11 +61,11 @@ def _unpack(pin: Pin, archive: Path, folder: Path) -> None:
 
 
 def _extract(pin: Pin, archive: Path, places: Mapping[str, Path]) -> None:
-    """Put members of an archive where they belong; nothing else of it is unpacked."""
+    """Extracts the given members of an archive, and nothing else."""
     missing = dict(places)
     try:
         with tarfile.open(archive) as tar:
-            # In their order in the archive, which is read but once.
+            # In the order of the archive, which is read only once.
             for member in tar:
                 content = tar.extractfile(member) if member.name in missing else None
                 if content is not None:
@@ -76,5 +76,5 @@ def _extract(pin: Pin, archive: Path, places: Mapping[str, Path]) -> None:
     except (tarfile.TarError, OSError) as error:
         if disk_is_full(error):
             raise
-        raise WayClosedError(f"{pin.address} cannot be unpacked: {error}") from error
-    raise WayClosedError(f"{pin.address} holds no {', '.join(missing)}")
+        raise SourceUnavailableError(f"{pin.address} cannot be unpacked: {error}") from error
+    raise SourceUnavailableError(f"{pin.address} does not contain {', '.join(missing)}")

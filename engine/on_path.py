@@ -1,4 +1,4 @@
-"""The first way to an engine: a `pulumi` that the user has."""
+"""Pulumi engine, first source: a `pulumi` on PATH."""
 
 import os
 import re
@@ -8,30 +8,30 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.versions import LOWEST_PULUMI
 
 
 def find_on_path() -> tuple[Path, str]:
-    """The `pulumi` on PATH and its version, if it will do."""
-    found = shutil.which("pulumi")
-    if found is None:
-        raise WayClosedError("there is no `pulumi` on PATH")
-    pulumi = Path(found).absolute()
+    """Returns the `pulumi` on PATH and its version; raises SourceUnavailableError otherwise."""
+    executable = shutil.which("pulumi")
+    if executable is None:
+        raise SourceUnavailableError("there is no `pulumi` on PATH")
+    pulumi = Path(executable).absolute()
     version = _version_of(pulumi)
     if Version(version) < Version(LOWEST_PULUMI):
-        raise WayClosedError(
-            f"{pulumi} is version {version}, and {LOWEST_PULUMI} is the lowest that will do"
+        raise SourceUnavailableError(
+            f"{pulumi} is version {version}, and {LOWEST_PULUMI} or newer is required"
         )
     if not _has_language_host(pulumi):
-        raise WayClosedError(
-            f"{pulumi} has no pulumi-language-python, neither beside it nor on PATH"
+        raise SourceUnavailableError(
+            f"there is no pulumi-language-python beside {pulumi} or on PATH"
         )
     return pulumi, version
 
 
 def _version_of(pulumi: Path) -> str:
-    # Looking for a newer release is of no use here, and takes seconds where there is no network.
+    # The update check is useless here, and takes seconds without a network.
     environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
     try:
         answer = subprocess.run(
@@ -43,15 +43,15 @@ def _version_of(pulumi: Path) -> str:
             check=True,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise WayClosedError(f"`{pulumi} version` failed: {error}") from error
-    # Development versions have a tail, as in v3.260.0-dev.0.
+        raise SourceUnavailableError(f"`{pulumi} version` failed: {error}") from error
+    # Development versions have a suffix, as in v3.260.0-dev.0.
     version = re.match(r"v?(\d+\.\d+\.\d+)", answer.stdout.strip())
     if version is None:
-        raise WayClosedError(f"`{pulumi} version` answers {answer.stdout.strip()!r}")
+        raise SourceUnavailableError(f"`{pulumi} version` answers {answer.stdout.strip()!r}")
     return version.group(1)
 
 
 def _has_language_host(pulumi: Path) -> bool:
-    # Pulumi looks on PATH, and beside the file that it really is.
+    # Pulumi looks on PATH, and beside its own file after links are resolved.
     path = os.pathsep.join([os.environ.get("PATH", ""), str(pulumi.resolve().parent)])
     return shutil.which("pulumi-language-python", path=path) is not None

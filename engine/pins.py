@@ -1,9 +1,9 @@
-"""What may be downloaded: the archives in pins.csv, each by its digest, and by no one's word.
+"""The archives that may be downloaded: those in pins.csv, each checked by its digest.
 
     python -m engine.pins
 
-writes the table anew for the versions of `versions.py`: it downloads each archive from its
-publisher, and compares it with the publisher's file of checksums where there is one.
+updates the table to the versions in `versions.py`: it downloads each archive from its publisher,
+and compares it with the publisher's checksums, if there are any.
 """
 
 import csv
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from engine.cache import Say, prune
 from engine.download import download
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.progress import Progress, to_stderr
 from engine.versions import ETCD, KUBERNETES, KWOK, PULUMI
 
@@ -27,7 +27,7 @@ _PULUMI_SITE = "https://github.com/pulumi/pulumi/releases/download"
 _KUBERNETES_SITE = "https://dl.k8s.io"
 _ETCD_SITE = "https://github.com/etcd-io/etcd/releases/download"
 _KWOK_SITE = "https://github.com/kubernetes-sigs/kwok/releases/download"
-# Each with the variable that names a mirror of it: the same files under the same paths.
+# Each with the environment variable for a mirror, which has the same files at the same paths.
 SITES: Mapping[str, tuple[str, str]] = {
     "pulumi": (_PULUMI_SITE, "AKS_GPU_PULUMI_RELEASES"),
     "kubernetes": (_KUBERNETES_SITE, "AKS_GPU_KUBERNETES_RELEASES"),
@@ -44,7 +44,7 @@ VERSIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Pin:
-    """An archive of a release for a platform; `checksums` is where its publisher has the digest."""
+    """An archive of a release for a platform; `checksums` is the path of the publisher's file."""
 
     name: str
     version: str
@@ -76,44 +76,44 @@ def pins(table: Path) -> list[Pin]:
 
 
 def pin_of(name: str, platform: str) -> Pin:
-    """Raises WayClosedError where nothing is pinned for a platform."""
+    """Returns the pin of a program. Raises SourceUnavailableError if the platform has none."""
     for pin in pins(TABLE):
         if (pin.name, pin.version, pin.platform) == (name, VERSIONS[name], platform):
             return pin
-    raise WayClosedError(f"no download of {name} {VERSIONS[name]} for {platform} has a pin")
+    raise SourceUnavailableError(f"engine/pins.csv has no {name} {VERSIONS[name]} for {platform}")
 
 
 def fetch(pin: Pin, folder: Path, say: Say) -> Path:
-    """The archive of a pin in a folder that is locked, downloaded if need be.
+    """Returns the archive of a pin in a locked folder; downloads and checks it if needed.
 
-    What has its name there was checked; what a failed download leaves is gone on with.
+    A file under its final name has been checked; an interrupted download is resumed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     file = kept(pin, folder)
     if file.exists():
         return file
     unchecked = file.with_name(f"{file.name}.part")
-    with Progress(f"Fetching {pin.name} {pin.version}", say) as progress:
+    with Progress(f"Downloading {pin.name} {pin.version}", say) as progress:
         download(pin.address, unchecked, progress)
-    found = _digest(unchecked, pin.digest.partition(":")[0])
-    if found != pin.digest:
+    actual = _digest(unchecked, pin.digest.partition(":")[0])
+    if actual != pin.digest:
         unchecked.unlink()
         raise EngineUnavailableError(
-            f"{pin.address} is not what engine/pins.csv says: it is {found}, and should be "
-            f"{pin.digest}. Nothing of it was kept. Try again later; if it stays so, tell "
-            "whoever runs that site."
+            f"{pin.address} does not match engine/pins.csv: its digest is {actual}, expected "
+            f"{pin.digest}. The download was deleted. Try again later; if it persists, contact the "
+            "owner of that site."
         )
     prune(folder)
     return unchecked.replace(file)
 
 
 def kept(pin: Pin, folder: Path) -> Path:
-    """Where an archive has its place, which no other with the same name takes."""
+    """Returns the path of an archive in the cache; the digest in it makes it unique."""
     return folder / f"{pin.digest[-16:]}-{pin.file}"
 
 
 def renew(table: Path, say: Say) -> None:
-    """Writes a table anew, for the versions of today."""
+    """Updates a table to the versions in versions.py."""
     renewed = [_renewed(pin, say) for pin in pins(table)]
     draft = table.with_name(f"{table.name}.draft")
     with draft.open("w", newline="", encoding="utf-8") as output:
@@ -129,16 +129,17 @@ def _renewed(pin: Pin, say: Say) -> Pin:
     pin = replace(pin, **dict(zip(("path", "checksums"), paths, strict=True)), version=new)
     with tempfile.TemporaryDirectory() as folder:
         archive, published = Path(folder, "archive"), Path(folder, "published")
-        with Progress(f"Fetching {pin.file}", say) as progress:
+        with Progress(f"Downloading {pin.file}", say) as progress:
             download(pin.address, archive, progress)
             if pin.checksums:
                 download(pin.checksums_address, published, progress)
         if pin.checksums:
             expected = _published(pin.file, published.read_text(errors="replace"))
             algorithm = "sha512" if expected and len(expected) == 128 else "sha256"
-            if (found := _digest(archive, algorithm)) != f"{algorithm}:{expected}":
+            if (actual := _digest(archive, algorithm)) != f"{algorithm}:{expected}":
                 raise EngineUnavailableError(
-                    f"{pin.address} is {found}, and {pin.checksums_address} says {expected}."
+                    f"The digest of {pin.address} is {actual}, but {pin.checksums_address} has "
+                    f"{expected or 'no checksum for it'}."
                 )
         else:
             say(f"{pin.name} publishes no checksums: compare {pin.file} with its release page.")
@@ -146,7 +147,7 @@ def _renewed(pin: Pin, say: Say) -> Pin:
 
 
 def _published(name: str, checksums: str) -> str | None:
-    """The checksum of a file, by its name or alone."""
+    """Returns the checksum of a file, from a list or from a file with nothing else."""
     for line in checksums.splitlines():
         match line.split():
             case [checksum]:
@@ -164,5 +165,5 @@ def _digest(file: Path, algorithm: str) -> str:
 if __name__ == "__main__":
     try:
         renew(TABLE, to_stderr)
-    except (WayClosedError, EngineUnavailableError) as error:
-        sys.exit(f"The table stays as it was: {error}")
+    except (SourceUnavailableError, EngineUnavailableError) as error:
+        sys.exit(f"engine/pins.csv was not changed: {error}")

@@ -1,4 +1,4 @@
-"""Telling what takes so long."""
+"""Progress of long work."""
 
 import sys
 import time
@@ -10,12 +10,12 @@ from rich.status import Status
 
 from engine.cache import Say
 
-# Where there is no terminal, such as in a build log, one line in so many seconds is enough.
+# Without a terminal, such as in a build log, one line in this many seconds is enough.
 _SECONDS_BETWEEN_LINES = 15.0
 
 
 class Progress:
-    """A status line that is kept up to date on a terminal; single lines through `say` elsewhere."""
+    """A status line on a terminal; elsewhere, single lines through `say`."""
 
     def __init__(self, title: str, say: Say) -> None:
         self._title = title
@@ -36,7 +36,7 @@ class Progress:
             self._status.stop()
 
     def reached(self, line: str) -> None:
-        """Tell what stays worth knowing."""
+        """Shows a line that stays."""
         self._said = time.monotonic()
         if self._status:
             self._status.console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -44,7 +44,7 @@ class Progress:
             self._say(line)
 
     def update(self, detail: str) -> None:
-        """Tell how far it is; to be called every second or so."""
+        """Shows how far the work is; call it about every second."""
         now = time.monotonic()
         line = f"{self._title}: {now - self._began:.0f} s, {detail}"
         if self._status:
@@ -55,5 +55,5 @@ class Progress:
 
 
 def to_stderr(line: str) -> None:
-    """A `say` for who has no better one."""
+    """The default `say`: writes to stderr."""
     sys.stderr.write(f"{line}\n")

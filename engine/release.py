@@ -1,23 +1,23 @@
-"""The second way to an engine: the official release archive."""
+"""Pulumi engine, second source: the official release."""
 
 import os
 import tarfile
 from pathlib import Path
 
 from engine.cache import Say, disk_is_full, machine, make_whole, used
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.pins import Pin, fetch, kept, pin_of
 from engine.versions import PULUMI
 
 
 def released_engine(cache: Path) -> Path | None:
-    """The `pulumi` of a release that was fetched earlier."""
+    """Returns the `pulumi` of a release that was downloaded earlier."""
     place = _place(cache)
     return used(place) / "pulumi" if (place / "pulumi").exists() else None
 
 
 def fetch_release(cache: Path, say: Say) -> Path:
-    """Download the release for this machine, check it, and unpack it."""
+    """Downloads the release for this machine, checks it, and unpacks it."""
     pin, place = pin_of("pulumi", machine()), _place(cache)
     downloads = place.parent / "downloads"
     make_whole(place, lambda folder: _unpack(pin, fetch(pin, downloads, say), folder), say)
@@ -30,16 +30,16 @@ def _place(cache: Path) -> Path:
 
 
 def _unpack(pin: Pin, archive: Path, folder: Path) -> Path:
-    """Unpack into a folder; return the one inside of it that holds the executables."""
+    """Unpacks the archive into a folder; returns the folder inside with the executables."""
     try:
         with tarfile.open(archive) as tar:
             tar.extractall(folder, filter="data")
     except (tarfile.TarError, OSError) as error:
         if disk_is_full(error):
             raise
-        raise WayClosedError(f"{pin.address} cannot be unpacked: {error}") from error
+        raise SourceUnavailableError(f"{pin.address} cannot be unpacked: {error}") from error
     unpacked = folder / "pulumi"
     for executable in ("pulumi", "pulumi-language-python"):
         if not os.access(unpacked / executable, os.X_OK):
-            raise WayClosedError(f"{pin.address} holds no pulumi/{executable}")
+            raise SourceUnavailableError(f"{pin.address} does not contain pulumi/{executable}")
     return unpacked

@@ -1,4 +1,4 @@
-"""The third way to an engine: building it from the Go modules that `source/` names."""
+"""Pulumi engine, third source: a build from the Go modules in `source/`."""
 
 from pathlib import Path
 
@@ -13,21 +13,20 @@ _LDFLAGS = f"-s -w -X {_SDK}/go/common/version.Version=v{PULUMI}"
 
 
 def built_engine(cache: Path) -> Path | None:
-    """The `pulumi` of an earlier build from the same source."""
+    """Returns the `pulumi` of an earlier build from the same source."""
     place = _place(cache)
     return used(place) / "pulumi" if (place / "pulumi").exists() else None
 
 
 def build_engine(cache: Path, say: Say) -> Path:
-    """Builds `pulumi` and our language host, and puts them into one folder.
+    """Builds `pulumi` and our language host into one folder.
 
-    One folder, since pulumi looks for its language hosts beside itself, and warns about one that is
-    only found on PATH.
+    Pulumi looks for language hosts beside itself, and warns about one that is only on PATH.
     """
     pulumi = Target(
         name="pulumi",
         package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
-        # Without the language host's source, so that a change there builds only that.
+        # Without the language host's source, so that a change there rebuilds only that.
         key=_key(_modules()),
         ldflags=_LDFLAGS,
     )
@@ -38,7 +37,7 @@ def build_engine(cache: Path, say: Say) -> Path:
         ldflags=_LDFLAGS,
         files=(
             ModuleFile(_SDK, "python/cmd/pulumi-language-python-exec"),
-            # What pulumi starts for dynamic providers.
+            # The script that pulumi starts for dynamic providers.
             ModuleFile(_SDK, "python/dist/pulumi-resource-pulumi-python"),
         ),
     )

@@ -1,17 +1,16 @@
-"""Which Pulumi this project runs on."""
+"""The versions of Pulumi, Kubernetes and actionlint that this project uses."""
 
-# The version that is fetched or built, and on which the tests run.
+# The version that is downloaded or built, and with which the tests run.
 PULUMI = "3.259.0"
 
-# The oldest `pulumi` that is taken from PATH. It is the same version: the program, the policy
-# pack and the provider are tried out with this one, and what an older engine does with them has
-# not been seen by anyone.
+# The oldest `pulumi` that is used from PATH. It is the same version: the program, the policy pack
+# and the provider are not tested with older engines.
 LOWEST_PULUMI = PULUMI
 
-# What a cluster of the rehearsal consists of. The Go modules of `kubernetes_source/` are the same.
+# The parts of a rehearsed cluster. The Go modules of `kubernetes_source/` have the same versions.
 KUBERNETES = "1.36.1"
 ETCD = "3.6.8"
 KWOK = "0.8.0"
 
-# What the workflows are checked with; the Go module of `actionlint_source/` is the same.
+# The checker of workflows. The Go module of `actionlint_source/` has the same version.
 ACTIONLINT = "1.7.12"

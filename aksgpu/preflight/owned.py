@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from aksgpu.running import READ_SECONDS, Program, ProgramError
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.on_path import find_on_path
 
 _NO_STACK = "no stack named"
@@ -33,6 +33,6 @@ def by_state_here(folder: Path, stack: str) -> frozenset[str] | None:
     """The same, of a real project, with the engine on PATH; to fetch one would take too long."""
     try:
         executable, _ = find_on_path()
-    except WayClosedError:
+    except SourceUnavailableError:
         return None
     return by_state(Program((executable,), folder), stack)

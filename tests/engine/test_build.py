@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.build import ModuleFile, Target, build
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
@@ -99,7 +99,7 @@ def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> 
 
     assert (first.returncode, second.returncode) == (0, 0), output
     assert len(bench.builds()) == 1
-    assert output.count("Another run is at the same work") == 1
+    assert output.count("Another run does the same work") == 1
     assert sorted(file.name for file in bench.store.iterdir()) == ["hello-1", "lock"]
     hello = subprocess.run([bench.store / "hello-1" / "hello"], capture_output=True, check=True)
     assert hello.stderr == b"hello\n"
@@ -139,7 +139,7 @@ def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal
 def test_failed_build_shows_what_go_said(bench: Bench, said: list[str]) -> None:
     bench.write('import "hello/nowhere"\n\nfunc main() { nowhere.Go() }')
 
-    with pytest.raises(WayClosedError, match="hello/nowhere"):
+    with pytest.raises(SourceUnavailableError, match="hello/nowhere"):
         build(bench.source, [HELLO], bench.store, said.append)
 
     assert not (bench.store / "hello-1").exists()
@@ -148,7 +148,7 @@ def test_failed_build_shows_what_go_said(bench: Bench, said: list[str]) -> None:
 @pytest.mark.parametrize(
     ("says", "error"),
     [
-        ("undefined: x", WayClosedError),
+        ("undefined: x", SourceUnavailableError),
         ("write b001: no space left on device", EngineUnavailableError),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine import EngineUnavailableError, ensure_kubernetes, kubernetes, kubernetes_release
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.kubernetes_build import SOURCE
 from engine.kubernetes_release import fetch_folder, fetched_folder
 from engine.pins import SITES
@@ -77,7 +77,7 @@ def test_one_that_fails_does_not_throw_the_others_away(
 ) -> None:
     """kwok came last: its failure threw away what had been fetched and checked before it."""
     content = site.files.pop(PATHS[name])
-    with pytest.raises(WayClosedError, match="404"):
+    with pytest.raises(SourceUnavailableError, match="404"):
         fetch_folder(cache, said.append)
     site.files[PATHS[name]] = content
     fetch_folder(cache, said.append)
@@ -92,7 +92,7 @@ def test_what_is_not_what_was_pinned_is_refused(
     site: Site, cache: Path, said: list[str], name: str
 ) -> None:
     site.files[PATHS[name]] += b" "
-    with pytest.raises(EngineUnavailableError, match=r"is not what engine/pins\.csv says"):
+    with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
         fetch_folder(cache, said.append)
     assert fetched_folder(cache) is None
 
@@ -103,7 +103,7 @@ def test_an_archive_that_lacks_one_of_them_is_of_no_use(
     lacking = [pin for pin in site.pins() if pin.name != "etcd"]
     site.write(lacking)
     site.publish("etcd", "linux-x64", PATHS["etcd"], archive({"etcd/other": SCRIPT}))
-    with pytest.raises(WayClosedError, match="holds no etcd/etcd"):
+    with pytest.raises(SourceUnavailableError, match="does not contain etcd/etcd"):
         fetch_folder(cache, said.append)
 
 
@@ -111,7 +111,7 @@ def test_elsewhere_than_on_linux_the_command_says_so(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kubernetes, "machine", lambda: "darwin-arm64")
-    with pytest.raises(EngineUnavailableError, match=r"on Linux only, and .* darwin-arm64"):
+    with pytest.raises(EngineUnavailableError, match=r"for Linux only, and .* darwin-arm64"):
         ensure_kubernetes(said.append)
     assert said == []
 

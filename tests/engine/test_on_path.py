@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine
-from engine.errors import WayClosedError
+from engine.errors import SourceUnavailableError
 from engine.on_path import find_on_path
 from engine.versions import LOWEST_PULUMI
 
@@ -47,7 +47,7 @@ def test_other_pulumi_is_not_taken(folder: Path, answer: str, reason: str) -> No
     add(folder, "pulumi", answer)
     add(folder, "pulumi-language-python")
 
-    with pytest.raises(WayClosedError, match=reason):
+    with pytest.raises(SourceUnavailableError, match=reason):
         find_on_path()
 
 
@@ -55,14 +55,14 @@ def test_pulumi_that_fails_is_not_taken(folder: Path) -> None:
     add(folder, "pulumi", f"v{LOWEST_PULUMI}").write_text("#!/bin/sh\nexit 1\n")
     add(folder, "pulumi-language-python")
 
-    with pytest.raises(WayClosedError, match="failed"):
+    with pytest.raises(SourceUnavailableError, match="failed"):
         find_on_path()
 
 
 def test_pulumi_without_language_host_is_not_taken(folder: Path) -> None:
     add(folder, "pulumi", f"v{LOWEST_PULUMI}")
 
-    with pytest.raises(WayClosedError, match="has no pulumi-language-python"):
+    with pytest.raises(SourceUnavailableError, match="there is no pulumi-language-python"):
         find_on_path()
 
 

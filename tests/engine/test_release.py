@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.cache import machine
-from engine.errors import EngineUnavailableError, WayClosedError
+from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.release import fetch_release, released_engine
 from engine.versions import PULUMI
 from tests.engine.releases import SCRIPT, Site, archive, served
@@ -60,7 +60,7 @@ def test_what_is_not_what_was_pinned_is_refused_and_leaves_nothing(
     publish(site)
     site.files[PATH] += b" "
 
-    with pytest.raises(EngineUnavailableError, match=r"is not what engine/pins\.csv says"):
+    with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
         fetch_release(cache, said.append)
 
     assert leftovers(cache) == []
@@ -71,7 +71,7 @@ def test_member_outside_of_the_archive_is_refused(
 ) -> None:
     publish(site, (*EXECUTABLES, "../../../escaped"))
 
-    with pytest.raises(WayClosedError, match="cannot be unpacked"):
+    with pytest.raises(SourceUnavailableError, match="cannot be unpacked"):
         fetch_release(cache, said.append)
 
     assert released_engine(cache) is None
@@ -83,7 +83,9 @@ def test_archive_without_language_host_is_of_no_use(
 ) -> None:
     publish(site, ("pulumi/pulumi",))
 
-    with pytest.raises(WayClosedError, match="holds no pulumi/pulumi-language-python"):
+    with pytest.raises(
+        SourceUnavailableError, match="does not contain pulumi/pulumi-language-python"
+    ):
         fetch_release(cache, said.append)
 
     assert released_engine(cache) is None
@@ -93,7 +95,7 @@ def test_missing_release_closes_the_way(site: Site, cache: Path, said: list[str]
     publish(site)
     site.files.clear()
 
-    with pytest.raises(WayClosedError, match="404"):
+    with pytest.raises(SourceUnavailableError, match="404"):
         fetch_release(cache, said.append)
 
     assert leftovers(cache) == []
