@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from engine.versions import LOWEST_PULUMI
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 from tests.bench import ROOT
-from tests.readme_commands import commands
+from tests.readme_commands import clone, commands
 from tests.rehearsal.conftest import Azure
 from tests.waiting import PATIENCE
 
@@ -54,29 +53,13 @@ def registration(running: Cloud, namespace: str, action: str) -> None:
     azure.wait(f"{path}{V}", lambda reply: bool(reply.body["registrationState"] == state))
 
 
-def checkout(folder: Path) -> Path:
-    """A clone as its user gets it, with what is not committed yet."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],  # noqa: S607
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    return folder
-
-
 @pytest.mark.engine
 @pytest.mark.long
 def test_the_commands_take_an_empty_subscription_to_a_running_stack(
     engine: Engine, subscription: Cloud, tmp_path: Path
 ) -> None:
     """`pulumi up -s dev` answered that there was no stack dev: nothing had said to make it."""
-    folder, home = checkout(tmp_path / "clone"), tmp_path / "home"
+    folder, home = clone(tmp_path / "clone"), tmp_path / "home"
     home.mkdir()
     # In place of what Pulumi downloads.
     path = engine.on_path(subscription.on_path(os.environ["PATH"]))
