@@ -1,1 +1,1 @@
-"""Measures, side by side, in one run."""
+"""Benchmarks: measurements that compare variants within one run."""

@@ -1,4 +1,4 @@
-"""Runs the measurements, shows them, and writes them to build/bench.json."""
+"""Runs all benchmarks, prints the results, and writes them to build/bench.json."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from engine import ensure_engine
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
 
-# Operations that take no time, and such that take as long as a person would see: a pool, 5 s.
+# Time scales: operations that take no time, and operations of the default pace (a pool takes 5 s).
 _AT_ONCE, _AS_SEEN = 0.005, 1.0
 
 
@@ -38,8 +38,8 @@ def main() -> None:
     with _running(_AS_SEEN) as as_seen:
         updates = parallel.measure(engine, as_seen, console)
     console.print(preview.table(costs))
-    console.print(policies.told(policy_cost))
-    console.print(parallel.told(updates))
+    console.print(policies.summary(policy_cost))
+    console.print(parallel.summary(updates))
     report = PROGRAM / "build" / "bench.json"
     report.parent.mkdir(exist_ok=True)
     figures = {

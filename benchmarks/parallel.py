@@ -1,6 +1,7 @@
-"""Whether many pools with custom headers take longer than one; in Azure each takes five seconds.
+"""Compares an update with many pools with one of a single pool, all with custom headers.
 
-And how much memory aks-preview takes for them at most.
+In the rehearsal cloud each pool takes five seconds. It also measures the peak memory of
+aks-preview.
 """
 
 import statistics
@@ -17,7 +18,7 @@ from benchmarks.project import MeasuredProject
 from engine import Engine
 from rehearsal.cloud import Cloud
 
-# How many pools at once, and how often that is measured.
+# The number of pools, and the number of runs.
 RUNS = {1: 3, 20: 3, 200: 1}
 _PARALLEL = "64"
 
@@ -51,7 +52,7 @@ for index in range({pools}):
 
 @dataclass(frozen=True)
 class Update:
-    """The medians of the updates that make so many pools."""
+    """The medians of the updates with this number of pools."""
 
     pools: int
     seconds: float
@@ -59,7 +60,7 @@ class Update:
 
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Update]:
-    """Makes one pool and many, in turn, and takes them away again."""
+    """Creates one pool and many pools in turn, and deletes them again."""
     measured: dict[int, list[tuple[float, float]]] = {count: [] for count in RUNS}
     with tempfile.TemporaryDirectory() as folder:
         project = MeasuredProject(engine, cloud, Path(folder))
@@ -79,29 +80,29 @@ def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Update]:
     return updates
 
 
-def told(updates: list[Update]) -> str:
-    one = updates[0]
+def summary(updates: list[Update]) -> str:
+    single = updates[0]
     return "\n".join(
-        f"An update that makes {many.pools} pools took {many.seconds:.1f} s, "
-        f"{many.seconds / one.seconds:.2f} times as long as one that makes {one.pools}; "
-        f"aks-preview took {many.peak_mb:.0f} MB."
+        f"An update that creates {many.pools} pools took {many.seconds:.1f} s, "
+        f"{many.seconds / single.seconds:.2f} times as long as one that creates {single.pools}; "
+        f"aks-preview used {many.peak_mb:.0f} MB of memory."
         for many in updates
     )
 
 
 @contextmanager
 def _memory() -> Iterator[list[int]]:
-    """The kilobytes that the plug-ins of aks-preview take at most, while the context lasts."""
+    """Measures the peak memory of the aks-preview plug-ins within the block, in kilobytes."""
     peaks, is_over = [0], Event()
 
     def look() -> None:
         while not is_over.wait(0.1):
             for process in Path("/proc").glob("[0-9]*"):
-                # It may have ended.
+                # The process may have ended.
                 with suppress(OSError, IndexError):
                     if b"/aks_preview\0" in (process / "cmdline").read_bytes():
-                        said = (process / "status").read_text().partition("VmHWM:")[2]
-                        peaks.append(int(said.split()[0]))
+                        peak = (process / "status").read_text().partition("VmHWM:")[2]
+                        peaks.append(int(peak.split()[0]))
 
     looking = Thread(target=look)
     looking.start()

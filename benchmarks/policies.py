@@ -1,5 +1,5 @@
-"""What the policy pack costs: previews of the same pools, without a pack, with one that has nothing
-to say, and with this one."""
+"""The cost of the policy pack: previews of the same pools without a pack, with an empty pack, and
+with this pack."""
 
 import statistics
 import tempfile
@@ -19,8 +19,7 @@ RESOURCES = 300
 RUNS = 5
 _PACK = ("--policy-pack", str(PROGRAM / "policies"))
 
-# Pools and nothing else, so that a resource is a pool; and no rule has anything to say about them,
-# so that the engine has nothing to print.
+# All resources are pools, and no rule has findings for them, so that the engine prints nothing.
 _POOLS = """
 import pulumi
 
@@ -40,7 +39,7 @@ for index in range({resources}):
     )
 """
 
-# A pack of one rule that looks at nothing: what the engine and the SDK take for themselves.
+# A pack with one empty rule measures the cost of the engine and the SDK.
 _EMPTY = """
 from pulumi_policy import PolicyPack, ResourceValidationPolicy
 
@@ -51,7 +50,7 @@ PolicyPack("empty", [rule])
 
 @dataclass(frozen=True)
 class PolicyCost:
-    """Medians of several previews; the pack's start is part of what it costs."""
+    """The medians of several previews; the cost includes the start of the pack."""
 
     resources: int
     seconds_without: float
@@ -64,7 +63,7 @@ class PolicyCost:
 
     @property
     def ms_of_rules(self) -> float:
-        """What is left of that when any pack's own cost is taken off."""
+        """The cost of the rules: the pack's cost minus that of an empty pack."""
         return self._ms(self.seconds_with - self.seconds_with_an_empty_pack)
 
     def _ms(self, seconds: float) -> float:
@@ -72,7 +71,7 @@ class PolicyCost:
 
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> PolicyCost:
-    """Previews with and without packs in turn, so that all share the machine's moods."""
+    """Previews with and without packs in turn, so that changes in machine load affect all alike."""
     seconds: dict[str, list[float]] = {"without": [], "empty": [], "with": []}
     with tempfile.TemporaryDirectory() as folder:
         project = MeasuredProject(engine, cloud, Path(folder))
@@ -95,7 +94,7 @@ def _empty_pack(folder: Path) -> Path:
     return folder
 
 
-def told(cost: PolicyCost) -> str:
+def summary(cost: PolicyCost) -> str:
     return (
         f"A preview of {cost.resources} pools took {cost.seconds_without:.2f} s without the policy "
         f"pack and {cost.seconds_with:.2f} s with it: {cost.ms_per_resource:.2f} ms a resource, of "

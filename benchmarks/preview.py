@@ -1,4 +1,4 @@
-"""What a preview costs, by the number of pools and the way they are made."""
+"""The cost of a preview, by the number of pools and the way in which they are created."""
 
 import statistics
 import tempfile
@@ -21,7 +21,7 @@ RUNS = 3
 
 @dataclass(frozen=True)
 class Cost:
-    """The median of several runs."""
+    """The medians of several runs."""
 
     pools: int
     way: str
@@ -30,7 +30,7 @@ class Cost:
 
 
 def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
-    """Previews each size in each way, the ways in turn, so that all share the machine's moods."""
+    """Previews each number of pools in each way, in turn, so that machine load affects all."""
     measured: dict[tuple[int, str], list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for pools in SIZES:
@@ -48,7 +48,7 @@ def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
 
 
 def table(costs: list[Cost]) -> Table:
-    """The costs, and how often the bare way's each is."""
+    """Returns a table of the costs, and their ratio to the bare way."""
     bare = {cost.pools: cost for cost in costs if cost.way == "bare"}
     headings = ("pools", "way", "seconds", "to bare", "peak MB", "to bare")
     shown = wide_table(*headings, title=f"Previews on the engine, medians of {RUNS} runs")
@@ -66,7 +66,7 @@ def table(costs: list[Cost]) -> Table:
 
 
 def _preview(engine: Engine, cloud: Cloud, home: Path, text: str) -> tuple[float, float]:
-    """Wall seconds of the preview, and megabytes that the program took at most."""
+    """Returns the preview's elapsed seconds and the program's peak memory in megabytes."""
     peak = home / "memory"
     project = MeasuredProject(engine, cloud, home, {"BENCH_MEMORY": str(peak)})
     project.write(text)

@@ -1,10 +1,10 @@
-"""The programs that are compared: the same pools, made in different ways."""
+"""The programs to compare: the same pools, created in different ways."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
 from types import MappingProxyType
 
-# Says at its end how much memory it took at most, in kilobytes.
+# At its end, writes the peak memory in kilobytes.
 _MEMORY = """
 import atexit, os, resource
 atexit.register(
@@ -69,6 +69,6 @@ WAYS: Mapping[str, str] = MappingProxyType(
 
 
 def program(way: str, pools: int) -> str:
-    """The text of a program that registers so many pools in one of the ways."""
+    """Returns a program that registers this number of pools in one of the ways."""
     head = f"POOLS = {pools}\nVERSION = {version('pulumi-azure-native')!r}\n"
     return head + _MEMORY + WAYS[way]

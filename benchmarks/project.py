@@ -1,4 +1,4 @@
-"""A Pulumi project that is measured: on the real engine, with the rehearsal's stand-ins."""
+"""A Pulumi project to measure, on the real engine with the rehearsal's stand-ins."""
 
 import time
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ class MeasuredProject:
     variables: dict[str, str] = field(default_factory=dict)
 
     def write(self, program: str) -> None:
-        """Puts a program into the project, which is made at first."""
+        """Writes a program into the project; creates the project first if needed."""
         project = Project(PROGRAM, self.home)
         project.write()
         file = project.folder / "Pulumi.yaml"
@@ -31,7 +31,7 @@ class MeasuredProject:
             self.pulumi("stack", "init")
 
     def pulumi(self, *arguments: str) -> float:
-        """Runs it to its end; the wall seconds that it took."""
+        """Runs pulumi to its end; returns the elapsed seconds."""
         project = Project(PROGRAM, self.home)
         variables = {**project.environment(), **self.cloud.environment(), **self.variables}
         pulumi = pulumi_in(self.engine, project.folder, variables)

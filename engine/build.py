@@ -138,8 +138,8 @@ class _Go:
             folder.mkdir(parents=True, exist_ok=True)
         # Run outside of the module: inside it, an older Go may download a newer one into the
         # user's own module cache first.
-        asked = [go, "env", "-json", "GOPROXY", "GOFLAGS", "GOMODCACHE"]
-        users: dict[str, str] = json.loads(_read("`go env`", asked, work))
+        command = [go, "env", "-json", "GOPROXY", "GOFLAGS", "GOMODCACHE"]
+        users: dict[str, str] = json.loads(_read("`go env`", command, work))
         self._environment = os.environ | {name: str(path) for name, path in folders.items()}
         self._environment |= {
             # A Go workspace around the checkout must not affect the build.

@@ -43,9 +43,9 @@ def engine_cache() -> Path:
 
 def user_cache() -> Path:
     """Returns the user's cache folder of this project."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # By the XDG specification, a relative path is ignored.
-    base = given if given.is_absolute() else Path.home() / ".cache"
+    base = configured if configured.is_absolute() else Path.home() / ".cache"
     return base / "aks-gpu"
 
 

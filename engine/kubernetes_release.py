@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.cache import Say, disk_is_full, machine, make_whole, used
 from engine.errors import SourceUnavailableError
-from engine.pins import Pin, fetch, kept, pin_of
+from engine.pins import Pin, cached_path, fetch, pin_of
 from engine.versions import ETCD, KUBERNETES, KWOK
 
 # The executables of each archive: their folder in it, and their names. kwok is not an archive.
@@ -41,7 +41,7 @@ def fetch_folder(cache: Path, say: Say) -> Path:
 
     make_whole(place, fill, say)
     for pin in published:
-        kept(pin, downloads).unlink(missing_ok=True)
+        cached_path(pin, downloads).unlink(missing_ok=True)
     return place
 
 

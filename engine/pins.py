@@ -89,7 +89,7 @@ def fetch(pin: Pin, folder: Path, say: Say) -> Path:
     A file under its final name has been checked; an interrupted download is resumed.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    file = kept(pin, folder)
+    file = cached_path(pin, folder)
     if file.exists():
         return file
     unchecked = file.with_name(f"{file.name}.part")
@@ -107,7 +107,7 @@ def fetch(pin: Pin, folder: Path, say: Say) -> Path:
     return unchecked.replace(file)
 
 
-def kept(pin: Pin, folder: Path) -> Path:
+def cached_path(pin: Pin, folder: Path) -> Path:
     """Returns the path of an archive in the cache; the digest in it makes it unique."""
     return folder / f"{pin.digest[-16:]}-{pin.file}"
 

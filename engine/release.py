@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine.cache import Say, disk_is_full, machine, make_whole, used
 from engine.errors import SourceUnavailableError
-from engine.pins import Pin, fetch, kept, pin_of
+from engine.pins import Pin, cached_path, fetch, pin_of
 from engine.versions import PULUMI
 
 
@@ -21,7 +21,7 @@ def fetch_release(cache: Path, say: Say) -> Path:
     pin, place = pin_of("pulumi", machine()), _place(cache)
     downloads = place.parent / "downloads"
     make_whole(place, lambda folder: _unpack(pin, fetch(pin, downloads, say), folder), say)
-    kept(pin, downloads).unlink(missing_ok=True)
+    cached_path(pin, downloads).unlink(missing_ok=True)
     return place / "pulumi"
 
 

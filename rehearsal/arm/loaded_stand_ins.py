@@ -1,4 +1,4 @@
-"""Stand-ins for plug-ins, kept loaded while the server runs, from the first one asked for."""
+"""Runs the process that keeps the stand-ins loaded, from the first request for one."""
 
 import asyncio
 import os
@@ -13,15 +13,15 @@ from rehearsal.stand_ins.launch import short_address
 
 
 async def keep(home: Home) -> None:
-    """Starts the process that has them loaded whenever somebody asks and none runs."""
+    """Starts the process at each request while it does not run."""
     processes = Processes(records(home.kubernetes))
     with _listening(home) as listener:
         while True:
-            await _asked(listener)
+            await _requested(listener)
             process = await processes.start(
                 [sys.executable, "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
                 home.stand_ins_log,
-                # What plug-ins of this rehearsal have: the bundle is read on loading.
+                # The plug-ins of this rehearsal have the same value; libraries read it on loading.
                 {**os.environ, "SSL_CERT_FILE": str(home.ca_bundle)},
                 files=[listener.fileno()],
             )
@@ -29,7 +29,7 @@ async def keep(home: Home) -> None:
                 await process.wait()
             finally:
                 await processes.end(process)
-            # Whoever still waits starts by itself.
+            # Stand-ins that still wait load themselves.
             while select.select([listener], [], [], 0)[0]:
                 listener.accept()[0].close()
 
@@ -43,11 +43,11 @@ def _listening(home: Home) -> socket.socket:
     return listener
 
 
-async def _asked(listener: socket.socket) -> None:
+async def _requested(listener: socket.socket) -> None:
     loop = asyncio.get_running_loop()
-    asked = asyncio.Event()
-    loop.add_reader(listener, asked.set)
+    requested = asyncio.Event()
+    loop.add_reader(listener, requested.set)
     try:
-        await asked.wait()
+        await requested.wait()
     finally:
         loop.remove_reader(listener)

@@ -1,4 +1,4 @@
-"""How the engine starts a stand-in: as a fork of a process that has it loaded, or by itself.
+"""Starts a stand-in: as a fork of the process that has it loaded, or by loading it here.
 
 Loading a stand-in takes a second of processor time, and one command starts each up to twice. So a
 rehearsal's server keeps them loaded (`loaded.py`).
@@ -16,9 +16,9 @@ from types import FrameType
 
 from provider_kit.loading import unsearched
 
-# Where the loaded stand-ins are reached: a socket in the rehearsal's home.
+# The path of the socket of `loaded.py`, in the rehearsal's home.
 SOCKET_VARIABLE = "AKS_GPU_STAND_INS"
-# What a fork sends first. Where the connection ends without it, there is no fork.
+# A fork sends this first. If the connection ends without it, there is no fork.
 STARTED = b"+"
 FAILED = 1
 
@@ -35,9 +35,9 @@ def launch(name: str) -> None:
 
 
 def _fork(name: str, path: Path) -> int | None:
-    """The exit code of a fork that has our files and variables, and gets our signals.
+    """Returns the exit code of a fork with our files and environment, which gets our signals.
 
-    None where there was none.
+    Returns None if there was no fork.
     """
     request = {
         "name": name,
@@ -67,7 +67,7 @@ def _fork(name: str, path: Path) -> int | None:
 
 
 def short_address(path: Path, stack: ExitStack) -> str:
-    """The address of a socket whose path may be longer than the 107 bytes that Linux takes."""
+    """Returns an address for a socket whose path may exceed the 107 bytes that Linux allows."""
     folder = os.open(path.parent, os.O_PATH)
     stack.callback(os.close, folder)
     return f"/proc/self/fd/{folder}/{path.name}"

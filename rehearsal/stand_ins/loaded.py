@@ -2,8 +2,8 @@
 
     python -m rehearsal.stand_ins.loaded FD
 
-takes the requests of `launch.py` at a socket that listens. It ends when the code on the disk is no
-longer what it has loaded, and when nobody asks for a while; whoever asks then starts by itself.
+serves the requests of `launch.py` at a listening socket. It ends when the code on the disk has
+changed since it was loaded, and after some time without requests; a stand-in then loads itself.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ _FOLDER = Path(__file__).parent
 _ROOT = _FOLDER.parent.parent
 # Installing packages changes this folder.
 _PACKAGES = Path(sysconfig.get_path("purelib"))
-# What libraries read of the environment while they are loaded, and never again.
+# Variables that libraries read only while they are loaded.
 _READ_ON_LOADING = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
 def main() -> None:
     listener = socket.socket(fileno=int(sys.argv[1]))
-    # The system clears away a fork that has ended.
+    # The kernel removes ended forks.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     loaded: dict[Path, int] = {}
     while select.select([listener], [], [], IDLE_SECONDS)[0]:
@@ -60,7 +60,7 @@ def _load(name: str) -> ModuleType:
 
 
 def _code() -> list[Path]:
-    """Where what is loaded comes from."""
+    """Returns the files of the loaded code."""
     files = [getattr(module, "__file__", None) for module in sys.modules.values()]
     own = [Path(file) for file in files if file and Path(file).is_relative_to(_ROOT)]
     return [_PACKAGES, *(file for file in own if _PACKAGES not in file.parents)]
@@ -77,7 +77,7 @@ def _would_load_the_same(request: Any) -> bool:
 
 
 def _run(module: ModuleType, request: Any, files: list[int], connection: socket.socket) -> None:
-    """Is the plug-in that was asked for, in this process, to its end."""
+    """Runs the requested plug-in in this fork, to its end."""
     code = FAILED
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -98,7 +98,7 @@ def _run(module: ModuleType, request: Any, files: list[int], connection: socket.
 
 
 def _obey(connection: socket.socket) -> None:
-    """Takes the signals of the process that was started in our name, and ends with it."""
+    """Receives the signals of the process that the engine has started, and ends with it."""
     while number := connection.recv(1):
         os.kill(os.getpid(), number[0])
     os._exit(FAILED)

@@ -112,7 +112,7 @@ def test_a_beginning_that_is_too_long_is_thrown_away(
     pin: Pin, downloads: Path, said: list[str]
 ) -> None:
     downloads.mkdir()
-    part = pins.kept(pin, downloads)
+    part = pins.cached_path(pin, downloads)
     part.with_name(f"{part.name}.part").write_bytes(CONTENT * 2)
 
     assert fetch(pin, downloads, said.append).read_bytes() == CONTENT
@@ -135,7 +135,7 @@ def test_a_full_disk_is_not_a_matter_of_the_site(
 ) -> None:
     """It was taken for a download that failed, and a build began, which needs more room."""
     downloads.mkdir()
-    part = pins.kept(pin, downloads)
+    part = pins.cached_path(pin, downloads)
     part.with_name(f"{part.name}.part").symlink_to("/dev/full")
 
     with pytest.raises(OSError, match="No space left on device"):

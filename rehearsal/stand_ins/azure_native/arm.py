@@ -1,4 +1,4 @@
-"""The requests of the stand-in to the rehearsal's ARM, and its failures in azure-native's words."""
+"""The stand-in's requests to the rehearsal's ARM server, with azure-native's error messages."""
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
@@ -14,7 +14,7 @@ from rehearsal.stand_ins.azure_native.types import TYPES, NativeType
 
 
 class AcceptedError(ProviderError):
-    """Azure accepted a write, which did not end well."""
+    """Azure accepted a write whose operation then failed."""
 
 
 async def write(
@@ -24,7 +24,7 @@ async def write(
     api_version: str,
     until: float | None,
 ) -> dict[str, Any]:
-    """Returns the answer, once the resource is as the request says. No conflict is waited out."""
+    """Returns the response once the write is complete. It does not wait on conflicts."""
     method, body = request
     async with arm.failing(until):
         accepted = await arm.begin(method, resource_id, api_version, body)
@@ -43,7 +43,7 @@ def words(error: BaseException) -> str:
 
 
 def _answer(response: Any) -> str:
-    """The code that Azure gave, and its message; of AKS's own errors, which are flat, all of it."""
+    """Returns the code and message of an error; for AKS's flat errors, the whole body."""
     text = response.text()
     try:
         content = json.loads(text)
@@ -51,7 +51,7 @@ def _answer(response: Any) -> str:
         content = {}
     top = content if isinstance(content, dict) else {}
     error = top.get("error")
-    # Of the directory that signs in, `error` is a word.
+    # In errors of the sign-in, `error` is a text.
     nested = error if isinstance(error, dict) else {}
     code = nested.get("code") or top.get("code") or ""
     message = nested.get("message") or text

@@ -1,6 +1,6 @@
-"""What azure-native says of a change: which properties differ, and which of them replace.
+"""azure-native's diff: which properties differ, and which of them replace the resource.
 
-Every rule here is the original's, its faults included; docs/rehearsal.md names them.
+Every rule is the original's, including its faults, which docs/rehearsal.md lists.
 """
 
 import re
@@ -19,7 +19,7 @@ DELETE = PropertyDiffKind.DELETE
 Kinds = dict[str, PropertyDiffKind]
 _REPLACING = MappingProxyType({ADD: ADD_REPLACE, UPDATE: UPDATE_REPLACE})
 
-# In an id of Azure, this much is compared without case.
+# This part of an Azure id is compared without case.
 _START_OF_ID = re.compile(
     r"/subscriptions/[^/]+/resourcegroups/[^/]+/providers/microsoft\.[^/]+/", re.IGNORECASE
 )
@@ -31,7 +31,7 @@ def difference(
     state: Mapping[str, Any],
     new: Mapping[str, Any],
 ) -> DiffResponse:
-    """Compares the old inputs with the new ones; the state only settles what was added."""
+    """Compares old and new inputs; the state is used only for added properties."""
     comes_from_state = API_VERSION not in old and API_VERSION in state
     before = {**old, API_VERSION: state[API_VERSION]} if comes_from_state else old
     kinds = _Comparison(native_type).members(before, _in_old_words(before, new), "", "")
@@ -54,7 +54,7 @@ def difference(
 
 
 class _Comparison:
-    """Compares values of one type. A `rule` is a path without the places in its lists."""
+    """Compares values of one type. A `rule` is a path without list positions."""
 
     def __init__(self, native_type: NativeType) -> None:
         self._type = native_type
@@ -68,7 +68,7 @@ class _Comparison:
             if old.get(name) is None:
                 kinds[inner] = self._kind(ADD, inner_rule)
             elif new.get(name) is None:
-                # Of what is gone azure-native expects that Azure keeps it, forceNew or not.
+                # azure-native expects Azure to keep removed properties, forceNew or not.
                 kinds[inner] = DELETE
             else:
                 kinds |= self._values(old[name], new[name], inner, inner_rule)
@@ -82,7 +82,7 @@ class _Comparison:
         return {} if self._is_same(old, new, rule) else {path: self._kind(UPDATE, rule)}
 
     def _items(self, old: list[Any], new: list[Any], path: str, rule: str) -> Kinds:
-        """Lists, by their places: an item that moved is another one."""
+        """Compares lists by position: an item that moved is another one."""
         kinds: Kinds = {}
         for index, (before, after) in enumerate(zip(old, new, strict=False)):
             kinds |= self._values(before, after, f"{path}[{index}]", f"{rule}[]")
@@ -109,12 +109,12 @@ class _Comparison:
             if rule in self._type.any_case:
                 return old.lower() == new.lower()
             return _plain_id(old) == _plain_id(new)
-        # To Python, True is 1.
+        # In Python, True equals 1.
         return isinstance(old, bool) == isinstance(new, bool) and bool(old == new)
 
 
 def _present(values: Mapping[str, Any]) -> set[str]:
-    """The names of what has a value; those with `__` are azure-native's own."""
+    """Returns the names with a value; names with `__` are internal to azure-native."""
     return {
         name for name, value in values.items() if value is not None and not name.startswith("__")
     }
@@ -131,7 +131,7 @@ def _plain_id(text: str) -> str:
 
 
 def _in_old_words(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    """The new inputs; where one says the same as before in other words, in those of before."""
+    """Returns the new inputs; values that mean the same as before keep their old spelling."""
     return {
         name: old[name]
         if name in old and name in _SAME_AT_THE_TOP and _SAME_AT_THE_TOP[name](old[name], value)
@@ -150,7 +150,7 @@ def _same_location(old: Any, new: Any) -> bool:
 
 
 def _same_sku(old: Any, new: Any) -> bool:
-    """The tiers of AKS, by their names of before 2023 and of after."""
+    """Whether two SKUs are the same; AKS renamed its tiers in 2023."""
     skus = isinstance(old, Mapping) and isinstance(new, Mapping)
     if not skus or not old.keys() == new.keys() == {"name", "tier"}:
         return False

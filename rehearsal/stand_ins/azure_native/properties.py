@@ -1,4 +1,4 @@
-"""Between the properties of azure-native and ARM: what it sends, and what it makes of answers."""
+"""Converts between azure-native's properties and ARM's requests and responses."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ from rehearsal.stand_ins.azure_native.types import API_VERSION, NativeType
 Fields = Mapping[str, Shape]
 Values = Mapping[str, Any]
 
-# What no update changes, as far as a preview of azure-native goes.
+# The outputs that azure-native's preview of an update knows.
 _STABLE = ("location", "name")
 _CAPITAL, _DASH = re.compile(r"[A-Z]"), re.compile(r"-(\w)")
 
@@ -21,7 +21,7 @@ _CAPITAL, _DASH = re.compile(r"[A-Z]"), re.compile(r"-(\w)")
 def request(
     native_type: NativeType, inputs: Values, before: Values
 ) -> tuple[Method, dict[str, Any]]:
-    """The request that turns a resource with the inputs `before` into one with these inputs."""
+    """Returns the request that updates a resource from the inputs `before` to these inputs."""
     dashed = {
         name: {_dashed(key): value for key, value in inputs[name].items()}
         for name in native_type.dashed.intersection(inputs)
@@ -34,12 +34,12 @@ def request(
         if removed:
             has_removals = True
             body[owner][name] |= dict.fromkeys(sorted(removed))
-    # What azure-native removes from a set it names with a null, which takes a PATCH.
+    # azure-native sends a null for an item that is removed from a set, which requires a PATCH.
     return "PATCH" if has_removals else "PUT", body
 
 
 def outputs(native_type: NativeType, answer: Values) -> dict[str, Any]:
-    """The state of a resource: all of ARM's answer that the SDK knows, on one level."""
+    """Returns the outputs: the part of ARM's response that the SDK has, on one level."""
     whole = dict(answer) if "properties" in native_type.outputs else flat(answer)
     for name in native_type.dashed.intersection(whole):
         whole[name] = {_camel_case(key): value for key, value in whole[name].items()}
@@ -48,32 +48,34 @@ def outputs(native_type: NativeType, answer: Values) -> dict[str, Any]:
 
 
 def preview(native_type: NativeType, inputs: Values, state: Values) -> dict[str, Any]:
-    """What is known of the outputs before Azure has answered: little beside the inputs."""
+    """Returns the outputs that a preview knows: little more than the inputs."""
     stable = {name: state[name] for name in _STABLE if name in state}
     return _expected(native_type.outputs, inputs) | stable
 
 
 def imported(native_type: NativeType, resource_id: str, answer: Values) -> dict[str, Any]:
-    """The inputs of a resource that has none yet: all that Azure filled in, beside its names."""
+    """Returns the inputs of an imported resource: its names, and everything in ARM's response."""
     state = outputs(native_type, answer)
-    # In the outputs ARM's own `type` hides the pool's, which stands under `properties`.
+    # In the outputs, ARM's `type` hides the pool's `type` from `properties`.
     inside = (answer.get("properties") or {}).items()
     state |= {name: value for name, value in inside if name not in native_type.dashed}
-    found = {name: value for name, value in projection(native_type, state).items() if name != "id"}
-    filled: dict[str, Any] = _without_empty(found)
+    present = {
+        name: value for name, value in projection(native_type, state).items() if name != "id"
+    }
+    filled: dict[str, Any] = _without_empty(present)
     return filled | native_type.names_in(resource_id)
 
 
 def refreshed(
     native_type: NativeType, inputs: Values, old_state: Values, new_state: Values
 ) -> dict[str, Any]:
-    """The inputs, with whatever has changed in Azure since the state was written."""
+    """Returns the inputs, with everything that changed in Azure since the state was written."""
     old, new = projection(native_type, old_state), projection(native_type, new_state)
     return _members(inputs, old, new)
 
 
 def projection(native_type: NativeType, state: Values) -> dict[str, Any]:
-    """The outputs of a state in the form of inputs, without what only Azure sets."""
+    """Returns a state's outputs in the form of inputs, without read-only properties."""
     fields = native_type.inputs.items()
     return _projected(
         {name: shape for name, shape in fields if name not in native_type.path_names}, state
@@ -81,7 +83,7 @@ def projection(native_type: NativeType, state: Values) -> dict[str, Any]:
 
 
 def _through(shape: Shape, value: Any, members: Callable[[Fields, Values], Any]) -> Any:
-    """The value, with `members` of each object in it."""
+    """Returns a value with a function applied to the members of each object in it."""
     match shape:
         case ObjectOf(fields=fields) if isinstance(value, Mapping):
             return members(fields, value)
@@ -103,7 +105,7 @@ def _known(fields: Fields, values: Values) -> dict[str, Any]:
 
 def _expected(fields: Fields, inputs: Values) -> dict[str, Any]:
     def expected(shape: Shape, value: Any) -> Any:
-        # Of ids in a list Azure will say more than their names.
+        # Azure's response to a list of ids has more than the ids.
         are_ids = isinstance(shape, MapOf) and isinstance(value, list)
         return UNKNOWN if value is None or are_ids else _through(shape, value, _expected)
 
@@ -112,7 +114,7 @@ def _expected(fields: Fields, inputs: Values) -> dict[str, Any]:
 
 def _projected(fields: Fields, values: Values) -> dict[str, Any]:
     def projected(shape: Shape, value: Any) -> Any:
-        # Ids, which a program lists and Azure says more of.
+        # Ids: a list in the program, and objects in Azure's response.
         are_ids = isinstance(shape, ListOf) and isinstance(value, Mapping)
         return sorted(value) if are_ids else _through(shape, value, _projected)
 
@@ -122,7 +124,7 @@ def _projected(fields: Fields, values: Values) -> dict[str, Any]:
 def _members(
     base: Mapping[str, Any], old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """`base`, changed as `old` has changed to `new`."""
+    """Returns `base` with the changes from `old` to `new`."""
     changed = {name: value for name, value in base.items() if name in new or name not in old}
     for name, value in new.items():
         if name not in old:
@@ -137,9 +139,9 @@ def _value(base: Any, old: Any, new: Any) -> Any:
     if all(isinstance(value, Mapping) for value in values):
         return _members(base, old, new)
     if all(isinstance(value, list) for value in values):
-        # By place: an item that was not there before pushes the others on.
+        # By position: a new item shifts the following ones.
         known = min(len(base), len(old))
-        return [_value(*found) for found in zip(base, old, new, strict=False)] + new[known:]
+        return [_value(*items) for items in zip(base, old, new, strict=False)] + new[known:]
     return new
 
 

@@ -1,4 +1,4 @@
-"""The stand-in itself: what the engine asks of azure-native, as requests to the rehearsal's ARM."""
+"""The provider: turns the engine's calls into requests to the rehearsal's ARM server."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ from rehearsal.stand_ins.azure_native.types import API_VERSION, TYPES, NativeTyp
 
 
 class AzureNative(HandlerProvider):
-    """Turns the resource types of a table into ARM's requests."""
+    """The provider for the resource types of TYPES."""
 
     name = "azure-native"
 
@@ -36,7 +36,7 @@ class AzureNative(HandlerProvider):
         cancellation = Cancellation()
         self._arm = Arm(cancellation, words)
         handlers = {token: NativeResource(known, self._arm) for token, known in TYPES.items()}
-        # azure-native tells nobody what it waits for.
+        # azure-native shows no progress while it waits.
         super().__init__(handlers, cancellation, EngineLog(None))
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
@@ -59,30 +59,30 @@ class AzureNative(HandlerProvider):
 
     def unknown(self, what: str) -> ProviderError:
         return ProviderError(
-            f"The rehearsal's stand-in for azure-native does not know {what}: docs/rehearsal.md "
+            f"The rehearsal's stand-in for azure-native does not support {what}: docs/rehearsal.md "
             "lists what it covers."
         )
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
-        """Plain values, without the nulls that azure-native drops before it looks."""
+        """Returns plain values without nulls, which azure-native drops first."""
         plain: dict[str, Any] = without_nulls(plain_map(values or {}))
         return plain
 
 
 class NativeResource(Handler):
-    """The handler of one of azure-native's types."""
+    """The handler of one resource type."""
 
     def __init__(self, native_type: NativeType, arm: Arm) -> None:
         self._type = native_type
         self._arm = arm
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
-        given = {name: value for name, value in inputs.items() if name != API_VERSION}
-        found = list(mistakes(args_shape(self._type.args), given))
-        yield from found
+        sent = {name: value for name, value in inputs.items() if name != API_VERSION}
+        wrong = list(mistakes(args_shape(self._type.args), sent))
+        yield from wrong
         for name in self._type.path_names:
-            if name not in given and name not in (mistake.path for mistake in found):
-                yield Mistake(name, "is required: the rehearsal makes up no names")
+            if name not in sent and name not in (mistake.path for mistake in wrong):
+                yield Mistake(name, "is required: the rehearsal does not generate names")
 
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
         return difference(self._type, old.inputs, old.outputs, inputs)
@@ -119,7 +119,7 @@ class NativeResource(Handler):
         return self._type.resource_id(self._arm.subscription, inputs)
 
     async def _written(self, task: Task, inputs: Values, before: Values) -> dict[str, Any]:
-        """The outputs of a resource that has been written, and read again."""
+        """Writes a resource; returns its outputs as they are read afterwards."""
         version, resource_id = self._type.api_version, self._id(inputs)
         sent = request(self._type, inputs, before)
         try:
@@ -129,14 +129,15 @@ class NativeResource(Handler):
         try:
             read = await self._arm.get(answer["id"], version, task.until)
         except ProviderError:
-            # azure-native goes on with what the write has answered, and warns.
+            # azure-native then uses the response of the write, with a warning.
             read = None
         return outputs(self._type, read or answer)
 
     async def _kept(self, task: Task, inputs: Values, error: AcceptedError) -> ProviderError:
-        """What the engine keeps of a write that Azure accepted: nothing, if Azure has nothing.
+        """Returns the error for an accepted write that failed, with the state for the engine.
 
-        Where Azure does not answer, it keeps the resource without any outputs.
+        The state has no outputs if Azure does not answer. If Azure has no such resource, neither
+        has the state.
         """
         state: dict[str, Any] = {}
         resource_id = self._id(inputs)

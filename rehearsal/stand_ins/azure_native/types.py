@@ -1,6 +1,6 @@
-"""The resource types that the stand-in knows.
+"""The resource types of the stand-in.
 
-To add a type, add a line to TYPES; its properties come from azure-native's own SDK.
+To add a type, add an entry to TYPES; its properties come from azure-native's own SDK.
 """
 
 import inspect
@@ -20,7 +20,7 @@ API_VERSION = "azureApiVersion"
 
 
 def _members_of(hint: Any) -> Members:
-    """The members of one of the SDK's classes, by their names on the wire."""
+    """Returns the members of an SDK class by their wire names."""
     if sdk_types.is_input_type(hint):
         return sdk_types.input_type_types(hint), _required(hint)
     if sdk_types.is_output_type(hint):
@@ -40,7 +40,7 @@ def _required(args: type) -> frozenset[str]:
 
 @cache
 def args_shape(args: type) -> ObjectOf:
-    """The shape of an argument class."""
+    """Returns the shape of an argument class."""
     shape = shape_of(args, _members_of)
     assert isinstance(shape, ObjectOf)  # noqa: S101 (an argument class is an object)
     return shape
@@ -55,12 +55,12 @@ class NativeType(ArmType):
     resource: type
     api_version: str
     envelope: Collection[str] = ()
-    # The names that azure-native's table of replacements has for the type. They count for
-    # properties at the top and one level down, whatever object they stand in.
+    # The names in azure-native's table of replacements for the type. They apply to properties at
+    # the top level and one level below, in any object.
     force_new: frozenset[str] = frozenset()
-    # Where azure-native compares text without case, by path.
+    # The paths at which azure-native compares text without case.
     any_case: frozenset[str] = frozenset()
-    # Objects whose names ARM writes with dashes.
+    # Objects whose field names have dashes in ARM.
     dashed: frozenset[str] = frozenset()
 
     @property
@@ -74,13 +74,13 @@ class NativeType(ArmType):
 
     @cached_property
     def replacing(self) -> frozenset[str]:
-        """The paths whose change replaces the resource; `[]` stands for any item of a list."""
+        """Returns the paths whose change replaces the resource; `[]` stands for any list item."""
         forced = (path for name, path in _two_levels(self.inputs) if name in self.force_new)
         return frozenset(self.path_names).union(forced)
 
 
 def _two_levels(fields: Mapping[str, Shape]) -> Iterator[tuple[str, str]]:
-    """The names at the top, in objects there and in objects of lists there, with their paths."""
+    """Returns the names with their paths, at the top level and in its objects and lists."""
     for name, shape in fields.items():
         yield name, name
         inside, mark = (shape.item, "[]") if isinstance(shape, ListOf) else (shape, "")

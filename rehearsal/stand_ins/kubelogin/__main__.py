@@ -1,6 +1,7 @@
-"""`kubelogin get-token`: a token of the rehearsal's Entra, for a service principal with a secret.
+"""`kubelogin get-token`: a token of the rehearsal cloud for a service principal with a secret.
 
-Run by whatever reads a kubeconfig. The standard library alone, so that any Python will do.
+Kubernetes clients run it, as the kubeconfig says. It needs the standard library only, so that any
+Python can run it.
 """
 
 import argparse
@@ -18,17 +19,17 @@ _SECONDS = 10
 
 
 def main() -> str | None:
-    """Prints the credentials; returns why there are none."""
+    """Prints the credentials; returns an error message if there are none."""
     parser = argparse.ArgumentParser(prog="kubelogin", description=__doc__)
     parser.add_argument("command", choices=["get-token"])
     for name in ("environment", "server-id", "client-id", "client-secret", "tenant-id"):
         parser.add_argument(f"--{name}", default="")
     parser.add_argument("--login", default="devicecode")
     arguments = parser.parse_args()
-    # As the original: the environment counts more than the arguments.
+    # As in the original, the environment overrides the arguments.
     login = os.environ.get("AAD_LOGIN_METHOD", arguments.login)
     if login != "spn":
-        return f"the rehearsal has nobody who signs in by {login}: set AAD_LOGIN_METHOD=spn"
+        return f"the rehearsal does not support the login method {login}: set AAD_LOGIN_METHOD=spn"
     authority = os.environ.get("AZURE_AUTHORITY_HOST", "https://login.microsoftonline.com")
     tenant = os.environ.get("AZURE_TENANT_ID", arguments.tenant_id)
     form = {
@@ -42,15 +43,15 @@ def main() -> str | None:
         credentials = _credentials(answer["access_token"], answer["expires_in"])
         sys.stdout.write(f"{json.dumps(credentials)}\n")
     except urllib.error.HTTPError as error:
-        said = json.loads(error.read() or "{}")
-        return f"failed to get token: {said.get('error_description') or error}"
+        response = json.loads(error.read() or "{}")
+        return f"failed to get token: {response.get('error_description') or error}"
     except (OSError, KeyError, ValueError) as error:
         return f"failed to get token: {error}"
     return None
 
 
 def _posted(address: str, form: dict[str, str]) -> dict[str, Any]:
-    # Never through a proxy: it is this machine's own. SSL_CERT_FILE says whom to trust.
+    # Never through a proxy: the server is on this machine. SSL_CERT_FILE has its authority.
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}),
         urllib.request.HTTPSHandler(context=ssl.create_default_context()),
@@ -62,11 +63,11 @@ def _posted(address: str, form: dict[str, str]) -> dict[str, Any]:
 
 
 def _credentials(token: str, seconds: int) -> dict[str, Any]:
-    asked = json.loads(os.environ.get("KUBERNETES_EXEC_INFO") or "{}")
+    exec_info = json.loads(os.environ.get("KUBERNETES_EXEC_INFO") or "{}")
     ends = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
     return {
         "kind": "ExecCredential",
-        "apiVersion": asked.get("apiVersion") or "client.authentication.k8s.io/v1beta1",
+        "apiVersion": exec_info.get("apiVersion") or "client.authentication.k8s.io/v1beta1",
         "status": {"token": token, "expirationTimestamp": ends},
     }
 

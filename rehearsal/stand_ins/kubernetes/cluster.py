@@ -1,4 +1,4 @@
-"""A cluster as the stand-in uses it: its kinds, and its objects by server-side apply."""
+"""A cluster's kinds, and its objects, which are written by server-side apply."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -15,10 +15,10 @@ from rehearsal.stand_ins.kubernetes.objects import (
     wired,
 )
 
-# Another resource of the same update may be about to create the namespace or the kind.
+# Another resource of the same update may create the namespace or the kind meanwhile.
 _SECONDS_BEFORE_TRIES = (0.25, 0.5, 1.0, 2.0)
 
-# Managers whose fields are taken over without a conflict: kubectl and Pulumi itself.
+# Field managers whose fields are taken over without a conflict: kubectl and Pulumi.
 _ADOPTED = ("before-first-apply", "kubectl", "pulumi-kubernetes", "pulumi-resource-kubernetes")
 _MANAGER = re.compile(r'conflict with "(?P<name>[^"]+)"')
 
@@ -37,7 +37,7 @@ class NoMatchError(ProviderError):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind as the server knows it."""
+    """A kind of the server."""
 
     api_version: str
     plural: str
@@ -45,13 +45,13 @@ class Kind:
 
     @property
     def qualified(self) -> str:
-        """The name that the server's messages use, as `daemonsets.apps`."""
+        """The name in the server's messages, such as `daemonsets.apps`."""
         group = self.api_version.rpartition("/")[0]
         return f"{self.plural}.{group}" if group else self.plural
 
 
 class Cluster:
-    """A cluster that has answered. Its methods raise ApiError where the server refuses."""
+    """A reachable cluster. Its methods raise ApiError if the server refuses."""
 
     def __init__(self, client: Client, namespace: str) -> None:
         self._client = client
@@ -62,7 +62,7 @@ class Cluster:
         await self._client.close()
 
     async def kind_of(self, inputs: Object) -> Kind:
-        """Returns the kind of an object. A kind that is not found is looked for again next time."""
+        """Returns the kind of an object. A missing kind is looked up again next time."""
         api_version, kind = inputs["apiVersion"], inputs["kind"]
         if (api_version, kind) not in self._kinds:
             await self._discover(api_version)
@@ -72,7 +72,7 @@ class Cluster:
             raise NoMatchError(api_version, kind) from None
 
     async def get(self, inputs: Object) -> Object | None:
-        """Returns the object as it is now; None if it is not there."""
+        """Returns the live object; None if it does not exist."""
         try:
             return await self._client.get(await self._path(inputs))
         except ApiError as error:
@@ -100,12 +100,12 @@ class Cluster:
         return await self._create(inputs, manager)
 
     async def update(self, inputs: Object, manager: str, *, is_preview: bool) -> Object:
-        # To apply would silently create an object that is gone.
+        # An apply would silently create an object that was deleted.
         await self._client.get(await self._path(inputs))
         return await self.apply(inputs, manager, is_preview=is_preview)
 
     async def apply(self, inputs: Object, manager: str, *, is_preview: bool = False) -> Object:
-        """Returns the object as the server makes it or, in a preview, would make it."""
+        """Applies an object; returns it as the server stores it, or would in a preview."""
         force = is_enabled(inputs, PATCH_FORCE)
         try:
             return await self._send(inputs, manager, is_preview=is_preview, force=force)
@@ -122,11 +122,11 @@ class Cluster:
             ) from error
 
     async def delete(self, inputs: Object) -> None:
-        """Starts the deletion; the object goes after those that depend on it."""
+        """Starts the deletion; dependent objects are deleted first."""
         await self._client.delete(await self._path(inputs), propagationPolicy="Foreground")
 
     async def _create(self, inputs: Object, manager: str) -> Object:
-        # To apply would take over an object that somebody else has made.
+        # An apply would take over an existing object.
         if await self.get(inputs) is not None:
             kind = await self.kind_of(inputs)
             raise ProviderError(f'{kind.qualified} "{name_of(inputs)}" already exists')
@@ -146,13 +146,13 @@ class Cluster:
 
     async def _discover(self, api_version: str) -> None:
         try:
-            found = await self._client.get(_root(api_version))
+            response = await self._client.get(_root(api_version))
         except ApiError as error:
             if error.status == NOT_FOUND:
                 return
             raise
-        for resource in found.get("resources", []):
-            # Those with a slash are parts of others, as `daemonsets/status`.
+        for resource in response.get("resources", []):
+            # Names with a slash are subresources, such as `daemonsets/status`.
             if "/" not in resource["name"]:
                 self._kinds[api_version, resource["kind"]] = Kind(
                     api_version, resource["name"], resource["namespaced"]
@@ -168,7 +168,7 @@ def _root(api_version: str) -> str:
 
 
 def _are_adopted(conflict: ApiError) -> bool:
-    """Whether the conflict is only with managers whose fields are taken over."""
+    """Whether a conflict is only with managers whose fields are taken over."""
     causes = [cause.get("message", "") for cause in conflict.details.get("causes") or []]
     managers = [match["name"] for match in map(_MANAGER.search, causes) if match]
     return bool(managers) and all(name.startswith(_ADOPTED) for name in managers)

@@ -1,4 +1,4 @@
-"""The provider's arguments, and the connection to the cluster that they choose."""
+"""The provider's arguments, and the connection to their cluster."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ _PREFIX = "kubernetes:config:"
 _IDENTIFIER = "clusterIdentifier"
 _SECONDS_TO_CONNECT = 30
 
-# Arguments with the only value that the stand-in knows.
+# Arguments with the only value that the stand-in supports.
 _FIXED = {
     "cluster": "",
     "context": "",
@@ -48,7 +48,7 @@ def check_arguments(arguments: Mapping[str, Any]) -> None:
 
 
 def config_diff(old: Mapping[str, Any], new: Mapping[str, Any]) -> DiffResponse:
-    """Returns what a change of the arguments does: another cluster replaces everything."""
+    """Returns the diff of the arguments: another cluster replaces all resources."""
     changed = [name for name in sorted({*old, *new}) if old.get(name) != new.get(name)]
     is_identified = bool(old.get(_IDENTIFIER) and new.get(_IDENTIFIER))
     decisive = _IDENTIFIER if is_identified else "kubeconfig"
@@ -69,7 +69,7 @@ def _is_another_cluster(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
 
 
 class Connection:
-    """The cluster, or the reason why there is none: only what needs it fails then."""
+    """The cluster, or the reason why it is unreachable, which fails only calls that need it."""
 
     def __init__(self, log: EngineLog) -> None:
         self._log = log
@@ -98,15 +98,15 @@ class Connection:
 
     @property
     def reached(self) -> Cluster:
-        """The cluster; raises ProviderError if there is none."""
+        """Returns the cluster; raises ProviderError if it is unreachable."""
         if self.cluster is None:
             raise ProviderError(f"configured Kubernetes cluster is unreachable: {self._reason}")
         return self.cluster
 
     async def may_forget(self, urn: str, *, is_deletion: bool) -> bool:
-        """Whether the resources of an unreachable cluster are dropped from the state.
+        """Whether to drop a resource from the state, because its cluster is unreachable.
 
-        Raises ProviderError if the cluster is unreachable and they are not.
+        Raises ProviderError if the cluster is unreachable and the resource has to stay.
         """
         if self.cluster is not None:
             return False
@@ -129,11 +129,11 @@ class Connection:
 
 
 async def connected(arguments: Mapping[str, str]) -> Cluster:
-    """Returns the cluster, once it has answered."""
+    """Connects to the cluster of the arguments."""
     text = arguments.get("kubeconfig", "")
     if not {"\n", "{"} & {*text}:
-        # A path may lead to a cluster that is not the rehearsal's.
-        raise refused("a provider without the contents of a kubeconfig")
+        # A kubeconfig at a path may belong to another cluster than the rehearsal's.
+        raise refused("a provider without the content of a kubeconfig")
     try:
         config = parse(text)
     except KubeconfigError as error:

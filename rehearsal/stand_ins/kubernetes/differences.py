@@ -1,6 +1,6 @@
-"""Differences of objects: between old and new inputs, and between inputs and the live object.
+"""Differences between old and new inputs, and between inputs and the live object.
 
-Kubernetes rewrites some values, as `1` for `1000m`. Two ways to write one value are no difference.
+Kubernetes rewrites some values, such as `1000m` to `1`. Two forms of one value are no difference.
 """
 
 import base64
@@ -23,16 +23,16 @@ from rehearsal.stand_ins.kubernetes.objects import (
     with_metadata,
 )
 
-# A change of these makes another object, whatever its kind.
+# A change of these replaces an object of any kind.
 _IDENTITY = ("apiVersion", "kind", "metadata.name", "metadata.namespace")
 
 _SELECTOR = ("spec.selector",)
 _BINDING = ("roleRef",)
 
-# By the group and the kind, whatever the version.
+# By group and kind, for any version.
 _FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     {
-        # Kubernetes would change the content of these, but pods that use it would not notice.
+        # Kubernetes can change the content of these, but pods that use it would not notice.
         ("", "ConfigMap"): ("binaryData", "data"),
         ("", "Secret"): ("data", "stringData", "type"),
         ("", "Service"): ("spec.clusterIP",),
@@ -49,21 +49,21 @@ _FIXED: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
     }
 )
 
-# Below these names, values are quantities.
+# The values below these names are quantities.
 _OF_QUANTITIES = frozenset({"capacity", "hard", "limits", "requests", "sizeLimit"})
 
-# Lists to which the server adds by itself.
+# Lists to which the server adds items.
 _LENGTHENED = frozenset({"tolerations"})
 
 
 def object_diff(old: Object, new: Object, *, ignored: Collection[str]) -> DiffResponse:
-    """Returns what changes between two sets of inputs, and whether that replaces the object."""
+    """Returns the changes between two sets of inputs, and whether they replace the object."""
     new = aligned(old, _with_namespace_of(old, new))
-    # Inputs without a namespace leave the object where it is.
+    # Without a namespace in the inputs the object stays in its namespace.
     old = _with_namespace_of(new, old)
-    found = diff(old, new, replaces=_fixed(new), ignored=ignored)
-    found.delete_before_replace = bool(found.replaces) and _takes_the_same_name(old, new)
-    return found
+    changes = diff(old, new, replaces=_fixed(new), ignored=ignored)
+    changes.delete_before_replace = bool(changes.replaces) and _takes_the_same_name(old, new)
+    return changes
 
 
 def _fixed(obj: Object) -> tuple[str, ...]:
@@ -82,15 +82,15 @@ def _with_namespace_of(other: Object, obj: Object) -> Object:
 
 
 def _takes_the_same_name(old: Object, new: Object) -> bool:
-    """Whether the new object cannot be there while the old one is."""
+    """Whether the old object has to be deleted first, because both have the same name."""
     identity: tuple[Any, ...] = (name_of(new), namespace_of(new))
     return not is_enabled(new, AUTONAMED) and identity == (name_of(old), namespace_of(old))
 
 
 def drifted(inputs: Any, live: Any, within: str = "") -> Any:
-    """Returns the inputs with their live values, as the inputs write them where they are the same.
+    """Returns the inputs with the live values; values that are the same keep their form.
 
-    What the inputs leave out is not compared: the server fills it in.
+    Fields that the inputs leave out are not compared: the server fills them in.
     """
     if isinstance(inputs, Mapping) and isinstance(live, Mapping):
         return {
@@ -110,7 +110,7 @@ def drifted(inputs: Any, live: Any, within: str = "") -> Any:
 
 
 def secret_drifted(inputs: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """Does the same for a Secret, whose `stringData` the server moves to its `data`."""
+    """Like `drifted` for a Secret, whose `stringData` the server moves to `data`."""
     result: dict[str, Any] = drifted(inputs, live)
     texts = inputs.get("stringData")
     if isinstance(texts, Mapping):
@@ -120,7 +120,7 @@ def secret_drifted(inputs: Mapping[str, Any], live: Mapping[str, Any]) -> dict[s
 
 
 def aligned(old: Any, new: Any, within: str = "") -> Any:
-    """Returns the new inputs, written as the old ones where their values are the same."""
+    """Returns the new inputs; values that are the same keep their old form."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         return {
             key: aligned(old[key], value, _scope(within, key)) if key in old else value
@@ -135,25 +135,25 @@ def _scope(within: str, key: str) -> str:
     return within if within in _OF_QUANTITIES else key
 
 
-def _is_same(one: Any, other: Any, within: str) -> bool:
-    if type(one) is type(other) and one == other:
+def _is_same(value: Any, other: Any, within: str) -> bool:
+    if type(value) is type(other) and value == other:
         return True
     if within not in _OF_QUANTITIES:
         return False
-    quantity = _quantity(one)
+    quantity = _quantity(value)
     return quantity is not None and quantity == _quantity(other)
 
 
 def _quantity(value: Any) -> tuple[Decimal, str] | None:
-    """Returns the amount and the notation, which Kubernetes keeps when it rewrites a quantity."""
+    """Returns a quantity's amount and format; Kubernetes keeps the format when it rewrites one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        found = quantities.parse(str(value))
+        quantity = quantities.parse(str(value))
     except ValueError:
         return None
-    is_small = found.notation == "binary" and abs(found.amount) < 1024
-    return found.amount, "decimal" if is_small else found.notation
+    is_small = quantity.notation == "binary" and abs(quantity.amount) < 1024
+    return quantity.amount, "decimal" if is_small else quantity.notation
 
 
 def _text(encoded: str) -> str:

@@ -1,4 +1,4 @@
-"""What is done with one resource on its cluster, from its creation to its end."""
+"""The operations on one resource: preview, create, update, read and delete."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _FAILURES = (ApiError, ProviderError)
 
 @dataclass(frozen=True)
 class Lifecycle:
-    """One resource; its methods return outputs as the engine records them."""
+    """One resource; its methods return outputs in the engine's form."""
 
     urn: str
     cluster: Cluster
@@ -29,11 +29,11 @@ class Lifecycle:
     cancellation: Cancellation
 
     async def preview_creation(self, inputs: Object) -> Object:
-        """Returns what the server would create, or the inputs where it cannot know yet."""
+        """Returns the object that the server would create; the inputs if that is not known yet."""
         if holds_unknown(inputs):
             return inputs
         try:
-            # An object that is there may be replaced, and so be gone by then.
+            # An existing object may be deleted by the same update before.
             if await self.cluster.get(inputs) is not None:
                 return inputs
             live = await self.cluster.apply(inputs, manager_of({}), is_preview=True)
@@ -80,17 +80,17 @@ class Lifecycle:
         return await self._once_ready(new, live, within, manager, _not_live(live))
 
     async def read(self, inputs: Object, state: Mapping[str, Any]) -> Object | None:
-        """Returns the outputs as they are now; None if the object is gone."""
+        """Returns the outputs of the live object; None if it does not exist."""
         try:
             with refusals_reported():
                 live = await self.cancellation.watch(self.cluster.get(inputs))
         except NoMatchError:
-            # Its definition was deleted, and all its objects with it.
+            # Its custom resource definition was deleted, and all its objects with it.
             return None
         return outputs(live, manager_of(state)) if live else None
 
     async def require_ready(self, inputs: Object, live: Object, now: Object) -> None:
-        """Raises ResourceInitError, with `now` as the inputs, if the object is not ready."""
+        """Raises ResourceInitError, with `now` as the inputs, unless the object is ready."""
         try:
             await self.cancellation.watch(self._waiting(inputs, live).require_ready())
         except _FAILURES as error:
@@ -121,7 +121,7 @@ class Lifecycle:
     async def _once_ready(
         self, inputs: Object, live: Object, within: float, manager: str, failed: str
     ) -> Object:
-        """Returns the outputs once ready. What fails stays in the state, with the reason."""
+        """Returns the outputs once the object is ready; a failed one stays in the state."""
         waiting = self._waiting(inputs, live)
         try:
             await self.cancellation.watch(waiting.until_ready(within))
@@ -145,7 +145,7 @@ class Lifecycle:
 
 @contextmanager
 def refusals_reported() -> Iterator[None]:
-    """Reports the server's refusals to the user."""
+    """Turns the server's refusals into errors for the user."""
     try:
         yield
     except ApiError as error:

@@ -1,6 +1,6 @@
-"""Kubernetes' objects as plain JSON: names, kinds and annotations.
+"""Kubernetes objects as plain JSON: names, kinds and annotations.
 
-Kinds and annotations that the stand-in does not know are refused here, by name.
+Kinds and annotations that the stand-in does not support are refused here by name.
 """
 
 import hashlib
@@ -22,18 +22,18 @@ _KNOWN = frozenset({AUTONAMED, PATCH_FORCE, SKIP_AWAIT, TIMEOUT_SECONDS})
 
 _TYPE = re.compile(r"kubernetes:(?P<group>[^/:]+)/(?P<version>[^/:]+):(?P<kind>\w+)")
 
-# Groups of the SDK, not of Kubernetes: the real plug-in renders what is in them.
+# Groups of the SDK, not of Kubernetes: the real plug-in renders their resources.
 _NOT_OF_KUBERNETES = ("helm.sh/", "kustomize/", "yaml/")
-# The SDK's ending for resources that change a part of an object that others made.
+# The SDK's suffix for resources that patch an existing object.
 _PATCH = "Patch"
-# Groups and kinds that the original awaits or replaces in ways of their own.
+# Groups and kinds that the original awaits or replaces in a special way.
 _SPECIAL = frozenset(
     {("core", kind) for kind in ("PersistentVolumeClaim", "Pod", "ReplicationController")}
     | {("core", "ResourceQuota"), ("apps", "StatefulSet"), ("networking.k8s.io", "Ingress")}
     | {("storage.k8s.io", "StorageClass")}
 )
 
-# The SDK's names for Kubernetes' `x-kubernetes-...`: properties cannot have dashes.
+# The SDK's names for `x-kubernetes-...` fields, since properties cannot have dashes.
 _EXTENSIONS = {
     f"x_kubernetes_{name}": f"x-kubernetes-{name.replace('_', '-')}"
     for name in (
@@ -50,7 +50,7 @@ _PROPERTIES = {wire: name for name, wire in _EXTENSIONS.items()}
 
 
 class TypeName(NamedTuple):
-    """A kind, by the API version that it is in."""
+    """A kind and its API version."""
 
     api_version: str
     kind: str
@@ -58,49 +58,53 @@ class TypeName(NamedTuple):
 
 def refused(what: str) -> ProviderError:
     return ProviderError(
-        f"The rehearsal's stand-in for kubernetes does not know {what}: docs/rehearsal.md lists "
-        "what it covers."
+        f"The rehearsal's stand-in for kubernetes does not support {what}: docs/rehearsal.md "
+        "lists what it covers."
     )
 
 
 def typed(request_type: str, inputs: Object) -> TypeName:
-    """Returns the kind of a resource, whose type comes with those of its parents."""
+    """Returns the kind in a resource's URN, whose type includes the parents' types."""
     token = type_token(request_type)
     match = _TYPE.fullmatch(token)
     if match is None:
         raise refused(f"the type {token}")
     group, version, kind = match.groups()
-    found = TypeName(version if group == "core" else f"{group}/{version}", kind)
+    type_name = TypeName(version if group == "core" else f"{group}/{version}", kind)
     is_patch = kind == f"{inputs.get('kind')}{_PATCH}"
-    if is_patch or (group, kind) in _SPECIAL or found.api_version.startswith(_NOT_OF_KUBERNETES):
+    if (
+        is_patch
+        or (group, kind) in _SPECIAL
+        or type_name.api_version.startswith(_NOT_OF_KUBERNETES)
+    ):
         raise refused(f"the type {token}")
     if kind == "Service" and (inputs.get("spec") or {}).get("type") == "LoadBalancer":
         raise refused("a Service of the type LoadBalancer")
     for name in metadata(inputs).get("annotations") or ():
         if name.startswith("pulumi.com/") and name not in _KNOWN:
             raise refused(f"the annotation {name}")
-    return found
+    return type_name
 
 
 def metadata(obj: Object) -> Object:
-    found = obj.get("metadata")
-    return found if isinstance(found, dict) else {}
+    content = obj.get("metadata")
+    return content if isinstance(content, dict) else {}
 
 
 def name_of(obj: Object) -> str:
-    found = metadata(obj).get("name")
-    return found if isinstance(found, str) else ""
+    name = metadata(obj).get("name")
+    return name if isinstance(name, str) else ""
 
 
 def namespace_of(obj: Object) -> str:
-    found = metadata(obj).get("namespace")
-    return found if isinstance(found, str) else ""
+    namespace = metadata(obj).get("namespace")
+    return namespace if isinstance(namespace, str) else ""
 
 
 def annotation(obj: Object, name: str) -> str:
     annotations = metadata(obj).get("annotations")
-    found = annotations.get(name) if isinstance(annotations, Mapping) else None
-    return found if isinstance(found, str) else ""
+    value = annotations.get(name) if isinstance(annotations, Mapping) else None
+    return value if isinstance(value, str) else ""
 
 
 def is_enabled(obj: Object, name: str) -> bool:
@@ -113,14 +117,14 @@ def object_id(live: Object) -> str:
 
 
 def identified(resource_id: str, named: TypeName) -> Object:
-    """Returns an object with what its id contains."""
+    """Returns an object with the name and namespace from its id."""
     namespace, _, name = resource_id.rpartition("/")
-    found = {"name": name} | ({"namespace": namespace} if namespace else {})
-    return {"apiVersion": named.api_version, "kind": named.kind, "metadata": found}
+    content = {"name": name} | ({"namespace": namespace} if namespace else {})
+    return {"apiVersion": named.api_version, "kind": named.kind, "metadata": content}
 
 
 def displayed(live: Object) -> str:
-    """Returns the name for messages: without the namespace if that is the default one."""
+    """Returns the name for messages, without the default namespace."""
     namespace = namespace_of(live)
     return name_of(live) if namespace in ("", "default") else f"{namespace}/{name_of(live)}"
 

@@ -1,4 +1,4 @@
-"""The stand-in for pulumi-kubernetes: the engine's calls, as requests to an API server."""
+"""The provider: turns the engine's calls into requests to an API server."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ from rehearsal.stand_ins.kubernetes.recorded import recorded, refreshed
 
 
 class Kubernetes(sdk.Provider):
-    """Passes objects of any kind to the API server."""
+    """The provider for objects of any kind."""
 
     def __init__(self, log: EngineLog) -> None:
         self._log = log
@@ -37,7 +37,7 @@ class Kubernetes(sdk.Provider):
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         check_arguments(plain_map(request.new_inputs))
-        # Whoever has the kubeconfig has the cluster.
+        # A kubeconfig gives access to the cluster, so it is always a secret.
         return sdk.CheckResponse(
             inputs={
                 name: value.with_secret(True) if name == "kubeconfig" else value

@@ -1,4 +1,4 @@
-"""When an object is ready, by kind, and why its pods are not, by their conditions."""
+"""Whether an object is ready, by its kind, and why its pods are not, by their conditions."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from typing import Any
 from kube.objects import conditions, is_true
 from rehearsal.stand_ins.kubernetes.objects import Object, displayed, metadata, name_of
 
-# In the order in which a pod gets them: the first that is false tells most.
+# In the order in which a pod gets them: the first false one is the most specific.
 _CONDITIONS = ("PodScheduled", "Initialized", "Ready")
 
-# Registries' messages begin and end with what nobody needs.
+# Useless beginnings and ends of registries' messages.
 _BEFORE = "rpc error: code = Unknown desc = Error response from daemon: "
 _AFTER = ": manifest unknown"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The progress of an object, and whether that is its end."""
+    """The progress of an object, and whether it is ready or has failed."""
 
     message: str
     is_ready: bool = False
@@ -89,7 +89,7 @@ def _namespace(live: Object) -> Verdict:
     return Verdict(f'Namespace "{name_of(live)}" is there', is_ready=True)
 
 
-# By the group and the kind, whatever the version.
+# By group and kind, for any version.
 _JUDGES: Mapping[tuple[str, str], Judge] = MappingProxyType(
     {
         ("", "Namespace"): _namespace,
@@ -101,18 +101,18 @@ _JUDGES: Mapping[tuple[str, str], Judge] = MappingProxyType(
 
 
 def judge_of(obj: Object) -> Judge | None:
-    """Returns the judge of such an object; without one, it is ready once it exists."""
+    """Returns the function that judges an object; None if it is ready once it exists."""
     return _JUDGES.get((obj["apiVersion"].rpartition("/")[0], obj["kind"]))
 
 
 def complaints(pod: Object) -> list[str]:
-    """Returns why a pod is not ready, line by line; nothing if it is ready or has succeeded."""
+    """Returns why a pod is not ready, as lines; none if it is ready or has succeeded."""
     status = pod.get("status") or {}
     if status.get("phase") == "Succeeded":
         return []
-    found = conditions(pod)
+    by_type = conditions(pod)
     for name in _CONDITIONS:
-        condition = found.get(name, {})
+        condition = by_type.get(name, {})
         if condition.get("status") == "False":
             message = condition.get("message") if condition.get("reason") else ""
             return [
@@ -163,11 +163,14 @@ def _desired(live: Object) -> int:
 
 
 def _unseen(live: Object) -> str:
-    """What is told while the controller has not seen the latest change yet."""
-    generation, seen = metadata(live).get("generation", 0), _status(live).get("observedGeneration")
-    if seen is None or seen < generation:
+    """Returns the message while the controller has not seen the latest change."""
+    generation, observed = (
+        metadata(live).get("generation", 0),
+        _status(live).get("observedGeneration"),
+    )
+    if observed is None or observed < generation:
         return (
             f"{live['kind']} generation is {generation}, but latest observed generation is "
-            f"{seen or 0}"
+            f"{observed or 0}"
         )
     return ""

@@ -1,4 +1,4 @@
-"""What the engine records of an object: its inputs, and its outputs with two fields of ours."""
+"""The engine's record of an object: its inputs, and its outputs with two additional fields."""
 
 import secrets
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from rehearsal.stand_ins.kubernetes.objects import Object, metadata, unwired
 _MANAGER = "__fieldManager"
 _API_VERSION = "__initialApiVersion"
 
-# What the server alone writes.
+# Fields that only the server writes.
 _OF_SERVER = frozenset(
     {"creationTimestamp", "deletionTimestamp", "generation", "managedFields", "resourceVersion"}
     | {"deletionGracePeriodSeconds", "selfLink", "uid"}
@@ -30,7 +30,7 @@ _SECRET = frozenset({"data", "stringData"})
 
 
 def recorded(values: Object) -> dict[str, PropertyValue]:
-    """Returns the engine's form of inputs or outputs, with the content of a Secret as a secret."""
+    """Returns inputs or outputs in the engine's form; a Secret's content becomes secret."""
     properties = property_map(unwired(values))
     return with_secrets(properties, _SECRET) if values.get("kind") == "Secret" else properties
 
@@ -40,12 +40,12 @@ def outputs(live: Object, manager: str) -> Object:
 
 
 def manager_of(state: Mapping[str, Any]) -> str:
-    """Returns the field manager, which a resource keeps for its whole life."""
+    """Returns the resource's field manager, which never changes."""
     return str(state.get(_MANAGER) or f"pulumi-kubernetes-{secrets.token_hex(4)}")
 
 
 def imported(live: Object) -> Object:
-    """Returns inputs for an object that has none yet: everything that inputs can contain."""
+    """Returns the inputs of an imported object: every field that inputs can have."""
     own = {key: value for key, value in metadata(live).items() if key not in _OF_SERVER}
     annotations = {
         key: value
@@ -58,7 +58,7 @@ def imported(live: Object) -> Object:
 
 
 def refreshed(inputs: Object, live: Object) -> Object:
-    """Returns the inputs, with the values that the cluster has for them now."""
+    """Returns the inputs with the cluster's present values."""
     if not inputs:
         return imported(live)
     is_secret = live.get("kind") == "Secret"

@@ -1,4 +1,4 @@
-"""Waits until an object is ready, or gone, and reports its progress to the user."""
+"""Waits until an object is ready or deleted, and reports its progress to the user."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -21,9 +21,9 @@ from rehearsal.stand_ins.kubernetes.readiness import Judge, complaints, judge_of
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_BETWEEN_LOOKS_AT_MOST = 1.0
-# pulumi-kubernetes gives every kind of object the same time, to be ready and to be gone.
+# pulumi-kubernetes has the same time limit for all kinds, and for deletions.
 _SECONDS = 600.0
-# The original leaves a DaemonSet to a library, which has words of its own.
+# The original uses a library for DaemonSets, which has messages of its own.
 _TIMED_OUT = {"DaemonSet": "timed out waiting for the condition"}
 _TIMED_OUT_USUALLY = "'{}' timed out waiting to be Ready"
 _FAILED = "Resource '{}' was created but failed to initialize"
@@ -32,7 +32,7 @@ Report = Callable[[str], Awaitable[None]]
 
 
 class NotReadyError(ProviderError):
-    """An object did not become ready; `reasons` are those of its pods and events."""
+    """An object did not become ready; `reasons` come from its pods and events."""
 
     def __init__(self, message: str, reasons: Iterable[str] = ()) -> None:
         lines = dict.fromkeys(reasons)
@@ -40,7 +40,7 @@ class NotReadyError(ProviderError):
 
 
 class Waiting:
-    """The inputs of one object, and `live`, what was last seen of it."""
+    """Waits for one object; `live` is its last known content."""
 
     def __init__(self, cluster: Cluster, inputs: Object, live: Object, report: Report) -> None:
         self.live = live
@@ -52,11 +52,11 @@ class Waiting:
 
     @property
     def complaints(self) -> list[str]:
-        """Why its pods are not ready, as far as they were seen."""
+        """Returns why its pods are not ready, as far as is known."""
         return [line for pod in self._pods for line in complaints(pod)]
 
     async def require_ready(self) -> None:
-        """Raises NotReadyError if the object is not ready now."""
+        """Raises NotReadyError unless the object is ready."""
         judge = judge_of(self._inputs)
         if judge is None or is_enabled(self._inputs, SKIP_AWAIT):
             return
@@ -81,7 +81,7 @@ class Waiting:
         await self._report("")
 
     async def until_gone(self, within: float) -> None:
-        """Returns once the object is gone, or another one has taken its name."""
+        """Returns once the object is deleted, even if another one has its name already."""
         judge = judge_of(self._inputs)
         if judge is not None and is_enabled(self._inputs, SKIP_AWAIT):
             return
@@ -127,13 +127,13 @@ class Waiting:
             await self._report(f'{live["kind"]} "{name_of(live)}" still exists')
 
     async def _looks(self) -> Any:
-        """Yields the object again and again, with pauses; None if it is not there."""
+        """Yields the object repeatedly, with pauses; None if it does not exist."""
         rest = _SECONDS_BETWEEN_LOOKS
         while True:
             try:
                 yield await self._cluster.get(self.live)
             except ApiError as error:
-                # An API server that goes away for a moment comes back.
+                # The API server may be away for a moment.
                 if not error.is_temporary:
                     raise
                 await self._report(str(error))
@@ -148,14 +148,14 @@ class Waiting:
         return await self._list("pods", labelSelector=selector)
 
     async def _events(self) -> list[str]:
-        """Returns warnings about the object itself, as of a quota that forbids its pods."""
+        """Returns warnings about the object itself, such as a quota that forbids its pods."""
         uid = metadata(self.live).get("uid", "")
         selector = f"type=Warning,involvedObject.uid={uid}"
-        found = await self._list("events", fieldSelector=selector)
-        return [f"[{event.get('reason')}] {event.get('message')}" for event in found]
+        events = await self._list("events", fieldSelector=selector)
+        return [f"[{event.get('reason')}] {event.get('message')}" for event in events]
 
     async def _list(self, kind: str, **query: str) -> list[Object]:
-        """Returns objects of the same namespace; a failure to list them is ignored."""
+        """Returns the objects of a kind in the same namespace; none if listing fails."""
         try:
             return await self._cluster.list_beside(self.live, kind, **query)
         except ApiError:
@@ -163,6 +163,6 @@ class Waiting:
 
 
 def _time_limit(inputs: Object, within: float) -> float:
-    """Returns the seconds of the custom timeout, of the annotation, or else ten minutes."""
+    """Returns the custom timeout in seconds, or the annotation's, or ten minutes."""
     annotated = annotation(inputs, TIMEOUT_SECONDS)
     return time_limit(within or (float(annotated) if annotated.isdecimal() else 0) or _SECONDS)

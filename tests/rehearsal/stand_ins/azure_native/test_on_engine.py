@@ -172,7 +172,7 @@ def test_an_unknown_type_is_named(bench: Bench) -> None:
 
     said = bench.pulumi("preview", fails=True)
 
-    assert "does not know the type azure-native:containerregistry:Registry" in said
+    assert "does not support the type azure-native:containerregistry:Registry" in said
     assert "docs/rehearsal.md" in said
 
 

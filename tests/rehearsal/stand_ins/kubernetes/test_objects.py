@@ -36,7 +36,7 @@ def test_types_are_kinds_of_kubernetes() -> None:
     ],
 )
 def test_what_is_not_known_is_refused_by_its_name(token: str, inputs: Object) -> None:
-    with pytest.raises(ProviderError, match=f"does not know the type {token}"):
+    with pytest.raises(ProviderError, match=f"does not support the type {token}"):
         typed(token, inputs)
 
 
@@ -46,10 +46,10 @@ def test_a_parents_type_does_not_matter() -> None:
 
 def test_what_is_waited_for_in_ways_of_its_own_is_refused_by_its_name() -> None:
     balanced = {"kind": "Service", "spec": {"type": "LoadBalancer"}}
-    with pytest.raises(ProviderError, match="not know a Service of the type LoadBalancer"):
+    with pytest.raises(ProviderError, match="not support a Service of the type LoadBalancer"):
         typed("kubernetes:core/v1:Service", balanced)
     annotated = {"metadata": {"annotations": {"a": "b", "pulumi.com/waitFor": "[]"}}}
-    with pytest.raises(ProviderError, match=r"not know the annotation pulumi\.com/waitFor"):
+    with pytest.raises(ProviderError, match=r"not support the annotation pulumi\.com/waitFor"):
         typed("kubernetes:batch/v1:Job", annotated)
 
 

@@ -387,9 +387,9 @@ def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) 
 def test_what_the_real_plug_in_works_out_by_itself_is_refused(kube: KubernetesBench) -> None:
     kube.write(PREAMBLE.format(namespace="helm") + 'k8s.helm.v3.Release("r", chart="c", opts=opts)')
     said = kube.pulumi("preview", fails=True)
-    assert "stand-in for kubernetes does not know the type kubernetes:helm.sh/v3:Release" in said
+    assert "stand-in for kubernetes does not support the type kubernetes:helm.sh/v3:Release" in said
     assert "docs/rehearsal.md" in said
 
     kube.write(PREAMBLE.format(namespace="yaml") + 'k8s.yaml.ConfigGroup("g", yaml=["{}"])')
     said = kube.pulumi("preview", fails=True)
-    assert "stand-in for kubernetes does not know the function kubernetes:yaml:decode" in said
+    assert "stand-in for kubernetes does not support the function kubernetes:yaml:decode" in said
