@@ -25,6 +25,9 @@ from tests.faults import Faults
 # and some of it is to be interrupted.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# A shell that `aksgpu env` has set would run every pulumi of the tests in its own project.
+os.environ.pop("PULUMI_OPTION_CWD", None)
+
 # What is retired does not change from one day's tests to the next.
 os.environ.setdefault(TODAY_VARIABLE, "2026-11-22")
 

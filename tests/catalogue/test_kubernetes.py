@@ -2,7 +2,7 @@
 
 import pytest
 
-from catalogue.kubernetes import DEFAULT, LONG_TERM, ON_AKS, full_version
+from catalogue.kubernetes import DEFAULT, LONG_TERM, ON_AKS, full_version, is_newer_release
 
 
 def test_the_default_is_for_everybody() -> None:
@@ -15,3 +15,17 @@ def test_the_default_is_for_everybody() -> None:
 )
 def test_the_newest_patch_release_stands_for_its_minor_version(text: str, expected: str) -> None:
     assert full_version(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "expected"),
+    [
+        ("1.10.0", "1.9.11", True),
+        ("1.9.11", "1.10.0", False),
+        ("1.35.2", "1.35.2", False),
+        # A minor version alone is none of its patch releases.
+        ("1.35", "1.34.1", False),
+    ],
+)
+def test_releases_are_compared_by_their_numbers(text: str, other: str, expected: bool) -> None:
+    assert is_newer_release(text, other) is expected

@@ -54,7 +54,9 @@ def _tried(chosen: Sequence[Mutant], copies: Sequence[Path]) -> Iterator[tuple[M
         copy = free.get()
         try:
             with _fault(mutant, copy):
-                return mutant, *_pytest(copy, "--exitfirst", *mutant.tests.split())
+                # What hangs with a fault in it has failed.
+                arguments = ["--exitfirst", "--timeout", "120", *mutant.tests.split()]
+                return mutant, *_pytest(copy, *arguments)
         finally:
             free.put(copy)
 

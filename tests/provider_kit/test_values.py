@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.runtime import rpc
@@ -8,6 +10,7 @@ from provider_kit.values import (
     plain,
     plain_map,
     property_map,
+    with_secrets_of,
     without_nulls,
 )
 
@@ -59,3 +62,10 @@ def test_refuses_what_has_no_form() -> None:
 
 def test_nulls_are_left_out() -> None:
     assert without_nulls({"a": None, "b": [{"c": None}]}) == {"b": [{}]}
+
+
+@pytest.mark.parametrize("value", [3.0, True, "a", {"b": "a"}, ["a"]])
+def test_a_secret_stays_one_whatever_it_is(value: Any) -> None:
+    """A number or a short text is not looked for anywhere else."""
+    given = {"a": property_map({"a": value})["a"].with_secret(True)}
+    assert with_secrets_of(property_map({"a": value}), given)["a"].is_secret

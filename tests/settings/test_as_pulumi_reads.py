@@ -182,7 +182,7 @@ def test_generated_stack_files_mean_the_same_to_pulumi(engine: Engine, tmp_path:
 
     @seed(1)
     @settings(
-        max_examples=150,
+        max_examples=70,
         database=None,
         deadline=None,
         phases=[Phase.generate],

@@ -57,7 +57,7 @@ def shown(document: Any) -> Shown:
     stacks=st.lists(st.fixed_dictionaries({}, optional=dict.fromkeys(KEYS, anything))),
     all_=anything,
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_whatever_a_stranger_writes_calls_nobody_and_leads_nowhere(
     stacks: list[Any], all_: Any
 ) -> None:
@@ -66,7 +66,7 @@ def test_whatever_a_stranger_writes_calls_nobody_and_leads_nowhere(
 
 
 @given(text=hostile)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_text_becomes_more_than_a_text(text: str) -> None:
     resource = {"name": text, "type": text}
     finding = {"rule": text, "severity": text, "resource": resource, "message": text}

@@ -104,7 +104,7 @@ anything = st.recursive(
 
 
 @given(anything, anything, st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_whatever_a_stranger_writes_is_valid_afterwards(
     some: Any, more: Any, is_fork: bool
 ) -> None:
@@ -115,7 +115,7 @@ def test_whatever_a_stranger_writes_is_valid_afterwards(
 
 
 @given(written=st.sampled_from(TARGETS).flatmap(writings), around=st.sampled_from(AROUND))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_word_of_a_stranger_is_a_link_or_a_call(written: str, around: str) -> None:
     said = {"message": {"text": around.replace("{}", written)}}
     (result,) = valid(sarif.anew({"runs": [{"results": [said]}]}, is_fork=True))
