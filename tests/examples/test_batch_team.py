@@ -53,7 +53,7 @@ def test_the_commands_add_pools_and_leave_the_cluster_as_it_is(
     bench: Bench, platform: Platform, tmp_path: Path
 ) -> None:
     typed = Typed(bench, "batch-team", tmp_path / "clone").prepare()
-    [*lines, destroy] = commands(typed.readme, "changes nothing in that):")
+    [*lines, destroy] = commands(typed.readme, "environment and does not change it):")
     assert lines[:2] == ["make rehearse", 'eval "$(.venv/bin/aksgpu env)"']
     before = platform.look()
 

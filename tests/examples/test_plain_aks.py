@@ -47,7 +47,7 @@ def test_the_commands_let_the_pack_alone_find_what_is_wrong(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = Typed(bench, "plain-aks", tmp_path / "clone").prepare()
-    [*lines, preview] = commands(typed.readme, "from the root of this repository:")
+    [*lines, preview] = commands(typed.readme, "the root of this repository:")
     assert lines[0] == "make policy-pack"
     pack, events = typed.root / "build" / "policy-pack", tmp_path / "events"
     assemble(pack)
@@ -61,7 +61,7 @@ def test_the_commands_let_the_pack_alone_find_what_is_wrong(
     assert findings(events) == EXPECTED, said
     assert not list(pack.glob("venv/lib/*/site-packages/*aks_gpu*"))
 
-    [review, remove, _] = commands(typed.readme, "with the GPUs before and after:")
+    [review, remove, _] = commands(typed.readme, "GPUs before and after:")
     in_the_example = [line for line in lines if line.startswith("export ")]
     said = typed.run(*in_the_example, review)
     assert "Result: rule-broken" in said
