@@ -2,8 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Uncompiled: most of the SDKs is never imported, and compiling all of it is half of the work.
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
-# A file's tests share what they start, and so stay together. What takes longest is shown, so that no
-# file comes to hold the others up.
+# The tests of a file share what they start, so they stay together. The slowest are listed, so that no
+# file delays the whole run unnoticed.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 
 .PHONY: rehearse rehearse-down article test test-long contract mutants lint docs bench policy-pack lock pins
@@ -23,22 +23,22 @@ rehearse: .venv/ready
 rehearse-down: .venv/ready
 	$(BIN)/aksgpu rehearse-down
 
-# The article twice: by hand, and by this program.
+# The article's steps by hand and by this program, compared.
 article: .venv/ready
 	$(BIN)/python -m acceptance
 
 test: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m "not long"
 
-# Whole lives and faults, on the real engine and on real control planes.
+# Long tests: whole lifecycles and faults, on the real engine and real control planes.
 test-long: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m long
 
-# The table of cases that the stand-ins pass, on the real plug-ins: Pulumi downloads them.
+# The table of cases that the stand-ins pass, on the real plug-ins, which Pulumi downloads.
 contract: .venv/ready
 	$(BIN)/python -m tests.contract
 
-# Puts faults into a copy of the product, and sees whether their tests fail.
+# Puts faults into a copy of the product, and checks that tests fail.
 mutants: .venv/ready
 	$(BIN)/python -m tests.mutants
 
@@ -50,26 +50,26 @@ lint: .venv/ready
 	$(BIN)/lint-imports
 	$(BIN)/python -m engine.actionlint .github/workflows/*.yml
 
-# Makes docs/reference from the code.
+# Generates docs/reference from the code.
 docs: .venv/ready
 	$(BIN)/python -m reference
 
-# Measures, shows the figures, and writes them to build/bench.json.
+# Runs the benchmarks, and writes the results to build/bench.json.
 bench: .venv/ready
 	$(BIN)/python -m benchmarks
 
-# The policy pack by itself, to be copied to wherever it is wanted.
+# The policy pack by itself, for use in other projects.
 policy-pack: .venv/ready
 	$(BIN)/python -m aksgpu.policy_pack build/policy-pack
 
-# Resolves the direct dependencies of pyproject.toml anew, and the Azure CLI's.
+# Updates the lock files of pyproject.toml and of the Azure CLI.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes
 lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.txt
 	$(COMPILE) --python-version 3.11 acceptance/azure-cli.in -o acceptance/azure-cli.txt
 
-# Writes engine/pins.csv anew: after a change of engine/versions.py. It needs the internet, not
-# registries alone, and 2 GB at a time.
+# Updates engine/pins.csv after a change of engine/versions.py. It needs the internet, not only
+# package registries, and 2 GB of disk at a time.
 pins: .venv/ready
 	$(BIN)/python -m engine.pins
