@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
+import yaml
 from rich.console import Console
 
 from aksgpu.outcome import Cause, Finding
@@ -55,10 +56,12 @@ def _destroy_all(era: Era, console: Console) -> list[Finding]:
         pulumi, stage = _set_stage(era, home)
     except Exception as error:
         return [_not_destroyed(", ".join(stacks), error)]
-    for stack in stacks:
+    # Those of other projects first: they may need the clusters of the program's own stacks.
+    for stack in sorted(stacks, key=lambda stack: "/" not in stack):
+        project, _, name = stack.rpartition("/")
         try:
             with Progress(f"Destroying the stack {stack}", to_stderr):
-                _destroy(pulumi, stack, stage)
+                _destroy(_in_project(pulumi, project) if project else pulumi, name, stage)
         except Exception as error:
             left.append(_not_destroyed(stack, error))
         else:
@@ -81,6 +84,17 @@ def _set_stage(era: Era, home: Path) -> tuple[Program, Stage]:
     # What was on a cluster goes with the cluster.
     environment = {**pulumi.environment, "PULUMI_K8S_DELETE_UNREACHABLE": "true"}
     return Program(pulumi.command, pulumi.folder, environment), stage
+
+
+def _in_project(pulumi: Program, name: str) -> Program:
+    """Pulumi in a project of another name, with the same plug-ins: that is enough to destroy."""
+    folder = pulumi.folder.parent / "other-projects" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    content = yaml.safe_load((pulumi.folder / "Pulumi.yaml").read_text())
+    project = {"name": name, "runtime": content["runtime"], "plugins": content["plugins"]}
+    (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
+    environment = {**pulumi.environment, "PULUMI_OPTION_CWD": str(folder)}
+    return Program(pulumi.command, folder, environment)
 
 
 def _destroy(pulumi: Program, stack: str, stage: Stage) -> None:

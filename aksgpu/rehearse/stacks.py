@@ -1,20 +1,22 @@
-"""The stacks of a rehearsal, by the files of its state: no engine is asked."""
+"""The stacks of a rehearsal, from the files of its state: no engine is needed."""
 
 from pathlib import Path
 
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM
+from settings.project_file import read_project
 
 _ENDINGS = (".json", ".json.gz")
 
 
 def stacks_of(home: Path) -> list[str]:
-    """The names of the stacks there are."""
-    files = (Project(PROGRAM, home).state / ".pulumi" / "stacks").rglob("*")
-    names = (
-        file.name.removesuffix(ending)
-        for file in files
-        for ending in _ENDINGS
-        if file.is_file() and file.name.endswith(ending)
-    )
-    return sorted(names)
+    """Returns the names of the stacks; those of other projects as `project/name`."""
+    folder = Project(PROGRAM, home).state / ".pulumi" / "stacks"
+    own = read_project(PROGRAM).content["name"]
+    stacks = []
+    for file in folder.rglob("*"):
+        ending = next((ending for ending in _ENDINGS if file.name.endswith(ending)), None)
+        if ending and file.is_file():
+            project = "" if file.parent.name == own or file.parent == folder else file.parent.name
+            stacks.append(f"{project}/{file.name.removesuffix(ending)}".lstrip("/"))
+    return sorted(stacks)
