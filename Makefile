@@ -1,7 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Uncompiled: most of the SDKs is never imported, and compiling all of it is half of the work.
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/pip install --disable-pip-version-check --no-compile
 # The tests of a file share what they start, so they stay together. The slowest are listed, so that no
 # file delays the whole run unnoticed.
 PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
@@ -11,21 +11,21 @@ PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
 # The environment is complete when its stamp is newer than what it was made from.
 .venv/ready: requirements-dev.txt pyproject.toml
 	@echo "Making .venv, which takes about a minute ..."
-	$(PYTHON) -m venv .venv
-	$(PIP) --require-hashes --only-binary :all: -r requirements-dev.txt
-	$(PIP) --no-deps --no-build-isolation -e .
-	touch $@
+	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m aksgpu.pip_progress $(PIP) --require-hashes --only-binary :all: -r requirements-dev.txt
+	@$(PIP) --quiet --no-deps --no-build-isolation -e .
+	@touch $@
 
 STACK ?= dev
 rehearse: .venv/ready
-	$(BIN)/aksgpu rehearse --stack $(STACK)
+	@$(BIN)/aksgpu rehearse --stack $(STACK)
 
 rehearse-down: .venv/ready
-	$(BIN)/aksgpu rehearse-down
+	@$(BIN)/aksgpu rehearse-down
 
 # The article's steps by hand and by this program, compared.
 article: .venv/ready
-	$(BIN)/python -m acceptance
+	@$(BIN)/python -m acceptance
 
 test: .venv/ready
 	$(BIN)/pytest $(PARALLEL) -m "not long"
