@@ -27,7 +27,9 @@ from engine.progress import to_stderr
 from rehearsal.cloud import Cloud, remove, removed_afterwards
 from rehearsal.cloud import start as start_cloud
 
-_NEVER = Finding("not ok", "none of the steps shows it")
+_NEVER = Finding("not ok", "no step shows it")
+# No row of a table is broken into lines.
+_DETAILS_WIDTH = 1000
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,15 @@ def article(console: Console, say: Say, *, keep: bool, as_json: bool) -> int:
     with sole_use(folder, say):
         hand = _by_hand(folder / ".rehearsal-by-hand", say, keep=keep)
         program = _by_program(folder / ".rehearsal-by-program", say, keep=keep)
-    report = _report(hand, program)
+        report = _report(hand, program)
+        details = folder / "report.txt"
+        with details.open("w", encoding="utf-8") as file:
+            report.show_details(ReportConsole(file=file, width=_DETAILS_WIDTH))
     if as_json:
         print_json(report.document(), console)
     else:
         report.show(console)
+        console.print(f"Proofs and values: {details}", soft_wrap=True)
     if keep:
         say(f"Both clouds are kept, with their logs, in {folder}.")
     return report.verdict.exit_code

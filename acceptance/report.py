@@ -1,18 +1,18 @@
-"""Both ways side by side, for people and for programs."""
+"""The article by hand and by program: the verdict, the rows, and how the requests differ."""
 
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from acceptance.comparison import UNSAID, Comparison, Item, Thing
 from acceptance.steps import Finding
 from aksgpu.outcome import Cause
-from aksgpu.report import print_result, table
+from aksgpu.report import ReportTable, print_result, table
 
 _COLOURS = {"ok": "green", "note": "cyan", "not ok": "bold red"}
 _UNEXPLAINED = "NOT EXPLAINED"
@@ -66,64 +66,88 @@ class Report:
         }
 
     def show(self, console: Console) -> None:
-        console.print("\n[bold]The article, row by row: by hand, and by this program[/bold]\n")
-        for row in self.rows:
-            _show_row(row, console)
-        console.print("\n[bold]What the two ways sent to Azure for the same thing[/bold]")
-        console.print("A dash: not said, or said with null or what is empty.")
-        for thing in self.sent.things:
-            console.print(f"\n[bold]{escape(thing.path)}[/bold]", soft_wrap=True)
-            console.print(_said_by_both(thing), soft_wrap=True, markup=False, highlight=False)
-            console.print(_table(thing))
+        """The verdict, a line for each row, and a line for each reason of differences."""
         for line in self._summary():
             console.print(line, soft_wrap=True, markup=False)
         print_result(self.verdict, console)
+        console.print("\n[bold]The rows of the article[/bold]")
+        for row in self.rows:
+            _show_row(row, console, with_proofs=not row.is_ok)
+        console.print("\n[bold]Why az and the program send different requests[/bold]")
+        for reason, names in self._reasons().items():
+            line = f"{len(names):4}  {reason}: {', '.join(dict.fromkeys(names))}"
+            console.print(line, soft_wrap=True, markup=False, highlight=False)
+        console.print()
+
+    def show_details(self, console: Console) -> None:
+        """The proofs of every row, and every difference with both values."""
+        console.print("The rows of the article, with their proofs\n")
+        for row in self.rows:
+            _show_row(row, console, with_proofs=True)
+        console.print("\nWhat az and the program send for the same resource")
+        console.print("A dash: not sent, or sent as null or empty.")
+        for thing in self.sent.things:
+            console.print(f"\n{thing.path}", soft_wrap=True, markup=False, highlight=False)
+            console.print(_sent_by_both(thing), soft_wrap=True, markup=False, highlight=False)
+            console.print(_table(thing))
+
+    def _reasons(self) -> Mapping[str, list[str]]:
+        """The names of what differs, by reason; what has no reason comes first."""
+        reasons: dict[str, list[str]] = defaultdict(list)
+        for item in sorted(self.sent.items, key=lambda item: item.reason is not None):
+            if not item.is_same:
+                reasons[item.reason or _UNEXPLAINED].append(item.name)
+        return reasons
 
     def _summary(self) -> Iterator[str]:
-        yield ""
+        bad = [str(row.number) for row in self.rows if not row.is_ok]
+        yield f"Rows not ok: {', '.join(bad)}" if bad else f"All {len(self.rows)} rows are ok."
+        differing = sum(not item.is_same for item in self.sent.items)
+        unexplained = [item for item in self.sent.items if item.is_unexplained]
+        yield (f"Differences between the requests: {differing}, not explained: {len(unexplained)}")
+        for item in unexplained:
+            values = f"{_shown(item.by_hand)} by hand, {_shown(item.by_program)} by the program"
+            yield f"{_UNEXPLAINED}: {item.where}: {values}"
         for who, paths in (
             ("by hand", self.sent.only_by_hand),
             ("by the program", self.sent.only_by_program),
         ):
-            yield from (f"NOT EXPLAINED: made {who} alone: {path}" for path in paths)
-        bad = [str(row.number) for row in self.rows if not row.is_ok]
-        yield f"Rows not ok: {', '.join(bad)}" if bad else f"All {len(self.rows)} rows are ok."
-        differing = sum(not item.is_same for item in self.sent.items)
-        unexplained = sum(item.is_unexplained for item in self.sent.items)
-        yield f"Differences: {differing}, of which not explained: {unexplained}"
+            yield from (f"{_UNEXPLAINED}: made only {who}: {path}" for path in paths)
 
 
-def _show_row(row: RowResult, console: Console) -> None:
+def _show_row(row: RowResult, console: Console, *, with_proofs: bool) -> None:
     ways = {"by hand": row.by_hand, "by program": row.by_program}
     results = ", ".join(
-        f"{way} [{_COLOURS[found.result]}]{found.result}[/]" for way, found in ways.items()
+        f"{way} [{_COLOURS[finding.result]}]{finding.result}[/]" for way, finding in ways.items()
     )
-    console.print(f"[bold]{row.number:2}  {escape(row.title)}[/bold]: {results}", soft_wrap=True)
-    proofs = {found.proof for found in ways.values()}
-    if len(proofs) == 1:
+    console.print(f"{row.number:4}  {escape(row.title)}: {results}", soft_wrap=True)
+    if not with_proofs:
+        return
+    if row.by_hand.proof == row.by_program.proof:
         ways = {"both": row.by_hand}
-    for way, found in ways.items():
-        console.print(f"      {way}: {found.proof}", soft_wrap=True, markup=False, highlight=False)
+    for way, finding in ways.items():
+        console.print(
+            f"      {way}: {finding.proof}", soft_wrap=True, markup=False, highlight=False
+        )
 
 
-def _table(thing: Thing) -> Table:
+def _table(thing: Thing) -> ReportTable:
     shown = table("what", "by hand", "by program", "why")
     for item in thing.items:
         if not item.is_same:
             values = (_shown(item.by_hand), _shown(item.by_program))
-            style = "red" if item.is_unexplained else ""
-            shown.add_row(escape(item.where), *values, item.reason or _UNEXPLAINED, style=style)
+            shown.add_row(item.where, *values, item.reason or _UNEXPLAINED)
     return shown
 
 
-def _said_by_both(thing: Thing) -> str:
+def _sent_by_both(thing: Thing) -> str:
     same = (f"{item.where} {_text(item.by_hand)}" for item in thing.items if item.is_same)
     return f"the same: {', '.join(same)}"
 
 
 def _shown(value: Any) -> str:
     text = _text(value)
-    return escape(text if len(text) <= _VALUE_LETTERS else f"{text[:_VALUE_LETTERS]}...")
+    return text if len(text) <= _VALUE_LETTERS else f"{text[:_VALUE_LETTERS]}..."
 
 
 def _text(value: Any) -> str:
@@ -133,10 +157,10 @@ def _text(value: Any) -> str:
 
 
 def _item_json(item: Item) -> Mapping[str, Any]:
-    said = {"byHand": item.by_hand, "byProgram": item.by_program}
+    values = {"byHand": item.by_hand, "byProgram": item.by_program}
     return {
         "what": item.where,
-        **{way: value for way, value in said.items() if value is not UNSAID},
+        **{way: value for way, value in values.items() if value is not UNSAID},
         "same": item.is_same,
         "reason": item.reason,
     }

@@ -11,9 +11,12 @@ from aksgpu.outcome import EXIT_CODES
 from aksgpu.rehearsal_stage import PROGRAM, Era
 from aksgpu.report import ReportConsole, exit_code_of
 
-_ERA_HELP = "The time of the cloud; left out, the article's for a stack that says allowRetired"
+_ERA_HELP = "What the cloud accepts; by default the stack decides: article with allowRetired"
 
-_REHEARSAL = "The rehearsal"
+# The groups of commands in the help.
+_REHEARSE = "Rehearse on this machine"
+_JUDGE = "Judge a stack before it is deployed"
+_LOOK = "Look at what runs"
 
 
 def _allowance(text: str) -> Allowance:
@@ -31,80 +34,78 @@ def aksgpu() -> None:
     """GPU node pools on Azure Kubernetes Service."""
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def rehearse(
     stack: Annotated[str, typer.Option(help="The stack to rehearse: Pulumi.STACK.yaml")] = "dev",
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
 ) -> None:
-    """Bring a stack up on the rehearsal cloud, on this machine, without a subscription."""
+    """Bring a stack up on the rehearsal cloud. Needs no Azure subscription."""
     from aksgpu.rehearse import command as rehearsing
 
     _exit(lambda: rehearsing.rehearse(stack, era, ReportConsole()))
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def rehearse_down() -> None:
-    """Destroy what was rehearsed, and take the rehearsal cloud away."""
+    """Destroy the rehearsed stacks and remove the rehearsal cloud."""
     from aksgpu.rehearse import down
 
     _exit(lambda: down.rehearse_down(ReportConsole()))
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def env(
-    stack: Annotated[str, typer.Option(help="A stack of the rehearsal that is meant")] = "dev",
+    stack: Annotated[str, typer.Option(help="The rehearsed stack")] = "dev",
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
-    unset: Annotated[
-        bool, typer.Option("--unset", help="Print the way back to what the shell had before")
-    ] = False,
+    unset: Annotated[bool, typer.Option("--unset", help="Print the lines that undo it")] = False,
 ) -> None:
-    """Print what a shell evaluates, so that plain pulumi and kubectl work on the rehearsal."""
+    """Print the environment for pulumi and kubectl on a rehearsed stack, for eval."""
     from aksgpu.rehearse import command as rehearsing
 
     _exit(lambda: rehearsing.print_ways_out() if unset else rehearsing.print_ways_in(stack, era))
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
 def status(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Show what runs of the rehearsals: server, clusters, pools, stacks, and what to do next."""
+    """Show the rehearsal's server, clusters, pools and stacks."""
     from aksgpu.rehearse import governing
 
     _exit(lambda: governing.status(ReportConsole(), as_json=json))
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def stop() -> None:
-    """End the rehearsal cloud and its clusters, and keep all that they have."""
+    """Stop the rehearsal cloud and its clusters. Keep their data."""
     from aksgpu.rehearse import governing
 
     _exit(lambda: governing.stop(ReportConsole()))
 
 
-@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSAL)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_REHEARSE)
 def start() -> None:
-    """Start the rehearsal cloud again, and clusters whose control plane is dead."""
+    """Start the rehearsal cloud, and restart dead control planes."""
     from aksgpu.rehearse import governing
 
     _exit(lambda: governing.start(ReportConsole()))
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
 def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
-    stack: Annotated[str, typer.Option(help="The stack whose cluster is checked")] = "dev",
+    stack: Annotated[str, typer.Option(help="The stack of the cluster")] = "dev",
     rehearsal: Annotated[
-        bool, typer.Option("--rehearsal", help="The rehearsed stack, in place of the real one")
+        bool, typer.Option("--rehearsal", help="Check the rehearsed stack")
     ] = False,
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
     kubeconfig: Annotated[
-        Path | None, typer.Option(help="A cluster of its own right, in place of a stack's")
+        Path | None, typer.Option(help="Check the cluster of this kubeconfig")
     ] = None,
-    job: Annotated[bool, typer.Option("--job", help="Run the article's sample job too")] = False,
+    job: Annotated[bool, typer.Option("--job", help="Also run the sample GPU job")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds, the job's included")] = 900.0,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds, including the job")] = 900.0,
 ) -> None:
-    """Tell whether the GPUs of a cluster can be used, and if not, why."""
+    """Check whether the GPUs of a cluster can be used, and explain why not."""
     from aksgpu.check import command as checking
     from aksgpu.check.examination import CheckOptions
 
@@ -112,33 +113,32 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     _exit(lambda: checking.check(stack, era, kubeconfig, options, rehearsal=rehearsal))
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)
 def preflight(
-    stack: Annotated[str, typer.Option(help="The stack that Azure is asked about")] = "dev",
+    stack: Annotated[str, typer.Option(help="The stack to ask Azure about")] = "dev",
     rehearsal: Annotated[
-        bool, typer.Option("--rehearsal", help="Ask the rehearsal cloud, in place of Azure")
+        bool, typer.Option("--rehearsal", help="Ask the rehearsal cloud instead")
     ] = False,
     era: Annotated[Era | None, typer.Option(help=_ERA_HELP)] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
 ) -> None:
-    """Ask Azure whether it would take a stack, and what it would cost, before anything is made."""
+    """Ask Azure whether it would accept a stack, and what its nodes cost."""
     from aksgpu.preflight import command as asking
     from aksgpu.rehearse.planning import rows_of_rules
 
     _exit(lambda: asking.preflight(stack, era, rows_of_rules if rehearsal else None, as_json=json))
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)
 def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
-    stack: Annotated[list[str], typer.Option(help="A stack to review; can be given again")],
+    stack: Annotated[list[str], typer.Option(help="A stack to review; repeatable")],
     offline: Annotated[
         bool, typer.Option("--offline", help="On the rehearsal cloud: no Azure, no credentials")
     ] = False,
     base: Annotated[
         str,
         typer.Option(
-            help="The commit that is compared with: its configuration of the pack counts, and "
-            "offline it is where the stacks begin"
+            help="The commit to compare with. Its configuration of the policy pack applies"
         ),
     ] = "",
     allow: Annotated[
@@ -146,15 +146,19 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
         typer.Option(
             parser=_allowance,
             metavar="WHAT",
-            help=f"What may happen: {FORM}; can be given again",
+            help=f"Allow a change: {FORM}; repeatable",
         ),
     ] = None,
     project: Annotated[Path, typer.Option(help="The folder of the Pulumi project")] = PROGRAM,
-    markdown: Annotated[Path | None, typer.Option(help="Where to write Markdown; - prints")] = None,
-    sarif: Annotated[Path | None, typer.Option(help="Where to write SARIF; - prints")] = None,
-    json: Annotated[Path | None, typer.Option(help="Where to write JSON; - prints")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write Markdown to this file; - prints it")
+    ] = None,
+    sarif: Annotated[
+        Path | None, typer.Option(help="Write SARIF to this file; - prints it")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write JSON to this file; - prints it")] = None,
 ) -> None:
-    """Preview stacks with the policy pack, and report what they would change and break."""
+    """Preview stacks under the policy pack, and report changes and findings."""
     from aksgpu.review import command as reviews
     from aksgpu.review.reviewing import ReviewOptions
 
@@ -169,16 +173,14 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     _exit(lambda: reviews.review(options, files))
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command(epilog=EXIT_CODES, rich_help_panel=_JUDGE)
 def policies(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(
-            help="Left out, all that lie beside the stack files of this folder's project"
-        ),
+        typer.Argument(help="Default: all that are next to the stack files of the current project"),
     ] = None,
 ) -> None:
-    """Check configurations of the policy pack: rules, levels, settings and exceptions."""
+    """Validate configurations of the policy pack."""
     from aksgpu import policy_configuration
 
     _exit(lambda: policy_configuration.check(files or (), ReportConsole()))

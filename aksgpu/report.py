@@ -2,13 +2,15 @@
 
 import json
 import os
+import re
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +24,10 @@ from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
 from settings.yaml_text import Written
 
 _WITHOUT_END = 100_000
+# Such a command is not copied out of a sentence.
+_LONG_COMMAND = re.compile(r"`([^`]{50,})`")
+# Between the columns of a table.
+_GAP = 2
 _TRY_AGAIN = "do as it says, and try again"
 # What each failure that can be understood comes to, and what to do; the first that fits.
 _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
@@ -115,15 +121,63 @@ def finding_text(finding: Finding) -> Text:
     text = Text(f"{finding.cause.word}: ", style)
     text.append(f"{where}: " if where else "", "bold")
     text.append(f"{finding.what}{finding.place}", "not bold default")
-    return text.append(f"\n  -> {finding.advice}", "not bold default")
+    if finding.advice:
+        text.append("\n").append_text(advice_text(finding.advice, "  -> "))
+    return text
 
 
-def table(*headings: str, title: str = "", **options: Any) -> Table:
-    """A table in which no cell is cut off."""
-    made = Table(title=title or None, **options)
-    for heading in headings:
-        made.add_column(heading, overflow="fold")
-    return made
+def advice_text(advice: str, start: str) -> Text:
+    """What to do; a long command stands on a line of its own, from where it can be copied."""
+    commands = _LONG_COMMAND.findall(advice)
+    sentence = _LONG_COMMAND.sub("the command below", advice)
+    indent = " " * (len(start) + 2)
+    return Text("\n".join([f"{start}{sentence}", *(f"{indent}{each}" for each in commands)]))
+
+
+class ReportTable:
+    """A table whose cells are never broken or cut off.
+
+    Where the terminal is too narrow for it, each row is a block of lines: names and ids stay whole.
+    """
+
+    def __init__(self, headings: Sequence[str], title: str) -> None:
+        self._headings = [Text(heading, "bold") for heading in headings]
+        self._title = title
+        self._rows: list[list[Text]] = []
+
+    def add_row(self, *cells: str | Text) -> None:
+        self._rows.append([Text(cell) if isinstance(cell, str) else cell for cell in cells])
+
+    @property
+    def _width(self) -> int:
+        columns = zip(*[self._headings, *self._rows], strict=True)
+        return sum(max(cell.cell_len for cell in column) + _GAP for column in columns) - _GAP
+
+    def __rich_measure__(self, _: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(0, min(self._width, options.max_width))
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        if self._title:
+            yield Text(self._title, "bold", no_wrap=True, overflow="ignore")
+        if self._width <= options.max_width:
+            shown = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+            for heading in self._headings:
+                shown.add_column(heading)
+            for row in self._rows:
+                shown.add_row(*row)
+            yield shown
+            return
+        longest = max(heading.cell_len for heading in self._headings)
+        for row in self._rows:
+            for heading, cell in zip(self._headings, row, strict=True):
+                if cell:
+                    line = Text(no_wrap=True, overflow="ignore")
+                    yield line.append(f"{heading.plain:<{longest}}  ", "bold").append(cell)
+            yield ""
+
+
+def table(*headings: str, title: str = "") -> ReportTable:
+    return ReportTable(headings, title)
 
 
 def as_json(document: Mapping[str, Any]) -> str:

@@ -80,13 +80,13 @@ class Program:
         Interrupted, it has all the time that it needs: an update ends what it has begun. It cannot
         read from the terminal: pulumi would take the Ctrl-C for itself.
         """
-        with self._running(arguments, None, stdin=DEVNULL) as process:
+        with self.running(arguments, None, stdin=DEVNULL) as process:
             return process.wait()
 
     def attempt(self, *arguments: str, seconds: float | None = None) -> Ended:
         """Runs it to its end."""
         # Through pipes: what it prints may be secret, and files lie on a disk.
-        with self._running(
+        with self.running(
             arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
         ) as process:
             try:
@@ -101,7 +101,7 @@ class Program:
         """Runs it until `is_done` says so of what it has printed so far, or to its end."""
         deadline = time.monotonic() + seconds
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            with self._running(
+            with self.running(
                 arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=out, stderr=err
             ) as process:
                 while process.poll() is None and not is_done(_written(out)):
@@ -118,9 +118,10 @@ class Program:
         return self.attempt(*arguments).json()
 
     @contextmanager
-    def _running(
+    def running(
         self, arguments: Sequence[str], grace: float | None, **streams: Any
     ) -> Iterator["subprocess.Popen[bytes]"]:
+        """Starts it. If it still runs at the end, it is interrupted, and killed after `grace`."""
         # One that is half started would be nobody's to end.
         held = _Held()
         try:

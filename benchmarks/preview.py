@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
+from aksgpu.report import ReportTable
 from aksgpu.report import table as wide_table
 from benchmarks.programs import WAYS, program
 from benchmarks.project import MeasuredProject
@@ -47,7 +47,7 @@ def measure(engine: Engine, cloud: Cloud, console: Console) -> list[Cost]:
     return costs
 
 
-def table(costs: list[Cost]) -> Table:
+def table(costs: list[Cost]) -> ReportTable:
     """Returns a table of the costs, and their ratio to the bare way."""
     bare = {cost.pools: cost for cost in costs if cost.way == "bare"}
     headings = ("pools", "way", "seconds", "to bare", "peak MB", "to bare")

@@ -40,27 +40,38 @@ def check(
 def check_cluster(
     target: Callable[[], Target], options: CheckOptions, console: Console, say: Say
 ) -> int:
-    """Checks a cluster, and prints whatever was found out; the exit code."""
-    examination = Examination()
-    try:
-        with Progress("Reading where the cluster is", say):
-            found = target()
-        with Progress("Looking at the cluster", say) as progress:
-            asyncio.run(examine(examination, found, options, progress))
-    except FAILURES as error:
-        examination.findings += findings_of(error)
-    except (KeyboardInterrupt, asyncio.CancelledError):
-        examination.findings.append(INTERRUPTION)
-    except Exception as error:
-        # What was found out is told all the same, and what is to be JSON stays JSON.
-        say(traceback.format_exc())
-        what = f"{type(error).__name__}: {error}"
-        examination.findings.append(Finding(Cause.CRASHED, what, "please report it"))
+    """Checks a cluster, and prints the result; the exit code."""
+    examination = examine_cluster(target, options, say)
     if options.json:
         print_json(report.document(examination), console)
     else:
         report.print_tables(examination, console)
     return examination.verdict.exit_code
+
+
+def examine_cluster(
+    target: Callable[[], Target],
+    options: CheckOptions,
+    say: Say,
+    progress_of: Callable[[str, Say], Progress] = Progress,
+) -> Examination:
+    """Checks a cluster. Whatever goes wrong becomes a finding."""
+    examination = Examination()
+    try:
+        with Progress("Reading the kubeconfig", say):
+            cluster = target()
+        with progress_of("Checking the GPUs", say) as progress:
+            asyncio.run(examine(examination, cluster, options, progress))
+    except FAILURES as error:
+        examination.findings += findings_of(error)
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        examination.findings.append(INTERRUPTION)
+    except Exception as error:
+        # The report has what is known so far, and JSON output stays JSON.
+        say(traceback.format_exc())
+        what = f"{type(error).__name__}: {error}"
+        examination.findings.append(Finding(Cause.CRASHED, what, "report this as a bug"))
+    return examination
 
 
 def _of_project(_stack: str, _era: Era | None) -> Program:

@@ -3,14 +3,13 @@
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node
 from aksgpu.check.examination import Examination
 from aksgpu.check.job import SampleJob
 from aksgpu.check.judge import driver_state, empty_pools, plugin_state
-from aksgpu.report import finding_text, print_result, table
+from aksgpu.report import ReportTable, finding_text, print_result, table
 
 _HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin", "version")
 # What the job says of itself is of no use where it went well, but for these.
@@ -22,18 +21,35 @@ def print_tables(examination: Examination, console: Console) -> None:
         console.print(_table(examination.view, examination))
         console.print(_versions(examination.view), soft_wrap=True)
     else:
-        console.print(Text(f"{examination.title}: its nodes are not known."), soft_wrap=True)
+        title = examination.title or "The cluster"
+        console.print(Text(f"{title}: cannot read the nodes."), soft_wrap=True)
     for finding in examination.findings:
-        console.print(finding_text(finding))
+        console.print(finding_text(finding), soft_wrap=True)
     if examination.job_left_out:
-        console.print(Text(f"The job was not run: {examination.job_left_out}."))
+        console.print(Text(f"The job was not run: {examination.job_left_out}."), soft_wrap=True)
     if examination.job is not None:
-        console.print(_job(examination.job))
+        console.print(_job(examination.job), soft_wrap=True)
         if examination.grown and examination.job.node:
             names = " or ".join(examination.grown)
-            costs = f"A node of pool {names} may be there for the job alone: it costs until AKS "
-            console.print(Text(f"{costs}takes it away, after ten minutes without work."))
+            costs = f"A node of pool {names} may have been added for the job: it costs until AKS "
+            text = Text(f"{costs}removes it, after ten minutes without work.")
+            console.print(text, soft_wrap=True)
     print_result(examination.verdict, console)
+
+
+def print_summary(examination: Examination, console: Console) -> None:
+    """Whether the GPUs work, in a line or two; everything where something is wrong."""
+    if examination.verdict.is_problem:
+        print_tables(examination, console)
+        return
+    answer, job = examination.verdict.meaning, examination.job
+    if job is not None and job.node:
+        answer = (
+            f"they work: the sample job ran on {job.node} and found {', '.join(job.told.devices)}"
+        )
+    console.print(Text(f"GPUs:   {answer}"), soft_wrap=True)
+    for finding in examination.findings:
+        console.print(finding_text(finding), soft_wrap=True)
 
 
 def document(examination: Examination) -> dict[str, Any]:
@@ -62,7 +78,7 @@ def document(examination: Examination) -> dict[str, Any]:
     }
 
 
-def _table(view: ClusterView, examination: Examination) -> Table:
+def _table(view: ClusterView, examination: Examination) -> ReportTable:
     nodes = table(*_HEADINGS, title=examination.title)
     for node in view.nodes:
         ready = "yes" if node.is_ready else "NO"
@@ -78,7 +94,7 @@ def _table(view: ClusterView, examination: Examination) -> Table:
             _versions_by_node(view).get(node.name, "?"),
         )
     if empty := empty_pools(view, examination.expected):
-        nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0")
+        nodes.add_row(Text(", ".join(empty)), "(no nodes now)", "", "0", "0", "0", "", "", "")
     return nodes
 
 

@@ -1,5 +1,6 @@
 """What an update of a rehearsed stack would do, and what the policy pack says of it."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,19 @@ class Plan:
             for where, properties in self.seen.put_back
         ]
         return f"Drift, which is put back: {'; '.join(said)}." if said else ""
+
+    @property
+    def in_words(self) -> str:
+        """How many resources change, and what the policy pack advises."""
+        kinds = Counter(change.kind for change in self.seen.changes)
+        counts = [f"{number} to {kind}" for kind, number in kinds.items()]
+        counts += [f"{self.seen.unchanged} unchanged"] if self.seen.unchanged else []
+        line = f"Resources: {', '.join(counts) or 'none'}"
+        rules = sorted({finding.rule for finding in self.seen.findings if not finding.mandatory})
+        if not rules:
+            return line
+        review = f".venv/bin/aksgpu review --offline --stack {self.stack}"
+        return f"{line}\nAdvisory findings: {', '.join(rules)}; to read them: {review}"
 
     def rows(self) -> Iterator[Row]:
         """What the preview says, as answers of a preflight."""

@@ -9,12 +9,10 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from rich.table import Table
-
 from aksgpu.check.api import opened
 from aksgpu.outcome import StoppedError
 from aksgpu.rehearse.state import State
-from aksgpu.report import table
+from aksgpu.report import ReportTable, table
 from kube.client import ApiError, Client
 from kube.kubeconfig import Kubeconfig
 from rehearsal.cloud import Cloud, CloudError
@@ -51,8 +49,7 @@ def has_lost_clusters(state: State, cloud: Cloud) -> bool:
     return None in (_ask(cloud, clusters) if clusters else ())
 
 
-def as_table(stack: str, rows: Sequence[Sequence[str]]) -> Table:
-    title = f"The stack {stack}, as the rehearsal cloud has it"
+def as_table(title: str, rows: Sequence[Sequence[str]]) -> ReportTable:
     shown = table("type", "name", "size", "nodes", "state", title=title)
     for row in rows:
         shown.add_row(*row)

@@ -1,6 +1,5 @@
 """Previews a stack through Pulumi's Automation API."""
 
-import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -62,14 +61,6 @@ def preview(
             failure = _told(error)
     seen.on_events(events)
     return seen, _problems(seen, failure, unread)
-
-
-def seen_in(log: Path) -> Seen:
-    """What the engine has told in an event log."""
-    seen = Seen()
-    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    seen.on_events(EngineEvent.from_json(json.loads(line)) for line in lines)
-    return seen
 
 
 def _problems(seen: Seen, failure: str, unread: Sequence[str]) -> list[Finding]:

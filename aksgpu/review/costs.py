@@ -8,8 +8,10 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from pulumi.runtime.rpc import UNKNOWN
@@ -23,7 +25,6 @@ from aksgpu.review.pools import GpuPool, all_pools
 from aksgpu.review.seen import Step, inputs_of
 from catalogue.regions import plain
 
-# A review does not wait longer for what it can do without.
 _SECONDS = 30
 _ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>[^/]+)", re.I)
 
@@ -34,8 +35,18 @@ _Cluster = tuple[str, str]
 _Lists = Mapping[str, PriceList | Unanswered]
 
 
-def costs(steps: Collection[Step]) -> Costs | Unanswered | None:
-    """None where there are no pools."""
+@dataclass(frozen=True)
+class PriceSource:
+    """A price list, and how long to wait for it."""
+
+    url: str = field(default_factory=price_list_url)
+    seconds: float = _SECONDS
+    # Certificates to trust instead of this machine's own.
+    authorities: Path | None = None
+
+
+def costs(steps: Collection[Step], source: PriceSource | None = None) -> Costs | Unanswered | None:
+    """What the nodes cost before and after; None if there are no pools."""
     before = [*_placed(steps, was=True)]
     after = [*_placed(steps, was=False)]
     if not before and not after:
@@ -46,7 +57,7 @@ def costs(steps: Collection[Step]) -> Costs | Unanswered | None:
             wanted[region].add(pool.vm_size)
     if not wanted:
         return Unanswered("no region is known before the update")
-    lists = asyncio.run(_ask(wanted))
+    lists = asyncio.run(_ask(wanted, source or PriceSource()))
     known = [prices for prices in lists.values() if isinstance(prices, PriceList)]
     if not known:
         return next(prices for prices in lists.values() if isinstance(prices, Unanswered))
@@ -61,15 +72,15 @@ def costs(steps: Collection[Step]) -> Costs | Unanswered | None:
     )
 
 
-async def _ask(wanted: Mapping[str, Iterable[str]]) -> _Lists:
+async def _ask(wanted: Mapping[str, Iterable[str]], source: PriceSource) -> _Lists:
     lists: dict[str, PriceList | Unanswered] = dict.fromkeys(
-        wanted, Unanswered(f"the price list has not answered within {_SECONDS} seconds")
+        wanted, Unanswered(f"the price list did not answer within {source.seconds:.0f} seconds")
     )
+    trust = {"connection_verify": str(source.authorities)} if source.authorities else {}
     try:
-        url = price_list_url()
-        async with asyncio.timeout(_SECONDS), price_client(url) as client:
+        async with asyncio.timeout(source.seconds), price_client(source.url, **trust) as client:
             for region, sizes in wanted.items():
-                lists[region] = await ask_prices(client, url, region, sizes)
+                lists[region] = await ask_prices(client, source.url, region, sizes)
     except TimeoutError:
         pass
     return lists

@@ -14,7 +14,9 @@ _MISTAKE = re.compile(
     r"(?: \([^()]*:(?P<line>\d+):(?P<column>\d+)\))?"
 )
 # What is said only since something else has gone wrong.
-_FOLLOWS = re.compile(r"update failed|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d")
+_FOLLOWS = re.compile(
+    r"update failed|.*: context canceled|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d"
+)
 # A traceback is long, and its end says the most.
 _MOST_LINES = 15
 

@@ -2,7 +2,6 @@
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from aksgpu.preflight.preflight import Preflight
@@ -73,10 +72,10 @@ def _print_gpus(stack: StackReview, console: Console) -> None:
     if not stack.gpus:
         _print(console, Text(wording.GPUS_NOT_KNOWN if stack.gpus is None else wording.NO_GPUS), 2)
         return
-    gpus = table(*wording.GPU_HEADINGS, box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    gpus = table(*wording.GPU_HEADINGS)
     for row in wording.gpu_rows(stack.gpus):
-        gpus.add_row(*map(Text, row))
-    _print(console, gpus, 2)
+        gpus.add_row(*row)
+    console.print(Padding(gpus, (0, 0, 0, 2), expand=False))
 
 
 def _print_changes(stack: StackReview, console: Console) -> None:
@@ -100,5 +99,7 @@ def _print_entry(console: Console, head: Text, *more: str) -> None:
         _print(console, Text(text), 4)
 
 
-def _print(console: Console, what: Text | Table, indent: int) -> None:
-    console.print(Padding(what, (0, 0, 0, indent), expand=False))
+def _print(console: Console, what: Text, indent: int) -> None:
+    """Prints lines as they are: the terminal breaks them, so that what is copied stays whole."""
+    for line in what.split():
+        console.print(Text(" " * indent).append_text(line), soft_wrap=True)

@@ -40,7 +40,7 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
     """What the nodes cost an hour, before and after."""
     if isinstance(costs, Unanswered):
         return f"What the nodes cost is not known: {costs.reason}."
-    before, after = (_money(span) for span in (costs.before, costs.after))
+    before, after = (money(span) for span in (costs.before, costs.after))
     without = f" {', '.join(costs.unpriced)} left out: no price is known." if costs.unpriced else ""
     return (
         f"By {costs.source} of {costs.asked_on}, the nodes cost {before} {costs.currency} an hour "
@@ -48,7 +48,7 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
     )
 
 
-def _money(span: Span) -> str:
+def money(span: Span) -> str:
     least, most = (f"{float(end):,.2f}" for end in span)
     return least if least == most else f"{least} to {most}"
 

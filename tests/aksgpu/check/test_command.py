@@ -132,7 +132,7 @@ def test_the_credentials_are_refused(site: Site, start: Start, tmp_path: Path) -
 def test_progress_goes_to_the_other_stream(site: Site, start: Start) -> None:
     checked = ended(start("--kubeconfig", site.kubeconfig, "--json"))
     assert json.loads(checked.printed)["cause"] == "no-gpu-pool"
-    assert "Looking at the cluster" in checked.said
+    assert "Checking the GPUs" in checked.said
 
 
 def test_a_stack_that_was_never_rehearsed(start: Start, tmp_path: Path) -> None:

@@ -119,10 +119,13 @@ def test_a_page_says_what_stands_against_it_and_one_next_step(place: Place) -> N
     assert verdict_line.startswith("Result: size-not-offered - ")
     assert verdict_line.endswith("(exit code 1).")
     assert next_line.startswith("Next:   gpuPools[0].vmSize: take one such as Standard_NC16as")
+    # The one remedy is not printed twice.
+    assert page.getvalue().count("take one such as") == 1
     place.offer()
     page = io.StringIO()
     render(place.ask(gpuPools=[T4]), Console(file=page, width=250), "go on")
     lines = page.getvalue().rstrip().splitlines()
     assert lines[-1] == "Next:   go on"
-    assert any(line.startswith("By the price list https://localhost") for line in lines)
-    assert any(line.startswith("Left out: disks, ") for line in lines)
+    assert lines[0] == "Preflight of the stack test in eastus: 13 questions ok"
+    assert any(line.startswith("Price list: https://localhost") for line in lines)
+    assert any(line.startswith("Not included: disks, ") for line in lines)

@@ -1,0 +1,41 @@
+"""An update at work is one line: how many resources are done, and which one is at work."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from aksgpu.rehearse.updating import EventLog
+
+URN = "urn:pulumi:dev::aks-gpu::"
+POOL = f"{URN}aks-gpu:components:GpuNodePool$azure-native:containerservice:AgentPool::gpu"
+GROUP = f"{URN}azure-native:resources:ResourceGroup::group"
+COMPONENT = f"{URN}aks-gpu:components:GpuNodePool::gpu"
+
+
+def step(event: str, urn: str, op: str = "create", *, custom: bool = True) -> dict[str, Any]:
+    return {event: {"metadata": {"op": op, "urn": urn, "new": {"custom": custom}}}}
+
+
+def warning(message: str) -> dict[str, Any]:
+    return {"diagnosticEvent": {"severity": "warning", "message": message}}
+
+
+def test_progress_is_read_from_whole_lines_as_they_come(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "events.jsonl")
+    log.read()
+    assert log.progress({POOL, GROUP}) == "0 of 2 resources"
+    begun = [step("resourcePreEvent", GROUP), step("resOutputsEvent", GROUP)]
+    begun += [step("resourcePreEvent", POOL), step("resourcePreEvent", COMPONENT, custom=False)]
+    text = "".join(json.dumps(event) + "\n" for event in begun)
+    log.file.write_text(text + '{"half of')
+    log.read()
+    assert log.progress({POOL, GROUP}) == "1 of 2 resources, creating gpu (AgentPool)"
+    log.file.write_text(text + json.dumps(step("resOutputsEvent", POOL)) + "\n")
+    log.read()
+    assert log.progress({POOL, GROUP}) == "2 of 2 resources"
+
+
+def test_a_warning_is_shown_once(tmp_path: Path) -> None:
+    log = EventLog(tmp_path / "events.jsonl")
+    log.events = [warning("old\n"), warning("old\n"), warning("new\n")]
+    assert [*log.warnings()] == ["old", "new"]

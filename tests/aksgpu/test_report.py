@@ -1,0 +1,43 @@
+"""What is to be copied is never broken over lines; tables fit, and are not cut in a pipe."""
+
+import io
+
+import pytest
+
+from aksgpu.outcome import Cause, Finding
+from aksgpu.report import ReportConsole, finding_text, table
+
+NODE = "aks-gpu-16475822-vmss000000"
+SIZE = "Standard_NC24ads_A100_v4"
+COMMAND = f"az quota update --resource-name x --scope /subscriptions/{'0' * 36} --limit-object 8"
+
+
+def printed(width: int | None) -> str:
+    page = io.StringIO()
+    console = ReportConsole(file=page, width=width)
+    nodes = table("pool", "node", "size", title="Nodes")
+    nodes.add_row("gpu", NODE, SIZE)
+    console.print(nodes)
+    return page.getvalue()
+
+
+def test_a_table_fits_the_terminal_with_names_as_they_are() -> None:
+    """Names of nodes and sizes were folded into their columns."""
+    assert printed(100).splitlines()[2].split() == ["gpu", NODE, SIZE]
+    narrow = printed(40)
+    assert f"node  {NODE}\n" in narrow
+    assert f"size  {SIZE}\n" in narrow
+
+
+def test_a_table_is_not_cut_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert printed(None).splitlines()[2].split() == ["gpu", NODE, SIZE]
+
+
+def test_a_long_command_stands_on_a_line_of_its_own() -> None:
+    """It was broken over eight lines of a table's cell."""
+    finding = Finding(Cause.QUOTA_TOO_SMALL, "too small", f"ask for 8, or run `{COMMAND}`; or `ls`")
+    page = io.StringIO()
+    ReportConsole(file=page, width=60).print(finding_text(finding), soft_wrap=True)
+    lines = [line.strip() for line in page.getvalue().splitlines()]
+    assert lines[1:] == ["-> ask for 8, or run the command below; or `ls`", COMMAND]
