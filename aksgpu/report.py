@@ -150,7 +150,7 @@ class ReportTable:
 
     @property
     def _width(self) -> int:
-        columns = zip(*[self._headings, *self._rows], strict=True)
+        columns: Iterable[tuple[Text, ...]] = zip(*[self._headings, *self._rows], strict=True)
         return sum(max(cell.cell_len for cell in column) + _GAP for column in columns) - _GAP
 
     def __rich_measure__(self, _: Console, options: ConsoleOptions) -> Measurement:
