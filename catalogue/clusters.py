@@ -1,4 +1,4 @@
-"""What AKS takes for the names of a cluster."""
+"""Valid names and DNS prefixes of clusters."""
 
 import re
 from datetime import date
@@ -8,17 +8,17 @@ AS_OF = date(2026, 11, 22)
 
 # ASCII: `\w` would take letters of every language.
 NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_-]{0,61}[A-Za-z0-9])?")
-NAME_RULE = "1 to 63 letters, digits, '_' and '-', with a letter or digit at both ends"
-# The beginning of the API server's host name.
+NAME_RULE = "1 to 63 letters, digits, '_' and '-', starting and ending with a letter or digit"
+# The first part of the API server's host name.
 DNS_PREFIX = re.compile(r"[A-Za-z0-9]([A-Za-z0-9-]{0,52}[A-Za-z0-9])?")
-DNS_PREFIX_RULE = "1 to 54 letters, digits and '-', with a letter or digit at both ends"
+DNS_PREFIX_RULE = "1 to 54 letters, digits and '-', starting and ending with a letter or digit"
 
-# Words that Azure keeps for itself, in any case: as a whole name, at its beginning, or anywhere.
+# Words that Azure reserves, in any case: as a whole name, at its start, or anywhere.
 RESERVED_NAMES = ("azure",)
 RESERVED_BEGINNINGS = ("login", "xbox")
 RESERVED_WORDS = ("microsoft", "windows")
 
-# What Entra ID calls its groups by.
+# The object ID of an Entra group.
 OBJECT_ID = re.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 # The resource group of a cluster's nodes.
@@ -31,7 +31,7 @@ def node_group(group: str, name: str, location: str) -> str:
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a cluster may not be called so, though its letters are fine."""
+    """Whether Azure reserves the name."""
     lower = name.lower()
     return (
         lower in RESERVED_NAMES

@@ -1,4 +1,4 @@
-"""Custom headers: which ones may be sent with a request to AKS, and those that AKS knows."""
+"""Custom headers of requests to AKS: which names and values are valid, and which AKS supports."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,14 +11,14 @@ from catalogue.mistakes import Mistake, property_path
 # When the facts here were true.
 AS_OF = date(2026, 11, 21)
 
-# A token, as RFC 9110 has it.
+# A token (RFC 9110).
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NAME_RULE = "letters, digits and any of !#$%&'*+-.^_`|~"
-# Visible characters, with blanks between them.
+# Visible characters, and spaces between them.
 _VALUE = re.compile(r"[!-~](?:[ !-~]*[!-~])?")
 
-# The headers that the client writes by itself, in lower case: another value would break the
-# exchange, or say who asks.
+# The headers that the HTTP client sets, in lower case: other values would break the exchange or
+# change who is signed in.
 CLIENTS_OWN = frozenset(
     {
         "accept",
@@ -48,39 +48,39 @@ CLIENTS_OWN = frozenset(
     }
 )
 
-# Asks for the specialized GPU image, with driver and device plugin in it.
+# Requests the specialized GPU image, which contains the driver and the device plugin.
 SPECIALIZED_IMAGE = "UseGPUDedicatedVHD"
-# What sends it by itself in a stack file, for the reasons of refusals.
+# The keys of a stack file that send it, for messages.
 SETTINGS_OF_SPECIALIZED_IMAGE = (
     f"gpuStack: specialized-image (or image: specialized), which sends {SPECIALIZED_IMAGE}"
 )
-# Asks for a generation 2 machine, in the days when generation 1 was the default.
+# Requests a generation 2 VM, from the time when generation 1 was the default.
 GENERATION_2 = "usegen2vm"
-# Names preview features, Microsoft.ContainerService/NAME, that a request is to have.
+# Lists the preview features (Microsoft.ContainerService/NAME) of a request.
 CUSTOM_FEATURES = "AKSHTTPCustomFeatures"
 
 
 def header_mistakes(headers: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
-    """Everything that is wrong with custom headers; a value that is no text is judged elsewhere.
+    """Yields all mistakes in custom headers. Values that are not strings are checked elsewhere.
 
-    `path` is the property that holds the headers. A reason repeats no value: it may be a secret.
+    `path` is the property with the headers. Reasons do not contain values, which may be secrets.
     """
     seen: set[str] = set()
     for name, value in headers.items():
         header = property_path(path, name) if path else name
         if not _NAME.fullmatch(name):
-            yield Mistake(header, f"is no name of a header: it takes {_NAME_RULE}")
+            yield Mistake(header, f"is not a valid header name: use {_NAME_RULE}")
         elif name.lower() in CLIENTS_OWN:
-            yield Mistake(header, "is written by the client itself: leave it out")
+            yield Mistake(header, "is set by the HTTP client: remove it")
         elif name.lower() in seen:
-            yield Mistake(header, "stands twice, in upper and lower case")
+            yield Mistake(header, "appears twice (header names are case-insensitive): remove one")
         if isinstance(value, str) and not _VALUE.fullmatch(value):
-            yield Mistake(header, "has to be printable text in one line")
+            yield Mistake(header, "must be printable text on one line")
         seen.add(name.lower())
 
 
 def is_on(headers: Mapping[str, str] | None, switch: str) -> bool:
-    """Whether a switch among the headers is on; their names have no case."""
+    """Whether a boolean header is true. Header names are case-insensitive."""
     return any(
         name.lower() == switch.lower() and value.lower() == "true"
         for name, value in (headers or {}).items()
@@ -88,14 +88,14 @@ def is_on(headers: Mapping[str, str] | None, switch: str) -> bool:
 
 
 def parse(text: str) -> Mapping[str, str]:
-    """Headers in the form that the Azure CLI takes, `a=b,c=d`, by the CLI's rules.
+    """Parses headers in the form of the Azure CLI, `a=b,c=d`.
 
-    Raises ValueError where the CLI would refuse.
+    Raises ValueError if the CLI would refuse them.
     """
     headers: dict[str, str] = {}
     for item in filter(None, text.split(",")):
         name, separator, value = item.partition("=")
         if not separator or not value or "=" in value:
-            raise ValueError(f"{item!r} is not of the form name=value")
+            raise ValueError(f"{item!r} does not have the form name=value")
         headers[name] = f"{headers[name]},{value}" if name in headers else value
     return MappingProxyType(headers)

@@ -1,11 +1,11 @@
-"""A mistake in values that somebody gave: which property is wrong, and why."""
+"""A mistake in the values of a user: which property is wrong, and why."""
 
 import json
 from typing import NamedTuple
 
 
 class Mistake(NamedTuple):
-    """A property, by its path, and what is wrong with it."""
+    """The path of a property, and what is wrong with it."""
 
     path: str
     reason: str
@@ -15,9 +15,9 @@ class Mistake(NamedTuple):
 
 
 def property_path(whole: str, *parts: int | str) -> str:
-    """Returns the path of a part, as Pulumi writes it: gpuPools[1].vmSize, labels["a/b"].
+    """Returns a property path as Pulumi writes it: gpuPools[1].vmSize, labels["a/b"].
 
-    `whole` is the path of what the part belongs to; it is empty at the top.
+    `whole` is the path of the object that has the property; empty at the top.
     """
     path = whole
     for part in parts:

@@ -1,4 +1,4 @@
-"""What nodes of GPU pools carry by convention, and what AKS asks of a pool."""
+"""Names, labels, taints and other rules for nodes and node pools on AKS."""
 
 import math
 import re
@@ -10,53 +10,53 @@ from typing import Any
 # When the facts here were true.
 AS_OF = date(2026, 11, 21)
 
-# AKS taints nothing by itself; this is the taint its documentation uses for GPU pools.
+# The taint for GPU pools in the AKS documentation. AKS itself does not taint GPU nodes.
 GPU_TAINT = "sku=gpu:NoSchedule"
 
-# What AKS puts on spot nodes by itself.
+# The label and taint that AKS adds to spot nodes.
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
 SPOT_TAINT = f"{SPOT_LABEL[0]}={SPOT_LABEL[1]}:NoSchedule"
 
-# The older label of GPU nodes, which AKS sets as well.
+# The deprecated label of GPU nodes, which AKS still sets.
 ACCELERATOR_LABEL = ("accelerator", "nvidia")
-# Labels that AKS sets: those of this domain, and these.
+# The labels that AKS sets: all of this domain, and these.
 AKS_LABEL_DOMAIN = "kubernetes.azure.com"
 AKS_LABELS = frozenset({"agentpool", "storageprofile", "storagetier", ACCELERATOR_LABEL[0]})
-# Domains of Kubernetes, with all below them, and where pools may have labels all the same.
+# The domains of Kubernetes (with subdomains), and the exceptions in which pools can have labels.
 KUBERNETES_LABEL_DOMAINS = ("kubernetes.io", "k8s.io")
 OPEN_LABEL_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
-# Names a node's pool; AKS sets it.
+# The label with the name of a node's pool, which AKS sets.
 POOL_LABEL = "kubernetes.azure.com/agentpool"
-# The tag of a pool whose driver and device plugin AKS looks after (in preview).
+# The tag of a pool on which AKS manages the GPU driver and the device plugin (preview).
 MANAGED_GPU_TAG = "EnableManagedGPUExperience"
 
-# The tag of a pool without AKS's driver, in the days before `gpuProfile.driver`.
+# The tag of a pool without a driver, from the time before `gpuProfile.driver`.
 SKIP_DRIVER_TAG = "SkipGPUDriverInstall"
 
 LINUX_POOL_NAME = re.compile(r"[a-z][a-z0-9]{0,11}")
-LINUX_POOL_NAME_RULE = "1 to 12 lower-case letters and digits, a letter first"
+LINUX_POOL_NAME_RULE = "1 to 12 lowercase letters and digits, starting with a letter"
 WINDOWS_POOL_NAME_LENGTH = 6
-# AKS has a pool of this name itself.
+# The name of a pool that AKS itself creates.
 AKS_POOL_NAME = "aksmanagedap"
 
 TAINT = re.compile(
     r"(?P<key>[A-Za-z0-9][A-Za-z0-9._/-]*)(=(?P<value>[A-Za-z0-9._-]*))?"
     r":(?P<effect>NoSchedule|PreferNoSchedule|NoExecute)"
 )
-TAINT_RULE = "key=value:effect, with NoSchedule, PreferNoSchedule or NoExecute as its effect"
+TAINT_RULE = "key=value:effect, where effect is NoSchedule, PreferNoSchedule or NoExecute"
 
-# By Kubernetes: a prefix is a domain.
+# The syntax of Kubernetes labels: the prefix is a DNS domain.
 _PART_OF_DOMAIN = "[a-z0-9]([a-z0-9-]*[a-z0-9])?"
 _WORD = "[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?"
 _LABEL = re.compile(
     rf"((?=[^/]{{1,253}}/){_PART_OF_DOMAIN}(\.{_PART_OF_DOMAIN})*/)?{_WORD}=({_WORD})?"
 )
 LABEL_RULE = (
-    "a name, with or without a prefix and '/', and a value; name and value have at most 63 letters,"
-    " digits, '-', '_' and '.', with a letter or digit at both ends"
+    "a name, optionally with a DNS prefix and '/', and a value; name and value have at most 63 "
+    "letters, digits, '-', '_' and '.', and start and end with a letter or digit"
 )
 
-# Who brings driver and device plugin to a pool's nodes, and what AKS does about the driver then.
+# By GPU stack, the value of gpuProfile.driver.
 DRIVERS: Mapping[str, str] = MappingProxyType(
     {"device-plugin": "Install", "specialized-image": "Install", "none": "None"}
 )
@@ -67,16 +67,16 @@ OLD_SPELLINGS: Mapping[str, str] = MappingProxyType(
     {"specialised-image": "specialized-image", "specialised": "specialized"}
 )
 
-# The feature that a subscription needs for encryption at the host.
+# The feature that a subscription needs for encryption at host.
 ENCRYPTION_AT_HOST_NAMESPACE = "Microsoft.Compute"
 ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
 
-# How many nodes AKS adds to a pool while it upgrades it, where maxSurge is not set.
+# The default of maxSurge: how many extra nodes AKS adds during an upgrade.
 DEFAULT_SURGE = "10%"
 SURGE = re.compile(r"(\d+)(%?)", re.ASCII)
 NO_SURGE = ("0", "0%")
 
-# The price on demand, and the decimals of any other.
+# The spot price that stands for the on-demand price, and the decimals of other prices.
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
 
 
@@ -89,23 +89,23 @@ def spelling(property_name: str, value: str) -> str:
 
 
 def is_label(key: str, value: object) -> bool:
-    """Whether this can be a label of a node."""
+    """Whether a key and value are valid as a node label."""
     return _LABEL.fullmatch(f"{key}={value}") is not None
 
 
 def is_aks_label(key: str) -> bool:
-    """Whether a label is one of those that AKS sets, and keeps for itself."""
+    """Whether AKS sets the label and reserves it."""
     return key in AKS_LABELS or key.startswith(f"{AKS_LABEL_DOMAIN}/")
 
 
 def is_kubernetes_label(key: str) -> bool:
-    """Whether a label is in a domain of Kubernetes, other than those that are open to pools."""
+    """Whether Kubernetes reserves the domain of the label."""
     domain = key.partition("/")[0] if "/" in key else ""
     return _is_below(domain, KUBERNETES_LABEL_DOMAINS) and not _is_below(domain, OPEN_LABEL_DOMAINS)
 
 
 def is_spot_price(price: float) -> bool:
-    """Whether AKS takes a price for a spot pool."""
+    """Whether AKS accepts the maximum price of a spot pool."""
     is_price = price > 0 and round(price, DECIMALS_OF_PRICE) == price
     return is_price or price == PRICE_ON_DEMAND
 
@@ -115,7 +115,7 @@ def _is_below(domain: str, others: tuple[str, ...]) -> bool:
 
 
 def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | None:
-    """Returns how many nodes an upgrade adds; None where maxSurge is no number and no share."""
+    """Returns how many extra nodes an upgrade adds; None if maxSurge is invalid."""
     surge = SURGE.fullmatch((max_surge or DEFAULT_SURGE).strip())
     if is_spot or not count:
         return 0

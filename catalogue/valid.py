@@ -1,8 +1,8 @@
-"""What makes values valid: tables of rules, by property, and how they are applied.
+"""Validation rules, by property, and how they are applied.
 
-A rule gets the value of its property, and the known values of the whole object, by property. It
-returns why the value is wrong, or None. A value that nobody gave is None; a property that is not
-in the object is not known yet, and nothing is wrong because of it.
+A rule gets the value of a property and the known values of the whole object, by property. It
+returns why the value is wrong, or None. A value that is not set is None. A property that is missing
+from the object is not known yet, and no rule fails because of it.
 """
 
 import re
@@ -13,7 +13,7 @@ from catalogue.mistakes import Mistake, property_path
 
 Values = Mapping[str, Any]
 Rule = Callable[[Any, Values], str | None]
-# By property; the rules for the items of a list stand under its name with [] behind it.
+# By property; for the items of a list, the key is the property and `[]`.
 Rules = Mapping[str, Sequence[Rule]]
 
 
@@ -36,16 +36,16 @@ def _first(rules: Sequence[Rule], value: Any, values: Values, path: str) -> list
     try:
         return [Mistake(path, reason) for reason in reasons][:1]
     except (AttributeError, TypeError):
-        return [Mistake(path, f"cannot be {value!r}: its type is wrong")]
+        return [Mistake(path, f"cannot be {value!r}: wrong type")]
 
 
 def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:
-    """Returns a rule; its reason names the value as {}, or as {!r} in quotes."""
+    """Returns a rule. In the reason, {} or {!r} stands for the value."""
     return lambda value, values: reason.format(value) if is_wrong(value, values) else None
 
 
 def one_of(*choices: str) -> Rule:
-    """Returns a rule: the value is one of these."""
+    """Returns a rule: the value must be one of these."""
     *most, last = map(repr, choices)
     return wrong_if(
         lambda value, _: value is not None and value not in choices,
@@ -54,7 +54,7 @@ def one_of(*choices: str) -> Rule:
 
 
 def between(lowest: int, highest: int) -> Sequence[Rule]:
-    """Returns rules: the number lies between two others, or is one of them."""
+    """Returns rules: the number must be in this range, including its ends."""
     return (
         wrong_if(
             lambda value, _: value is not None and value < lowest,
@@ -68,12 +68,12 @@ def between(lowest: int, highest: int) -> Sequence[Rule]:
 
 
 def matches(pattern: re.Pattern[str], reason: str) -> Rule:
-    """Returns a rule: the whole text matches a regular expression."""
+    """Returns a rule: the whole string must match a regular expression."""
     return wrong_if(lambda text, _: text is not None and not pattern.fullmatch(text), reason)
 
 
 def no_longer_than(most: int) -> Rule:
-    """Returns a rule: the text has at most so many characters."""
+    """Returns a rule: the string must not have more characters."""
     return wrong_if(
         lambda text, _: len(text or "") > most,
         f"string should have at most {most} characters, not {{!r}}",

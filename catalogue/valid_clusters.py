@@ -1,4 +1,4 @@
-"""What is valid for a cluster, its network, its resource group, and what runs on it."""
+"""Validation rules for clusters, networks, resource groups and workloads."""
 
 import ipaddress
 import re
@@ -18,7 +18,7 @@ _NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 def _names_what_exists(kind: str) -> Rule:
     return wrong_if(
         lambda name, values: not name and values.get("existing"),
-        f"is required: which existing {kind} is meant?",
+        f"is required: set the name of the existing {kind}",
     )
 
 
@@ -33,7 +33,7 @@ def _is_a_range(text: str | None, _: Values) -> str | None:
     try:
         ipaddress.ip_network(text)
     except ValueError as error:
-        return f"{error}: write a range as 10.0.0.0/16"
+        return f"{error}: use CIDR notation, such as 10.0.0.0/16"
     return None
 
 
@@ -42,15 +42,15 @@ def _is_a_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
         return None
     if prefix is not None:
         fits = DNS_PREFIX.fullmatch(prefix)
-        return None if fits else f"{prefix!r} is no DNS prefix: AKS takes {DNS_PREFIX_RULE}"
+        return None if fits else f"{prefix!r} is not a valid DNS prefix: use {DNS_PREFIX_RULE}"
     name = cluster.get("name") or cluster.get("clusterName")
     if not name or not NAME.fullmatch(name) or DNS_PREFIX.fullmatch(name):
         return None
-    return f"is the cluster's name, {name!r}, unless it is set: set one of {DNS_PREFIX_RULE}"
+    return f"the cluster's name, {name!r}, is not a valid DNS prefix: set {DNS_PREFIX_RULE}"
 
 
 def _has_no_administrators(entra: Any) -> bool:
-    """Whether Entra lets nobody administer a cluster; what is not known yet may."""
+    """Whether no Entra user can administer the cluster. Unknown values count as administrators."""
     if entra is None:
         return False
     return entra.azure_rbac is False and entra.admin_group_object_ids in ([], ())
@@ -68,9 +68,9 @@ def _lies_among_the_services(address: str | None, network: Values) -> str | None
     if services == "not known" or _is_a_range(services, network):
         return None
     if address is None:
-        return "goes with serviceCidr: say an address out of that range" if services else None
+        return "is required with serviceCidr: set an address in that range" if services else None
     if services is None:
-        return "goes with serviceCidr: say both, or neither"
+        return "requires serviceCidr: set both, or neither"
     return _is_free(address, services)
 
 
@@ -82,14 +82,14 @@ def _is_free(address: str, services: str) -> str | None:
     if found not in there:
         return f"{address} is not in serviceCidr, {services}"
     if found in (there.network_address + 1, there.broadcast_address):
-        return f"{address} is taken: the first and the last address of {services} are not free"
+        return f"{address} is reserved: do not use the first or last address of {services}"
     return None
 
 
 def _is_for_services(text: str | None, _: Values) -> str | None:
     found = networks.network(text) if text else None
     if networks.is_too_large_for_services(found):
-        return f"{text} is too large: AKS takes /{networks.LARGEST_OF_SERVICES} and smaller"
+        return f"{text} is too large: use /{networks.LARGEST_OF_SERVICES} or smaller"
     return None
 
 
@@ -99,15 +99,15 @@ def _is_not_of_pods(text: str | None, network: Values) -> str | None:
     pods, services = network["podCidr"] or networks.PODS, text or networks.SERVICES
     if not networks.overlap(networks.network(pods), networks.network(services)):
         return None
-    unsaid = "" if text else ", which services have unless it is set,"
-    return f"{services}{unsaid} overlaps the range of pods, {pods}"
+    default = "" if text else ", the default range of services,"
+    return f"{services}{default} overlaps the IP range of pods, {pods}: set another range"
 
 
 _CLUSTER_NAME = wrong_if(
     lambda name, _: name and not NAME.fullmatch(name),
-    f"{{!r}} is no name for a cluster: AKS takes {NAME_RULE}",
+    f"{{!r}} is not a valid cluster name: use {NAME_RULE}",
 )
-# The name is a stack file's key, and a component's property with its kind before it.
+# `name` is the key in a stack file, `resourceGroupName` the property of a component.
 RESOURCE_GROUP: Rules = MappingProxyType(
     {
         "name": (no_longer_than(90), _names_what_exists("resource group")),
@@ -125,30 +125,31 @@ CLUSTER: Rules = MappingProxyType(
         "authorizedIpRanges": (
             wrong_if(
                 lambda ranges, cluster: ranges and cluster.get("private"),
-                "a private cluster has no public address: leave one of both out",
+                "a private cluster has no public API server: remove authorizedIpRanges, or private",
             ),
         ),
         "authorizedIpRanges[]": (_is_a_range,),
         "workloadIdentity": (
             wrong_if(
                 lambda on, cluster: on and not cluster.get("oidcIssuer", True),
-                "needs the cluster's OIDC issuer: say oidcIssuer: true as well",
+                "requires the OIDC issuer: set oidcIssuer: true",
             ),
         ),
         "userAssignedIdentityId": (
             wrong_if(
                 lambda identity, _: identity and "/userAssignedIdentities/" not in identity,
-                "{!r} is no identity's id: /subscriptions/.../userAssignedIdentities/NAME",
+                "{!r} is not the resource ID of an identity: use "
+                "/subscriptions/.../userAssignedIdentities/NAME",
             ),
         ),
         "disableLocalAccounts": (
             wrong_if(
                 lambda off, cluster: off and "entra" in cluster and cluster["entra"] is None,
-                "leaves nobody who can sign in: set entra as well",
+                "without Entra ID, nobody could sign in: set entra too",
             ),
             wrong_if(
                 lambda off, cluster: off and _has_no_administrators(cluster.get("entra")),
-                "leaves nobody who can administer the cluster: set entra.adminGroupObjectIds, or "
+                "nobody could administer the cluster: set entra.adminGroupObjectIds, or "
                 "entra.azureRbac: true",
             ),
         ),
@@ -166,35 +167,34 @@ def _is_on_aks(version: str | None, _: Values) -> str | None:
     if minor is None or kubernetes.written(minor) in kubernetes.ON_AKS:
         return None
     known = ", ".join(kubernetes.ON_AKS)
-    return f"Kubernetes {version} is not known to be on AKS today; {known} are."
+    return f"Kubernetes {version} may not be available on AKS. Available versions: {known}."
 
 
 def _is_free_name(name: str | None, cluster: Values) -> str | None:
     if not name or cluster.get("existing") or not clusters.is_reserved(name):
         return None
     return (
-        f"AKS makes no new cluster called {name}: Azure keeps the name azure, names that begin "
-        "with login or xbox, and those with microsoft or windows in them."
+        f"AKS refuses new clusters named {name}: Azure reserves the name azure, names that "
+        "start with login or xbox, and names that contain microsoft or windows."
     )
 
 
 def _is_for_new_services(text: str | None, _: Values) -> str | None:
     found = networks.network(text) if text else None
     if networks.is_public(found):
-        return f"AKS makes no new cluster with services in {text}, which is not all private."
+        return f"AKS refuses new clusters with services in {text}: not all of it is private."
     if networks.overlap(found, networks.LINK_LOCAL):
-        return f"AKS makes no new cluster with services in {text}: Azure keeps addresses of it."
+        return f"AKS refuses new clusters with services in {text}: Azure reserves part of it."
     return None
 
 
 def _is_for_new_pods(text: str | None, _: Values) -> str | None:
     if networks.is_reserved(networks.network(text) if text else None):
-        return f"AKS makes no new cluster with pods in {text}: it keeps addresses of it."
+        return f"AKS refuses new clusters with pods in {text}: it reserves part of it."
     return None
 
 
-# What is worth a word in a cluster that AKS may take: those that are there keep what new ones may
-# not have.
+# Only warnings: existing clusters keep values that AKS refuses for new ones.
 DOUBTS: Rules = MappingProxyType(
     {
         "kubernetesVersion": (_is_on_aks,),
@@ -211,7 +211,8 @@ ENTRA: Rules = MappingProxyType(
         "adminGroupObjectIds[]": (
             matches(
                 clusters.OBJECT_ID,
-                "{!r} is no object id: `az ad group show --group NAME --query id` tells a group's",
+                "{!r} is not an object ID: get a group's with `az ad group show --group NAME "
+                "--query id`",
             ),
         ),
     }
@@ -223,18 +224,18 @@ NETWORK: Rules = MappingProxyType(
         "subnetId": (
             wrong_if(
                 lambda subnet, network: not subnet and network.get("mode") == "subnet",
-                "mode: subnet puts pods into a subnet of yours: say its id",
+                "is required with mode: subnet: set the resource ID of your subnet",
             ),
             wrong_if(
                 lambda subnet, _: subnet and "/subnets/" not in subnet,
-                "{!r} is no subnet's id: /subscriptions/.../subnets/NAME",
+                "{!r} is not the resource ID of a subnet: use /subscriptions/.../subnets/NAME",
             ),
         ),
         "podCidr": (
             _is_a_range,
             wrong_if(
                 lambda cidr, network: cidr and network.get("mode") == "subnet",
-                "is for mode: overlay; pods in a subnet have the subnet's addresses",
+                "is only for mode: overlay: remove it, because pods get addresses of the subnet",
             ),
         ),
         "serviceCidr": (_is_a_range, _is_for_services, _is_not_of_pods),
@@ -248,8 +249,8 @@ DEVICE_PLUGIN: Rules = MappingProxyType(
         "namespace": (_looks_like(_NAMESPACE),),
         "createNamespace": (
             lambda creates, plugin: (
-                f"the namespace {plugin['namespace']} exists in every cluster: set createNamespace "
-                "to false"
+                f"the namespace {plugin['namespace']} exists in every cluster: set "
+                "createNamespace: false"
                 if creates and plugin.get("namespace") in kubernetes.OWN_NAMESPACES
                 else None
             ),
@@ -261,22 +262,24 @@ PLUGIN_POOL: Rules = MappingProxyType({"gpuStack": (GPU_STACK,), "nodeTaints[]":
 
 
 def edition_without_mig(edition: str, image: object, partitioned: Sequence[str]) -> str | None:
-    """Why the edition's plugin is wrong for pools whose GPUs are partitioned; None if it is not."""
+    """Returns why the edition's plugin does not work on pools with a MIG profile, or None."""
     if edition != "article" or image or not partitioned:
         return None
     return (
-        "the plugin of edition: article does not know MIG, which these pools use: "
-        f"{', '.join(partitioned)}; use edition: today"
+        "the plugin of edition: article does not support MIG, which these pools use: "
+        f"{', '.join(partitioned)}. Set edition: today"
     )
 
 
 SAMPLE_JOB: Rules = MappingProxyType(
     {
         "image": (
-            wrong_if(lambda it, _: not it, "string should have at least 1 character, not {!r}"),
+            wrong_if(
+                lambda image, _: not image, "string should have at least 1 character, not {!r}"
+            ),
         )
     }
 )
 
-# The keys of a stack file that belong to none of its parts.
+# The top-level keys of a stack file.
 STACK: Rules = MappingProxyType({"location": (_looks_like(_REGION),), "gpuStack": (GPU_STACK,)})

@@ -1,4 +1,4 @@
-"""What is valid for node pools on AKS: system pools and GPU pools."""
+"""Validation rules for node pools: system pools and GPU pools."""
 
 import difflib
 from collections.abc import Mapping
@@ -35,17 +35,17 @@ from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong
 
 _SPECIALIZED = "specialized-image"
 GPU_STACK = one_of(*DRIVERS)
-LEGAL_TAINT = matches(TAINT, f"{{!r}} is no taint: write {TAINT_RULE}")
-_NAME = matches(LINUX_POOL_NAME, f"{{!r}} is no name for a pool: AKS takes {LINUX_POOL_NAME_RULE}")
+LEGAL_TAINT = matches(TAINT, f"{{!r}} is not a valid taint: use {TAINT_RULE}")
+_NAME = matches(LINUX_POOL_NAME, f"{{!r}} is not a valid pool name: use {LINUX_POOL_NAME_RULE}")
 
 
 def _can_schedule_gpus(version: str | None, _: Values) -> str | None:
     minor = kubernetes.minor_version(version or "")
     if version and minor is None:
-        return f"{version!r} is no version: write one as 1.35 or 1.35.2"
+        return f"{version!r} is not a version: use the form 1.35 or 1.35.2"
     if minor and minor < kubernetes.LOWEST:
         lowest = kubernetes.written(kubernetes.LOWEST)
-        return f"{version} is too old for GPUs: take {lowest} or newer"
+        return f"{version} is too old for GPUs: use {lowest} or newer"
     return None
 
 
@@ -53,37 +53,36 @@ KUBERNETES_VERSION: Rule = _can_schedule_gpus
 
 
 def outgrown(version: str, channel: str | None) -> str | None:
-    """Why a version does not go with an upgrade channel: updates would ask for it again and again.
+    """Returns why a version conflicts with an upgrade channel, or None.
 
-    A channel raises the versions of a cluster and of its pools.
+    The channel upgrades the cluster and its pools, and an update would request the old version.
     """
     if channel in ("stable", "rapid"):
         return (
-            f"{channel} raises the version, and a later update would ask for {version} again: "
-            "remove kubernetesVersion (to create a cluster at a version, bring it up with "
+            f"{channel} upgrades the version, and a later update would request {version} again: "
+            "remove kubernetesVersion (to create a cluster with a certain version, use "
             "upgradeChannel: none first)"
         )
     if channel == "patch" and version.count(".") > 1:
         minor = version.rpartition(".")[0]
         return (
-            f"patch raises the version, and a later update would ask for {version} again: "
-            f"name all its releases, with kubernetesVersion {minor}"
+            f"patch upgrades the version, and a later update would request {version} again: "
+            f"use only the minor version, {minor}"
         )
     return None
 
 
 def version_beside(version: str, cluster_version: str, channel: str) -> str | None:
-    """Why a pool's own version does not go with its cluster's version and upgrade channel."""
-    own = kubernetes.minor_version(version)
-    wanted = kubernetes.minor_version(cluster_version)
-    if own is None or wanted is None:
+    """Returns why a pool's version conflicts with the cluster's version or channel, or None."""
+    own, cluster = map(kubernetes.minor_version, (version, cluster_version))
+    if own is None or cluster is None:
         return outgrown(version, channel)
-    if own > wanted or (own == wanted and kubernetes.is_newer_release(version, cluster_version)):
+    if own > cluster or (own == cluster and kubernetes.is_newer_release(version, cluster_version)):
         return f"{version} is newer than the cluster's {cluster_version}: upgrade the cluster first"
-    if own[1] < wanted[1] - kubernetes.MOST_BEHIND:
+    if own[1] < cluster[1] - kubernetes.MOST_BEHIND:
         return (
-            f"{version} is more than {kubernetes.MOST_BEHIND} minor versions behind the cluster's "
-            f"{cluster_version}: AKS refuses that"
+            f"{version} is more than {kubernetes.MOST_BEHIND} minor versions older than the "
+            f"cluster's {cluster_version}: use a newer version"
         )
     return outgrown(version, channel)
 
@@ -91,32 +90,32 @@ def version_beside(version: str, cluster_version: str, channel: str) -> str | No
 def _is_a_gpu_size(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if not is_gpu_size(vm_size):
-        return f"{vm_size!r} is no GPU size: take one such as Standard_NC8as_T4_v3"
+        return f"{vm_size!r} has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3"
     if size and size.gpu_vendor != "NVIDIA" and pool.get("gpuStack", "none") != "none":
         return (
-            f"{size.name} has {size.gpu_vendor} GPUs, which NVIDIA's driver and plugin cannot "
-            f"serve: {_nearest(vm_size)}, or say gpuStack: none"
+            f"{size.name} has {size.gpu_vendor} GPUs, which the NVIDIA driver and device plugin do "
+            f"not support: {_nearest(vm_size)}, or set gpuStack: none"
         )
     return None
 
 
 def _nearest(vm_size: str) -> str:
-    """The sizes that are written most like this one and can be had."""
+    """Suggests the available sizes with the most similar names."""
     names = [
         size.name
         for size in gpu_sizes().values()
         if size.gpu_vendor == "NVIDIA" and size.retired_on is None and size.aks_driver is not False
     ]
     near = difflib.get_close_matches(vm_size, names, n=3, cutoff=0)
-    return f"take one such as {', '.join(near)}"
+    return f"use a size such as {', '.join(near)}"
 
 
 def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
     smallest: int | None = pool.get("minCount", largest)
     if (smallest is None) != (largest is None):
-        return "minCount and maxCount go together: say both, or neither"
+        return "minCount and maxCount belong together: set both, or neither"
     if smallest is not None and largest is not None and smallest > largest:
-        return f"is {largest}, below minCount, which is {smallest}"
+        return f"{largest} is less than minCount, {smallest}"
     return None
 
 
@@ -125,8 +124,8 @@ def _admits_the_count(largest: int | None, pool: Values) -> str | None:
     if largest is None or smallest is None or count is None or smallest <= count <= largest:
         return None
     return (
-        f"is {largest}, and minCount is {smallest}, but count, how many nodes there are at first, "
-        f"is {count}: set count to a number between the two"
+        f"the initial count, {count}, is not between minCount, {smallest}, and maxCount, "
+        f"{largest}: set count to a number between the two"
     )
 
 
@@ -141,10 +140,12 @@ def _ask_for_one_image(headers: Mapping[str, Any] | None, pool: Values) -> str |
     if not is_on(headers, SPECIALIZED_IMAGE):
         return None
     # Only a stack file has the key `image`.
-    by_image = "say image: specialized, which sends the header by itself"
-    remedy = by_image if "image" in pool else "say gpuStack: specialized-image"
-    asked = f"{SPECIALIZED_IMAGE}=true asks for the specialized image, which this pool has not"
-    return f"{asked}: {remedy}"
+    by_image = "set image: specialized, which sends the header"
+    remedy = by_image if "image" in pool else "set gpuStack: specialized-image"
+    return (
+        f"{SPECIALIZED_IMAGE}=true requests the specialized image, but gpuStack is "
+        f"{pool['gpuStack']}: {remedy}"
+    )
 
 
 def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
@@ -154,49 +155,52 @@ def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> 
     if size.generations != {"Gen2"} or is_on(headers, GENERATION_2):
         return None
     return (
-        f"{size.name} is of generation 2 only, which the specialized image has to be asked for: "
-        f"add {GENERATION_2}=true"
+        f"{size.name} supports only generation 2 VMs, and the specialized image defaults to "
+        f"generation 1: add {GENERATION_2}=true"
     )
 
 
 def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
     if profile is not None and profile not in mig.PROFILES:
-        return f"{profile!r} is no profile: take one of {', '.join(mig.PROFILES)}"
+        return f"{profile!r} is not a MIG profile: use one of {', '.join(mig.PROFILES)}"
     if profile is None or size is None or size.mig is not False:
         return None
     return (
-        f"{size.name} cannot be divided: MIG is for A100, H100 and H200, such as "
+        f"{size.name} does not support MIG: use a size with A100, H100 or H200 GPUs, such as "
         "Standard_NC24ads_A100_v4"
     )
 
 
 def _fits_on_the_machine(disk: str | None, pool: Values) -> str | None:
-    size, wanted = find(pool.get("vmSize", "")), pool.get("osDiskSizeGb")
+    size, gb = find(pool.get("vmSize", "")), pool.get("osDiskSizeGb")
     most = size.most_ephemeral_gib if size else None
     if disk != "Ephemeral" or size is None or most is None:
         return None
     if most == 0:
-        return f"{size.name} has no disk for it: say Managed"
-    if wanted is None or wanted <= most:
+        return f"{size.name} has no local disk for Ephemeral: use Managed"
+    if gb is None or gb <= most:
         return None
-    return f"{size.name} has room for {most} GB, and osDiskSizeGb is {wanted}: say Managed, or less"
+    return (
+        f"{size.name} has room for {most} GB, but osDiskSizeGb is {gb}: use Managed, or lower "
+        "osDiskSizeGb"
+    )
 
 
 def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | None:
     reserved = sorted(name for name in labels if is_aks_label(name) or is_kubernetes_label(name))
-    own = "set by AKS and Kubernetes themselves; take a name of your own"
-    return f"{', '.join(reserved)}: {own}" if reserved else None
+    reason = "reserved for AKS and Kubernetes; use another name"
+    return f"{', '.join(reserved)}: {reason}" if reserved else None
 
 
 def _are_labels(labels: Mapping[str, Any], _: Values) -> str | None:
-    # Without the values: one may be a secret.
+    # Without the values, which may be secrets.
     wrong = ", ".join(repr(name) for name, value in labels.items() if not is_label(name, value))
-    return f"{wrong}: no label: a label is {LABEL_RULE}" if wrong else None
+    return f"{wrong}: not a valid label: use {LABEL_RULE}" if wrong else None
 
 
 _EVERY_POOL: Rules = {
-    # A stack file's key, and a component's property.
+    # The key in a stack file, and the property of a component.
     "name": (_NAME,),
     "poolName": (_NAME,),
     "image": (one_of("regular", "specialized"),),
@@ -204,12 +208,12 @@ _EVERY_POOL: Rules = {
         GPU_STACK,
         wrong_if(
             lambda owner, pool: pool.get("image") == "specialized" and owner != _SPECIALIZED,
-            "is {!r}, but image: specialized brings driver and device plugin itself: they would be "
-            "there twice, or be nobody's; leave one of both out",
+            "is {!r}, but image: specialized contains the driver and device plugin: remove image or "
+            "gpuStack",
         ),
         wrong_if(
             lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALIZED,
-            "is specialized-image, but image: regular brings neither driver nor device plugin; say "
+            "is specialized-image, but image: regular contains no driver and no device plugin: set "
             "gpuStack: device-plugin for this pool, or image: specialized",
         ),
     ),
@@ -221,13 +225,13 @@ _EVERY_POOL: Rules = {
     "customHeaders": (_are_legal, _ask_for_one_image, _ask_for_the_generation),
 }
 
-# What is true of nodes without GPUs too.
+# The properties of pools without GPUs.
 _OF_NODES = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
 
 _LARGE_ENOUGH = wrong_if(
     lambda size, _: size and is_smaller(size, SMALLEST_OF_SYSTEM),
-    "{!r} is too small for a system pool, which has at least "
-    f"{SMALLEST_OF_SYSTEM[0]} cores and {SMALLEST_OF_SYSTEM[1]} GiB",
+    "{!r} is too small for a system pool: use a size with at least "
+    f"{SMALLEST_OF_SYSTEM[0]} vCPUs and {SMALLEST_OF_SYSTEM[1]} GiB of memory",
 )
 
 SYSTEM_POOL: Rules = MappingProxyType(
@@ -247,7 +251,7 @@ SYSTEM_NODE_POOL: Rules = MappingProxyType(
         "vmSize": (
             wrong_if(
                 lambda size, _: is_gpu_size(size),
-                "{!r} has GPUs, which system pools do without: add it to the GPU pools",
+                "{!r} has GPUs: use a size without GPUs, or add the pool to the GPU pools",
             ),
             _LARGE_ENOUGH,
         ),
@@ -262,32 +266,32 @@ GPU_POOL: Rules = MappingProxyType(
         "kubernetesVersion": (KUBERNETES_VERSION,),
         "osType": (
             wrong_if(
-                lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools are for Linux only"
+                lambda os_type, _: os_type != "Linux", "is {!r}: GPU pools support only Linux"
             ),
         ),
         "spotMaxPrice": (
             wrong_if(
                 lambda price, pool: price != -1 and not pool.get("spot", True),
-                "has a meaning for spot pools alone: say spot: true as well",
+                "applies only to spot pools: set spot: true, or remove it",
             ),
             wrong_if(
                 lambda price, _: not is_spot_price(price),
-                "is {}: say a price above 0 with at most "
-                f"{DECIMALS_OF_PRICE} decimals, or -1 for that on demand",
+                "is {}: use a price above 0 with at most "
+                f"{DECIMALS_OF_PRICE} decimals, or -1 for the on-demand price",
             ),
         ),
         "maxSurge": (
             wrong_if(
                 lambda surge, pool: surge is not None and pool.get("spot"),
-                "AKS upgrades spot pools without a surge: leave it out, or spot",
+                "AKS upgrades spot pools without extra nodes: remove maxSurge, or spot",
             ),
             wrong_if(
                 lambda surge, _: surge is not None and not SURGE.fullmatch(str(surge)),
-                "{!r} is neither a number of nodes nor a share: write 2 or 33%",
+                "{!r} is neither a number of nodes nor a percentage: use, for example, 2 or 33%",
             ),
             wrong_if(
                 lambda surge, _: str(surge) in NO_SURGE,
-                "is {!r}, and an upgrade needs a node more: say 1 at least, or leave it out",
+                "is {!r}, but an upgrade needs an extra node: set at least 1, or remove it",
             ),
         ),
         "migProfile": (_divides_what_can_be_divided,),
@@ -297,8 +301,8 @@ GPU_POOL: Rules = MappingProxyType(
         "updatableHeaders": (
             wrong_if(
                 lambda names, _: names,
-                "no header replaces a pool by itself any more: remove updatableHeaders; "
-                "replaceOnHeaderChange: true replaces the pool for each change",
+                "is no longer supported, because headers do not replace a pool: remove it, or set "
+                "replaceOnHeaderChange: true to replace the pool when its headers change",
             ),
         ),
         "labels": (_are_labels, _leave_reserved_names_alone),
@@ -310,8 +314,8 @@ def _is_known(vm_size: str, _: Values) -> str | None:
     if not is_gpu_size(vm_size) or find(vm_size):
         return None
     return (
-        f"{vm_size} is not in the table of GPU sizes of {AS_OF}: how many GPUs it has and what "
-        f"they can do is not known. If it is misspelled, {_nearest(vm_size)}."
+        f"{vm_size} is not in the table of GPU sizes of {AS_OF}, so its GPUs are unknown. Check "
+        f"the spelling: if it is wrong, {_nearest(vm_size)}."
     )
 
 
@@ -320,8 +324,8 @@ def _gets_a_driver(vm_size: str, pool: Values) -> str | None:
     if size is None or size.aks_driver is not False or pool.get("gpuStack", "none") == "none":
         return None
     return (
-        f"{size.name} is not among the sizes on which AKS installs a driver ({AS_OF}): set "
-        "gpuStack: none, and bring driver and device plugin, such as by NVIDIA's GPU Operator."
+        f"AKS does not install a GPU driver on {size.name} (as of {AS_OF}): set gpuStack: none, "
+        "and install the driver and device plugin, for example with the NVIDIA GPU Operator."
     )
 
 
@@ -330,11 +334,10 @@ def _is_of_today(vm_size: str, _: Values) -> str | None:
     if size is None or not retirement.has_come(size.retired_on):
         return None
     successor = retirement.SUCCESSORS[size.family]
-    return f"{size.name} was retired on {size.retired_on}; {successor} takes its place."
+    return f"Azure retired {size.name} on {size.retired_on}: use {successor} instead."
 
 
-# What is worth a word in a pool that Azure may take, or may have taken in earlier days: nobody
-# refuses it before the pool is asked for.
+# Only warnings: Azure may accept these values, or has accepted them for existing pools.
 DOUBTS: Rules = MappingProxyType(
     {
         "vmSize": (_is_known, _is_of_today, _gets_a_driver),
@@ -344,8 +347,8 @@ DOUBTS: Rules = MappingProxyType(
                     pool.get("gpuStack") == _SPECIALIZED
                     and retirement.has_come(SPECIALIZED_IMAGE_RETIRED_ON)
                 ),
-                f"The specialized GPU image was retired on {SPECIALIZED_IMAGE_RETIRED_ON}; the "
-                "regular image, with gpuStack: device-plugin, takes its place.",
+                f"Azure retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}: use "
+                "the regular image, with gpuStack: device-plugin, instead.",
             ),
         ),
     }

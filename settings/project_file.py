@@ -1,4 +1,4 @@
-"""What Pulumi.yaml says of stack files: where they lie, and of what type their values are."""
+"""The project file, Pulumi.yaml: where stack files are, and the types of their values."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,39 +13,39 @@ from settings.yaml_text import NoYamlError, Values, composed, decoded
 
 @dataclass(frozen=True)
 class ProjectFile:
-    """A project file; where there is none, or it cannot be read, it says nothing."""
+    """A project file; empty if it does not exist or cannot be read."""
 
     content: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def folder_of_stacks(self) -> str:
-        """Where the stack files are, from where the project file is."""
-        # `config: folder` is how older projects say it.
-        said = self.content.get("stackConfigDir") or self.content.get("config")
-        return said if isinstance(said, str) else "."
+        """The folder of the stack files, relative to the project file."""
+        # Older projects have `config: FOLDER`.
+        folder = self.content.get("stackConfigDir") or self.content.get("config")
+        return folder if isinstance(folder, str) else "."
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The values of the keys that a stack file leaves out."""
-        found = {}
+        """The values of keys that a stack file leaves out."""
+        values = {}
         for key, declared in self._declared.items():
             value = declared.get("value", declared.get("default"))
             if value is not None:
-                found[key if ":" in key else f"{PROJECT}:{key}"] = value
-        return found
+                values[key if ":" in key else f"{PROJECT}:{key}"] = value
+        return values
 
     def mistakes(self, key: str, value: Any) -> Iterator[Mistake]:
-        """The mistakes of a value that is not of the type that its key has."""
-        own = self._declaration(key)
-        if "type" in own:
-            # Outside of lists and maps Pulumi keeps all as texts, and what is encrypted anyway.
-            said = value if isinstance(value, list | dict) else _as_text(value)
+        """Yields the mistakes of a value whose type is not that of its key."""
+        declaration = self._declaration(key)
+        if "type" in declaration:
+            # Pulumi keeps scalars and encrypted values as strings.
+            stored = value if isinstance(value, list | dict) else _as_text(value)
             if isinstance(value, dict) and [*value] == ["secure"]:
-                said = self.stand_in(key)
-            yield from _mistakes(key, own, said)
+                stored = self.stand_in(key)
+            yield from _mistakes(key, declaration, stored)
 
     def stand_in(self, key: str) -> str:
-        """A text for the value of a key that is encrypted, of the type that Pulumi looks for."""
+        """A placeholder for an encrypted value, of the type that the key has."""
         return _STAND_INS.get(str(self._declaration(key).get("type")), "secret")
 
     def _declaration(self, key: str) -> Mapping[str, Any]:
@@ -55,30 +55,30 @@ class ProjectFile:
     def _declared(self) -> dict[str, Mapping[str, Any]]:
         config = self.content.get("config")
         return {
-            key: said if isinstance(said, Mapping) else {"default": said}
-            for key, said in (config.items() if isinstance(config, Mapping) else ())
+            key: value if isinstance(value, Mapping) else {"default": value}
+            for key, value in (config.items() if isinstance(config, Mapping) else ())
         }
 
 
 def read_project(folder: Path) -> ProjectFile:
-    """The project file of a folder."""
+    """Returns the project file in a folder."""
     try:
         return project_in((folder / "Pulumi.yaml").read_bytes())
     except OSError:
         return ProjectFile()
 
 
-def project_in(written: bytes) -> ProjectFile:
-    """What a project file says."""
+def project_in(content: bytes) -> ProjectFile:
+    """Returns the project file with this content."""
     try:
-        root = composed(decoded(written))
+        root = composed(decoded(content))
     except NoYamlError:
         return ProjectFile()
-    content = Values().of(root) if root is not None else {}
-    return ProjectFile(content if isinstance(content, dict) else {})
+    values = Values().of(root) if root is not None else {}
+    return ProjectFile(values if isinstance(values, dict) else {})
 
 
-# What is encrypted is a text; whether it says what it should is not known here.
+# By type, placeholders for encrypted values.
 _STAND_INS = {"boolean": "false", "integer": "0"}
 
 
@@ -92,7 +92,7 @@ def _mistakes(path: str, declared: Mapping[str, Any], value: Any) -> Iterator[Mi
         for number, item in enumerate(value):
             yield from _mistakes(property_path(path, number), items, item)
     elif not _is_a(kind, value):
-        yield Mistake(path, f"is to be {_WORDS.get(str(kind), kind)}, not {json.dumps(value)}")
+        yield Mistake(path, f"must be {_WORDS.get(str(kind), kind)}, not {json.dumps(value)}")
 
 
 _WORDS = {
@@ -100,7 +100,7 @@ _WORDS = {
     "boolean": "true or false",
     "integer": "a whole number",
     "object": "a map",
-    "string": "a text",
+    "string": "a string",
 }
 
 

@@ -1,4 +1,4 @@
-"""Reads a stack's configuration: every mistake at once, each by its key."""
+"""Reads the configuration of a stack. Reports all mistakes at once, each by its key."""
 
 import difflib
 import json
@@ -22,7 +22,7 @@ _NO_SECRETS = Secrets(str, ())
 
 
 class SettingsError(Exception):
-    """A stack file that cannot be used; its text has one line a mistake."""
+    """The mistakes in a stack file, one for each line of the message."""
 
     def __init__(self, mistakes: Sequence[Mistake]) -> None:
         super().__init__("\n".join(map(str, mistakes)))
@@ -36,7 +36,7 @@ def load(
     *,
     notify: Callable[[str], None] | None = None,
 ) -> Settings:
-    """Returns the settings in a stack's configuration, whose structured values are JSON texts.
+    """Returns the settings in a stack's configuration, whose structured values are JSON strings.
 
     Raises SettingsError with all mistakes. Calls `warn` for each setting that is valid but
     doubtful, and `notify` (by default `warn`) for each value that the next version will not accept.
@@ -50,21 +50,21 @@ def load(
     }
     context = Context(pool_names=Counter(_pool_names(values)))
     secrets = secrets.of_project(PROJECT)
-    found = list(secrets.mistakes(values))
+    all_mistakes = list(secrets.mistakes(values))
     try:
         settings = Settings.model_validate(values, context=context)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        wrong = [mistake for each in details for mistake in _mistakes(each)]
-        found += secrets.told(wrong, values)
-    if found:
-        raise SettingsError(found)
+        mistakes = [mistake for each in details for mistake in _mistakes(each)]
+        all_mistakes += secrets.masked(mistakes, values)
+    if all_mistakes:
+        raise SettingsError(all_mistakes)
     for warning in dict.fromkeys(context.warnings):
         warn(warning)
     for notice in dict.fromkeys(context.notices):
         (notify or warn)(notice)
-    secrets.tell(values)
-    return secrets.kept(settings)
+    secrets.warn_of_unlocated(values)
+    return secrets.sealed(settings)
 
 
 def _value(text: str) -> object:
@@ -75,27 +75,28 @@ def _value(text: str) -> object:
 
 
 def _pool_names(values: Mapping[str, Any]) -> list[str]:
-    """The names of all pools, those with mistakes too."""
+    """Returns the names of all pools, including those with mistakes."""
     system = values.get("systemPool")
     default = {"name": SystemPool.model_fields["name"].default}
-    everything = [default | system if isinstance(system, dict) else default]
+    all_pools = [default | system if isinstance(system, dict) else default]
     for key in ("systemPools", "gpuPools"):
         pools = values.get(key)
-        everything += pools if isinstance(pools, list) else []
-    names = [pool.get("name") for pool in everything if isinstance(pool, dict)]
+        all_pools += pools if isinstance(pools, list) else []
+    names = [pool.get("name") for pool in all_pools if isinstance(pool, dict)]
     return [name for name in names if isinstance(name, str)]
 
 
 def _mistakes(error: ErrorDetails) -> list[Mistake]:
-    # A key that is left out is told by the name that it has in the model.
+    # For a missing key, pydantic reports the name of the field.
     location = [
         to_camel(part) if isinstance(part, str) and "_" in part else part for part in error["loc"]
     ]
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, RefusedError):
-        whole = property_path("", *location[:-1])
+        parent = property_path("", *location[:-1])
         return [
-            Mistake(f"{whole}.{path}" if whole else path, reason) for path, reason in cause.mistakes
+            Mistake(f"{parent}.{path}" if parent else path, reason)
+            for path, reason in cause.mistakes
         ]
     return [Mistake(property_path("", *location), _reason(error))]
 
@@ -107,10 +108,10 @@ def _reason(error: ErrorDetails) -> str:
         case "extra_forbidden":
             known = _known_keys(error["loc"][:-1])
             near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
-            return f"is not a key of a stack file; {hint}"
+            hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(known)}"
+            return f"is not a key of a stack file: {hint}"
         case "string_type" if isinstance(error["input"], int | float):
-            return f"input should be a text, not {error['input']!r}: write '{error['input']}'"
+            return f"input should be a string, not {error['input']!r}: use '{error['input']}'"
         case "value_error":
             return error["msg"].removeprefix("Value error, ")
         case _:
@@ -127,7 +128,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _sections(section: type[Section]) -> dict[str, type[Section]]:
-    """Returns the sections in a section, or in its lists, by key."""
+    """Returns the nested sections, or the sections in lists, by key."""
     types: dict[str, Any] = {
         str(field.alias): (typing.get_args(field.annotation) or [field.annotation])[0]
         for field in section.model_fields.values()

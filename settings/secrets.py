@@ -1,4 +1,4 @@
-"""Secrets in a stack file: which settings can be one, and how they are kept."""
+"""Secrets in a stack file: which values can be secret, and how they stay secret."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from catalogue.mistakes import Mistake
 from settings.section import Section
 
-# Of everything else, names, ids and the resources themselves are made.
+# The keys whose values can be secret. Others become names, IDs, or decide which resources exist.
 KEPT = frozenset(
     {
         "cluster.authorizedIpRanges",
@@ -26,16 +26,15 @@ KEPT = frozenset(
         "tags",
     }
 )
-# AKS repeats the labels, taints and tags of all pools in the cluster's own list of pools, which
-# goes to the state with the cluster. The engine keeps a list as a secret that has one in what the
-# program says of it, and the program says the system pool.
+# AKS repeats the labels, taints and tags of all pools in the outputs of the cluster. The engine
+# keeps that list secret if a value of the system pool in the cluster's inputs is secret.
 _OF_POOLS = frozenset({"gpuPools", "tags"})
 _ALONG_WITH_POOLS = "systemPool.osSku"
 MASK = "[secret]"
-# Fewer letters of a secret stand in any sentence.
+# Shorter parts of a secret occur in any sentence.
 _PART = 4
-_NO_REASON = "is not valid; the reason would show a part of the secret"
-# As Python and JSON quote; an apostrophe opens nothing.
+_NO_REASON = "is not valid (the reason is hidden, because it contains part of the secret)"
+# Quoted strings of Python and JSON; an apostrophe in a word is no quote.
 _QUOTED = r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _QUOTED_PART = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
 
@@ -44,24 +43,25 @@ SomeSection = TypeVar("SomeSection", bound=Section)
 
 @dataclass(frozen=True)
 class Secrets:
-    """What is secret in a configuration.
+    """The secrets of a configuration.
 
-    Pulumi tells of a key that there is a secret in it, and not where: so every value below it is
-    one that can be.
+    Pulumi reports the key that contains a secret, but not the place in it. So every value of that
+    key that can be secret becomes one.
     """
 
     make: Callable[[str], Any]
-    """Makes a secret of a text."""
+    """Makes a string secret."""
     keys: Collection[str]
-    """The keys that have a secret in them: tags, gpuPools."""
+    """The keys that contain a secret: tags, gpuPools."""
     written: Collection[str] = ()
-    """Where the stack file has encrypted values, if it can be read: gpuPools[0].labels.team."""
+    """The paths of encrypted values in the stack file: gpuPools[0].labels.team. Empty if the file
+    cannot be read."""
 
     warn: Callable[[str], None] = lambda _: None
-    """Is told of each key whose secret is not in the stack file: nobody knows where it is."""
+    """Receives a warning for each key whose secret is not in the stack file."""
 
     def of_project(self, project: str) -> "Secrets":
-        """Those of one project, whose name is before each key and path: aks-gpu:tags."""
+        """Returns the secrets of one project, without its prefix: tags for aks-gpu:tags."""
         prefix = f"{project}:"
         keys, written = (
             [path.removeprefix(prefix) for path in paths if path.startswith(prefix)]
@@ -69,8 +69,8 @@ class Secrets:
         )
         return Secrets(self.make, keys, written, self.warn)
 
-    def kept(self, section: SomeSection, path: str = "") -> SomeSection:
-        """Returns settings whose values that can be secrets are."""
+    def sealed(self, section: SomeSection, path: str = "") -> SomeSection:
+        """Returns the settings with secret values."""
         changed: dict[str, Any] = {}
         for name, field in type(section).model_fields.items():
             own = f"{path}.{field.alias}" if path else str(field.alias)
@@ -82,23 +82,23 @@ class Secrets:
             elif own in KEPT and top_key(own) in self.keys:
                 changed[name] = self._made(value)
             elif isinstance(value, Section):
-                changed[name] = self.kept(value, own)
+                changed[name] = self.sealed(value, own)
             elif isinstance(value, list) and any(isinstance(item, Section) for item in value):
-                changed[name] = [self.kept(item, f"{own}[]") for item in value]
+                changed[name] = [self.sealed(item, f"{own}[]") for item in value]
         return section.model_copy(update=changed)
 
     def mistakes(self, values: Mapping[str, Any]) -> Iterator[Mistake]:
-        """The mistake of each secret that could not be kept."""
+        """Yields a mistake for each value that cannot be secret."""
         for key in set(self.keys) & values.keys():
             paths = self._places(key)
             if not paths and not isinstance(values[key], dict | list):
                 paths = [key]
             yield from cannot_be_secret(paths)
 
-    def told(self, mistakes: Iterable[Mistake], values: Mapping[str, Any]) -> Iterator[Mistake]:
-        """The other mistakes, without what is secret in their reasons.
+    def masked(self, mistakes: Iterable[Mistake], values: Mapping[str, Any]) -> Iterator[Mistake]:
+        """Yields the other mistakes, with secrets masked in their reasons.
 
-        Those at a secret that could not be kept are left out: what they say of it is of no use.
+        Leaves out mistakes at values that cannot be secret, which are reported anyway.
         """
         refused = [mistake.path for mistake in self.mistakes(values)]
         texts = {path: text for key in self.keys for path, text in _texts(values.get(key), key)}
@@ -115,7 +115,7 @@ class Secrets:
                     for place, text in texts.items()
                     if is_kept(place) or not self._places(top_key(place))
                 }
-                # What a secret text is made of has names from it: those of headers.
+                # If headers are one secret string, their names are part of it.
                 above = (place for place in hidden if _is_below(path, place))
                 masked = _masked(reason, {*hidden.values(), *of_refused}, _QUOTED)
                 here = (
@@ -127,10 +127,10 @@ class Secrets:
             else:
                 yield Mistake(path, _masked(reason, of_refused))
 
-    def tell(self, values: Mapping[str, Any]) -> None:
-        """Warns of what may not stay secret."""
+    def warn_of_unlocated(self, values: Mapping[str, Any]) -> None:
+        """Warns of keys with a secret that is not in the stack file, which may not stay secret."""
         for key in sorted(set(self.keys) & values.keys() - set(map(top_key, self.written)) - KEPT):
-            self.warn(f"There is a secret in {key}. Of {key}, {_can_be(key)} stay secret.")
+            self.warn(f"{key} contains a secret. Only {_can_be(key)} stay secret.")
 
     def _places(self, key: str) -> list[str]:
         return [path for path in self.written if top_key(path) == key]
@@ -146,18 +146,18 @@ class Secrets:
 
 
 def is_kept(path: str) -> bool:
-    """Whether there is a value that can be a secret at a path: gpuPools[0].labels.team."""
+    """Whether the value at a path can be secret: gpuPools[0].labels.team."""
     general = re.sub(r"\[\d+\]", "[]", path)
     return any(general == kept or general.startswith((f"{kept}.", f"{kept}[")) for kept in KEPT)
 
 
 def cannot_be_secret(paths: Collection[str]) -> Iterator[Mistake]:
-    """The mistake of each encrypted value that could not be kept."""
+    """Yields a mistake for each encrypted value that cannot be secret."""
     for path in paths:
         if not is_kept(path):
             key = top_key(path)
-            only = f"; of {key}, {_can_be(key)} can" if _can_be(key) else ""
-            yield Mistake(path, f"cannot be a secret{only}. Set it again without --secret")
+            only = f" (only {_can_be(key)} can)" if _can_be(key) else ""
+            yield Mistake(path, f"cannot be a secret{only}: set it again without --secret")
 
 
 def top_key(path: str) -> str:
@@ -169,15 +169,15 @@ def _can_be(key: str) -> str:
 
 
 def _is_in(path: str, whole: str) -> bool:
-    """Whether a path is that of a part of another's, or the same."""
+    """Whether a path is equal to another, or inside it."""
     path, whole = (_QUOTED_PART.sub(r".\1", each).removeprefix(".") for each in (path, whole))
     return path == whole or path.startswith((f"{whole}.", f"{whole}["))
 
 
 def _has_part(reason: str, text: str) -> bool:
-    said = reason.replace(MASK, "")
+    visible = reason.replace(MASK, "")
     parts = (text[start : start + _PART] for start in range(len(text) - _PART + 1))
-    return any(part in said for part in parts)
+    return any(part in visible for part in parts)
 
 
 def _is_below(path: str, whole: str) -> bool:
@@ -185,9 +185,9 @@ def _is_below(path: str, whole: str) -> bool:
 
 
 def _masked(reason: str, texts: Collection[str], *more: str) -> str:
-    """A reason without these texts, however they are quoted in it, and without what else matches.
+    """Masks these texts in a reason, in any quotes, and all matches of further patterns.
 
-    All at once: a mask is not masked again. A text inside a word is no secret that is repeated.
+    One substitution, so that no mask is masked again. A text inside a word is not masked.
     """
     forms = {form for text in texts for form in (text, repr(text)[1:-1], json.dumps(text)[1:-1])}
     known = (
@@ -199,7 +199,7 @@ def _masked(reason: str, texts: Collection[str], *more: str) -> str:
 
 
 def _texts(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """The values in a value, by their paths, as texts."""
+    """Yields all nested values as strings, each with its path."""
     match value:
         case dict():
             for name, member in value.items():

@@ -1,4 +1,4 @@
-"""A stack file as it is written: its values, and the line and column of each."""
+"""A stack file as text: its values, and the line and column of each."""
 
 import json
 import re
@@ -29,11 +29,11 @@ from settings.yaml_text import (
 )
 
 _PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^.\[\]]+')
-# What else Pulumi looks for in a stack file: texts.
+# Further keys of a stack file, which must be strings.
 _TEXTS = ("secretsprovider", "encryptedkey", "encryptionsalt")
 
 
-# What is required beside another setting has one of the same form.
+# Placeholders for encrypted values that must have a certain form.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
     {
         "network.subnetId": "/subscriptions/secret/resourceGroups/secret/providers/"
@@ -45,34 +45,34 @@ _SERVICES = ("dnsServiceIp", "serviceCidr")
 
 
 class StackFileError(Exception):
-    """A stack file that cannot be used as it is, with its mistakes where they are known."""
+    """A stack file that cannot be used, with its mistakes if they are known."""
 
-    def __init__(self, told: str, wrong: Sequence[Written] = ()) -> None:
-        super().__init__(told)
+    def __init__(self, message: str, wrong: Sequence[Written] = ()) -> None:
+        super().__init__(message)
         self.wrong = wrong
 
 
 class NoStackFileError(StackFileError):
-    """A stack without a stack file."""
+    """A stack that has no stack file."""
 
 
 class ElsewhereError(StackFileError):
-    """A stack file that takes values from elsewhere: from Pulumi ESC."""
+    """A stack file that takes values from an environment of Pulumi ESC."""
 
 
 @dataclass(frozen=True)
 class StackFile:
-    """What a stack file says."""
+    """The contents of a stack file."""
 
     content: Mapping[str, Any]
     root: yaml.Node | None = None
     name: str = ""
-    # What Pulumi refuses in it, whatever the program.
+    # The mistakes that Pulumi refuses for any program.
     wrong: Sequence[Written] = ()
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration; a key without a namespace is one of the project."""
+        """The configuration. A key without a namespace belongs to the project."""
         return {_whole_key(key): value for key, value in self._written.items()}
 
     @property
@@ -81,45 +81,45 @@ class StackFile:
 
     @property
     def allows_retired(self) -> bool:
-        """Whether it lets new pools have what Azure has retired."""
+        """Whether new pools can use what Azure has retired."""
         return self.config.get(f"{PROJECT}:allowRetired") in (True, "true")
 
     @property
     def secrets(self) -> dict[str, str]:
-        """All encrypted values as they stand there, by paths such as aks-gpu:gpuPools[0].vmSize."""
+        """All encrypted values by path, such as aks-gpu:gpuPools[0].vmSize."""
         return dict(found for key, value in self.config.items() for found in _secrets(value, key))
 
     def mistakes(self, project: ProjectFile) -> list[Written]:
-        """What Pulumi itself refuses, before the program runs."""
-        told = [
+        """Returns the mistakes that Pulumi refuses before the program runs."""
+        mistakes = [
             Written(mistake, self.place_of_key(mistake.path))
             for key, value in self.config.items()
             for mistake in project.mistakes(key.removeprefix(f"{PROJECT}:"), value)
         ]
-        return [*self.wrong, *told]
+        return [*self.wrong, *mistakes]
 
     def require_whole(self) -> None:
-        """Raises StackFileError where Pulumi would, ElsewhereError where values are elsewhere."""
+        """Raises StackFileError if Pulumi would refuse the file, ElsewhereError for Pulumi ESC."""
         if self.wrong:
-            told = (f"{self.name}: {mistake} ({place})" for mistake, place in self.wrong)
-            raise StackFileError("\n".join(told), self.wrong)
-        if named := self.content.get("environment"):
-            names = ", ".join(map(str, named)) if isinstance(named, list) else "of its own"
+            lines = (f"{self.name}: {mistake} ({place})" for mistake, place in self.wrong)
+            raise StackFileError("\n".join(lines), self.wrong)
+        if environment := self.content.get("environment"):
+            names = ", ".join(map(str, environment)) if isinstance(environment, list) else "inline"
             raise ElsewhereError(
-                f"{self.name} takes values from an environment ({names}), which only Pulumi Cloud "
-                "knows: without them it cannot be judged."
+                f"{self.name} takes values from an environment of Pulumi ESC ({names}), which only "
+                "Pulumi Cloud can read. Without these values it cannot be checked."
             )
 
     def with_place(self, mistake: Mistake) -> str:
-        """A mistake, and where it is written, if it is written here."""
+        """Returns a mistake with its file, line and column, if its key is in the file."""
         place = self.place_of_key(mistake.path)
         return f"{mistake} ({self.name}:{place.line}:{place.column})" if place else str(mistake)
 
     def place_of_key(self, path: str) -> Place | None:
-        """Where a key is written, such as gpuPools[1].vmSize, or else what should hold it."""
+        """Returns the place of a key, such as gpuPools[1].vmSize, or of its nearest parent."""
         place, node = None, _member(self.root, "config")[1]
         first, *parts = map(_unquoted, _PART.findall(path)) if path else [""]
-        # Some tell a key with its namespace, and others without.
+        # Some callers pass the namespace of the key, some do not.
         for key in [key for key in self._written if first in (key, key.rpartition(":")[2])][:1]:
             place, node = _member(node, key)
             for part in parts:
@@ -128,20 +128,22 @@ class StackFile:
         return place
 
     def line_of_name(self, *names: str) -> int | None:
-        """The first line in which one of these stands as a name, or else as any value."""
+        """Returns the first line with one of these as a name, or otherwise as any value."""
         for name in filter(None, names):
-            found = list(_scalars(self.root, name))
-            named = [line for line, is_name in found if is_name]
-            if lines := named or [line for line, _ in found]:
+            scalars = list(_scalars(self.root, name))
+            named = [line for line, is_name in scalars if is_name]
+            if lines := named or [line for line, _ in scalars]:
                 return lines[0]
         return None
 
 
 def read(file: Path) -> StackFile:
-    """Raises StackFileError where a file cannot be read."""
+    """Raises StackFileError if a file cannot be read."""
     if not file.exists():
-        there = ", ".join(sorted(path.name for path in file.parent.glob("Pulumi.*.yaml")))
-        raise NoStackFileError(f"There is no stack file {file.name}. There are: {there or 'none'}.")
+        existing = ", ".join(sorted(path.name for path in file.parent.glob("Pulumi.*.yaml")))
+        raise NoStackFileError(
+            f"There is no stack file {file.name}. Existing stack files: {existing or 'none'}."
+        )
     try:
         return parse(decoded(file.read_bytes()), file.name)
     except NoYamlError as error:
@@ -151,7 +153,7 @@ def read(file: Path) -> StackFile:
 
 
 def parse(text: str, name: str) -> StackFile:
-    """Raises StackFileError, with the name, where a text is no stack file."""
+    """Raises StackFileError if a text is not a stack file."""
     try:
         root = composed(text)
     except NoYamlError as error:
@@ -165,18 +167,18 @@ def parse(text: str, name: str) -> StackFile:
     if content is None and not wrong:
         return StackFile({}, None, name)
     if not isinstance(content, dict) or not isinstance(content.get("config", {}), dict | None):
-        told = f"{name} is no map of keys and values below config"
+        reason = f"{name} must contain a map `config` of keys and values"
         config = _member(root, "config")[1]
         place = place_of(config or root)
-        raise StackFileError(f"{told} ({place})", [*wrong, Written(Mistake("", told), place)])
+        raise StackFileError(f"{reason} ({place})", [*wrong, Written(Mistake("", reason), place)])
     return StackFile(content, root, name, sorted(wrong, key=lambda each: each.place or (0, 0)))
 
 
 def of_a_program(folder: Path, stack: str) -> StackFile:
-    """The stack file of a program that runs; an empty one where it lies somewhere else.
+    """Returns the stack file of the running program; an empty one if it is somewhere else.
 
-    Only for places and for what is encrypted: the engine may have been given another file, or more
-    than is in it.
+    Only for the places of keys and encrypted values: the engine may use another file, or further
+    values.
     """
     try:
         return read(folder / read_project(folder).folder_of_stacks / f"Pulumi.{stack}.yaml")
@@ -185,9 +187,9 @@ def of_a_program(folder: Path, stack: str) -> StackFile:
 
 
 def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
-    """A configuration as a program gets it: texts.
+    """Returns a configuration as a program receives it: as strings.
 
-    What is encrypted is left out; of headers, labels and tags the names stay.
+    Leaves out encrypted values, but keeps the names of headers, labels and tags.
     """
     known = _with_stand_ins(config, lambda _, stand_in: stand_in or _LEFT_OUT)
     return {key: _as_text(value) for key, value in known.items()}
@@ -196,9 +198,10 @@ def as_the_engine_hands_it_over(config: Mapping[str, Any]) -> dict[str, str]:
 def with_stand_ins(
     config: Mapping[str, Any], make: Callable[[str, str], Any], project: ProjectFile
 ) -> dict[str, Any]:
-    """A configuration whose encrypted values are what `make` makes of their paths and stand-ins.
+    """Returns a configuration whose encrypted values are what `make` returns for their path and
+    placeholder.
 
-    One that has a default, and for which nothing can stand in, is left out.
+    Leaves out an encrypted value that has a default and for which there is no placeholder.
     """
 
     def made(path: str, stand_in: str | None) -> Any:
@@ -214,7 +217,7 @@ def _with_stand_ins(
         key: _in_clear(value, key.removeprefix(f"{PROJECT}:"), make)
         for key, value in config.items()
     }
-    # One without the other would be a mistake.
+    # One of them without the other would be a mistake.
     for key in ("network", f"{PROJECT}:network"):
         network = config.get(key)
         if isinstance(network, Mapping) and any(map(_is_secure, map(network.get, _SERVICES))):
@@ -225,24 +228,24 @@ def _with_stand_ins(
 
 
 def _as_text(value: Any) -> str:
-    """A value as the engine writes it; a key without one has an empty text."""
+    """Returns a value as the engine writes it. A key without a value has an empty string."""
     if value is None or isinstance(value, str):
         return value or ""
     return number_as_text(value) if isinstance(value, float) else json.dumps(value)
 
 
 def _is_secure(value: Any) -> bool:
-    """Whether the engine takes it for something encrypted: a map with this one key, and a text."""
+    """Whether the engine takes a value as encrypted: a map with only this key, and a string."""
     return (
         isinstance(value, Mapping) and [*value] == ["secure"] and isinstance(value["secure"], str)
     )
 
 
 def _in_clear(value: Any, path: str, make: Callable[[str, str | None], Any]) -> Any:
-    """A value without what is encrypted in it; _LEFT_OUT where nothing is left."""
+    """Returns a value without its encrypted parts; _LEFT_OUT if nothing is left."""
     if _is_secure(value):
         whole, _, name = path.rpartition(".")
-        # The features of a preview are in no stand-in.
+        # A placeholder cannot name preview features.
         is_shown = is_kept(whole) and name.lower() != CUSTOM_FEATURES.lower()
         stand_in = _STAND_INS.get(path, "secret" if is_shown else None)
         return _LEFT_OUT if is_kept(path) and not stand_in else make(path, stand_in)
@@ -256,7 +259,7 @@ def _in_clear(value: Any, path: str, make: Callable[[str, str | None], Any]) -> 
 
 
 def _secrets(value: Any, path: str) -> Iterator[tuple[str, str]]:
-    """What is encrypted in a value, each with its path."""
+    """Yields the encrypted parts of a value, each with its path."""
     if _is_secure(value):
         yield path, value["secure"]
     elif isinstance(value, Mapping):
@@ -268,7 +271,7 @@ def _secrets(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _member(node: yaml.Node | None, part: str) -> tuple[Place | None, yaml.Node | None]:
-    """A member of a map or list, with its place."""
+    """Returns a member of a map or list, with its place."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             if meant(key).value == part:
@@ -283,19 +286,19 @@ def _unquoted(part: str) -> str:
 
 
 def _whole_key(key: str) -> str:
-    """A key with its namespace; `config:` after that is what keys had long ago."""
+    """Returns a key with its namespace, without the `config:` of old versions of Pulumi."""
     namespace, colon, name = key.partition(":")
     return f"{namespace}:{name.removeprefix('config:')}" if colon else f"{PROJECT}:{key}"
 
 
 def _path_of_key(key: str) -> str:
-    """The path of a key of the configuration: tags, azure-native:tenantId, ["odd key"]."""
+    """Returns the path of a configuration key: tags, azure-native:tenantId, ["odd key"]."""
     own = key.removeprefix(f"{PROJECT}:")
     return own if re.fullmatch(r"[\w:-]+", own) and not own.isdigit() else property_path("", own)
 
 
 def _in_config(mistake: Mistake) -> Mistake:
-    """A mistake by its path in the configuration, if it is there."""
+    """Returns a mistake with its path relative to the configuration, if it is inside."""
     if found := re.match(r"config(?:\.(\w+)|\[(\"(?:[^\"\\]|\\.)*\")\])", mistake.path):
         key = found[1] or json.loads(found[2])
         return Mistake(_path_of_key(key) + mistake.path[found.end() :], mistake.reason)
@@ -303,49 +306,50 @@ def _in_config(mistake: Mistake) -> Mistake:
 
 
 def _no_yaml(name: str, error: NoYamlError) -> StackFileError:
-    told = f"{name} is no YAML: {error}"
+    reason = f"{name} is not valid YAML: {error}"
     where = f" ({error.place})" if error.place else ""
-    return StackFileError(f"{told}{where}", [Written(Mistake("", told), error.place)])
+    return StackFileError(f"{reason}{where}", [Written(Mistake("", reason), error.place)])
 
 
 def _misshapen(root: yaml.Node) -> Iterator[Written]:
-    """The mistakes of a stack file whose YAML is none."""
+    """Yields the mistakes in the structure of a stack file."""
     if not isinstance(root, yaml.MappingNode):
         return
     for key, value in root.value:
         if not is_text(key):
-            told = Mistake("", f"the key {meant(key).value} is no text: put it in quotes")
-            yield Written(told, place_of(key))
+            reason = f"the key {meant(key).value} is not a string: put it in quotes"
+            yield Written(Mistake("", reason), place_of(key))
         elif meant(key).value in _TEXTS and not isinstance(meant(value), yaml.ScalarNode):
-            yield Written(Mistake(meant(key).value, "is to be a text"), place_of(value))
+            yield Written(Mistake(meant(key).value, "must be a string"), place_of(value))
     config, first = _member(root, "config")[1], dict[str, tuple[str, Place]]()
     for key, _ in config.value if isinstance(config, yaml.MappingNode) else ():
         if not isinstance(meant(key), yaml.ScalarNode):
             continue
-        place, whole = place_of(key), _whole_key(said := meant(key).value)
-        path = _path_of_key(said)
+        place, whole = place_of(key), _whole_key(text := meant(key).value)
+        path = _path_of_key(text)
         if not is_text(key):
-            yield Written(Mistake(path, "is a key that is no text"), place)
+            yield Written(Mistake(path, "is not a string: put it in quotes"), place)
         elif whole.count(":") != 1:
-            yield Written(Mistake(path, "is no key: those of others are namespace:name"), place)
-        elif whole in first and said != first[whole][0]:
-            yield Written(Mistake(path, f"stands twice, first in {first[whole][1]}"), place)
-        first.setdefault(whole, (said, place))
+            yield Written(Mistake(path, "is not a valid key: use NAMESPACE:NAME"), place)
+        elif whole in first and text != first[whole][0]:
+            reason = f"is a duplicate of the key in {first[whole][1]}"
+            yield Written(Mistake(path, reason), place)
+        first.setdefault(whole, (text, place))
 
 
 def _scalars(node: yaml.Node | None, text: str, *, is_name: bool = False) -> list[tuple[int, bool]]:
-    """The lines in which a text stands, and whether it is a name there."""
+    """Returns the lines that contain a text, and whether it is a name there."""
     if isinstance(node, yaml.ScalarNode):
         return [(place_of(node).line, is_name)] if node.value == text else []
-    found = []
+    lines = []
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            # A map may have names for keys, as `pools: {training: ...}` has.
-            said = str(key.value)
-            if said.rpartition(":")[2] == text:
-                found.append((place_of(key).line, False))
-            found += _scalars(value, text, is_name=said == "name")
+            # The keys of a map can be names: `pools: {training: ...}`.
+            key_text = str(key.value)
+            if key_text.rpartition(":")[2] == text:
+                lines.append((place_of(key).line, False))
+            lines += _scalars(value, text, is_name=key_text == "name")
     elif isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            found += _scalars(item, text)
-    return found
+            lines += _scalars(item, text)
+    return lines

@@ -1,7 +1,7 @@
-"""YAML as Pulumi reads it: what is a number, what is a text, and what it refuses.
+"""Reads YAML as Pulumi does: the types of scalars, and what Pulumi refuses.
 
-Pulumi reads its files with gopkg.in/yaml.v3, which is between YAML 1.1 and 1.2: `yes` and `1:30`
-are texts, `0777` is octal, a key that stands twice is a mistake. Then it writes them anew as JSON.
+Pulumi uses gopkg.in/yaml.v3, which is between YAML 1.1 and 1.2: `yes` and `1:30` are strings,
+`0777` is octal, a duplicate key is a mistake. It converts the values to JSON.
 """
 
 import base64
@@ -21,7 +21,7 @@ from catalogue.mistakes import Mistake, property_path
 
 _TAG = "tag:yaml.org,2002:"
 _TEXT, _MERGE = f"{_TAG}str", "<<"
-# Of what has no tag and is not quoted.
+# The tag of scalars without a tag and quotes.
 _PLAIN = ""
 _NAMED = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -45,12 +45,12 @@ _TIME = re.compile(
     re.ASCII,
 )
 _NO_TEXT = re.compile("[^\x09\x0a\x0d\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# With so much to read, most of it may not stand behind aliases.
+# From this number of nodes, the largest share that may come from aliases.
 _MANY, _TOO_MANY_ALIASES = 1000, 0.99
 
 
 class Place(NamedTuple):
-    """Where something is written; the first line and the first column are 1."""
+    """A line and column, both counted from 1."""
 
     line: int
     column: int
@@ -60,66 +60,64 @@ class Place(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A mistake, and where it is written."""
+    """A mistake and its place."""
 
     mistake: Mistake
     place: Place | None = None
 
 
 class NoYamlError(Exception):
-    """A text that is no YAML."""
+    """A text that is not valid YAML."""
 
-    def __init__(self, why: str, place: Place | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, place: Place | None = None) -> None:
+        super().__init__(reason)
         self.place = place
 
 
 class Alias(yaml.Node):
-    """Where something stands for what has been said before."""
+    """A reference to an anchor."""
 
     id = "alias"
     anchor: str
 
 
 def decoded(content: bytes) -> str:
-    """Raises NoYamlError where bytes are no text: Pulumi takes UTF-8, and UTF-16 with its mark."""
+    """Decodes UTF-8, or UTF-16 with a byte order mark, as Pulumi does. Raises NoYamlError."""
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     encoding = "utf-16" if marked else "utf-8"
     try:
         return content.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         before = content[: error.start].decode(encoding, errors="replace")
-        why = f"is not written in {encoding.upper()}: {error.reason}"
-        raise NoYamlError(why, _end_of(before)) from None
+        reason = f"it is not encoded in {encoding.upper()}: {error.reason}"
+        raise NoYamlError(reason, _end_of(before)) from None
 
 
 def composed(text: str) -> yaml.Node | None:
-    """The first document of a text, as Pulumi reads no other. Raises NoYamlError."""
-    if ruling := _NO_TEXT.search(text):
-        why = f"has a control character, {ruling[0]!a}"
-        raise NoYamlError(why, _end_of(text[: ruling.start()]))
+    """Returns the first document, the only one that Pulumi reads. Raises NoYamlError."""
+    if control := _NO_TEXT.search(text):
+        reason = f"it contains the control character {control[0]!a}"
+        raise NoYamlError(reason, _end_of(text[: control.start()]))
     loader = _Loader(text)
     try:
         if not loader.check_node():
             return None
         start: Any = loader.peek_event()  # type: ignore[no-untyped-call]
         if start.version not in (None, (1, 1)):
-            raise NoYamlError(
-                "only YAML 1.1 can be said to be what it is", _place(start.start_mark)
-            )
+            raise NoYamlError("only the version YAML 1.1 can be declared", _place(start.start_mark))
         return loader.get_node()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        why = ", ".join(filter(None, (error.context, error.problem)))
-        raise NoYamlError(why, _place(mark) if mark else None) from None
+        reason = ", ".join(filter(None, (error.context, error.problem)))
+        raise NoYamlError(reason, _place(mark) if mark else None) from None
     except yaml.YAMLError as error:
         raise NoYamlError(" ".join(str(error).split())) from None
     except RecursionError:
-        raise NoYamlError("is too deep") from None
+        raise NoYamlError("it is nested too deeply") from None
 
 
 def written(content: Mapping[str, Any]) -> str:
-    """YAML that Pulumi reads as this content."""
+    """Returns YAML that Pulumi reads as this content."""
     return yaml.dump(dict(content), Dumper=_Dumper, sort_keys=False, allow_unicode=True)
 
 
@@ -128,7 +126,7 @@ def place_of(node: yaml.Node) -> Place:
 
 
 def is_text(node: yaml.Node) -> bool:
-    """Whether a key is a text, and not a number, a time, or nothing."""
+    """Whether a key is a string, and not a number, a time or null."""
     key = meant(node)
     try:
         return isinstance(key, yaml.ScalarNode) and isinstance(_scalar(key), str)
@@ -137,12 +135,12 @@ def is_text(node: yaml.Node) -> bool:
 
 
 def meant(node: yaml.Node) -> yaml.Node:
-    """What an alias stands for, or the node itself."""
+    """Returns the node that an alias refers to, or the node itself."""
     return node.value if isinstance(node, Alias) else node
 
 
 class Values:
-    """The values below nodes, with every mistake that keeps Pulumi from reading them."""
+    """Converts nodes to values, and collects all mistakes that Pulumi refuses."""
 
     def __init__(self) -> None:
         self.wrong: list[Written] = []
@@ -151,14 +149,14 @@ class Values:
         self._is_too_much = False
 
     def of(self, node: yaml.Node, path: str = "") -> Any:
-        """A value as JSON has it; what cannot be read is None, or left out, and told."""
+        """Returns a node's value as in JSON. A value with a mistake is None, or left out."""
         self._read += 1
         self._read_of_aliases += any(isinstance(whole, Alias) for whole in self._open)
-        if self._says_too_much(node):
+        if self._is_mostly_aliases(node):
             return None
         if isinstance(node, Alias):
             if node.value in self._open:
-                self._tell(node, path, "contains itself")
+                self._report(node, path, "contains itself")
                 return None
             return self._inside(node, lambda: self.of(node.value, path))
         if isinstance(node, yaml.MappingNode):
@@ -180,7 +178,7 @@ class Values:
         ]
 
     def _map(self, node: yaml.Node, path: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         merged: yaml.Node | None = None
         places: dict[tuple[type, Any] | str, Place] = {}
         for key, value in node.value:
@@ -188,38 +186,38 @@ class Values:
             if named is None:
                 continue
             below = property_path(path, named)
-            # Pulumi compares keys as they are written, and makes texts of them later.
+            # Pulumi compares keys before it converts them to strings.
             as_written = (type(key), key.anchor if isinstance(key, Alias) else key.value)
             first = places.get(as_written) or places.get(named)
             if first:
-                self._tell(key, below, f"stands twice, first in {first}")
+                self._report(key, below, f"is a duplicate of the key in {first}")
                 continue
             places[as_written] = places[named] = place_of(key)
             if named == _MERGE and isinstance(key, yaml.ScalarNode) and key.tag == _PLAIN:
                 merged = value
             else:
-                found[named] = self.of(value, below)
-        for whole in self._merged(merged, path) if merged is not None else ():
-            for name, value in whole.items():
-                found.setdefault(name, value)
-        return found
+                values[named] = self.of(value, below)
+        for mapping in self._merged(merged, path) if merged is not None else ():
+            for name, value in mapping.items():
+                values.setdefault(name, value)
+        return values
 
     def _merged(self, node: yaml.Node, path: str) -> Iterator[dict[str, Any]]:
-        said = meant(node)
-        each = node.value if isinstance(node, yaml.SequenceNode) else [node]
-        for one in each:
-            if not isinstance(meant(one), yaml.MappingNode):
-                self._tell(said, property_path(path, _MERGE), "is to be a map, or a list of maps")
+        maps = node.value if isinstance(node, yaml.SequenceNode) else [node]
+        for each in maps:
+            if not isinstance(meant(each), yaml.MappingNode):
+                merge_path = property_path(path, _MERGE)
+                self._report(meant(node), merge_path, "must be a map, or a list of maps")
                 continue
-            value = self.of(one, path)
+            value = self.of(each, path)
             if isinstance(value, dict):
                 yield value
 
     def _key(self, node: yaml.Node, path: str) -> str | None:
-        """A key as a text, whatever it is."""
+        """Returns a key as a string."""
         key = meant(node)
         if not isinstance(key, yaml.ScalarNode):
-            self._tell(node, path, "has a key that is a list or a map")
+            self._report(node, path, "has a list or a map as a key")
             return None
         value = self._checked(key, path)
         if value is None:
@@ -232,25 +230,25 @@ class Values:
         try:
             return _scalar(node)
         except ValueError as error:
-            self._tell(node, path, str(error))
+            self._report(node, path, str(error))
             return None
 
-    def _says_too_much(self, node: yaml.Node) -> bool:
-        """Whether so few nodes stand for so many that Pulumi refuses to read them."""
+    def _is_mostly_aliases(self, node: yaml.Node) -> bool:
+        """Whether so many values come from aliases that Pulumi refuses the file."""
         if self._is_too_much:
             return True
         of_aliases = self._read_of_aliases / self._read
         self._is_too_much = self._read > _MANY and of_aliases > _TOO_MANY_ALIASES
         if self._is_too_much:
-            self._tell(node, "", "too much stands behind aliases")
+            self._report(node, "", "contains too many aliases")
         return self._is_too_much
 
-    def _tell(self, node: yaml.Node, path: str, why: str) -> None:
-        self.wrong.append(Written(Mistake(path, why), place_of(node)))
+    def _report(self, node: yaml.Node, path: str, reason: str) -> None:
+        self.wrong.append(Written(Mistake(path, reason), place_of(node)))
 
 
 class _Loader(yaml.SafeLoader):
-    """Composes nodes alone: what they mean, Values tells."""
+    """Composes nodes without constructing values, which Values does."""
 
     _is_in_text = _looks_ahead = False
 
@@ -262,10 +260,9 @@ class _Loader(yaml.SafeLoader):
             self._is_in_text = False
 
     def peek(self, index: int = 0) -> str:
-        """In a text, the letter after a colon decides whether the text ends.
+        """Hides brackets and commas after a colon in a plain scalar of a flow collection.
 
-        To PyYAML a bracket or a comma ends it in a list or map of one line, as in `[a:, b]`; to
-        Pulumi blanks alone do.
+        In `[a:, b]`, PyYAML ends the scalar there. For Pulumi, only white space after a colon does.
         """
         letter: str = super().peek(index)
         if not self._is_in_text:
@@ -282,7 +279,7 @@ class _Loader(yaml.SafeLoader):
             alias = Alias("", super().compose_node(parent, index), event.start_mark, event.end_mark)
             alias.anchor = event.anchor
             return alias
-        # A name may be given again, and stands for the later one from there on.
+        # An anchor can be defined again, and then refers to the later node.
         self.anchors.pop(getattr(event, "anchor", None), None)
         return super().compose_node(parent, index)
 
@@ -291,7 +288,7 @@ class _Loader(yaml.SafeLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Puts into quotes what Pulumi takes for something else than a text."""
+    """Quotes strings that Pulumi would read as another type."""
 
     def ignore_aliases(self, _data: Any) -> bool:
         return True
@@ -306,38 +303,38 @@ _Dumper.add_representer(str, _text)
 
 
 def _scalar(node: yaml.ScalarNode) -> Any:
-    """Raises ValueError where a scalar is not what its tag says, or nothing that JSON has."""
+    """Raises ValueError if a scalar does not match its tag, or has no value in JSON."""
     text, tag = node.value, node.tag
     kind = tag.removeprefix(_TAG)
     if tag == f"{_TAG}binary":
         try:
             return base64.b64decode(text.replace("\n", ""), validate=True).decode(errors="replace")
         except binascii.Error:
-            raise ValueError("is no base64") from None
+            raise ValueError("is not valid base64") from None
     if tag not in (_PLAIN, *(f"{_TAG}{known}" for known in _KINDS)):
         return text
     if tag == _TEXT or (tag == _PLAIN and node.style):
         return text
-    found, value = _resolved(text, is_time=kind in ("", "timestamp"))
-    if kind == "float" and found == "int":
-        found, value = "float", float(value)
-    if kind not in ("", found):
-        raise ValueError(f"is no {kind}: {text!r}")
+    actual, value = _resolved(text, is_time=kind in ("", "timestamp"))
+    if kind == "float" and actual == "int":
+        actual, value = "float", float(value)
+    if kind not in ("", actual):
+        raise ValueError(f"is not of the type {kind}: {text!r}")
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"is no number that Pulumi can keep: {text}")
-        # Pulumi keeps the digits that are needed to tell it from others.
+            raise ValueError(f"is not a finite number: {text}")
+        # Pulumi keeps only the significant digits.
         return int(Decimal(repr(value))) if value.is_integer() and abs(value) < _LARGEST else value
     return value
 
 
 _KINDS = ("str", "bool", "int", "float", "null", "timestamp")
-# Outside of these Go writes exponents.
+# Outside of this range, Go writes exponents.
 _SMALLEST, _LARGEST = 1e-6, 1e21
 
 
 def number_as_text(value: float) -> str:
-    """A number as Go writes it into JSON."""
+    """Returns a number as Go writes it into JSON."""
     if _SMALLEST <= abs(value) < _LARGEST:
         return format(Decimal(repr(value)), "f")
     return re.sub(r"(e[-+])0", r"\1", repr(value))
@@ -356,13 +353,13 @@ def _resolved(text: str, *, is_time: bool) -> tuple[str, Any]:
         return "timestamp", time
     plain = text.replace("_", "")
     for pattern, base in _INTEGERS:
-        if said := pattern.fullmatch(plain):
-            value = int(said[1] + said[2], base)
-            if -(2**63) <= value < 2**63 or (not said[1] and value < 2**64):
+        if match := pattern.fullmatch(plain):
+            value = int(match[1] + match[2], base)
+            if -(2**63) <= value < 2**63 or (not match[1] and value < 2**64):
                 return "int", value
             break
-    found = _as_float(plain)
-    return found if found[0] == "float" else ("str", text)
+    as_float = _as_float(plain)
+    return as_float if as_float[0] == "float" else ("str", text)
 
 
 def _as_float(text: str) -> tuple[str, Any]:
@@ -372,20 +369,20 @@ def _as_float(text: str) -> tuple[str, Any]:
 
 
 def _time(text: str) -> str | None:
-    """A time as Go writes it; None where it is none."""
-    said = _TIME.fullmatch(text)
-    # A time has its zone after a T, and none after a blank.
-    if not said or (said["t"] and (said["t"] == " ") == bool(said["zone"])):
+    """Returns a time as Go writes it; None if the text is not a time."""
+    match = _TIME.fullmatch(text)
+    # After a T the zone is required, after a space it is not allowed.
+    if not match or (match["t"] and (match["t"] == " ") == bool(match["zone"])):
         return None
-    year, month, day = (int(said[part]) for part in ("year", "month", "day"))
-    hour, minute, second = (int(said[part] or 0) for part in ("hour", "minute", "second"))
+    year, month, day = (int(match[part]) for part in ("year", "month", "day"))
+    hour, minute, second = (int(match[part] or 0) for part in ("hour", "minute", "second"))
     if not 1 <= month <= 12 or hour > 23 or max(minute, second) > 59:
         return None
     days = 29 if month == 2 and calendar.isleap(year) else calendar.monthrange(2001, month)[1]
     if not 1 <= day <= days:
         return None
-    part = (said["part"] or "")[:9].rstrip("0")
-    zone = (said["zone"] or "Z").replace(":", "")
+    part = (match["part"] or "")[:9].rstrip("0")
+    zone = (match["zone"] or "Z").replace(":", "")
     zones = "+0000 UTC" if zone in ("Z", "+0000", "-0000") else f"{zone} {zone}"
     clock = f"{hour:02}:{minute:02}:{second:02}" + (f".{part}" if part else "")
     return f"{year:04}-{month:02}-{day:02} {clock} {zones}"

@@ -307,8 +307,8 @@ def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:
             "it: systemPool.gpuStack: input should be 'device-plugin', 'specialized-image' or "
             "'none', not 'x'",
             "it: network.mode: input should be 'overlay' or 'subnet', not 'x'",
-            "it: network.podCidr: 'here' does not appear to be an IPv4 or IPv6 network: write a "
-            "range as 10.0.0.0/16",
+            "it: network.podCidr: 'here' does not appear to be an IPv4 or IPv6 network: use CIDR "
+            "notation, such as 10.0.0.0/16",
         ]
 
     assert not deploy(program).registered

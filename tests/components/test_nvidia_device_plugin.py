@@ -229,7 +229,7 @@ def test_the_namespace_can_be_one_that_exists(deploy: Deploy) -> None:
                 "pools": [PluginPoolArgs(pool_name="parts", has_mig=True)],
             },
             [
-                "edition: the plugin of edition: article does not know MIG, which these pools "
+                "edition: the plugin of edition: article does not support MIG, which these pools "
                 "use: parts"
             ],
         ),

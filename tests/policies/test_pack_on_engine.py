@@ -130,7 +130,7 @@ def test_mandatory_findings_keep_everything_back(bench: Bench, command: list[str
         ("advisory", "gpu-size-unknown", "new"),
         ("advisory", "gpu-pool-tainted", "open"),
     }
-    assert "runs Windows. GPU pools are for Linux only" in said
+    assert "runs Windows. GPU pools support only Linux" in said
     assert not bench.requests("PUT")
 
 

@@ -64,10 +64,10 @@ def test_a_pool_has_the_version_of_its_cluster_or_an_older_one_of_its_own() -> N
     [
         ({"kubernetesVersion": "1.35"}, "1.36", "1.36 is newer than the cluster's 1.35: "),
         ({"kubernetesVersion": "1.35.1"}, "1.35.2", "1.35.2 is newer than the cluster's 1.35.1: "),
-        ({"kubernetesVersion": "1.35.1"}, "1.31", "1.31 is more than 3 minor versions behind"),
-        ({"upgradeChannel": "stable"}, "1.34", "stable raises the version"),
-        ({"upgradeChannel": "rapid"}, "1.34", "rapid raises the version"),
-        ({"kubernetesVersion": "1.35", "upgradeChannel": "patch"}, "1.34.4", "patch raises the"),
+        ({"kubernetesVersion": "1.35.1"}, "1.31", "1.31 is more than 3 minor versions older"),
+        ({"upgradeChannel": "stable"}, "1.34", "stable upgrades the version"),
+        ({"upgradeChannel": "rapid"}, "1.34", "rapid upgrades the version"),
+        ({"kubernetesVersion": "1.35", "upgradeChannel": "patch"}, "1.34.4", "patch upgrades the"),
     ],
 )
 def test_a_version_of_its_own_that_does_not_go_with_the_cluster(
@@ -191,30 +191,30 @@ def test_reports_every_mistake_in_one_go_each_by_its_key() -> None:
     ]
 
 
-RETIRED_SIZE = "Standard_NC6 was retired on 2023-09-06; Standard_NC8as_T4_v3 takes its place."
+RETIRED_SIZE = "Azure retired Standard_NC6 on 2023-09-06: use Standard_NC8as_T4_v3 instead."
 RETIRED_IMAGE = (
-    "The specialized GPU image was retired on 2025-01-10; the regular image, with "
-    "gpuStack: device-plugin, takes its place."
+    "Azure retired the specialized GPU image on 2025-01-10: use the regular image, with "
+    "gpuStack: device-plugin, instead."
 )
 
 
 @pytest.mark.parametrize(
     ("values", "line"),
     [
-        ({"clustr": "x"}, "clustr: is not a key of a stack file; did you mean cluster?"),
+        ({"clustr": "x"}, "clustr: is not a key of a stack file: did you mean cluster?"),
         (
             {"network": {"mod": "overlay"}},
-            "network.mod: is not a key of a stack file; did you mean mode?",
+            "network.mod: is not a key of a stack file: did you mean mode?",
         ),
         (
             {"gpuPools": [{**POOL, "vmsize": "x"}]},
-            "gpuPools[0].vmsize: is not a key of a stack file; did you mean vmSize?",
+            "gpuPools[0].vmsize: is not a key of a stack file: did you mean vmSize?",
         ),
         ({"gpuPools": [{"vmSize": "Standard_NC8as_T4_v3"}]}, "gpuPools[0].name: is required"),
         (
             {"gpuPools": [{**POOL, "name": "gpu-1"}]},
-            "gpuPools[0].name: 'gpu-1' is no name for a pool: "
-            "AKS takes 1 to 12 lower-case letters and digits, a letter first",
+            "gpuPools[0].name: 'gpu-1' is not a valid pool name: use 1 to 12 lowercase letters "
+            "and digits, starting with a letter",
         ),
         (
             {"gpuPools": [{**POOL, "name": "system"}]},
@@ -222,142 +222,144 @@ RETIRED_IMAGE = (
         ),
         (
             {"gpuPools": [{**POOL, "vmSize": "Standard_D4ds_v5"}]},
-            "gpuPools[0].vmSize: 'Standard_D4ds_v5' is no GPU size: take one such as "
+            "gpuPools[0].vmSize: 'Standard_D4ds_v5' has no GPUs: use a GPU size, such as "
             "Standard_NC8as_T4_v3",
         ),
         (
             {"gpuPools": [{**POOL, "vmSize": "Standard_NV24ads_V710_v5"}]},
-            "gpuPools[0].vmSize: Standard_NV24ads_V710_v5 has AMD GPUs, which NVIDIA's driver and "
-            "plugin cannot serve: take one such as Standard_NV72ads_A10_v5, "
-            "Standard_NV12ads_A10_v5, Standard_NV6ads_A10_v5, or say gpuStack: none",
+            "gpuPools[0].vmSize: Standard_NV24ads_V710_v5 has AMD GPUs, which the NVIDIA driver "
+            "and device plugin do not support: use a size such as Standard_NV72ads_A10_v5, "
+            "Standard_NV12ads_A10_v5, Standard_NV6ads_A10_v5, or set gpuStack: none",
         ),
         (
             {"gpuPools": [{**A100, "image": "specialized"}]},
-            "gpuPools[0].customHeaders: Standard_NC24ads_A100_v4 is of generation 2 only, which "
-            "the specialized image has to be asked for: add usegen2vm=true",
+            "gpuPools[0].customHeaders: Standard_NC24ads_A100_v4 supports only generation 2 VMs, "
+            "and the specialized image defaults to generation 1: add usegen2vm=true",
         ),
         (
             {"gpuPools": [{**POOL, "updatableHeaders": ["EnableACRTeleport"]}]},
-            "gpuPools[0].updatableHeaders: no header replaces a pool by itself any more: remove "
-            "updatableHeaders; replaceOnHeaderChange: true replaces the pool for each change",
+            "gpuPools[0].updatableHeaders: is no longer supported, because headers do not "
+            "replace a pool: remove it, or set replaceOnHeaderChange: true to replace the pool "
+            "when its headers change",
         ),
         (
             {"devicePlugin": {"namespace": "kube-system"}},
-            "devicePlugin.createNamespace: the namespace kube-system exists in every cluster: set "
-            "createNamespace to false",
+            "devicePlugin.createNamespace: the namespace kube-system exists in every cluster: "
+            "set createNamespace: false",
         ),
         (
             {
                 "gpuPools": [{**A100, "migProfile": "MIG1g"}],
                 "devicePlugin": {"edition": "article"},
             },
-            "devicePlugin: the plugin of edition: article does not know MIG, which these pools "
-            "use: gpu; use edition: today",
+            "devicePlugin: the plugin of edition: article does not support MIG, which these "
+            "pools use: gpu. Set edition: today",
         ),
         (
             {"gpuPools": [{**POOL, "image": "specialized", "gpuStack": "device-plugin"}]},
-            "gpuPools[0].gpuStack: is 'device-plugin', but image: specialized brings driver and "
-            "device plugin itself: they would be there twice, or be nobody's; leave one of both "
-            "out",
+            "gpuPools[0].gpuStack: is 'device-plugin', but image: specialized contains the "
+            "driver and device plugin: remove image or gpuStack",
         ),
         (
             {"gpuStack": "specialized-image", "gpuPools": [{**POOL, "image": "regular"}]},
-            "gpuPools[0].gpuStack: is specialized-image, but image: regular brings neither driver "
-            "nor device plugin; say gpuStack: device-plugin for this pool, or image: specialized",
+            "gpuPools[0].gpuStack: is specialized-image, but image: regular contains no driver "
+            "and no device plugin: set gpuStack: device-plugin for this pool, or image: "
+            "specialized",
         ),
         (
             {"gpuPools": [{**POOL, "customHeaders": {"usegpudedicatedvhd": "true"}}]},
-            "gpuPools[0].customHeaders: UseGPUDedicatedVHD=true asks for the specialized image, "
-            "which this pool has not: say image: specialized, which sends the header by itself",
+            "gpuPools[0].customHeaders: UseGPUDedicatedVHD=true requests the specialized image, "
+            "but gpuStack is device-plugin: set image: specialized, which sends the header",
         ),
         (
             {"gpuPools": [{**POOL, "migProfile": "MIG1g"}]},
-            "gpuPools[0].migProfile: Standard_NC8as_T4_v3 cannot be divided: MIG is for A100, H100 "
-            "and H200, such as Standard_NC24ads_A100_v4",
+            "gpuPools[0].migProfile: Standard_NC8as_T4_v3 does not support MIG: use a size with "
+            "A100, H100 or H200 GPUs, such as Standard_NC24ads_A100_v4",
         ),
         (
             {"gpuPools": [{**A100, "migProfile": "MIG5g"}]},
-            "gpuPools[0].migProfile: 'MIG5g' is no profile: take one of MIG1g, MIG2g, MIG3g, MIG4g,"
-            " MIG7g",
+            "gpuPools[0].migProfile: 'MIG5g' is not a MIG profile: use one of MIG1g, MIG2g, "
+            "MIG3g, MIG4g, MIG7g",
         ),
         (
             {"gpuPools": [{**POOL, "osType": "Windows"}]},
-            "gpuPools[0].osType: is 'Windows': GPU pools are for Linux only",
+            "gpuPools[0].osType: is 'Windows': GPU pools support only Linux",
         ),
         (
             {"gpuPools": [{**POOL, "minCount": 3, "maxCount": 1}]},
-            "gpuPools[0].maxCount: is 1, below minCount, which is 3",
+            "gpuPools[0].maxCount: 1 is less than minCount, 3",
         ),
         (
             {"gpuPools": [{**POOL, "minCount": 3}]},
-            "gpuPools[0].maxCount: minCount and maxCount go together: say both, or neither",
+            "gpuPools[0].maxCount: minCount and maxCount belong together: set both, or neither",
         ),
         (
             {"gpuPools": [{**POOL, "spot": True, "maxSurge": "1"}]},
-            "gpuPools[0].maxSurge: AKS upgrades spot pools without a surge: leave it out, or spot",
+            "gpuPools[0].maxSurge: AKS upgrades spot pools without extra nodes: remove maxSurge, "
+            "or spot",
         ),
         (
             {"gpuPools": [{**POOL, "spotMaxPrice": 1.5}]},
-            "gpuPools[0].spotMaxPrice: has a meaning for spot pools alone: say spot: true as well",
+            "gpuPools[0].spotMaxPrice: applies only to spot pools: set spot: true, or remove it",
         ),
         (
             {"gpuPools": [{**POOL, "spot": True, "spotMaxPrice": 0}]},
-            "gpuPools[0].spotMaxPrice: is 0.0: say a price above 0 with at most 5 decimals, or -1 "
-            "for that on demand",
+            "gpuPools[0].spotMaxPrice: is 0.0: use a price above 0 with at most 5 decimals, or "
+            "-1 for the on-demand price",
         ),
         (
             {"gpuPools": [{**POOL, "labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}]},
-            "gpuPools[0].labels: accelerator, kubernetes.azure.com/a: set by AKS and Kubernetes "
-            "themselves; take a name of your own",
+            "gpuPools[0].labels: accelerator, kubernetes.azure.com/a: reserved for AKS and "
+            "Kubernetes; use another name",
         ),
         (
             {"gpuPools": [{**POOL, "labels": {"a b": "x", "team": "hunter2!", "c": ""}}]},
-            "gpuPools[0].labels: 'a b', 'team': no label: a label is a name, with or without a "
-            "prefix and '/', and a value; name and value have at most 63 letters, digits, '-', '_' "
-            "and '.', with a letter or digit at both ends",
+            "gpuPools[0].labels: 'a b', 'team': not a valid label: use a name, optionally with a "
+            "DNS prefix and '/', and a value; name and value have at most 63 letters, digits, "
+            "'-', '_' and '.', and start and end with a letter or digit",
         ),
         (
             {"gpuPools": [{**POOL, "taints": ["gpu"]}]},
-            "gpuPools[0].taints[0]: 'gpu' is no taint: write key=value:effect, with NoSchedule, "
-            "PreferNoSchedule or NoExecute as its effect",
+            "gpuPools[0].taints[0]: 'gpu' is not a valid taint: use key=value:effect, where "
+            "effect is NoSchedule, PreferNoSchedule or NoExecute",
         ),
         (
             {"cluster": {"existing": True}},
-            "cluster.name: is required: which existing cluster is meant?",
+            "cluster.name: is required: set the name of the existing cluster",
         ),
         (
             {"resourceGroup": {"existing": True}},
-            "resourceGroup.name: is required: which existing resource group is meant?",
+            "resourceGroup.name: is required: set the name of the existing resource group",
         ),
         (
             {"cluster": {"kubernetesVersion": "1.9"}},
-            "cluster.kubernetesVersion: 1.9 is too old for GPUs: take 1.10 or newer",
+            "cluster.kubernetesVersion: 1.9 is too old for GPUs: use 1.10 or newer",
         ),
         (
             {"cluster": {"kubernetesVersion": "latest"}},
-            "cluster.kubernetesVersion: 'latest' is no version: write one as 1.35 or 1.35.2",
+            "cluster.kubernetesVersion: 'latest' is not a version: use the form 1.35 or 1.35.2",
         ),
         (
             {"cluster": {"private": True, "authorizedIpRanges": ["10.0.0.0/8"]}},
-            "cluster.authorizedIpRanges: a private cluster has no public address: leave one of "
-            "both out",
+            "cluster.authorizedIpRanges: a private cluster has no public API server: remove "
+            "authorizedIpRanges, or private",
         ),
         (
             {"cluster": {"oidcIssuer": False, "workloadIdentity": True}},
-            "cluster.workloadIdentity: needs the cluster's OIDC issuer: say oidcIssuer: true as "
-            "well",
+            "cluster.workloadIdentity: requires the OIDC issuer: set oidcIssuer: true",
         ),
         (
             {"network": {"mode": "subnet"}},
-            "network.subnetId: mode: subnet puts pods into a subnet of yours: say its id",
+            "network.subnetId: is required with mode: subnet: set the resource ID of your subnet",
         ),
         (
             {"network": {"mode": "subnet", "subnetId": SUBNET, "podCidr": "10.0.0.0/16"}},
-            "network.podCidr: is for mode: overlay; pods in a subnet have the subnet's addresses",
+            "network.podCidr: is only for mode: overlay: remove it, because pods get addresses "
+            "of the subnet",
         ),
         (
             {"network": {"serviceCidr": "10.0.0.0/16"}},
-            "network.dnsServiceIp: goes with serviceCidr: say an address out of that range",
+            "network.dnsServiceIp: is required with serviceCidr: set an address in that range",
         ),
         (
             {"network": {"serviceCidr": "10.0.0.0/16", "dnsServiceIp": "10.1.0.10"}},
@@ -369,7 +371,7 @@ RETIRED_IMAGE = (
         ),
         (
             {"gpuPools": [{**POOL, "zones": [1]}]},
-            "gpuPools[0].zones[0]: input should be a text, not 1: write '1'",
+            "gpuPools[0].zones[0]: input should be a string, not 1: write '1'",
         ),
         ({"gpuPools": "[not json"}, "gpuPools: input should be a valid list, not '[not json'"),
     ],
@@ -446,10 +448,7 @@ def test_a_size_that_is_misspelled_is_told_its_neighbours() -> None:
 
 def test_a_version_that_is_not_known_is_a_warning() -> None:
     read(
-        [
-            "Kubernetes 1.99 is not known to be on AKS today; "
-            "1.31, 1.32, 1.33, 1.34, 1.35, 1.36 are."
-        ],
+        ["Kubernetes 1.99 may not be available on AKS; 1.31, 1.32, 1.33, 1.34, 1.35, 1.36 are."],
         cluster={"kubernetesVersion": "1.99"},
     )
 

@@ -106,10 +106,10 @@ def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"config: [", "Pulumi.dev.yaml is no YAML"),
+        (b"config: [", "Pulumi.dev.yaml is not valid YAML"),
         (b"- a\n- b", "Pulumi.dev.yaml is no map"),
         (b"config: [1]", "Pulumi.dev.yaml is no map"),
-        (b"config: \xff", "is not written in UTF-8"),
+        (b"config: \xff", "is not encoded in UTF-8"),
         (b"config: {a: b", "line 1"),
     ],
 )
@@ -182,7 +182,7 @@ def test_no_feature_is_asked_for_in_place_of_an_encrypted_one() -> None:
 @pytest.mark.parametrize("said", ["[gpu/dev]", "{imports: [gpu/dev]}", "[gpu: {merge: false}]"])
 def test_a_file_that_takes_values_from_an_environment_is_not_whole(said: str) -> None:
     """It was judged by the defaults of what the environment says."""
-    with pytest.raises(ElsewhereError, match="takes values from an environment"):
+    with pytest.raises(ElsewhereError, match="takes values from an environment of Pulumi ESC"):
         parse(f"environment: {said}", "Pulumi.dev.yaml").require_whole()
     parse("environment: []", "x").require_whole()
 
@@ -254,5 +254,7 @@ config:
         ("a:b:c", (6, 3)),
         ('["3"]', (7, 3)),
     ]
-    with pytest.raises(StackFileError, match=r"stands twice, first in line 3, column 3 \(line 4"):
+    with pytest.raises(
+        StackFileError, match=("is a duplicate of the key in line 3, column 3 \\(line 4")
+    ):
         parse(text, "Pulumi.dev.yaml").require_whole()

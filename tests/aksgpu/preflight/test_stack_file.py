@@ -53,9 +53,9 @@ def test_all_mistakes_are_told_at_once_by_their_keys(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("config: [", "Pulumi.test.yaml is no YAML"),
-        ("- a\n- b", "is no map of keys and values"),
-        ("config: 3", "is no map of keys and values"),
+        ("config: [", "Pulumi.test.yaml is not valid YAML"),
+        ("- a\n- b", "must contain a map `config`"),
+        ("config: 3", "must contain a map `config`"),
     ],
 )
 def test_files_that_are_none(tmp_path: Path, content: str, words: str) -> None:

@@ -140,5 +140,7 @@ def test_an_unknown_stack_is_told_with_those_there_are(newcomer: Newcomer) -> No
     said = newcomer.run("rehearse", "--stack", "nosuch", code=2)
 
     assert "Result: stack-missing - " in said
-    assert "There is no stack file Pulumi.nosuch.yaml. There are: Pulumi.article.yaml" in said
+    assert (
+        "There is no stack file Pulumi.nosuch.yaml. Existing stack files: Pulumi.article.yaml"
+    ) in said
     assert "Traceback" not in said

@@ -111,7 +111,7 @@ def test_its_pulumi_sees_an_edit_of_the_stack_file(stage: Stage) -> None:
     ended = pulumi("preview")
     assert ended.returncode != 0
     assert not ended.stdout
-    assert "error: Pulumi.dev.yaml is no YAML: " in ended.stderr
+    assert "error: Pulumi.dev.yaml is not valid YAML: " in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

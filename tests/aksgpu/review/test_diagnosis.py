@@ -6,8 +6,8 @@ from aksgpu.outcome import Cause
 from aksgpu.review.diagnosis import problems_of
 
 REFUSED = """This stack file cannot be used:
-gpuPools[0].vmSize: 'Standard_D2s_v3' is no GPU size: take one such as Standard_NC8as_T4_v3
-cluster.kubernetesVersion: 1.9 is too old for GPUs: take 1.10 or newer
+gpuPools[0].vmSize: 'Standard_D2s_v3' has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3
+cluster.kubernetesVersion: 1.9 is too old for GPUs: use 1.10 or newer
 gpuPools[1].labels["kubernetes.azure.com/x"]: AKS keeps this prefix to itself
 a line without a key
 """
@@ -20,9 +20,9 @@ def test_each_mistake_of_a_stack_file_is_a_problem_with_its_key() -> None:
     assert [(problem.key, problem.what) for problem in problems] == [
         (
             "gpuPools[0].vmSize",
-            "'Standard_D2s_v3' is no GPU size: take one such as Standard_NC8as_T4_v3",
+            "'Standard_D2s_v3' has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3",
         ),
-        ("cluster.kubernetesVersion", "1.9 is too old for GPUs: take 1.10 or newer"),
+        ("cluster.kubernetesVersion", "1.9 is too old for GPUs: use 1.10 or newer"),
         (
             'gpuPools[1].labels["kubernetes.azure.com/x"]',
             "AKS keeps this prefix to itself",

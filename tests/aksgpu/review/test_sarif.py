@@ -129,7 +129,7 @@ def test_no_two_results_share_a_fingerprint_and_columns_are_told() -> None:
     """Mistakes without a key were one alert, and a broken file's was at line 1."""
     invalid = Cause.STACK_FILE_INVALID
     problems = [
-        Finding(invalid, "is no YAML", "correct it", line=3, column=7),
+        Finding(invalid, "is not valid YAML", "correct it", line=3, column=7),
         Finding(invalid, "is wrong", "correct it", key="a", line=4, column=1),
         Finding(invalid, "stands twice", "correct it", key="a", line=5, column=1),
         Finding(invalid, "is something else", "correct it"),
