@@ -208,8 +208,8 @@ _EVERY_POOL: Rules = {
         GPU_STACK,
         wrong_if(
             lambda owner, pool: pool.get("image") == "specialized" and owner != _SPECIALIZED,
-            "is {!r}, but image: specialized contains the driver and device plugin: remove image or "
-            "gpuStack",
+            "is {!r}, but image: specialized contains the driver and device plugin: remove image "
+            "or gpuStack",
         ),
         wrong_if(
             lambda owner, pool: pool.get("image") == "regular" and owner == _SPECIALIZED,

@@ -28,12 +28,12 @@ from policies.unknowns import Unknowns
 
 @dataclass(frozen=True)
 class Owners:
-    """What of the stack's software lands on a pool, with how sure that is."""
+    """The software of the stack that runs on a pool, with its certainty."""
 
     found: StackPool
     plugins: Sequence[tuple[Certainty, Software]]
     drivers: Sequence[tuple[Certainty, Software]]
-    # Whether there can be drivers among what is not known yet.
+    # Whether unknown values may contain a driver.
     unsure: bool
 
     @property
@@ -52,31 +52,31 @@ class Owners:
     @property
     def why_without_driver(self) -> str:
         if driver_is_left_out(self.found.pool):
-            return "is made without a driver"
-        return f"has {' and '.join(self.found.pool.gpu_sizes())}, on which AKS installs no driver"
+            return "has gpuProfile.driver None"
+        return f"has {' and '.join(self.found.pool.gpu_sizes())}, for which AKS has no driver"
 
     @property
     def instead(self) -> str:
         return "let AKS install the driver, " if driver_is_left_out(self.found.pool) else ""
 
     def twice(self) -> Iterator[Weighed]:
-        """What the pool gets from several owners, or can get from them."""
+        """Yields what the pool gets, or can get, from several owners."""
         own = [(Certainty.CERTAIN, label) for label in _own(self.found.pool)]
         by_aks = own or [(driver_by_aks(self.found.pool), "AKS")]
         yield from self._several(
             own,
             self.plugins,
             lambda gets, owners: (
-                f"{gets} the device plugin from {owners}: two of them on a node make its GPUs "
-                "disappear. Keep all but one away from it, by node affinity or taints."
+                f"{gets} the device plugin from {owners}. Two device plugins on a node make its "
+                "GPUs disappear: keep all but one off the pool, with node affinity or taints."
             ),
         )
         yield from self._several(
             by_aks,
             self.drivers,
             lambda gets, owners: (
-                f"{gets} its driver from {owners}. Set gpuProfile.driver to None for the pool, or "
-                "driver.enabled to false for the GPU Operator."
+                f"{gets} its driver from {owners}. Set gpuProfile.driver of the pool to None, or "
+                "driver.enabled of the GPU Operator to false."
             ),
         )
 
@@ -97,20 +97,20 @@ class Owners:
                 return
 
     def _meet(self, two: tuple[Software, Software]) -> bool:
-        """Whether both can be on one node: their selectors may exclude each other."""
+        """Whether both can run on one node: their selectors may exclude each other."""
         first, second = two
         chosen = is_selected(self.found.pool, first.pods, second.pods)
         return _are_two(first, second) and bool(chosen)
 
 
 def _are_two(first: Software, second: Software) -> bool:
-    """Of the operator, a release and the settings beside it are one."""
+    """Whether two are different: a release of the operator and its ClusterPolicy are one."""
     of_one = first.is_operator and second.is_operator and first.member.type != second.member.type
     return first.member.urn != second.member.urn and not of_one
 
 
 def _labels(software: Sequence[Software]) -> list[str]:
-    """Their labels, with their names where a label is that of two."""
+    """Returns the labels, with the resource names if two labels are the same."""
     several = {
         one.label
         for one, other in combinations(software, 2)
@@ -122,7 +122,7 @@ def _labels(software: Sequence[Software]) -> list[str]:
 
 
 def owners(members: Members, unknowns: Unknowns) -> Iterator[Owners]:
-    """The owners of each pool; an unknown value hides only what is about itself."""
+    """Yields the owners of each pool. An unknown value hides only findings about itself."""
     software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
     for found in nvidia_pools(members, unknowns):
@@ -143,7 +143,7 @@ def _landing(
 
 
 def _own(pool: Pool) -> list[str]:
-    """What the pool's nodes have without anything on the cluster."""
+    """Returns the owners that the pool has without software on the cluster."""
     if has_specialized_image(pool):
         return ["the specialized image"]
     return ["AKS, which manages its GPUs"] if has_managed_gpus(pool) else []

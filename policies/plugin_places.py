@@ -1,4 +1,4 @@
-"""Where a stack's device plugins are meant to land and do not, and where they land and fail."""
+"""Pools on which device plugins should run and do not, and on which they run and fail."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from policies.scheduling import chosen, untolerated
 from policies.stack_rule import Members
 from policies.unknowns import Unknowns
 
-# A node of a pool that is not in the stack, without GPUs: it has a name that nobody asks for.
+# A node without GPUs, of a pool outside of the stack with a name that no pod selects.
 _PLAIN_NODE: Mapping[str, str] = MappingProxyType(
     {
         "kubernetes.io/os": "linux",
@@ -36,31 +36,31 @@ _PLAIN_NODE: Mapping[str, str] = MappingProxyType(
 
 
 def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
-    """Pools whose taints keep every device plugin away that is for them."""
+    """Yields pools whose taints keep away all device plugins that select them."""
     software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
 
     def judge(found: StackPool) -> Iterator[Weighed]:
-        # Pools that have the plugin already do well without.
+        # These pools have a device plugin.
         if has_specialized_image(found.pool) or has_managed_gpus(found.pool):
             return
         plugins = [one for one in software if brings_plugin(found, one)]
         sure = [(is_for(found, one, clusters), one) for one in plugins]
         meant = [(how, one, untolerated(found.pool, one.pods)) for how, one in sure if how]
-        # One that lands is enough, and may be among what is not known yet.
+        # One that tolerates the taints is enough, and unknown values may contain one.
         if some_are_unknown or not all(taints for _, _, taints in meant):
             return
-        # Of other systems gpu-pool-linux-only speaks: no toleration would help them.
+        # gpu-pool-linux-only reports pools with Windows.
         if not found.runs_linux():
             return
-        # Who brings the driver may bring the plugin, too: an operator of another stack.
+        # What installs the driver may also install the plugin: an operator of another stack.
         most = max(Certainty.POSSIBLE, driver_by_aks(found.pool))
         for how, one, taints in meant:
             yield (
                 min(how, nvidia_gpus(found.pool), most),
                 f"{found.pool.label} has the taints {', '.join(taints)}, which {one.label} does "
-                "not tolerate: its GPUs will not be schedulable. Add tolerations of them to the "
-                "device plugin.",
+                "not tolerate, so Kubernetes cannot schedule its GPUs. Add tolerations for them to "
+                "the device plugin.",
                 found.member.urn,
             )
 
@@ -68,7 +68,7 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
 
 
 def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
-    """Device plugins on nodes where they exit, again and again: without NVIDIA's GPUs."""
+    """Yields device plugins on nodes without NVIDIA GPUs, where they crash repeatedly."""
     pools, clusters = [*pools_in(members, unknowns)], Clusters(members)
 
     def judge(software: Software) -> Iterator[Weighed]:
@@ -83,11 +83,11 @@ def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
                 if linux:
                     how = min(how, software.fails_without_gpus())
                 worst = max(worst, how)
-                reason = "has none of NVIDIA's GPUs" if linux else "runs Windows"
+                reason = "has no NVIDIA GPUs" if linux else "runs Windows"
                 yield how, _message(how, f"{_name(found)}, which {reason}"), software.member.urn
-        # What is not in the stack is not known; what is, is told already.
+        # Other nodes of the cluster are unknown; those of the stack are reported above.
         if not worst and software.fails_without_gpus() and chosen(_PLAIN_NODE.get, software.pods):
-            where = "nodes without GPUs, as nothing binds it to GPU pools"
+            where = "nodes without GPUs, because nothing binds it to GPU pools"
             yield Certainty.POSSIBLE, _message(Certainty.POSSIBLE, where), software.member.urn
 
     return unknowns.each(software_in(members, unknowns), judge)
@@ -98,15 +98,15 @@ def _name(found: StackPool) -> str:
 
 
 def _message(how: Certainty, where: str) -> str:
-    lands_on = "lands on" if how is Certainty.CERTAIN else "can land on"
+    runs_on = "runs on" if how is Certainty.CERTAIN else "can run on"
     return (
-        f"This device plugin {lands_on} {where}: it does not run there, is restarted for ever, and "
-        "an update that waits for it fails. Bind it to the GPU pools by node affinity."
+        f"This device plugin {runs_on} {where}: it crashes there repeatedly, and an update that "
+        "waits for it fails. Bind it to the GPU pools by node affinity."
     )
 
 
 def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[tuple[str, str]]:
-    """Pools with a MIG profile whose device plugin offers their GPUs as a whole all the same."""
+    """Yields pools with a MIG profile whose device plugin advertises whole GPUs."""
     software, clusters = software_in(members, unknowns), Clusters(members)
 
     def judge(found: StackPool) -> Iterator[tuple[str, str]]:
@@ -119,9 +119,9 @@ def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[tuple
         if plugins and all(one.mig_strategy() == "none" for one in plugins):
             name, labels = found.pool.name_of("gpuInstanceProfile"), [one.label for one in plugins]
             yield (
-                f"{found.pool.label} has {name} {profile}, and {' and '.join(labels)} no strategy "
-                "for MIG: whole GPUs are offered, and not their partitions. Set MIG_STRATEGY to "
-                "single or mixed for the plugin, or leave the profile out.",
+                f"{found.pool.label} has {name} {profile}, but {' and '.join(labels)} has no MIG "
+                "strategy, and so advertises whole GPUs. Set MIG_STRATEGY of the plugin to single "
+                "or mixed, or remove the profile.",
                 found.member.urn,
             )
 

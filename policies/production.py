@@ -1,16 +1,16 @@
-"""Which stacks are production."""
+"""Which stacks are production stacks."""
 
 from fnmatch import fnmatchcase
 
 from policies.rule import strings
 
 PRODUCTION_STACKS = strings(
-    "The stacks that are production, by name; * stands for any letters.",
+    "The names of production stacks; * matches any characters.",
     default=["prod", "production"],
 )
 
 
 def is_production(urn: str, names: list[str]) -> bool:
-    """Whether a resource is a production stack's: the stack's name stands in its URN."""
+    """Whether a resource belongs to a production stack, by the stack's name in its URN."""
     stack = urn.removeprefix("urn:pulumi:").partition("::")[0]
     return any(fnmatchcase(stack.lower(), name.lower()) for name in names)

@@ -351,7 +351,7 @@ def test_a_header_for_the_image_needs_the_image() -> None:
         vm_size=T4["vmSize"],
         custom_headers={"usegpudedicatedvhd": "true"},
     )
-    with pytest.raises(pulumi.InputPropertiesError, match="say gpuStack: specialized-image"):
+    with pytest.raises(pulumi.InputPropertiesError, match="set gpuStack: specialized-image"):
         check("it", args, GPU_POOL)
 
 

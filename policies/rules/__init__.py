@@ -35,14 +35,14 @@ from policies.rules.protect_production_pools import protect_production_pools
 from policies.rules.required_tags import required_tags
 
 RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
-    # What they refuse is not made.
+    # Mandatory or remediating.
     gpu_pool_linux_only,
     gpu_pool_minimum_size,
     one_gpu_stack_owner,
     device_plugin_tolerates_pools,
     device_plugin_on_gpu_nodes,
     kubeconfig_secret,
-    # What they find is told.
+    # Advisory.
     gpu_size_retired,
     gpu_image_retired,
     kubernetes_minimum_version,
@@ -67,6 +67,6 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     no_public_node_ip,
     required_tags,
     protect_production_pools,
-    # Comes when all others have judged.
+    # Last, because it reports on all others.
     pack_configuration,
 )

@@ -1,4 +1,4 @@
-"""GPU pools have one of the sizes that are allowed.
+"""GPU pools use only allowed VM sizes.
 
 The rule does nothing until `sizes` is set.
 """
@@ -8,12 +8,12 @@ from policies.rule import Findings, PoolRule, Settings, strings
 
 
 @PoolRule(
-    title="GPU sizes are allowed ones",
-    description="GPU node pools have one of the sizes that are allowed.",
-    remedy="Take one of the sizes that the finding lists.",
+    title="GPU sizes are allowed",
+    description="GPU node pools use only allowed VM sizes.",
+    remedy="Use one of the allowed sizes that the finding lists.",
     tags=("gpu", "aks", "size", "cost"),
     provisioned=True,
-    settings={"sizes": strings("The sizes that are allowed, by their names in Azure.")},
+    settings={"sizes": strings("The allowed sizes, by their Azure names.")},
 )
 def allowed_gpu_sizes(pool: Pool, settings: Settings) -> Findings:
     sizes = settings.get("sizes")
@@ -22,4 +22,4 @@ def allowed_gpu_sizes(pool: Pool, settings: Settings) -> Findings:
     allowed = {name.lower() for name in sizes}
     for vm_size in pool.gpu_sizes():
         if vm_size.lower() not in allowed:
-            yield f"has the GPU size {vm_size}. Allowed are {', '.join(sizes)}."
+            yield f"has the GPU size {vm_size}, which is not allowed. Use {', '.join(sizes)}."

@@ -1,4 +1,4 @@
-"""Clusters are in one of the regions that are allowed.
+"""Clusters are in allowed regions.
 
 The rule does nothing until `regions` is set.
 """
@@ -12,11 +12,11 @@ from policies.unknowns import Unknowns
 
 
 @ResourceRule(
-    title="Regions are allowed ones",
-    description="Clusters are in one of the regions that are allowed.",
-    remedy="Take one of the regions that the finding lists.",
+    title="Regions are allowed",
+    description="Clusters are only in allowed regions.",
+    remedy="Use one of the allowed regions that the finding lists.",
     tags=("aks", "region"),
-    settings={"regions": strings("The regions that are allowed, as westeurope.")},
+    settings={"regions": strings("The allowed regions, such as westeurope.")},
 )
 def allowed_regions(args: ResourceValidationArgs, settings: Settings, _: Unknowns) -> Findings:
     regions = settings.get("regions")
@@ -24,4 +24,4 @@ def allowed_regions(args: ResourceValidationArgs, settings: Settings, _: Unknown
         return
     location = str(args.props.get("location") or "")
     if location and plain(location) not in map(plain, regions):
-        yield f"This cluster is in {location}. Allowed are {', '.join(regions)}."
+        yield f"This cluster is in {location}, which is not allowed. Use {', '.join(regions)}."

@@ -1,4 +1,4 @@
-"""Container images come from a registry that is allowed.
+"""Container images come from allowed registries.
 
 The rule does nothing until `registries` is set. It knows that `nginx`, `docker.io/nginx` and
 `index.docker.io/library/nginx` are all `docker.io/library/nginx`.
@@ -13,13 +13,13 @@ from policies.unknowns import Unknowns
 
 @ResourceRule(
     title="Container images come from allowed registries",
-    description="Containers have images from registries that are allowed.",
-    remedy="Take the image from one of the registries that the finding lists.",
+    description="Containers use images from allowed registries only.",
+    remedy="Use an image from one of the allowed registries that the finding lists.",
     tags=("kubernetes", "image", "security"),
     settings={
         "registries": strings(
-            "The registries that are allowed, as mcr.microsoft.com, also with "
-            "the beginning of a path, as docker.io/library."
+            "The allowed registries, such as mcr.microsoft.com, optionally with the start of a "
+            "path, such as docker.io/library."
         )
     },
 )
@@ -33,6 +33,6 @@ def container_image_registry(
     for image in images_of(args.resource_type, args.props, unknowns):
         if not f"{image.repository}/".startswith(allowed):
             yield (
-                f"The container {image.container} has {image.text}, from {image.repository}. "
-                f"Allowed are {', '.join(registries)}."
+                f"The container {image.container} uses {image.text}, from {image.repository}, "
+                f"which is not allowed. Use an image from {', '.join(registries)}."
             )

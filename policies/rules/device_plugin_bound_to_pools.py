@@ -1,4 +1,4 @@
-"""The device plugin cannot land on nodes without GPUs, whatever else is in the cluster.
+"""The device plugin cannot run on nodes without GPUs, whatever else is in the cluster.
 
 The rule finds device plugins that can run on nodes without GPUs and would exit there: their
 selectors do not ask for GPUs, and the cluster has pools outside this stack or provisions nodes by
@@ -14,9 +14,9 @@ from policies.unknowns import Unknowns
 
 @StackRule(
     title="The device plugin is bound to GPU pools",
-    description="No device plugin can land on nodes without GPUs and fail there.",
-    remedy="Bind the device plugin to the GPU pools by node affinity, as to their names; or let it "
-    'wait on other nodes, by its FAIL_ON_INIT_ERROR "false".',
+    description="No device plugin can run on nodes without GPUs, where it would fail.",
+    remedy="Bind the device plugin to the GPU pools by node affinity, for example to the pools' "
+    'names; or set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.',
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_bound_to_pools(

@@ -1,7 +1,7 @@
-"""The device plugin of a MIG pool offers the partitions of its GPUs.
+"""The device plugin of a MIG pool advertises the partitions of its GPUs.
 
-Without a strategy the device plugin offers whole GPUs, not partitions. A setting in a configuration
-file is not seen.
+Without a MIG strategy the device plugin advertises whole GPUs, not partitions. The rule does not
+see settings in a configuration file.
 """
 
 from policies.plugin_places import without_mig_strategy
@@ -11,9 +11,9 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="The device plugin offers MIG's partitions",
-    description="The device plugin of a node pool with a MIG profile has a strategy for MIG.",
-    remedy="Set the device plugin's MIG_STRATEGY to single or mixed, on the MIG pools.",
+    title="The device plugin advertises MIG partitions",
+    description="The device plugin of a node pool with a MIG profile has a MIG strategy.",
+    remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools.",
     tags=("gpu", "aks", "device-plugin", "mig"),
 )
 def device_plugin_mig_strategy(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:

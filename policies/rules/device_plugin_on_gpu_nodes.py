@@ -1,4 +1,4 @@
-"""The device plugin stays off the stack's nodes that have no GPUs for it.
+"""The device plugin does not run on nodes of the stack without NVIDIA GPUs.
 
 On a node without an NVIDIA GPU the device plugin exits, unless `FAIL_ON_INIT_ERROR` is `"false"` or
 the plugin is of 2018; on Windows its image does not start. Its pods restart forever, and an update
@@ -17,11 +17,11 @@ from policies.unknowns import Unknowns
 
 @StackRule(
     title="The device plugin runs on GPU nodes",
-    description="No device plugin lands on a pool of the stack where it would fail.",
+    description="No device plugin runs on a pool of the stack where it would fail.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    remedy="Bind the device plugin to the GPU pools by node affinity, as to their names; or let it "
-    'wait on other nodes, by its FAIL_ON_INIT_ERROR "false".',
+    remedy="Bind the device plugin to the GPU pools by node affinity, for example to the pools' "
+    'names; or set its FAIL_ON_INIT_ERROR to "false", so that it waits on other nodes.',
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_on_gpu_nodes(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:

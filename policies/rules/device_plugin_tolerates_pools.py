@@ -1,4 +1,4 @@
-"""The device plugin tolerates what the pools that it is for are tainted with.
+"""The device plugin tolerates the taints of its GPU pools.
 
 A device plugin whose selectors choose a pool, but which does not tolerate the pool's taints, leaves
 the pool's GPUs unschedulable. The rule looks at DaemonSets, the chart `nvidia-device-plugin` and
@@ -18,10 +18,10 @@ from policies.unknowns import Unknowns
 
 @StackRule(
     title="The device plugin tolerates the pools' taints",
-    description="The device plugin lands on the GPU node pools that it is for.",
+    description="The device plugin tolerates the taints of the GPU node pools that it selects.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    remedy="Add to the device plugin's tolerations one for each taint of the pools.",
+    remedy="Add a toleration for each taint of the pools to the device plugin.",
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_tolerates_pools(

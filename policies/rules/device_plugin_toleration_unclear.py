@@ -1,4 +1,4 @@
-"""A device plugin that may be for a pool does not tolerate what the pool is tainted with.
+"""The device plugin tolerates the taints of pools that it may be for.
 
 The rule finds what `device-plugin-tolerates-pools` refuses, where it is not certain that the plugin
 is for the pool. That includes pools without AKS's driver: whoever installs the driver may bring the
@@ -14,9 +14,9 @@ from policies.unknowns import Unknowns
 
 @StackRule(
     title="The device plugin tolerates the taints of pools that it may be for",
-    description="A device plugin lands on the GPU node pools that it may be for.",
-    remedy="Add to the device plugin's tolerations one for each taint of the pools, or bind it to "
-    "the pools that it is for, by node affinity to their names.",
+    description="The device plugin tolerates the taints of the GPU node pools that it may select.",
+    remedy="Add a toleration for each taint of the pools to the device plugin, or bind it by node "
+    "affinity to the names of its pools.",
     tags=("gpu", "aks", "device-plugin", "scheduling"),
 )
 def device_plugin_toleration_unclear(

@@ -1,4 +1,4 @@
-"""A stack can have no more GPUs than it may, counted as if every pool were scaled to its most.
+"""A stack has no more GPUs than allowed, with all pools at their maximum.
 
 Autoscaled pools count with `maxCount`, the others with `count`. Sizes with an unknown number of
 GPUs are reported and not counted. The rule does nothing until `gpus` is set.
@@ -15,15 +15,15 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="The stack's GPUs have a cap",
-    description="The stack can have no more GPUs than are allowed, all pools at their most.",
-    remedy="Lower count or maxCount of the pools in the finding, or take smaller sizes.",
+    title="The number of GPUs is capped",
+    description="The stack has no more GPUs than allowed, with all pools at their maximum.",
+    remedy="Lower count or maxCount of the pools in the finding, or use smaller sizes.",
     tags=("gpu", "aks", "cost"),
     settings={
         "gpus": {
             "type": "integer",
             "minimum": 0,
-            "description": "The most GPUs that the stack's pools can have together.",
+            "description": "The maximum number of GPUs of all pools of the stack together.",
         }
     },
 )
@@ -39,22 +39,22 @@ def gpu_count_cap(members: Members, settings: Settings, unknowns: Unknowns) -> S
             counts.append((found.member.name, gpus))
         for vm_size in not_counted:
             yield (
-                f"{found.pool.label} has the GPU size {vm_size}, of which the pack's table "
-                "does not know how many GPUs it has: they are not counted.",
+                f"{found.pool.label} has the GPU size {vm_size}, which is not in the pack's table: "
+                "its GPUs are not counted.",
                 found.member.urn,
             )
 
     yield from unknowns.each(pools_in(members, unknowns), count)
     total = sum((found for _, found in counts), Fraction(0))
     if total > cap:
-        said = ", ".join(f"{name} ({found})" for name, found in counts)
-        yield f"The stack can have {total} GPUs where {cap} are allowed: {said}.", ""
+        pools = ", ".join(f"{name} ({found})" for name, found in counts)
+        yield f"The stack can have {total} GPUs, but only {cap} are allowed: {pools}.", ""
 
 
 def _count(pool: Pool) -> tuple[Fraction, list[str]]:
-    """The most GPUs that a pool can have, and sizes of which nobody knows how many they have."""
+    """Returns the maximum number of GPUs of a pool, and the sizes with an unknown number."""
     total, not_counted = Fraction(0), []
-    # How many machines there are is read of pools with GPUs alone.
+    # Reads the number of machines only for pools with GPUs.
     for machines in pool.gpu_machines():
         size = find(machines.vm_size)
         if size and size.gpus:

@@ -1,4 +1,4 @@
-"""The specialized GPU image is retired: so is every way to ask for it, and a tag of its days.
+"""Nothing uses the retired specialized GPU image, or a tag that AKS no longer supports.
 
 Azure retired the image on 2025-01-10. The rule finds the custom headers `UseGPUDedicatedVHD` and
 `AKSHTTPCustomFeatures` with the image's feature, on pools and clusters, and the registration of the
@@ -26,20 +26,20 @@ _FEATURE = re.compile(
     r"|azure-native(_features_v\w+)?:features(/v\w+)?:SubscriptionFeatureRegistration"
     r"|azure:core/\w+:ResourceProviderFeatureRegistration"
 )
-# Has features in a list, by names, and whether each is registered or taken back.
+# Has a list of features, each registered or unregistered.
 _PROVIDER = re.compile(r"azure:core/\w+:ResourceProviderRegistration")
 _INSTEAD = (
-    f"AKS retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}; the default image, "
-    "with NVIDIA's device plugin or the GPU Operator on the cluster, takes its place."
+    f"Azure retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}. Use the default "
+    "image, with the NVIDIA device plugin or the GPU Operator."
 )
 
 
 @ResourceRule(
     title="The specialized GPU image is retired",
-    description="Nothing asks for the retired specialized GPU image.",
+    description="Nothing uses the retired specialized GPU image.",
     severity=Severity.HIGH,
-    remedy="Leave out the header, the feature or the tag. Take the default image, and bring "
-    "the device plugin by a DaemonSet or by NVIDIA's GPU Operator.",
+    remedy="Remove the header, the feature or the tag. Use the default image, and install the "
+    "device plugin with a DaemonSet or the NVIDIA GPU Operator.",
     tags=("gpu", "aks", "retired", "image"),
 )
 def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
@@ -58,7 +58,7 @@ def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unkno
 
 def _by_header(properties: Mapping[str, Any]) -> Findings:
     for header in specialized_image_headers(properties):
-        yield f"The custom header {header} asks for it. {_INSTEAD}"
+        yield f"The custom header {header} requests the specialized GPU image. {_INSTEAD}"
 
 
 def _by_feature(name: Any) -> Findings:
@@ -68,7 +68,7 @@ def _by_feature(name: Any) -> Findings:
 
 def _by_provider(feature: Mapping[str, Any]) -> Findings:
     name = feature.get("name")
-    # What is done with other features does not matter, and can be unknown.
+    # Whether other features are registered does not matter, and can be unknown.
     if _is_the_feature(name) and str(feature.get("registered")).lower() != "false":
         yield from _by_feature(name)
 
@@ -82,6 +82,6 @@ def _by_tag(pool: Pool) -> Findings:
     for name, (since, instead) in TAGS.items():
         if has_come(since) and name in tags and is_true(tags[name]):
             yield (
-                f"{pool.label} has the tag {name}, which AKS ignores since {since}: say {instead} "
-                "instead."
+                f"{pool.label} has the tag {name}, which AKS has ignored since {since}. Use "
+                f"{instead} instead."
             )

@@ -1,4 +1,4 @@
-"""GPU nodes that Karpenter makes have a limit, and sizes that the rules on sizes can judge.
+"""GPU nodes that Karpenter creates have a limit, and sizes that other rules can check.
 
 Karpenter's `NodePool` is how node auto-provisioning and AKS Automatic create nodes. Named sizes and
 taints of a `NodePool`, and the size of a KAITO `Workspace`, are also judged by `gpu-size-unknown`,
@@ -17,9 +17,9 @@ from policies.unknowns import Unknowns
 
 @ResourceRule(
     title="Provisioned GPU nodes have limits",
-    description="Karpenter's NodePools that can make GPU nodes name the sizes and limit the GPUs.",
-    remedy=f"Set spec.limits of the NodePool for {GPU}, and name its sizes by "
-    "karpenter.azure.com/sku-name; or leave GPUs out by karpenter.azure.com/sku-family.",
+    description="Karpenter NodePools that can create GPU nodes list the sizes and limit the GPUs.",
+    remedy=f"Set {GPU} in spec.limits of the NodePool, and list its sizes with "
+    "karpenter.azure.com/sku-name; or exclude GPUs with karpenter.azure.com/sku-family.",
     tags=("gpu", "aks", "karpenter", "cost"),
 )
 def gpu_nodes_provisioned(
@@ -31,11 +31,11 @@ def gpu_nodes_provisioned(
         spec = mapping(args.props.get("spec"))
         if GPU not in mapping(spec.get("limits")):
             yield (
-                f"This NodePool can make GPU nodes, as many as pods ask for: it has no limit for "
-                f"{GPU}. Set one in spec.limits, or leave GPUs out by its requirements."
+                f"This NodePool can create any number of GPU nodes: it has no limit for {GPU}. Set "
+                "one in spec.limits, or exclude GPUs in its requirements."
             )
         if not sizes_of(args.props):
             yield (
-                "This NodePool can make GPU nodes of any size: the rules on sizes judge none. Name "
-                "the sizes by karpenter.azure.com/sku-name."
+                "This NodePool can create GPU nodes of any size, which the rules on sizes cannot "
+                "check. List the sizes with karpenter.azure.com/sku-name."
             )

@@ -1,4 +1,4 @@
-"""GPU pools are scaled by AKS: idle GPUs cost as much as busy ones.
+"""GPU pools are autoscaled: idle GPUs cost as much as busy ones.
 
 The rule also finds autoscaled pools without `minCount` or `maxCount`. Pools with AKS-managed GPUs
 cannot be autoscaled and pass.
@@ -11,8 +11,8 @@ from policies.rule import Findings, PoolRule, Settings
 
 @PoolRule(
     title="GPU pools are autoscaled",
-    description="GPU node pools are autoscaled, between a least and a most of nodes.",
-    remedy="Turn autoscaling on, with minCount and maxCount.",
+    description="GPU node pools are autoscaled, with a minimum and a maximum number of nodes.",
+    remedy="Turn on autoscaling, and set minCount and maxCount.",
     tags=("gpu", "aks", "cost"),
 )
 def gpu_pool_autoscaling(pool: Pool, _: Settings) -> Findings:
@@ -22,7 +22,7 @@ def gpu_pool_autoscaling(pool: Pool, _: Settings) -> Findings:
         return
     if not all(one.autoscaled for one in machines):
         yield (
-            "has GPUs and is not autoscaled: its nodes are paid for whether they are used or not. "
+            "has GPUs and is not autoscaled: its nodes cost money even when they are idle. "
             f"Set {pool.scaled_by}, minCount and maxCount."
         )
         return
@@ -30,5 +30,5 @@ def gpu_pool_autoscaling(pool: Pool, _: Settings) -> Findings:
         "minCount": [one.least for one in machines],
         "maxCount": [one.most for one in machines],
     }
-    if missing := [name for name, said in bounds.items() if None in said]:
-        yield f"has {pool.scaled_by} without {' and '.join(missing)}: AKS asks for both bounds."
+    if missing := [name for name, values in bounds.items() if None in values]:
+        yield f"has {pool.scaled_by} without {' and '.join(missing)}. Set both: AKS requires them."

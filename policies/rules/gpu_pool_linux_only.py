@@ -1,6 +1,6 @@
-"""GPU pools run Linux: NVIDIA's device plugin, and so this project, knows no other system.
+"""GPU pools run Linux.
 
-NVIDIA's device plugin runs on Linux only.
+The NVIDIA device plugin runs only on Linux.
 """
 
 from pulumi_policy import EnforcementLevel, Severity
@@ -14,7 +14,7 @@ from policies.rule import Findings, PoolRule, Settings
     description="GPU node pools run Linux.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    remedy="Set the pool's osType to Linux, or take a size without GPUs.",
+    remedy="Set osType of the pool to Linux, or use a size without GPUs.",
     tags=("gpu", "aks"),
 )
 def gpu_pool_linux_only(pool: Pool, _: Settings) -> Findings:
@@ -24,6 +24,6 @@ def gpu_pool_linux_only(pool: Pool, _: Settings) -> Findings:
         return
     for vm_size in pool.gpu_sizes():
         yield (
-            f"has the GPU size {vm_size} and runs {os_type}. GPU pools are for Linux only: set "
-            f"{pool.name_of('osType')} to Linux, or take a size without GPUs."
+            f"has the GPU size {vm_size} and runs {os_type}. GPU pools support only Linux: set "
+            f"{pool.name_of('osType')} to Linux, or use a size without GPUs."
         )

@@ -1,4 +1,4 @@
-"""GPU pools have machines that are worth their trouble: whole GPUs, with enough memory.
+"""GPU pools have a minimum size: whole GPUs, with enough memory.
 
 A size is below the floor if it has fewer GPUs, or less memory on each. vCPUs and the memory of the
 VM do not count. Sizes that the pack does not know are reported by `gpu-size-unknown`, and retired
@@ -19,29 +19,29 @@ _Amount = Fraction | int | None
 
 @PoolRule(
     title="GPU pools have a minimum size",
-    description="The sizes of GPU node pools are at least Standard_NC6, or another floor.",
+    description="The VM sizes of GPU node pools are at least Standard_NC6, or another floor.",
     level=EnforcementLevel.MANDATORY,
-    remedy="Use a GPU size with at least the GPUs of the floor and the memory of each, such as "
-    "Standard_NC4as_T4_v3; or name the size in acceptedSizes.",
+    remedy="Use a size with at least as many GPUs, and as much memory on each, as the floor, such "
+    "as Standard_NC4as_T4_v3; or add the size to acceptedSizes.",
     tags=("gpu", "aks", "size"),
     settings={
         "floor": {
             "type": "string",
             "enum": [size.name for size in gpu_sizes().values() if size.gpus],
             "default": FLOOR,
-            "description": "The smallest size that is allowed, by its name in Azure.",
+            "description": "The smallest allowed size, by its Azure name.",
         },
-        "acceptedSizes": strings("Sizes that are let through without being compared.", default=[]),
+        "acceptedSizes": strings("Sizes to accept without a comparison.", default=[]),
     },
 )
 def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
     floor = gpu_sizes()[settings["floor"].lower()]
     accepted = {name.lower() for name in settings["acceptedSizes"]}
     for size in filter(None, map(find, pool.gpu_sizes())):
-        # Nobody can have a new one, and old stacks go on to take changes: see gpu-size-retired.
+        # Existing pools must still take changes: gpu-size-retired reports them.
         if has_come(size.retired_on):
             continue
-        # A GPU node is bought for its GPUs: vCPUs and memory of its own say little of them.
+        # Compares GPUs only: vCPUs and the memory of the VM do not matter.
         too_little = [*_less("GPU", size.gpus, floor.gpus), *_memory(size, floor)]
         if too_little and size.name.lower() not in accepted:
             yield (
@@ -51,10 +51,10 @@ def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
 
 
 def _memory(size: GpuSize, floor: GpuSize) -> Findings:
-    return _less("GiB of memory a GPU", size.gpu_memory_gib, floor.gpu_memory_gib)
+    return _less("GiB of memory per GPU", size.gpu_memory_gib, floor.gpu_memory_gib)
 
 
 def _less(unit: str, has: _Amount, least: _Amount) -> Findings:
-    # What the table does not know is not below anything: of that gpu-size-unknown speaks.
+    # Unknown values pass: gpu-size-unknown reports them.
     if has is not None and least is not None and has < least:
-        yield f"{has} {unit} where {least} is the least"
+        yield f"{has} {unit}, minimum {least}"

@@ -1,4 +1,4 @@
-"""Outside of production, GPU pools have no nodes while nobody uses them.
+"""Outside of production, GPU pools scale to zero when nobody uses them.
 
 The rule finds autoscaled pools with a `minCount` above 0.
 """
@@ -13,9 +13,9 @@ from policies.unknowns import Unknowns
 
 @ResourceRule(
     title="GPU pools scale to zero outside of production",
-    description="Autoscaled GPU node pools of other stacks than production can have no nodes.",
+    description="Autoscaled GPU node pools outside of production can scale to zero.",
     severity=Severity.LOW,
-    remedy="Set the pool's minCount to 0, or name the stack in productionStacks.",
+    remedy="Set minCount of the pool to 0, or add the stack to productionStacks.",
     tags=("gpu", "aks", "cost"),
     settings={"productionStacks": PRODUCTION_STACKS},
 )
@@ -27,12 +27,12 @@ def gpu_pool_scale_to_zero(
 
 
 def _judge_pool(pool: Pool) -> Findings:
-    # AKS scales no system pool to zero; that it has GPUs is another rule's business.
+    # AKS does not scale system pools to zero; gpu-pool-separate reports GPUs in them.
     machines = pool.gpu_machines()
     if not machines or pool.get("mode").lower() == "system":
         return
     if least := max(one.least or 0 if one.autoscaled else 0 for one in machines):
         yield (
-            f"{pool.label} has GPUs and never fewer than {least} nodes, in a stack that is "
-            "not production. Set minCount to 0."
+            f"{pool.label} has GPUs and always at least {least} nodes, in a stack that is not "
+            "production. Set minCount to 0."
         )

@@ -1,4 +1,4 @@
-"""GPU pools keep away what has no use for a GPU.
+"""GPU pools have a taint that keeps away pods that do not need a GPU.
 
 A taint with the effect `NoSchedule` or `NoExecute` is enough, also in `nodeInitializationTaints`.
 The taint of spot nodes does not count, since it is about their price. If the whole cluster is for
@@ -9,15 +9,15 @@ from catalogue.nodes import GPU_TAINT, SPOT_TAINT
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
-# PreferNoSchedule keeps nothing away where there is no other place.
+# PreferNoSchedule is only a preference.
 _KEEPING_AWAY = (":NoSchedule", ":NoExecute")
 
 
 @PoolRule(
     title="GPU pools are tainted",
-    description="GPU node pools have a taint that keeps away pods without need of a GPU.",
-    remedy=f"Add the taint {GPU_TAINT} to the pool, and its toleration to GPU workloads and to "
-    "the device plugin.",
+    description="GPU node pools have a taint that keeps away pods that do not need a GPU.",
+    remedy=f"Add the taint {GPU_TAINT} to the pool, and a toleration to GPU workloads and the "
+    "device plugin.",
     tags=("gpu", "aks", "scheduling"),
     provisioned=True,
 )
@@ -29,12 +29,12 @@ def gpu_pool_tainted(pool: Pool, _: Settings) -> Findings:
     if elsewhere := pool.vocabulary.tainted_elsewhere:
         remedy = f"Move the GPUs to a {elsewhere} with the taint {GPU_TAINT}"
     yield (
-        f"has the GPU size {sizes[0]} and no taint that keeps other pods away: they fill nodes "
-        f"that are there for their GPUs. {remedy}, and add the toleration to what needs a GPU."
+        f"has the GPU size {sizes[0]} and no taint that keeps other pods away from its GPU nodes. "
+        f"{remedy}, and add the toleration to pods that need a GPU."
     )
 
 
 def keeps_away(taint: str) -> bool:
-    """Whether a taint keeps away pods that have no use for a GPU."""
-    # The taint of spot nodes is about their price: pods that tolerate it may need no GPU.
+    """Whether a taint keeps away pods that do not need a GPU."""
+    # Pods that tolerate the taint of spot nodes may not need a GPU.
     return taint.endswith(_KEEPING_AWAY) and taint != SPOT_TAINT

@@ -1,4 +1,4 @@
-"""Sizes that Azure has retired cannot be had any more.
+"""GPU pools do not use retired VM sizes.
 
 The finding has the day of the retirement and the size to move to. The pack cannot see whether the
 pool already exists, so the rule only advises: an existing stack must still take changes. `aksgpu
@@ -14,10 +14,10 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU sizes can still be had",
-    description="GPU node pools have sizes that Azure has not retired.",
+    title="GPU sizes are not retired",
+    description="GPU node pools do not use VM sizes that Azure has retired.",
     severity=Severity.HIGH,
-    remedy="Take the size that the finding names as the successor.",
+    remedy="Use the successor that the finding names.",
     tags=("gpu", "aks", "retired", "size"),
     provisioned=True,
 )
@@ -26,5 +26,5 @@ def gpu_size_retired(pool: Pool, _: Settings) -> Findings:
         if has_come(size.retired_on):
             yield (
                 f"has {size.name}, which Azure retired on {size.retired_on}. "
-                f"{SUCCESSORS[size.family]} takes its place."
+                f"Use {SUCCESSORS[size.family]} instead."
             )

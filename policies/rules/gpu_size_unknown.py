@@ -1,6 +1,6 @@
-"""GPU sizes are in the pack's table: of others the rules know too little to judge them.
+"""GPU sizes are in the pack's table.
 
-The other rules on sizes pass what the table does not know.
+The other rules on sizes accept sizes that are not in the table.
 """
 
 from catalogue.sizes import find
@@ -10,13 +10,13 @@ from policies.rule import Findings, PoolRule, Settings, strings
 
 @PoolRule(
     title="GPU sizes are known",
-    description="The pack's table knows the sizes of GPU node pools, their GPUs and the memory.",
-    remedy="Check the name of the size. If it is right, update the pack, or name the size in "
+    description="The VM sizes of GPU node pools are in the pack's table, with GPUs and memory.",
+    remedy="Check the name of the size. If it is correct, update the pack, or add the size to "
     "acceptedSizes.",
     tags=("gpu", "aks", "size"),
     provisioned=True,
     settings={
-        "acceptedSizes": strings("Sizes that the table does not need to know.", default=[]),
+        "acceptedSizes": strings("Sizes to accept although they are not in the table.", default=[]),
     },
 )
 def gpu_size_unknown(pool: Pool, settings: Settings) -> Findings:
@@ -27,13 +27,13 @@ def gpu_size_unknown(pool: Pool, settings: Settings) -> Findings:
             continue
         if size is None:
             yield (
-                f"has the GPU size {vm_size}, which the pack's table does not know: no rule on "
-                "sizes judges it. Check its name, update the pack, or name the size in the rule's "
+                f"has the GPU size {vm_size}, which is not in the pack's table: no rule on sizes "
+                "checks it. Check its name, update the pack, or add the size to the rule's "
                 "acceptedSizes."
             )
         else:
-            what = "how many GPUs it has" if not size.gpus else "the memory of its GPUs"
+            what = "number" if not size.gpus else "memory"
             yield (
-                f"has {size.name}, of which the pack's table does not know {what}: it cannot be "
-                "compared with a floor. Name it in the rule's acceptedSizes if it is large enough."
+                f"has {size.name}, but the {what} of its GPUs is not in the pack's table, so no "
+                "rule checks its size. If it is large enough, add it to the rule's acceptedSizes."
             )

@@ -1,4 +1,4 @@
-"""Spot pools of GPUs: no surge, and evicted nodes go.
+"""Spot GPU pools have no surge, and Azure deletes evicted nodes.
 
 AKS refuses a surge on spot pools. Evicted nodes that are only deallocated keep their disks and
 their quota.
@@ -9,9 +9,9 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="Spot GPU pools have settings that work",
-    description="Spot GPU node pools have no surge, and evicted nodes are deleted.",
-    remedy="Leave maxSurge out, and set the eviction policy to Delete.",
+    title="Spot GPU pools have valid settings",
+    description="Spot GPU node pools have no surge, and Azure deletes evicted nodes.",
+    remedy="Remove maxSurge, and set the eviction policy to Delete.",
     tags=("gpu", "aks", "spot"),
 )
 def gpu_spot_settings(pool: Pool, _: Settings) -> Findings:
@@ -19,13 +19,13 @@ def gpu_spot_settings(pool: Pool, _: Settings) -> Findings:
         return
     if surge := str(pool.part("upgradeSettings").get("maxSurge") or ""):
         yield (
-            f"is a spot pool and has upgradeSettings.maxSurge {surge}: AKS upgrades spot pools "
-            "without a surge, and refuses one. Leave it out."
+            f"is a spot pool and has upgradeSettings.maxSurge {surge}, which AKS refuses on spot "
+            "pools. Remove it."
         )
     eviction = pool.get("scaleSetEvictionPolicy") or "Delete"
     if eviction.lower() != "delete":
         yield (
             f"is a spot pool and has {pool.name_of('scaleSetEvictionPolicy')} {eviction}: evicted "
-            "nodes stay, with their disks and in the quota, and nothing starts them again. Set it "
-            "to Delete."
+            "nodes keep their disks and their quota, and nothing starts them again. Set it to "
+            "Delete."
         )

@@ -1,4 +1,4 @@
-"""Driver and device plugin of a GPU pool may have two owners, or none.
+"""The GPU driver and device plugin of a pool clearly have one owner.
 
 The rule finds pools for which `one-gpu-stack-owner` is not certain, and pools without a driver
 (`driver: None`, or a size for which AKS has none) if nothing in the stack installs one.
@@ -14,17 +14,17 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="Driver and device plugin have an owner, clearly",
-    description="Each GPU node pool has one owner of its driver and device plugin, in this stack.",
+    title="GPU driver and device plugin clearly have one owner",
+    description="Each GPU node pool clearly has one owner of its driver and device plugin.",
     severity=Severity.HIGH,
-    remedy="Bind the device plugin to the pools that it is for, by node affinity to their names; "
-    "let somebody bring the driver, or name in the rule's owner who does.",
+    remedy="Bind the device plugin to the names of its pools by node affinity. Install a driver on "
+    "pools without one, or set the rule's owner to who installs it.",
     tags=("gpu", "aks", "driver", "device-plugin"),
     settings={
         "owner": {
             "type": "string",
-            "description": "Who brings the driver to pools that are made without one, where "
-            "it is nothing in this stack.",
+            "description": "Who installs the driver on pools without one, if nothing in this stack "
+            "does.",
         }
     },
 )
@@ -35,9 +35,9 @@ def gpu_stack_owner_unclear(
         weighed = [*found.twice()]
         if found.without_driver and not settings.get("owner"):
             message = (
-                f"{found.label} {found.why_without_driver}, and nothing in this stack brings one. "
-                "Its GPUs cannot be used until somebody does: add NVIDIA's GPU Operator, "
-                f"{found.instead}or name in the rule's owner who brings it."
+                f"{found.label} {found.why_without_driver}, and nothing in this stack installs "
+                "one, so pods cannot use its GPUs. Add the NVIDIA GPU Operator, "
+                f"{found.instead}or set the rule's owner to who installs it."
             )
             weighed.append((Certainty.POSSIBLE, message, found.urn))
         return weighed

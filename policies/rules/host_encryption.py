@@ -1,4 +1,4 @@
-"""Nodes of GPU pools encrypt their disks and caches where they are: on the host.
+"""GPU nodes encrypt their temporary disks and caches on the host.
 
 Without it, temporary disks and caches are not encrypted. It is fixed when the pool is created. The
 subscription needs the feature: `az feature register --namespace Microsoft.Compute --name
@@ -10,16 +10,15 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU nodes encrypt at the host",
-    description="GPU node pools have encryption at the host.",
+    title="GPU nodes use encryption at host",
+    description="GPU node pools use encryption at host.",
     remedy="Register the feature EncryptionAtHost in the subscription, and turn it on for the "
-    "pool; it is fixed when the pool is made.",
+    "pool. AKS does not change it on an existing pool.",
     tags=("gpu", "aks", "security"),
 )
 def host_encryption(pool: Pool, _: Settings) -> Findings:
     if pool.gpu_sizes() and not pool.properties.get("enableEncryptionAtHost"):
         yield (
-            "has GPUs and no encryption at the host: temporary disks and caches, where models and "
-            "data lie while they are used, are in clear. Set "
-            f"{pool.name_of('enableEncryptionAtHost')}."
+            "has GPUs and no encryption at host: temporary disks and caches, which can contain "
+            f"models and data, are not encrypted. Set {pool.name_of('enableEncryptionAtHost')}."
         )

@@ -25,11 +25,11 @@ from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
 _PROVIDER = "pulumi:providers:kubernetes"
-_OPEN = "anybody who may read it gets into the cluster. Put it into a Secret."
+_OPEN = "whoever can read it can access the cluster. Use a Kubernetes Secret."
 
 
 async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
-    """The properties with every kubeconfig marked as a secret; nothing where all of them are."""
+    """Returns the properties with all kubeconfigs marked as secret; empty if none has to be."""
     said = _bare(args.props)
     sealed = {name: _sealed(value) for name, value in said.items()}
     if args.resource_type == _PROVIDER and said.get("kubeconfig") == UNKNOWN_STRING_VALUE:
@@ -38,7 +38,7 @@ async def _remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
 
 
 def _sealed(value: Any) -> Any:
-    """The value itself where nothing in it had to be marked."""
+    """Returns a value with kubeconfigs marked as secret; the same object if there are none."""
     if isinstance(value, Mapping):
         parts = _bare(value)
         marked = {name: _sealed(part) for name, part in parts.items()}
@@ -50,28 +50,28 @@ def _sealed(value: Any) -> Any:
 
 
 def _bare(said: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A mapping as it is below the proxy, which would show secrets as if they were none."""
+    """Returns the mapping below the SDK's proxy, which hides whether values are secret."""
     bare: Mapping[str, Any] = said if isinstance(said, dict) else said["__target"]
     return bare
 
 
 @ResourceRule(
     title="A kubeconfig is a secret",
-    description="Kubeconfigs with credentials are secrets, and do not lie where all can read them.",
+    description="Kubeconfigs with credentials are secret, and not in ConfigMaps or environments.",
     level=EnforcementLevel.REMEDIATE,
     severity=Severity.CRITICAL,
-    remedy="Put the kubeconfig into a Kubernetes Secret, and mark it as a secret in the program: "
+    remedy="Put the kubeconfig in a Kubernetes Secret, and mark it as secret in the program: "
     "pulumi.Output.secret(...).",
     tags=("kubernetes", "security"),
     remediate=_remediate,
 )
 def kubeconfig_secret(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
     for place in _places(args, unknowns):
-        yield f"{place} has a kubeconfig with credentials in it: {_OPEN}"
+        yield f"{place} contains a kubeconfig with credentials: {_OPEN}"
 
 
 def _places(args: ResourceValidationArgs, unknowns: Unknowns) -> Iterator[str]:
-    """The places that are no place for credentials, and have some."""
+    """Yields the places outside of Secrets that contain credentials."""
     if kind_of(args.resource_type) == "ConfigMap":
         yield from unknowns.each(
             ("data", "binaryData"), lambda part: _in_data(args, unknowns, part)

@@ -1,4 +1,4 @@
-"""Kubernetes has a version that AKS still has, by its table of versions.
+"""Kubernetes has a version that AKS supports.
 
 The default is the oldest version that AKS supports, long-term support included. An existing cluster
 with an older version must still take changes, so the rule only advises. A version that is left out
@@ -12,21 +12,21 @@ from policies.pools import is_cluster, pools_of
 from policies.rule import Findings, ResourceRule, Settings
 from policies.unknowns import Unknowns
 
-# Below this there are no fixes of security any more, under no support plan.
+# Older versions get no security fixes under any support plan.
 _LOWEST = min(filter(None, map(minor_version, ON_AKS)))
 
 
 @ResourceRule(
     title="Kubernetes has a minimum version",
     description="Clusters and pools run a version of Kubernetes that AKS still supports.",
-    remedy="Use a newer version of Kubernetes, or leave it out for AKS's default.",
+    remedy="Use a newer version of Kubernetes, or remove it to use the default of AKS.",
     tags=("aks", "version"),
     settings={
         "minimum": {
             "type": "string",
             "pattern": r"^\d+\.\d+$",
             "default": written(_LOWEST),
-            "description": "The lowest version that is allowed, as 1.34.",
+            "description": "The lowest allowed version, such as 1.34.",
         }
     },
 )
@@ -44,11 +44,11 @@ def kubernetes_minimum_version(
 
 
 def _compared(label: str, version: str, settings: Settings) -> Findings:
-    # Left out, AKS takes its own default, which is newer than any floor.
+    # Without a version AKS uses its default, which is newer.
     if not version:
         return
     minor, least = minor_version(version), minor_version(settings["minimum"])
     if minor is None:
-        yield f"{label} has the version {version!r}, which is none: write one as 1.35 or 1.35.2."
+        yield f"{label} has the invalid version {version!r}. Use the form 1.35 or 1.35.2."
     elif least and minor < least:
-        yield f"{label} has Kubernetes {version}; {settings['minimum']} is the least."
+        yield f"{label} has Kubernetes {version}. Use {settings['minimum']} or newer."

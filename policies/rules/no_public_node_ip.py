@@ -1,4 +1,4 @@
-"""Nodes of GPU pools cannot be reached from the internet."""
+"""GPU nodes have no public IP addresses."""
 
 from pulumi_policy import Severity
 
@@ -7,15 +7,15 @@ from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
-    title="GPU nodes have no public addresses",
-    description="Nodes of GPU pools have no public addresses of their own.",
+    title="GPU nodes have no public IP addresses",
+    description="Nodes of GPU pools have no public IP addresses.",
     severity=Severity.HIGH,
-    remedy="Leave public addresses of nodes out; reach what runs there through a service.",
+    remedy="Turn off public IP addresses of nodes, and use a Kubernetes service instead.",
     tags=("gpu", "aks", "security"),
 )
 def no_public_node_ip(pool: Pool, _: Settings) -> Findings:
     if pool.gpu_sizes() and pool.properties.get("enableNodePublicIP"):
         yield (
-            "has GPUs, and each of its nodes has a public address. Leave "
-            f"{pool.name_of('enableNodePublicIP')} out."
+            "has GPUs, and each of its nodes has a public IP address. Remove "
+            f"{pool.name_of('enableNodePublicIP')}."
         )

@@ -1,4 +1,4 @@
-"""Driver and device plugin of a GPU pool are brought by one only.
+"""One owner installs the GPU driver and the device plugin of a pool.
 
 The device plugin comes from the specialized image, from AKS-managed GPUs, from a DaemonSet, from
 the chart `nvidia-device-plugin`, or from the GPU Operator. The driver comes from AKS (except on the
@@ -23,12 +23,12 @@ from policies.unknowns import Unknowns
 
 
 @StackRule(
-    title="Driver and device plugin have one owner",
-    description="Each GPU node pool has its driver and its device plugin from one source.",
+    title="GPU driver and device plugin have one owner",
+    description="Each GPU node pool gets its driver and its device plugin from one source only.",
     level=EnforcementLevel.MANDATORY,
     severity=Severity.HIGH,
-    remedy="Decide who brings driver and device plugin to the pool: AKS and a DaemonSet, the "
-    "image, AKS alone (managed GPUs), or the GPU Operator; and keep the others away.",
+    remedy="Choose one owner for the pool: AKS (driver) with a DaemonSet (device plugin), the "
+    "specialized image, AKS-managed GPUs, or the GPU Operator. Keep the others off the pool.",
     tags=("gpu", "aks", "driver", "device-plugin"),
 )
 def one_gpu_stack_owner(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:

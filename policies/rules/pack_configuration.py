@@ -18,13 +18,13 @@ _ORDER = ("disabled", "advisory", "remediate", "mandatory")
 
 
 @StackRule(
-    title="The pack's configuration is told",
-    description="What the pack's configuration lets through is there to be seen.",
-    remedy="Correct names that there are not, and take out exceptions that have expired.",
+    title="The pack's configuration is visible",
+    description="Reports what the pack's configuration excepts, lowers or changes.",
+    remedy="Correct names that do not exist, and remove expired exceptions.",
     tags=("configuration",),
 )
 def pack_configuration(_: Members, __: Settings, ___: Unknowns) -> StackFindings:
-    return ((said, "") for said in [*_mistakes(), *_let_through()])
+    return ((message, "") for message in [*_mistakes(), *_let_through()])
 
 
 def _mistakes() -> Iterator[str]:
@@ -40,18 +40,18 @@ def _mistakes() -> Iterator[str]:
     for one in excepted:
         if one.has_expired:
             yield (
-                f"The exception of {one.resource} from {one.rule} has expired on {one.until}, and "
-                f"no longer counts: {one.reason}"
+                f"The exception of {one.resource} from {one.rule} expired on {one.until}. Remove "
+                f"it: {one.reason}"
             )
 
 
 def _let_through() -> Iterator[str]:
     for one, names in CONFIGURED.excepted.items():
-        yield f"{one.rule} passes {', '.join(names)} until {one.until}: {one.reason}"
+        yield f"{one.rule} excepts {', '.join(names)} until {one.until}: {one.reason}"
     for rule, level in CONFIGURED.levels.items():
         otherwise = CONFIGURED.rules.get(rule, level)
         if _ORDER.index(level) < _ORDER.index(otherwise):
-            how = "switched off" if level == "disabled" else f"{level}, and otherwise {otherwise}"
+            how = "switched off" if level == "disabled" else f"{level} instead of {otherwise}"
             yield f"{rule} is {how}{_why(rule)}"
     for rule, settings in CONFIGURED.settings.items():
         defaults = CONFIGURED.defaults.get(rule, {})
@@ -63,7 +63,7 @@ def _let_through() -> Iterator[str]:
         if own:
             has = " and ".join(f"{name} {json.dumps(value)}" for name, value in own.items())
             otherwise = " and ".join(json.dumps(defaults[name]) for name in own)
-            yield f"{rule} has {has}, and otherwise {otherwise}{_why(rule)}"
+            yield f"{rule} has {has} instead of {otherwise}{_why(rule)}"
 
 
 def _why(rule: str) -> str:

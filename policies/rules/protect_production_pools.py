@@ -14,8 +14,8 @@ from policies.unknowns import Unknowns
 
 @ResourceRule(
     title="GPU pools in production are protected",
-    description="GPU node pools of production stacks have Pulumi's option protect.",
-    remedy="Give the pool, or the cluster that it is inline in, the resource option protect.",
+    description="GPU node pools of production stacks have the resource option protect.",
+    remedy="Set the resource option protect on the pool, or on the cluster of an inline pool.",
     tags=("gpu", "aks", "production"),
     settings={"productionStacks": PRODUCTION_STACKS},
 )
@@ -29,8 +29,8 @@ def protect_production_pools(
 
 def _judge_pool(pool: Pool) -> Findings:
     if pool.gpu_sizes():
-        whose = "the cluster" if pool.inline else "the resource"
+        resource = "the cluster" if pool.inline else "it"
         yield (
-            f"{pool.label} has GPUs, is production's, and is not protected: one deletion gives "
-            f"back GPUs that may not be had again. Give {whose} the option protect."
+            f"{pool.label} has GPUs in production and is not protected. If it is deleted, its GPUs "
+            f"may not be available again. Set the resource option protect on {resource}."
         )

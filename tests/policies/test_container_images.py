@@ -59,8 +59,8 @@ def test_images_are_named_by_a_version(image: str, said: str | None) -> None:
     found = findings(container_image_pinned, job(image))
     assert found == (
         [
-            f"The container c0 has {image}, with {said}: what runs changes when somebody pushes. "
-            "Name a version, or a digest."
+            f"The container c0 uses {image}, with {said}: what runs changes when somebody pushes "
+            "an image. Use a tag with a version, or a digest."
         ]
         if said
         else []
@@ -163,15 +163,16 @@ def test_one_image_by_all_of_its_names(image: str) -> None:
 def test_images_are_told_by_one_name(image: str, repository: str) -> None:
     config = {"registries": ["nvcr.io"]}
     assert findings(container_image_registry, job(image), config=config) == [
-        f"The container c0 has {image}, from {repository}. Allowed are nvcr.io."
+        f"The container c0 uses {image}, from {repository}, which is not allowed. Use an image "
+        "from nvcr.io."
     ]
 
 
 def test_an_image_of_another_registry_is_told_with_where_it_is_from() -> None:
     config = {"registries": ["mcr.microsoft.com", "nvcr.io"]}
     assert findings(container_image_registry, job("someone/a:1.2"), config=config) == [
-        "The container c0 has someone/a:1.2, from docker.io/someone/a. Allowed are "
-        "mcr.microsoft.com, nvcr.io."
+        "The container c0 uses someone/a:1.2, from docker.io/someone/a, which is not allowed. Use "
+        "an image from mcr.microsoft.com, nvcr.io."
     ]
 
 

@@ -37,7 +37,7 @@ def said(config: dict[str, Any], *resources: Resource, **levels: str) -> dict[st
 
 
 OPEN = pool("open", nodeTaints=[])
-EXCEPTED = f"{TAINTED} passes open until 2026-11-30: being moved"
+EXCEPTED = f"{TAINTED} excepts open until 2026-11-30: being moved"
 
 
 @pytest.mark.parametrize("resource", ["open", "op*", OPEN.urn, "urn:*::open"])
@@ -68,8 +68,7 @@ def test_an_exception_that_has_expired_is_told_and_does_not_count() -> None:
     assert told[TAINTED] == ["open"]
     (text,) = told[TOLD]
     assert text == (
-        f"The exception of open from {TAINTED} has expired on 2026-11-29, and no longer counts: "
-        "being moved"
+        f"The exception of open from {TAINTED} expired on 2026-11-29. Remove it: being moved"
     )
 
 
@@ -120,7 +119,7 @@ def test_what_is_lowered_and_switched_off_is_told() -> None:
     assert TAINTED not in told
     assert sorted(told[TOLD]) == [
         f"{TAINTED} is switched off: for GPUs alone",
-        f"{OWNER} is advisory, and otherwise mandatory.",
+        f"{OWNER} is advisory instead of mandatory.",
     ]
 
 
@@ -134,7 +133,7 @@ def test_settings_of_its_own_are_told() -> None:
     }
     assert said(config, pool())[TOLD] == [
         'gpu-pool-minimum-size has acceptedSizes ["Standard_NC4as_T4_v3"] and floor '
-        '"Standard_NC12", and otherwise [] and "Standard_NC6": a trial'
+        '"Standard_NC12" instead of [] and "Standard_NC6": a trial'
     ]
 
 
@@ -152,7 +151,7 @@ def test_what_tells_of_exceptions_has_none() -> None:
     assert TAINTED not in told
     assert sorted(told[TOLD]) == [
         "The rule has no setting exceptions: it has reason.",
-        f"{TAINTED} passes open until 2026-11-30: being moved",
+        f"{TAINTED} excepts open until 2026-11-30: being moved",
         "kubeconfig-secret is switched off.",
     ]
 

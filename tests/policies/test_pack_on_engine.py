@@ -152,7 +152,7 @@ def test_advisory_findings_are_told_and_pass(bench: Bench) -> None:
     said = bench.pulumi("preview", *PACK)
 
     assert found(said) == {("advisory", "host-encryption", "gpu")}
-    assert "has GPUs and no encryption at the host" in said
+    assert "has GPUs and no encryption at host" in said
 
 
 def test_the_pack_judges_by_the_day_that_is_said(
@@ -184,7 +184,7 @@ def test_a_configuration_raises_and_lowers_levels_and_gives_settings(bench: Benc
         ("mandatory", "gpu-pool-tainted", "gpu"),
         ("advisory", "host-encryption", "gpu"),
     }
-    assert "The stack can have 9 GPUs where 8 are allowed: gpu (9)." in said
+    assert "The stack can have 9 GPUs, but only 8 are allowed: gpu (9)." in said
 
     said = bench.pulumi("preview", *configured(bench, {"all": "disabled"}))
     assert {rule for _, rule, _ in found(said)} == {"pack-configuration"}

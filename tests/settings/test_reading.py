@@ -371,7 +371,7 @@ RETIRED_IMAGE = (
         ),
         (
             {"gpuPools": [{**POOL, "zones": [1]}]},
-            "gpuPools[0].zones[0]: input should be a string, not 1: write '1'",
+            "gpuPools[0].zones[0]: input should be a string, not 1: use '1'",
         ),
         ({"gpuPools": "[not json"}, "gpuPools: input should be a valid list, not '[not json'"),
     ],
@@ -426,9 +426,9 @@ def test_a_size_without_a_driver_of_akss_own_is_a_warning() -> None:
     pool = {**POOL, "vmSize": "Standard_NCC40ads_H100_v5"}
     read(
         [
-            "Standard_NCC40ads_H100_v5 is not among the sizes on which AKS installs a driver "
-            f"({AS_OF}): set gpuStack: none, and bring driver and device plugin, such as by "
-            "NVIDIA's GPU Operator."
+            f"AKS does not install a GPU driver on Standard_NCC40ads_H100_v5 (as of {AS_OF}): set "
+            "gpuStack: none, and install the driver and device plugin, for example with the NVIDIA "
+            "GPU Operator."
         ],
         gpuPools=[pool],
     )
@@ -438,8 +438,8 @@ def test_a_size_without_a_driver_of_akss_own_is_a_warning() -> None:
 def test_a_size_that_is_misspelled_is_told_its_neighbours() -> None:
     read(
         [
-            f"Standard_NC8as_T4_v4 is not in the table of GPU sizes of {AS_OF}: how many GPUs it "
-            "has and what they can do is not known. If it is misspelled, take one such as "
+            f"Standard_NC8as_T4_v4 is not in the table of GPU sizes of {AS_OF}, so its GPUs are "
+            "unknown. Check the spelling: if it is wrong, use a size such as "
             "Standard_NC8as_T4_v3, Standard_NC4as_T4_v3, Standard_NC64as_T4_v3."
         ],
         gpuPools=[{**POOL, "vmSize": "Standard_NC8as_T4_v4"}],
@@ -448,7 +448,10 @@ def test_a_size_that_is_misspelled_is_told_its_neighbours() -> None:
 
 def test_a_version_that_is_not_known_is_a_warning() -> None:
     read(
-        ["Kubernetes 1.99 may not be available on AKS; 1.31, 1.32, 1.33, 1.34, 1.35, 1.36 are."],
+        [
+            "Kubernetes 1.99 may not be available on AKS. Available versions: 1.31, 1.32, 1.33, "
+            "1.34, 1.35, 1.36."
+        ],
         cluster={"kubernetesVersion": "1.99"},
     )
 

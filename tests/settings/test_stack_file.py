@@ -96,7 +96,7 @@ def test_a_file_that_says_nothing_has_no_lines() -> None:
 
 
 def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(NoStackFileError, match=r"There are: none\."):
+    with pytest.raises(NoStackFileError, match=r"Existing stack files: none\."):
         read(tmp_path / "Pulumi.nosuch.yaml")
     (tmp_path / "Pulumi.prod.eu.yaml").touch()
     with pytest.raises(NoStackFileError, match=r"no stack file Pulumi.nosuch.*Pulumi.prod.eu.yaml"):
@@ -107,8 +107,8 @@ def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -
     ("content", "told"),
     [
         (b"config: [", "Pulumi.dev.yaml is not valid YAML"),
-        (b"- a\n- b", "Pulumi.dev.yaml is no map"),
-        (b"config: [1]", "Pulumi.dev.yaml is no map"),
+        (b"- a\n- b", "Pulumi.dev.yaml must contain a map"),
+        (b"config: [1]", "Pulumi.dev.yaml must contain a map"),
         (b"config: \xff", "is not encoded in UTF-8"),
         (b"config: {a: b", "line 1"),
     ],

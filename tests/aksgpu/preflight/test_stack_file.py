@@ -102,8 +102,8 @@ def test_secrets_are_not_needed_unless_they_are_asked_about(tmp_path: Path) -> N
     config |= {"aks-gpu:cluster": {"name": secret}, "aks-gpu:gpuPools": [{"name": "Bad"}]}
     found = mistakes(tmp_path, {"config": config})
     assert found[0] == (
-        "cluster.name: cannot be a secret; of cluster, cluster.authorizedIpRanges can. "
-        "Set it again without --secret (line 3, column 5)"
+        "cluster.name: cannot be a secret (only cluster.authorizedIpRanges can): set it again "
+        "without --secret (line 3, column 5)"
     )
     assert [line.partition(":")[0] for line in found[1:]] == [
         "gpuPools[0].name",

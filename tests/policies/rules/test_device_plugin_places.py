@@ -43,18 +43,18 @@ def possible(*resources: Resource) -> list[str]:
     return findings(device_plugin_bound_to_pools, *together(*resources))
 
 
-def fails_on(where: str, lands: str = "lands") -> str:
+def fails_on(where: str, runs: str = "runs") -> str:
     return (
-        f"This device plugin {lands} on {where}: it does not run there, is restarted for ever, and "
-        "an update that waits for it fails. Bind it to the GPU pools by node affinity."
+        f"This device plugin {runs} on {where}: it crashes there repeatedly, and an update that "
+        "waits for it fails. Bind it to the GPU pools by node affinity."
     )
 
 
 @pytest.mark.parametrize(
     ("other", "pods", "reason"),
     [
-        (SYSTEM, {}, "has none of NVIDIA's GPUs"),
-        (AMD, {}, "has none of NVIDIA's GPUs"),
+        (SYSTEM, {}, "has no NVIDIA GPUs"),
+        (AMD, {}, "has no NVIDIA GPUs"),
         (WINDOWS, {}, "runs Windows"),
         # On Windows its image does not start, whatever its settings are.
         (WINDOWS, {"container": WAITS}, "runs Windows"),
@@ -63,7 +63,7 @@ def fails_on(where: str, lands: str = "lands") -> str:
         (SYSTEM, {"nodeSelector": {"accelerator": "nvidia"}}, None),
         (SYSTEM, {"container": WAITS}, None),
         (SYSTEM, {"container": {"args": ["--fail-on-init-error=false"]}}, None),
-        (SYSTEM, {"container": {"args": ["--fail-on-init-error"]}}, "has none of NVIDIA's GPUs"),
+        (SYSTEM, {"container": {"args": ["--fail-on-init-error"]}}, "has no NVIDIA GPUs"),
         # Of 2018: it waits for ever.
         (SYSTEM, {"image": "nvidia/k8s-device-plugin:1.11"}, None),
         ({**SYSTEM, "nodeTaints": ["CriticalAddonsOnly=true:NoSchedule"]}, {}, None),
@@ -103,9 +103,7 @@ def test_a_plugin_on_a_pool_of_the_stack(
 def test_what_is_possible_is_not_refused(pods: dict[str, Any]) -> None:
     stack = pool(), pool("system", **SYSTEM), daemon_set(TOLERATION, **pods)
     assert certain(*stack) == []
-    assert possible(*stack) == [
-        fails_on("the pool system, which has none of NVIDIA's GPUs", "can land")
-    ]
+    assert possible(*stack) == [fails_on("the pool system, which has no NVIDIA GPUs", "can run")]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +120,7 @@ def test_what_is_possible_is_not_refused(pods: dict[str, Any]) -> None:
 )
 def test_nodes_that_are_not_in_the_stack(pods: dict[str, Any], lands: bool) -> None:
     """The pools of a cluster that exists already, and the nodes that AKS provisions by itself."""
-    where = fails_on("nodes without GPUs, as nothing binds it to GPU pools", "can land")
+    where = fails_on("nodes without GPUs, because nothing binds it to GPU pools", "can run")
     stack = pool(), daemon_set(TOLERATION, **pods)
     assert certain(*stack) == []
     assert possible(*stack) == ([where] if lands else [])
@@ -136,7 +134,7 @@ def test_the_operator_finds_its_nodes_by_itself() -> None:
 def test_an_unknown_pool_hides_no_other() -> None:
     unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
     found, cannot_run = certain(unknown, pool("b", **SYSTEM), daemon_set(TOLERATION))
-    assert found == fails_on("the pool b, which has none of NVIDIA's GPUs")
+    assert found == fails_on("the pool b, which has no NVIDIA GPUs")
     assert cannot_run.startswith("can't run: ")
 
 

@@ -25,8 +25,8 @@ from tests.policies.pool_variants import CLUSTER, changed
 
 def repelled(taints: str, by: str = "the DaemonSet plugin") -> str:
     return (
-        f"This pool has the taints {taints}, which {by} does not tolerate: its GPUs will not be "
-        "schedulable. Add tolerations of them to the device plugin."
+        f"This pool has the taints {taints}, which {by} does not tolerate, so Kubernetes cannot "
+        "schedule its GPUs. Add tolerations for them to the device plugin."
     )
 
 

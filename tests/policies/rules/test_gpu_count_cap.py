@@ -21,7 +21,7 @@ def test_pools_are_counted_at_their_most() -> None:
 
     assert findings(gpu_count_cap, scaled, fixed, config={"gpus": 12}) == []
     assert findings(gpu_count_cap, scaled, fixed, config={"gpus": 11}) == [
-        "The stack can have 12 GPUs where 11 are allowed: a (8), b (4)."
+        "The stack can have 12 GPUs, but only 11 are allowed: a (8), b (4)."
     ]
 
 
@@ -39,22 +39,22 @@ def test_parts_of_gpus_and_pools_of_single_machines() -> None:
     profile = {"scale": {"manual": [{"size": "Standard_NV6ads_A10_v5", "count": 3}]}}
     single = pool("a", vmSize=None, virtualMachinesProfile=profile)
     assert findings(gpu_count_cap, single, config={"gpus": 0}) == [
-        "The stack can have 1/2 GPUs where 0 are allowed: a (1/2)."
+        "The stack can have 1/2 GPUs, but only 0 are allowed: a (1/2)."
     ]
 
 
 def test_where_nobody_says_how_many_azure_makes_one() -> None:
     one = pool("a", enableAutoScaling=None, count=None)
     assert findings(gpu_count_cap, one, config={"gpus": 0}) == [
-        "The stack can have 1 GPUs where 0 are allowed: a (1)."
+        "The stack can have 1 GPUs, but only 0 are allowed: a (1)."
     ]
 
 
 def test_sizes_that_are_not_known_are_told() -> None:
     vm_size = "Standard_NC9_v9"
     assert findings(gpu_count_cap, pool("a", vmSize=vm_size), config={"gpus": 9}) == [
-        f"This pool has the GPU size {vm_size}, of which the pack's table does not know how many "
-        "GPUs it has: they are not counted."
+        f"This pool has the GPU size {vm_size}, which is not in the pack's table: its GPUs are not "
+        "counted."
     ]
 
 
@@ -68,7 +68,7 @@ def test_sizes_that_are_not_known_are_told() -> None:
 def test_what_is_not_known_yet_hides_nothing(changes: dict[str, Any], path: str) -> None:
     found = findings(gpu_count_cap, pool("a", **changes), pool("b"), config={"gpus": 1})
     assert found == [
-        "The stack can have 2 GPUs where 1 are allowed: b (2).",
+        "The stack can have 2 GPUs, but only 1 are allowed: b (2).",
         not_known(path, "a"),
     ]
 

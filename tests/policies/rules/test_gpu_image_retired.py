@@ -14,8 +14,8 @@ from tests.policies.pool_variants import AGENT_POOL, VALID, changed, pool_cases
 POOL = "aks-preview:containerservice:AgentPool"
 CLUSTER = "aks-preview:containerservice:ManagedCluster"
 INSTEAD = (
-    "AKS retired the specialized GPU image on 2025-01-10; the default image, with NVIDIA's device "
-    "plugin or the GPU Operator on the cluster, takes its place."
+    "Azure retired the specialized GPU image on 2025-01-10. Use the default image, with the NVIDIA "
+    "device plugin or the GPU Operator."
 )
 FEATURE = "GPUDedicatedVHDPreview"
 
@@ -41,7 +41,7 @@ FEATURE = "GPUDedicatedVHDPreview"
 def test_headers(resource_type: str, headers: dict[str, str], named: list[str]) -> None:
     resource = Resource(type=resource_type, properties={**VALID, "customHeaders": headers})
     assert findings(gpu_image_retired, resource) == [
-        f"The custom header {name} asks for it. {INSTEAD}" for name in named
+        f"The custom header {name} requests the specialized GPU image. {INSTEAD}" for name in named
     ]
 
 

@@ -16,7 +16,7 @@ NOT_SCALED = ("is not autoscaled", "enableAutoScaling, minCount and maxCount")
         ({"enableAutoScaling": None}, [NOT_SCALED]),
         ({"enableAutoScaling": False}, [NOT_SCALED]),
         ({"enableAutoScaling": None, "vmSize": CPU}, []),
-        ({"minCount": None}, [("enableAutoScaling without minCount:",)]),
+        ({"minCount": None}, [("enableAutoScaling without minCount.",)]),
         ({"minCount": None, "maxCount": None}, [("without minCount and maxCount",)]),
     ]
 )

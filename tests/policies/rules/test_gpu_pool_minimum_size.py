@@ -87,7 +87,7 @@ def told(vm_size: str, **config: Any) -> list[str]:
 )
 def test_sizes_that_are_not_known_are_told(vm_size: str) -> None:
     (found,) = told(vm_size)
-    assert (find(vm_size) or vm_size) == vm_size or "how many GPUs it has" in found
+    assert (find(vm_size) or vm_size) == vm_size or "the number of its GPUs" in found
     assert "acceptedSizes" in found
     assert told(vm_size, acceptedSizes=[vm_size.upper()]) == []
     assert judged(vm_size) == []

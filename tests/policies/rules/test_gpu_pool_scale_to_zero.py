@@ -7,7 +7,7 @@ from tests.policies.policy_harness import Resource, findings, mention
 from tests.policies.pool_variants import AGENT_POOL, CPU, changed, pool_cases
 
 T4 = "Standard_NC8as_T4_v3"
-FOUND = ("fewer than 2 nodes", "minCount to 0")
+FOUND = ("at least 2 nodes", "minCount to 0")
 
 
 @pool_cases(

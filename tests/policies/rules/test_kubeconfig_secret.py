@@ -32,8 +32,8 @@ ENCODED = base64.b64encode(KUBECONFIG.encode()).decode()
 PROVIDER = "pulumi:providers:kubernetes"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 OPEN = (
-    "has a kubeconfig with credentials in it: anybody who may read it gets into the cluster. Put "
-    "it into a Secret."
+    "contains a kubeconfig with credentials: whoever can read it can access the cluster. Use a "
+    "Kubernetes Secret."
 )
 
 

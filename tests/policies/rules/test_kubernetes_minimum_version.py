@@ -57,6 +57,6 @@ def test_a_version_that_is_not_known_yet_hides_no_other() -> None:
         },
     )
     assert findings(kubernetes_minimum_version, cluster) == [
-        "The inline pool agentPoolProfiles[0] has Kubernetes 1.9; 1.31 is the least.",
+        "The inline pool agentPoolProfiles[0] has Kubernetes 1.9. Use 1.31 or newer.",
         "can't run: string value at .kubernetesVersion can't be known during preview",
     ]

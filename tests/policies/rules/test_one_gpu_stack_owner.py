@@ -28,21 +28,21 @@ from tests.policies.policy_harness import Resource, findings, findings_by_name
 from tests.policies.pool_variants import CLUSTER, CPU, VALID
 
 TWICE = (
-    "two of them on a node make its GPUs disappear. Keep all but one away from it, by node "
-    "affinity or taints."
+    "Two device plugins on a node make its GPUs disappear: keep all but one off the pool, with "
+    "node affinity or taints."
 )
 IMAGE_TOO = (
-    f"This pool gets the device plugin from the specialized image and from the DaemonSet plugin: "
+    f"This pool gets the device plugin from the specialized image and from the DaemonSet plugin. "
     f"{TWICE}"
 )
 NO_ONE = (
-    "is made without a driver, and nothing in this stack brings one. Its GPUs cannot be used until "
-    "somebody does: add NVIDIA's GPU Operator, let AKS install the driver, or name in the rule's "
-    "owner who brings it."
+    "has gpuProfile.driver None, and nothing in this stack installs one, so pods cannot use its "
+    "GPUs. Add the NVIDIA GPU Operator, let AKS install the driver, or set the rule's owner to who "
+    "installs it."
 )
 TWO_DRIVERS = (
-    "This pool gets its driver from AKS and from the GPU Operator. Set gpuProfile.driver to None "
-    "for the pool, or driver.enabled to false for the GPU Operator."
+    "This pool gets its driver from AKS and from the GPU Operator. Set gpuProfile.driver of the "
+    "pool to None, or driver.enabled of the GPU Operator to false."
 )
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 TOLERATE_ALL: dict[str, Any] = {"operator": "Exists"}
@@ -233,7 +233,7 @@ def test_what_a_device_plugin_is_known_by(
 )  # fmt: skip
 def test_pools_that_have_the_plugin_already(changes: dict[str, Any], label: str) -> None:
     assert owner(pool(**changes), daemon_set(TOLERATION)) == [
-        f"This pool gets the device plugin from {label} and from the DaemonSet plugin: {TWICE}"
+        f"This pool gets the device plugin from {label} and from the DaemonSet plugin. {TWICE}"
     ]
 
 
@@ -243,7 +243,7 @@ def test_two_plugins_of_the_stack() -> None:
     chart = release("nvidia-device-plugin", name="c", tolerations=[TOLERATION], affinity=anywhere)
     assert owner(pool(), first, second, chart) == [
         "This pool gets the device plugin from the DaemonSet a and from the DaemonSet b and from "
-        f"the Helm release c: {TWICE}"
+        f"the Helm release c. {TWICE}"
     ]
 
 
@@ -287,7 +287,7 @@ def test_the_operator_brings_both(operator: Resource) -> None:
     assert owner(pool(), operator) == [TWO_DRIVERS]
     plugin = daemon_set(TOLERATION)
     assert owner(pool(**NO_DRIVER), plugin, operator) == [
-        f"This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator: "
+        f"This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator. "
         f"{TWICE}"
     ]
 
@@ -298,7 +298,7 @@ def test_two_releases_of_the_operator_are_two() -> None:
         release("gpu-operator", name=name, **OPERATOR_LANDS, **DRIVER_BY_AKS) for name in "ab"
     )
     assert owner(pool(), first, second) == [
-        "This pool gets the device plugin from the GPU Operator a and from the GPU Operator b: "
+        "This pool gets the device plugin from the GPU Operator a and from the GPU Operator b. "
         f"{TWICE}"
     ]
     # A release and the operator's settings beside it are one.
@@ -336,7 +336,7 @@ def test_labels_keep_the_operators_plugin_away(label: str) -> None:
     operator = release("gpu-operator", **OPERATOR_LANDS, **DRIVER_BY_AKS)
     plugin = daemon_set(TOLERATION)
     both = (
-        "This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator: "
+        "This pool gets the device plugin from the DaemonSet plugin and from the GPU Operator. "
         f"{TWICE}"
     )
     assert owner(pool(nodeLabels={label: "false"}), plugin, operator) == []
@@ -397,7 +397,7 @@ def test_the_driver_comes_from_aks_where_the_table_says_so(size: GpuSize) -> Non
     expected = {True: [TWO_DRIVERS], None: [possibly(TWO_DRIVERS)], False: []}
     assert found == expected[size.aks_driver]
     alone = owner(pool(vmSize=size.name))
-    assert [f"{size.name}, on which AKS installs no driver" in text for text in alone] == (
+    assert [f"{size.name}, for which AKS has no driver" in text for text in alone] == (
         [True] if size.aks_driver is False else []
     )
 
@@ -647,7 +647,7 @@ def test_nor_while_the_operators_label_for_it_is_unknown() -> None:
     twice, cannot_run = owner(pool(nodeLabels=labels, **NO_DRIVER), *plugins, operator)
     assert twice == (
         "This pool gets the device plugin from the DaemonSet a and from the DaemonSet b and from "
-        f"the GPU Operator: {TWICE}"
+        f"the GPU Operator. {TWICE}"
     )
     assert cannot_run.startswith("can't run: string value at .nodeLabels")
 

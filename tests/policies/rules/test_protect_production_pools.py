@@ -10,7 +10,7 @@ from tests.policies.pool_variants import AGENT_POOL, CLUSTER, CPU, VALID, change
 )
 def test_pools(stack: str, protect: bool, found: int) -> None:
     pool = AGENT_POOL.resource(VALID, stack=stack, protect=protect)
-    words = "This pool", "Give the resource the option protect."
+    words = "This pool", "Set the resource option protect on it."
     assert mention(findings(protect_production_pools, pool), [words] * found)
 
 
@@ -29,6 +29,6 @@ def test_pools_without_gpus_are_left_to_others() -> None:
 def test_the_cluster_protects_its_inline_pools() -> None:
     """They were passed, whatever the cluster's protection was."""
     found = findings(protect_production_pools, CLUSTER.resource(VALID, stack="prod"))
-    assert mention(found, [(CLUSTER.label, "Give the cluster the option protect.")])
+    assert mention(found, [(CLUSTER.label, "Set the resource option protect on the cluster.")])
     protected = CLUSTER.resource(VALID, stack="prod", protect=True)
     assert findings(protect_production_pools, protected) == []
