@@ -58,7 +58,7 @@ def test_mistakes_are_told_all_at_once_before_anything_is_sent(
     for mistake in (
         "customHeaders.Authorization",
         "is set by the HTTP client",
-        "is no name of a header",
+        "is not a valid header name",
         "must be printable text on one line",
         "is a string, but has to be an integer",
         "is not a property of GPUProfile",

@@ -134,7 +134,7 @@ def test_a_stack_file_is_a_map(project: Project, text: str) -> None:
     (project.program / "Pulumi.dev.yaml").write_text(text)
 
     for read_it in (project.asks_for_retired, project.write_stack):
-        with pytest.raises(StackFileError, match=r"Pulumi.dev.yaml is no map"):
+        with pytest.raises(StackFileError, match=r"Pulumi.dev.yaml must contain a map"):
             read_it("dev")
 
 
