@@ -152,12 +152,15 @@ def start(
     options = _Options(era, time_scale, kubernetes.resolve() if kubernetes else None)
     while True:
         files.make()
-        # Another process may remove the home at this moment.
-        with contextlib.suppress(FileNotFoundError):
+        try:
             if lock := ServerLock.take(files.server_lock):
                 return _launch(files, lock, options)
             if cloud := _reusable(files, options, say):
                 return cloud
+        except FileNotFoundError as error:
+            # Another process may remove the home at this moment.
+            if files.path not in Path(error.filename).parents:
+                raise CloudError(f"The rehearsal's server cannot be started: {error}") from error
 
 
 def refuse_other_systems() -> None:

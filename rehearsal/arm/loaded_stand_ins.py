@@ -4,11 +4,13 @@ import asyncio
 import os
 import select
 import socket
+import subprocess
 import sys
 from contextlib import ExitStack
 
 from rehearsal.arm.home import Home
 from rehearsal.control_planes.processes import Processes, records
+from rehearsal.files import log_line
 from rehearsal.stand_ins.launch import short_address
 
 
@@ -18,20 +20,27 @@ async def keep(home: Home) -> None:
     with _listening(home) as listener:
         while True:
             await _requested(listener)
-            process = await processes.start(
-                [sys.executable, "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
-                home.stand_ins_log,
-                # The plug-ins of this rehearsal have the same value; libraries read it on loading.
-                {**os.environ, "SSL_CERT_FILE": str(home.ca_bundle)},
-                files=[listener.fileno()],
-            )
             try:
-                await process.wait()
-            finally:
-                await processes.end(process)
-            # Stand-ins that still wait load themselves.
+                await _run(processes, listener, home)
+            except (OSError, subprocess.SubprocessError) as error:
+                log_line(f"The stand-ins cannot be kept loaded; each starts by itself: {error}")
+            # Whoever still waits starts by itself.
             while select.select([listener], [], [], 0)[0]:
                 listener.accept()[0].close()
+
+
+async def _run(processes: Processes, listener: socket.socket, home: Home) -> None:
+    process = await processes.start(
+        [sys.executable, "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
+        home.stand_ins_log,
+        # As plug-ins of this rehearsal have it: it is read while libraries are loaded.
+        {**os.environ, "SSL_CERT_FILE": str(home.ca_bundle)},
+        files=[listener.fileno()],
+    )
+    try:
+        await process.wait()
+    finally:
+        await processes.end(process)
 
 
 def _listening(home: Home) -> socket.socket:

@@ -323,6 +323,8 @@ class Fleet:
             self._ready[uid].set()
             await cluster.run(lambda: self._desired(uid))
         finally:
+            # From here on its task ends by itself.
+            self._ending.add(uid)
             self._running.pop(uid, None)
             room.cancel()
             await api.close()

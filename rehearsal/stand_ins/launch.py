@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -21,6 +21,8 @@ SOCKET_VARIABLE = "AKS_GPU_STAND_INS"
 # A fork sends this first. If the connection ends without it, there is no fork.
 STARTED = b"+"
 FAILED = 1
+# What takes longer than to load a stand-in on a busy machine does not come at all.
+PATIENCE = 60.0
 
 
 def launch(name: str) -> None:
@@ -49,6 +51,7 @@ def _fork(name: str, path: Path) -> int | None:
     content = json.dumps(request).encode()
     with ExitStack() as stack:
         fork = stack.enter_context(socket.socket(socket.AF_UNIX))
+        fork.settimeout(PATIENCE)
         try:
             fork.connect(short_address(path, stack))
             socket.send_fds(fork, [len(content).to_bytes(4)], [0, 1, 2])
@@ -58,8 +61,11 @@ def _fork(name: str, path: Path) -> int | None:
         except OSError:
             return None
 
+        fork.settimeout(None)
+
         def pass_on(number: int, _: FrameType | None) -> None:
-            fork.send(bytes([number]))
+            with suppress(OSError):
+                fork.send(bytes([number]))
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, pass_on)

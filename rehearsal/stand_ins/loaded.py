@@ -15,55 +15,74 @@ import socket
 import sys
 import sysconfig
 import threading
+import time
+import traceback
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from provider_kit.loading import unsearched
-from rehearsal.stand_ins.launch import FAILED, STARTED
+from rehearsal.stand_ins.launch import FAILED, PATIENCE, STARTED
 
 IDLE_SECONDS = 600
 _FOLDER = Path(__file__).parent
 _ROOT = _FOLDER.parent.parent
 # Installing packages changes this folder.
 _PACKAGES = Path(sysconfig.get_path("purelib"))
-# Variables that libraries read only while they are loaded.
+# Libraries read these, and the files that they name, while they are loaded and never again.
 _READ_ON_LOADING = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+# Of a file that may have changed while it was loaded.
+_UNKNOWN = -1
+# The times of files go by ticks of the system's clock, of at most so many nanoseconds.
+_TICK = 20_000_000
 
 
 def main() -> None:
     listener = socket.socket(fileno=int(sys.argv[1]))
-    # The kernel removes ended forks.
+    # The system clears away a fork that has ended.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     loaded: dict[Path, int] = {}
     while select.select([listener], [], [], IDLE_SECONDS)[0]:
-        connection = listener.accept()[0]
-        with connection, contextlib.suppress(OSError, ValueError):
-            length, files, _, _ = socket.recv_fds(connection, 4, 3)
-            request = json.loads(connection.recv(int.from_bytes(length), socket.MSG_WAITALL))
+        # Whoever breaks off has no fork: the connection ends.
+        with contextlib.suppress(OSError, ValueError), ExitStack() as stack:
+            connection = stack.enter_context(listener.accept()[0])
+            connection.settimeout(PATIENCE)
+            request, files = _received(connection, stack)
             if any(_version(file) != version for file, version in loaded.items()):
                 return
             if _would_load_the_same(request):
-                module = _load(request["name"])
-                loaded = {file: _version(file) for file in _code()} | loaded
+                module = _load(request["name"], loaded)
                 if not os.fork():
                     listener.close()
                     _run(module, request, files, connection)
-            for file in files:
-                os.close(file)
 
 
-def _load(name: str) -> ModuleType:
+def _received(connection: socket.socket, stack: ExitStack) -> tuple[Any, list[int]]:
+    length, files, _, _ = socket.recv_fds(connection, 4, 3)
+    for file in files:
+        stack.callback(os.close, file)
+    content = connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
+    return json.loads(content), files
+
+
+def _load(name: str, loaded: dict[Path, int]) -> ModuleType:
+    """Loads a stand-in; notes the versions of the files that it comes from."""
+    before = time.time_ns() - _TICK
     with unsearched():
-        return import_module(f"rehearsal.stand_ins.{name}.plug_in")
+        module = import_module(f"rehearsal.stand_ins.{name}.plug_in")
+    for file in _sources() - loaded.keys():
+        version = _version(file)
+        loaded[file] = version if version < before else _UNKNOWN
+    return module
 
 
-def _code() -> list[Path]:
-    """Returns the files of the loaded code."""
+def _sources() -> set[Path]:
     files = [getattr(module, "__file__", None) for module in sys.modules.values()]
-    own = [Path(file) for file in files if file and Path(file).is_relative_to(_ROOT)]
-    return [_PACKAGES, *(file for file in own if _PACKAGES not in file.parents)]
+    own = {Path(file) for file in files if file and Path(file).is_relative_to(_ROOT)}
+    read = {Path(os.environ[name]) for name in _READ_ON_LOADING if name in os.environ}
+    return {file for file in own if _PACKAGES not in file.parents} | read | {_PACKAGES}
 
 
 def _version(file: Path) -> int:
@@ -77,7 +96,7 @@ def _would_load_the_same(request: Any) -> bool:
 
 
 def _run(module: ModuleType, request: Any, files: list[int], connection: socket.socket) -> None:
-    """Runs the requested plug-in in this fork, to its end."""
+    """Runs the plug-in that was asked for, in this process, to its end."""
     code = FAILED
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -88,20 +107,26 @@ def _run(module: ModuleType, request: Any, files: list[int], connection: socket.
         os.environ.update(request["variables"])
         os.chdir(request["folder"])
         sys.argv[:] = request["arguments"]
-        threading.Thread(target=_obey, args=(connection,), daemon=True).start()
+        connection.settimeout(None)
         connection.send(STARTED)
+        threading.Thread(target=_obey, args=(connection,), daemon=True).start()
         module.main()
         code = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
-        connection.send(bytes([code]))
+        with contextlib.suppress(OSError):
+            connection.send(bytes([code]))
         os._exit(code)
 
 
 def _obey(connection: socket.socket) -> None:
-    """Receives the signals of the process that the engine has started, and ends with it."""
-    while number := connection.recv(1):
-        os.kill(os.getpid(), number[0])
-    os._exit(FAILED)
+    """Takes the signals of the process that was started in our name, and ends with it."""
+    try:
+        while number := connection.recv(1):
+            os.kill(os.getpid(), number[0])
+    finally:
+        os._exit(FAILED)
 
 
 if __name__ == "__main__":

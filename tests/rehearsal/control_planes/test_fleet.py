@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -143,3 +144,48 @@ def test_a_cluster_whose_files_stay_is_told_of_once_and_not_begun_anew(
 
     asyncio.run(work())
     assert begun == []
+
+
+def test_the_cleanup_of_a_failed_cluster_is_not_interrupted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server stopped while a failed cluster was cleaned up: its etcd went on without it."""
+    steps: list[str] = []
+
+    class Broken:
+        def __init__(self, *_: object, **__: object) -> None:
+            pass
+
+        async def start(self, _: object) -> None:
+            raise ControlPlaneError("It does not start.")
+
+        async def stop(self) -> None:
+            steps.append("stopping")
+            await asyncio.sleep(0.01)
+            steps.append("stopped")
+
+        async def close(self) -> None:
+            await asyncio.sleep(0)
+
+    async def nothing(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def at_once(*_: object) -> None:
+        pass
+
+    for name in ("settle_in", "ask_about_tokens", "choose", "read"):
+        monkeypatch.setattr(fleet, name, lambda *_: MagicMock())
+    for name, stub in (("ControlPlane", Broken), ("Client", Broken)):
+        monkeypatch.setattr(fleet, name, stub)
+    monkeypatch.setattr(fleet, "keep_room", nothing)
+    monkeypatch.setattr(fleet, "connect", at_once)
+    monkeypatch.setattr(fleet, "START_SECONDS", 0.0)
+
+    async def work() -> None:
+        clusters = made(tmp_path, Wishes())
+        await clusters.start()
+        await until(lambda: bool(steps))
+        await clusters.stop()
+
+    asyncio.run(work())
+    assert steps[-2:] == ["stopping", "stopped"]

@@ -1,8 +1,11 @@
 """The stand-ins that a rehearsal's server keeps loaded: a plug-in is a fork of them."""
 
 import contextlib
+import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +16,7 @@ import pytest
 
 from rehearsal import cloud
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins import launch
+from rehearsal.stand_ins import launch, loaded
 from tests.processes import children_of, command_lines, is_running
 from tests.rehearsal.conftest import FAST
 from tests.waiting import until
@@ -84,12 +87,91 @@ def test_forks_outlive_the_keeper_and_the_next_plug_in_starts_another(running: C
             assert keeper(running) != before
 
 
-def test_changed_code_is_loaded_anew(running: Cloud) -> None:
+@pytest.mark.parametrize("changed", ["code", "authority"])
+def test_what_has_changed_is_loaded_anew(running: Cloud, changed: str) -> None:
+    """With a certificate made anew, forks trusted the old one only."""
     with plug_in(running):
         before = keeper(running)
-    (FOLDER / "launch.py").touch()
+    file = FOLDER / "launch.py" if changed == "code" else running.home / "ca-bundle.pem"
+    file.touch()
     with plug_in(running):
         assert not is_running(before)
+
+
+def test_what_changes_while_it_is_loaded_is_not_taken_for_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, noted = tmp_path / "code.py", dict[Path, int]()
+    monkeypatch.setattr(loaded, "_sources", lambda: {file})
+    monkeypatch.setattr(loaded, "import_module", lambda _: file.touch())
+    loaded._load("any", noted)
+    assert noted[file] != loaded._version(file)
+
+
+def test_who_breaks_off_leaves_nothing(running: Cloud) -> None:
+    """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
+    request = {
+        "name": "azure_native",
+        "stand_ins": str(FOLDER),
+        "arguments": ["plug-in", NO_ENGINE],
+        "folder": str(running.home),
+        "variables": {**os.environ, **running.environment()},
+    }
+    content = json.dumps(request).encode()
+    reader, writer = os.pipe()
+    with connected(running) as client:
+        socket.send_fds(client, [len(content).to_bytes(4)], [0, writer, 2])
+        client.sendall(content)
+        assert select.select([client], [], [])
+        assert len(forks(running)) == 1
+    until(lambda: forks(running) == [], "the fork has ended")
+    # In the middle of a request, too: nobody holds its files.
+    with connected(running) as client:
+        socket.send_fds(client, [len(content).to_bytes(4)], [0, writer, 2])
+    os.close(writer)
+    with os.fdopen(reader, "rb") as output:
+        assert output.read().endswith(b"\n")
+
+
+@contextlib.contextmanager
+def connected(running: Cloud) -> Iterator[socket.socket]:
+    with contextlib.ExitStack() as stack, socket.socket(socket.AF_UNIX) as client:
+        client.connect(launch.short_address(running.home / "stand-ins.socket", stack))
+        yield client
+
+
+def test_where_a_fork_fails_it_says_why(running: Cloud) -> None:
+    """It ended without a word."""
+    ended = subprocess.run(
+        [sys.executable, "-u", FOLDER / "azure_native"],
+        env={**os.environ, **running.environment()},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == launch.FAILED
+    assert "IndexError" in ended.stderr
+
+
+def test_a_keeper_that_does_not_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "PATIENCE", 0.01)
+    with contextlib.ExitStack() as stack, socket.socket(socket.AF_UNIX) as silent:
+        silent.bind(launch.short_address(tmp_path / "socket", stack))
+        silent.listen()
+        assert launch._fork("azure_native", tmp_path / "socket") is None
+
+
+def test_a_keeper_that_could_not_start_is_started_the_next_time(running: Cloud) -> None:
+    with plug_in(running):
+        os.kill(keeper(running), signal.SIGKILL)
+    records = running.home / "kubernetes" / "processes"
+    away = records.rename(records.with_name("away"))
+    with plug_in(running):
+        away.rename(records)
+    with plug_in(running):
+        assert keeper(running)
 
 
 @pytest.mark.parametrize(
