@@ -97,6 +97,6 @@ def _empty_pack(folder: Path) -> Path:
 def summary(cost: PolicyCost) -> str:
     return (
         f"A preview of {cost.resources} pools took {cost.seconds_without:.2f} s without the policy "
-        f"pack and {cost.seconds_with:.2f} s with it: {cost.ms_per_resource:.2f} ms a resource, of "
-        f"which the rules take {cost.ms_of_rules:.2f}, and any pack the rest."
+        f"pack and {cost.seconds_with:.2f} s with it: {cost.ms_per_resource:.2f} ms for each "
+        f"resource, of which the rules take {cost.ms_of_rules:.2f} ms and an empty pack the rest."
     )

@@ -26,7 +26,7 @@ from rehearsal.arm.home import OVERVIEW, PRESENCE, Home, Principal, ServerRecord
 from rehearsal.code import fingerprint
 from rehearsal.control_planes.desired_state import Era
 from rehearsal.control_planes.memory import used
-from rehearsal.control_planes.processes import end_leftovers, recorded, records
+from rehearsal.control_planes.processes import end_leftovers, recorded_pids, records
 from rehearsal.files import read_json, read_record, write_json
 from rehearsal.pace import TIME_SCALE_VARIABLE
 from rehearsal.server_lock import POLL_SECONDS, ServerLock, holder, is_held
@@ -257,7 +257,7 @@ def status_of(home: Path) -> Status:
     if not running and is_held(files.server_lock):
         server = "silent"
     clusters = overview.get("clusters", _stored_clusters(files, server))
-    memory = used([pid, *recorded(records(files.kubernetes))]) if pid else None
+    memory = used([pid, *recorded_pids(records(files.kubernetes))]) if pid else None
     return Status(server, pid, record, clusters, memory, overview.get("complaints", []))
 
 

@@ -23,7 +23,7 @@ Types = Mapping[str, Mapping[str, str]]
 LEFT_OUT: Final = object()
 
 
-def parsed(content: bytes) -> Any:
+def parse(content: bytes) -> Any:
     """Returns the parsed body; refuses invalid JSON, and values that cannot be stored."""
     if not content:
         return None
@@ -51,17 +51,17 @@ def _refuse_constant(name: str) -> None:
 def _check(value: Any) -> None:
     level = [value]
     for _ in range(MOST_LEVELS + 1):
-        texts = [one for one in level if isinstance(one, str)]
-        objects = [one for one in level if isinstance(one, dict)]
-        for text in (*texts, *(name for one in objects for name in one)):
+        texts = [item for item in level if isinstance(item, str)]
+        objects = [item for item in level if isinstance(item, dict)]
+        for text in (*texts, *(name for item in objects for name in item)):
             # A lone surrogate cannot be encoded in UTF-8; UnicodeEncodeError is a ValueError.
             if b"\0" in text.encode():
                 raise ValueError("Invalid character in a string: \\u0000")
-        if any(isinstance(one, float) and not math.isfinite(one) for one in level):
+        if any(isinstance(item, float) and not math.isfinite(item) for item in level):
             raise ValueError("A number is too large")
-        lists = [one for one in level if isinstance(one, list)]
-        level = [inner for one in lists for inner in one]
-        level += [inner for one in objects for inner in one.values()]
+        lists = [item for item in level if isinstance(item, list)]
+        level = [inner for item in lists for inner in item]
+        level += [inner for item in objects for inner in item.values()]
         if not level:
             return
     raise ValueError(_TOO_DEEP)
@@ -98,7 +98,7 @@ class Reader:
             items = [self.read(inner, item, (*path, at), owner) for at, item in enumerate(value)]
             return [item for item in items if item is not LEFT_OUT]
         if container == "map" and isinstance(value, dict):
-            return _taken(
+            return _without_left_out(
                 {name: self.read(inner, item, (*path, name), owner) for name, item in value.items()}
             )
         if kind in self.types and isinstance(value, dict):
@@ -119,10 +119,10 @@ class Reader:
                     read[name] = value
             elif value is not None:
                 read[known] = self.read(fields[known], value, (*path, known), kind)
-        return _taken(read)
+        return _without_left_out(read)
 
 
-def _taken(values: dict[str, Any]) -> dict[str, Any]:
+def _without_left_out(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not LEFT_OUT}
 
 

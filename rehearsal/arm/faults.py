@@ -103,7 +103,7 @@ class FaultScript:
         self._file.read()
         return self._file.complaint
 
-    def take(self, method: str, path: str) -> Fault:
+    def next_fault(self, method: str, path: str) -> Fault:
         """Returns the fault that applies to a request, and counts it; otherwise an empty one."""
         faults = self._file.read()
         if faults is not self._faults:

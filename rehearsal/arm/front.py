@@ -42,7 +42,7 @@ class Front:
     def answer(self, http_request: web.Request, content: bytes) -> web.Response:
         """Serves one authenticated request."""
         self.issuer.check(http_request.headers.get("Authorization"), self.audience)
-        answer = self._served(http_request, content)
+        answer = self._serve(http_request, content)
         return web.Response(
             status=answer.status,
             headers=answer.headers,
@@ -51,7 +51,7 @@ class Front:
             charset=None if OF_AKS.search(http_request.path) else "utf-8",
         )
 
-    def _served(self, http_request: web.Request, content: bytes) -> Answer:
+    def _serve(self, http_request: web.Request, content: bytes) -> Answer:
         backend, now = self.backend, time.time()
         api_version = _api_version(http_request)
         path = http_request.path.rstrip("/")
@@ -69,7 +69,7 @@ class Front:
             now=now,
             api_version=api_version,
             names=names,
-            content=bodies.parsed(content),
+            content=bodies.parse(content),
         )
         location = _location(request, path)
         api_versions.refuse_unknown(below, api_version, location)

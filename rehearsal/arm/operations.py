@@ -255,9 +255,9 @@ def show(request: Request) -> Answer:
     row = _row(request.store, request.names["operation"])
     is_under_way = _is_under_way(row)
     status = _step(request, row) if is_under_way else row["status"]
-    body: Json = {"name": row["id"], "status": status, "startTime": written(row["started"])}
+    body: Json = {"name": row["id"], "status": status, "startTime": timestamp(row["started"])}
     if not is_under_way:
-        body["endTime"] = written(row["ended"])
+        body["endTime"] = timestamp(row["ended"])
     error = json.loads(row["error"] or "{}")
     if PASSING in error:
         body["error"] = error[PASSING]
@@ -291,14 +291,14 @@ def show_result(request: Request) -> Answer:
     address = _address(request, "operationresults", row["id"], request.names["location"])
     if not _is_under_way(row):
         return Answer(204, None, {"Location": address})
-    body = {"startTime": written(row["started"]), "status": _step(request, row)}
+    body = {"startTime": timestamp(row["started"]), "status": _step(request, row)}
     return Answer(202, body, {"Location": address} | retry_headers(request, row["id"]))
 
 
 def is_open(store: Store, operation: str) -> bool:
     """Returns whether an operation exists and has not ended."""
-    found = store.rows("SELECT * FROM operations WHERE id = ?", operation)
-    return bool(found) and _is_under_way(found[0])
+    rows = store.rows("SELECT * FROM operations WHERE id = ?", operation)
+    return bool(rows) and _is_under_way(rows[0])
 
 
 def _is_under_way(row: sqlite3.Row) -> bool:
@@ -312,7 +312,7 @@ def _row(store: Store, operation: str) -> sqlite3.Row:
     return rows[0]
 
 
-def written(moment: float) -> str:
+def timestamp(moment: float) -> str:
     """Returns a time as AKS writes it: without trailing zeros."""
     text = f"{datetime.datetime.fromtimestamp(moment, datetime.UTC):%Y-%m-%dT%H:%M:%S.%f}"
     return text.rstrip("0").rstrip(".") + "Z"

@@ -103,7 +103,7 @@ def _body(content_type: str, content: bytes) -> Any:
     if content_type == "application/x-www-form-urlencoded":
         return _without_secrets(dict(parse_qsl(text)))
     try:
-        return _without_secrets(bodies.parsed(content))
+        return _without_secrets(bodies.parse(content))
     except errors.ArmError:
         # A body that cannot be parsed may hold a secret anywhere.
         return f"({len(content)} bytes that are not JSON)"

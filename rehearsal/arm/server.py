@@ -58,7 +58,7 @@ def listen(preferred: object) -> socket.socket:
 
 def application(home: Home, port: int, instance: str, options: Options) -> web.Application:
     audience = f"https://{HOSTNAME}:{port}"
-    store, request_log = mending.opened(home.database), RequestLog(home.request_log)
+    store, request_log = mending.open_store(home.database), RequestLog(home.request_log)
     principal, issuer = load_principal(home, store.subscription()), tokens.load(home)
     login = Login(principal, issuer, audience)
     script = WatchedFile(home.offers, OfferScript, OfferScript())
@@ -78,7 +78,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
         async def served(request: web.Request) -> web.StreamResponse:
             nonlocal content, fault
             content = await request.read()
-            fault = faults.take(request.method, request.path)
+            fault = faults.next_fault(request.method, request.path)
             await asyncio.sleep(fault.delay)
             if fault.drop == "before":
                 return web.Response()
@@ -89,7 +89,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
             fault.change(store, response)
             return response
 
-        response = await guarded(request, served)
+        response = await with_arm_errors(request, served)
         if fault.drop:
             return dropped(request, content)
         correlation = request.headers.get("x-ms-correlation-request-id", "")
@@ -116,7 +116,10 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
             store.close()
             request_log.close()
 
-    app = web.Application(client_max_size=bodies.MOST_BYTES, middlewares=[web.middleware(guarded)])
+    app = web.Application(
+        client_max_size=bodies.MOST_BYTES,
+        middlewares=[web.middleware(with_arm_errors)],
+    )
     # Not logged: users do not send these, and token reviews contain a token.
     app.router.add_post(sign_in.address("{uid}"), reviewer.answer)
     app.router.add_get(PRESENCE, partial(_presence, instance))
@@ -126,7 +129,7 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     return app
 
 
-async def guarded(
+async def with_arm_errors(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
     """Returns the handler's response; turns any exception into an ARM error response."""

@@ -37,14 +37,14 @@ def renew(home: Home, context: ssl.SSLContext) -> None:
     """Creates certificates that are missing, damaged, about to expire, or not valid yet."""
     authority = _usable(home.ca_certificate, home.ca_key)
     if authority is None:
-        made = Authority.create(f"aks-gpu rehearsal {os.urandom(4).hex()}")
-        write_key(home.ca_key, made.key)
-        write_certificate(home.ca_certificate, made.certificate)
+        ca = Authority.create(f"aks-gpu rehearsal {os.urandom(4).hex()}")
+        write_key(home.ca_key, ca.key)
+        write_certificate(home.ca_certificate, ca.certificate)
     else:
-        made = Authority(*authority)
+        ca = Authority(*authority)
     own = _usable(home.server_certificate, home.server_key)
-    if own is None or not _is_of(own[0], made):
-        certificate, key = made.issue(subject(HOSTNAME), SERVER_DAYS, hosts=[HOSTNAME])
+    if own is None or not _is_of(own[0], ca):
+        certificate, key = ca.issue(subject(HOSTNAME), SERVER_DAYS, hosts=[HOSTNAME])
         write_key(home.server_key, key)
         write_certificate(home.server_certificate, certificate)
     _write_bundle(home)
@@ -58,7 +58,7 @@ def _usable(
     if not certificate.exists() and not key.exists():
         return None
     try:
-        made, loaded = load_pair(certificate, key)
+        leaf, loaded = load_pair(certificate, key)
     except (OSError, ValueError, TypeError, UnsupportedAlgorithm) as error:
         log_line(f"{certificate.name} and its key are created again: {error}")
         return None
@@ -66,8 +66,8 @@ def _usable(
     least = now + datetime.timedelta(days=RENEW_WITHIN_DAYS)
     # After the clock is set back it may not be valid yet.
     return (
-        (made, loaded)
-        if made.not_valid_before_utc <= now and made.not_valid_after_utc >= least
+        (leaf, loaded)
+        if leaf.not_valid_before_utc <= now and leaf.not_valid_after_utc >= least
         else None
     )
 

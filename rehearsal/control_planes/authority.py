@@ -66,7 +66,7 @@ def prepare(folder: Path) -> Certificates:
     """Returns the certificates of a cluster; creates them unless it has valid ones."""
     files = Certificates(folder)
     if files.authority.exists():
-        if _holds(files.authority):
+        if _is_valid(files.authority):
             return files
         log_line(
             f"The certificates in {folder} are not valid today; they and its kubeconfig are "
@@ -98,7 +98,7 @@ def prepare(folder: Path) -> Certificates:
     return files
 
 
-def _holds(authority: Path) -> bool:
+def _is_valid(authority: Path) -> bool:
     """Whether an authority, and so its certificates, are valid for some time from now."""
     try:
         certificate = x509.load_pem_x509_certificate(authority.read_bytes())

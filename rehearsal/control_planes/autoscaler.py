@@ -64,7 +64,7 @@ class Autoscaler:
         # with whole GPUs, and slices with a resource name of their own never make a pool grow.
         whole = _allocatable(complete[0] if complete else node)
         # The scheduler may not have used a node yet that has just become ready.
-        rooms = [_left(ready_node, state.pods) for ready_node in complete]
+        rooms = [_free_resources(ready_node, state.pods) for ready_node in complete]
         rooms += [whole] * (state.pool.count - len(complete))
         present = len(rooms)
         waiting = [pod for pod in state.pods if is_unplaced(pod) and fits(pod, node)]
@@ -119,7 +119,7 @@ def fits(pod: Json, node: Json) -> bool:
     return selects(pod["spec"], labels.get, name="") and not untolerated(pod["spec"], taints)
 
 
-def _left(node: Json, pods: Iterable[Json]) -> Amounts:
+def _free_resources(node: Json, pods: Iterable[Json]) -> Amounts:
     """Returns what is left of a node's allocatable resources."""
     left = _allocatable(node)
     for pod in pods:

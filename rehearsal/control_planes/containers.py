@@ -152,7 +152,7 @@ class Life:
             case {"state": {"waiting": _}, "lastState": {"terminated": last}}:
                 number = status["restartCount"]
                 ended = self._at(status["name"], "ended", number, last["finishedAt"])
-                wait = _wait(number) * REHEARSED_PART * self.time_scale
+                wait = _backoff(number) * REHEARSED_PART * self.time_scale
                 return self._begun(status, number + 1) if _since(ended) >= wait else status
             case {"state": {"waiting": {"reason": "ContainerCreating"}}}:
                 return self._begun(status, 0) if is_true(self.pod, SANDBOX_READY) else status
@@ -185,7 +185,7 @@ class Life:
         if number == 0:
             return self._begun(ended, 1)
         message = (
-            f"back-off {_written(_wait(number))} restarting failed container={status['name']} "
+            f"back-off {_duration(_backoff(number))} restarting failed container={status['name']} "
             f"pod={self._name}"
         )
         return ended | {"state": {"waiting": {"reason": "CrashLoopBackOff", "message": message}}}
@@ -250,13 +250,13 @@ def _conditions(statuses: Iterable[Json], phase: str) -> list[Json]:
     ]
 
 
-def _wait(number: int) -> int:
+def _backoff(number: int) -> int:
     """Returns a kubelet's back-off in seconds before the next run."""
     doublings = min(number - 1, LONGEST_BACKOFF // BACKOFF)
     return min(LONGEST_BACKOFF, BACKOFF << doublings)
 
 
-def _written(seconds: int) -> str:
+def _duration(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 

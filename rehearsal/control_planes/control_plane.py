@@ -71,7 +71,7 @@ def settle_in(folder: Path, time_scale: float) -> Place:
         files = place.certificates.files("server" if part == "etcd" else part)
         content = written(server, files, cluster="cluster", user=part, context=part, is_whole=False)
         write_whole(place.config(part), content.encode(), 0o600)
-    write_whole(folder / "stages.yaml", kwok_stages.written(time_scale).encode())
+    write_whole(folder / "stages.yaml", kwok_stages.configuration(time_scale).encode())
     return place
 
 

@@ -145,7 +145,7 @@ def outcome(
         settings = plugin_settings.settings(version, arguments, environment, read_file)
         lines += _warnings(settings)
         _validate(settings)
-        lines.append(f"Running with config:\n{_written(settings)}")
+        lines.append(f"Running with config:\n{_logged_config(settings)}")
         may_look = _may_look_at_slices(container, environment)
         offers = _devices_offered(version, settings, hardware, may_look, lines)
     except (_FailedError, SettingsError) as reason:
@@ -256,7 +256,7 @@ def _warnings(settings: Settings) -> Iterable[str]:
             )
 
 
-def _written(settings: Settings) -> str:
+def _logged_config(settings: Settings) -> str:
     """Returns the settings as the plugin logs them, as far as the rehearsal has them."""
     config: Json = {
         "version": VERSION,

@@ -153,7 +153,7 @@ containerStatuses:
 """
 
 
-def written(time_scale: float) -> str:
+def configuration(time_scale: float) -> str:
     """Returns kwok's configuration for one cluster."""
     there = _key(_DELETED, "DoesNotExist")
     waiting = [there, _key(_PHASE, "In", "Pending")]

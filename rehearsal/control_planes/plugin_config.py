@@ -55,16 +55,16 @@ def parsed(text: str) -> Config:
     if content is not None and not isinstance(content, dict):
         raise _refused(_mismatch(content, "Go value of type v1.Config"))
     whole: Json = content or {}
-    version = _typed(whole, "version", str) or VERSION
+    version = _value_of(whole, "version", str) or VERSION
     if version != VERSION:
         raise ConfigError(f"unknown version: {version}")
-    flags = _typed(whole, "flags", dict) or {}
-    sharing = _typed(whole, "sharing", dict) or {}
-    resources = _typed(whole, "resources", dict) or {}
+    flags = _value_of(whole, "flags", dict) or {}
+    sharing = _value_of(whole, "sharing", dict) or {}
+    resources = _value_of(whole, "resources", dict) or {}
     return Config(
-        mig_strategy=_typed(flags, "migStrategy", str),
-        fail_on_init_error=_typed(flags, "failOnInitError", bool),
-        mps_root=_typed(flags, "mpsRoot", str),
+        mig_strategy=_value_of(flags, "migStrategy", str),
+        fail_on_init_error=_value_of(flags, "failOnInitError", bool),
+        mps_root=_value_of(flags, "mpsRoot", str),
         # An empty entry is an entry without resources; only that of MPS may be null.
         time_slicing=_sharing(sharing["timeSlicing"]) if "timeSlicing" in sharing else None,
         mps=_sharing(sharing["mps"]) if sharing.get("mps") is not None else None,
@@ -80,9 +80,9 @@ def _sharing(content: Any) -> Sharing:
     if content is not None and not isinstance(content, dict):
         raise _refused(_mismatch(content, "Go value of type map[string]json.RawMessage"))
     whole: Json = content or {}
-    renames = bool(_typed(whole, "renameByDefault", bool))
-    _typed(whole, "failRequestsGreaterThanOne", bool)
-    resources = _typed(whole, "resources", list)
+    renames = bool(_value_of(whole, "renameByDefault", bool))
+    _value_of(whole, "failRequestsGreaterThanOne", bool)
+    resources = _value_of(whole, "resources", list)
     if not resources:
         raise _refused("no resources specified")
     replicas: dict[str, int] = {}
@@ -101,13 +101,13 @@ def _resource(content: Any) -> tuple[str, int]:
     """Returns the full name of a shared resource, and the replicas of each device."""
     if not isinstance(content, dict):
         raise _refused(_mismatch(content, "Go value of type map[string]json.RawMessage"))
-    name = _typed(content, "name", str)
+    name = _value_of(content, "name", str)
     if name is None:
         raise _refused("no resource name specified")
     devices = content.get("devices", "all")
     if isinstance(devices, str) and devices != "all":
         raise _refused(f"devices set as '{devices}' but the only valid string input is 'all'")
-    count = _typed(content, "replicas", int)
+    count = _value_of(content, "replicas", int)
     if count is None:
         raise _refused("no replicas specified")
     if count < 2:
@@ -117,7 +117,7 @@ def _resource(content: Any) -> tuple[str, int]:
 
 def _renames_otherwise(resource: Json, name: str, renames: bool) -> bool:
     """Whether a resource asks for a name of the user's choice, which the plugin ignores."""
-    rename = _typed(resource, "rename", str)
+    rename = _value_of(resource, "rename", str)
     if not rename:
         return False
     return _full_name(rename) != name + SHARED if renames else True
@@ -134,7 +134,7 @@ def _full_name(name: str) -> str:
     return full
 
 
-def _typed(content: Json, key: str, kind: type) -> Any:
+def _value_of(content: Json, key: str, kind: type) -> Any:
     """Returns a value of that type; None if it is missing."""
     value = content.get(key)
     # To Go, a bool is not a number.

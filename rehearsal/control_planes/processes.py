@@ -75,7 +75,7 @@ class Processes:
         (self._records / str(process.pid)).unlink(missing_ok=True)
 
 
-def recorded(records: Path) -> list[int]:
+def recorded_pids(records: Path) -> list[int]:
     """Returns the pids of the recorded processes, some of which may have ended."""
     return [int(path.name) for path in records.glob("[0-9]*") if path.name.isdigit()]
 

@@ -55,7 +55,11 @@ def upgrade_image(request: Request) -> Answer:
 
 def _accepted(request: Request, operation: str, resource: Resource) -> Answer:
     is_pool = resource.type == pools.TYPE
-    body = pools.shown(resource) if is_pool else clusters.shown(request.store, resource)
+    body = (
+        pools.response_body(resource)
+        if is_pool
+        else clusters.response_body(request.store, resource)
+    )
     return operations.accepted(request, 202, operation, resource.location, body)
 
 

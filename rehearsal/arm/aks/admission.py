@@ -50,7 +50,7 @@ def admit(
             offer = _usable(request, pool, offer)
             _zones(pool, offer)
         growth = max(0, pool.properties["count"] - (before or 0))
-        missed = account.take(pool, growth + surge(pool, version))
+        missed = account.reserve(pool, growth + surge(pool, version))
         if missed is None and growth and offer is not None and offer.is_sold_out:
             missed = _sold_out(offer)
         pool.body.pop(ALLOCATED, None)
@@ -65,7 +65,11 @@ def choose_size(request: Request, location: str) -> str:
     account = Account(request.store, request.offers, location)
     for name in SIZES_OF_AKS[request.offers.era]:
         offer = request.offers.find(name, location)
-        if offer and not (offer.is_restricted or offer.is_sold_out) and account.holds(offer.size):
+        if (
+            offer
+            and not (offer.is_restricted or offer.is_sold_out)
+            and account.has_room_for(offer.size)
+        ):
             return name
     parameter = "agentPoolProfile.vmSize"
     raise errors.ArmError(errors.MISSING_PARAMETER, parameter, parameter=parameter)
@@ -79,7 +83,7 @@ def has_room(store: Store, offers: Offers, pool: Resource, count: int) -> bool:
     if growth > 0 and offer is not None and offer.is_sold_out:
         return False
     try:
-        return account.take(pool, growth) is None
+        return account.reserve(pool, growth) is None
     except errors.ArmError:
         return False
 

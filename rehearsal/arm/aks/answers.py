@@ -21,13 +21,13 @@ def in_version(body: Any, api_version: str) -> Any:
     if resource is None:
         return body
     if fields.is_strict(api_version):
-        body = types.known(TYPES[resource], body)
+        body = types.known_fields(TYPES[resource], body)
     hidden = fields.hidden(resource, api_version)
     shown = _without(body, "", hidden)
     if api_version[:10] < fields.OTHER_WORDS_BEFORE:
         for path, older, newer in fields.OTHER_WORDS:
             if at(shown, path) == newer:
-                filling.put(shown, path, older)
+                filling.set_value(shown, path, older)
     if inline := shown["properties"].get(POOLS):
         hidden = fields.hidden("pool", api_version)
         shown["properties"][POOLS] = [_without(pool, "properties.", hidden) for pool in inline]

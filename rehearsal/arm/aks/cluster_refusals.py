@@ -177,7 +177,7 @@ def _unknown_location(case: Case) -> Words | None:
 
 def _bad_administrators(case: Case) -> Words | None:
     groups = case.at("properties.aadProfile.adminGroupObjectIDs") or ()
-    wrong = [str(one) for one in groups if not clusters.OBJECT_ID.fullmatch(str(one))]
+    wrong = [str(group) for group in groups if not clusters.OBJECT_ID.fullmatch(str(group))]
     return {"group": wrong[0]} if wrong else None
 
 
@@ -187,8 +187,10 @@ def _has_no_gateway(case: Case) -> bool:
         "properties.serviceMeshProfile.mode": "istio",
         f"properties.ingressProfile.{_ROUTING_WITH_ISTIO}": "enabled",
     }
-    asked, *implemented = (str(case.at(path)).lower() == wanted for path, wanted in values.items())
-    return asked and not any(implemented)
+    is_requested, *implemented = (
+        str(case.at(path)).lower() == expected for path, expected in values.items()
+    )
+    return is_requested and not any(implemented)
 
 
 def _turns_off_the_issuer(case: Case) -> bool:
@@ -544,7 +546,7 @@ ON_RESULT: tuple[Rule, ...] = (
         summary="`serviceCidr` does not overlap the link-local range.",
         source="page: AKS release notes of 2025-03; code and words are not on record",
         refuses=_reserved(
-            "serviceCidr", lambda found: networks.overlap(found, networks.LINK_LOCAL)
+            "serviceCidr", lambda network: networks.overlap(network, networks.LINK_LOCAL)
         ),
         error=invalid("networkProfile.serviceCidr", "{value} overlaps a reserved range."),
         target="networkProfile.serviceCidr",

@@ -108,7 +108,7 @@ def put(request: Request) -> Answer:
     kind = "cluster update" if present else "cluster create"
     operation = operations.begin(request, kind, [cluster, *inline], failure, meanwhile)
     status = 200 if present else 201
-    answer = shown(request.store, cluster)
+    answer = response_body(request.store, cluster)
     for profile in answer["properties"]["agentPoolProfiles"]:
         # Responses to a PUT have it, those to a GET do not.
         profile.setdefault("nodeLabels", {})
@@ -163,8 +163,12 @@ def _refuse_other_versions(
         named = (own.get("orchestratorVersion"), own.get("currentOrchestratorVersion"), *known)
         if not any(release and f"{release}.".startswith(f"{version}.") for release in named):
             raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
-    shown = {name for name, pool in present.items() if "orchestratorVersion" in pools.seen(pool)}
-    if requested and not requested.keys() >= shown:
+    with_version = {
+        name
+        for name, pool in present.items()
+        if "orchestratorVersion" in pools.visible_properties(pool)
+    }
+    if requested and not requested.keys() >= with_version:
         raise errors.ArmError(errors.SOME_POOLS_VERSIONS)
 
 
@@ -182,7 +186,7 @@ def _admit_version(
 
 
 def get(request: Request) -> Answer:
-    return Answer(200, shown(request.store, existing(request)))
+    return Answer(200, response_body(request.store, existing(request)))
 
 
 def list_in_group(request: Request) -> Answer:
@@ -194,7 +198,7 @@ def list_all(request: Request) -> Answer:
 
 
 def _listed(request: Request, clusters: Sequence[Resource]) -> Answer:
-    return request.page_of_aks(clusters, lambda cluster: shown(request.store, cluster))
+    return request.page_of_aks(clusters, lambda cluster: response_body(request.store, cluster))
 
 
 def patch(request: Request) -> Answer:
@@ -208,7 +212,7 @@ def patch(request: Request) -> Answer:
         tags.admit(body["tags"])
         cluster.body["tags"] = body["tags"] or None
     operation = operations.begin(request, "cluster update", [cluster])
-    answer = shown(request.store, cluster)
+    answer = response_body(request.store, cluster)
     return operations.accepted(request, 200, operation, cluster.location, answer)
 
 
@@ -231,9 +235,9 @@ def credentials(request: Request, *, role: str) -> Answer:
     return Answer(200, request.backend.control_planes.kubeconfig(cluster, role))
 
 
-def shown(store: Store, cluster: Resource) -> Json:
+def response_body(store: Store, cluster: Resource) -> Json:
     profiles = [
-        {"name": pool.name, **pools.shown(pool)["properties"]}
+        {"name": pool.name, **pools.response_body(pool)["properties"]}
         for pool in pools.cluster_pools(store, cluster)
     ]
     body: Json = {
@@ -252,7 +256,7 @@ def shown(store: Store, cluster: Resource) -> Json:
             outbound["effectiveOutboundIPs"] = addresses
     if cluster.state == "Creating":
         for path in KNOWN_LATER:
-            filling.take(body, path)
+            filling.remove_value(body, path)
         for profile in profiles:
             profile.pop("eTag", None)
         for identity in (at(body, "identity.userAssignedIdentities") or {}).values():

@@ -166,7 +166,7 @@ class FleetControlPlanes:
                 return False
             return any(map(fleet.has, uids))
         if kind == "cluster stop":
-            return any(fleet.runs(_uid(one)) for one in resources if one.type == clusters.TYPE)
+            return any(fleet.runs(_uid(each)) for each in resources if each.type == clusters.TYPE)
         owners = [
             self._store.find(resource.parent) if resource.type == pools.TYPE else resource
             for resource in resources

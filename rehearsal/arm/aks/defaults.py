@@ -41,7 +41,7 @@ def pool(requested: Json, present: Json | None, cluster: Json, api_version: str)
         "version": _version(release, api_version) | {"isNew": present is None},
     }
     filled = filling.fill("pool", merged, context)
-    for row in filling.holding("marked", filled, {}):
+    for row in filling.applicable("marked", filled, {}):
         if row.label:
             name, _, value = row.label.partition("=")
             filled["nodeLabels"] = (filled.get("nodeLabels") or {}) | {name: value}
@@ -70,12 +70,12 @@ def cluster(
         sent["networkProfile"] = {name: value for name, value in network.items() if value != []}
     merged = _merged("cluster", sent, present, api_version)
     network = merged.get("networkProfile") or {}
-    for one, many in LISTS.items():
+    for single, listed in LISTS.items():
         sent_network = sent.get("networkProfile") or {}
-        if one in sent_network and many not in sent_network:
-            network.pop(many, None)
-        elif many in sent_network and one not in sent_network and sent_network[many]:
-            network[one] = sent_network[many][0]
+        if single in sent_network and listed not in sent_network:
+            network.pop(listed, None)
+        elif listed in sent_network and single not in sent_network and sent_network[listed]:
+            network[single] = sent_network[listed][0]
     spell("cluster", merged)
     filling.drop("not_kept_of_cluster", merged, {"sent": sent})
     release = merged.get("kubernetesVersion") or kubernetes.DEFAULT
@@ -91,7 +91,7 @@ def cluster(
         filled["kubernetesVersion"], (present or {}).get("currentKubernetesVersion")
     )
     for path in WRITE_ONLY:
-        filling.take(filled, path)
+        filling.remove_value(filled, path)
     if present is None:
         filled |= _set_at_creation(filled, location)
     else:
@@ -183,7 +183,7 @@ def spell(resource: str, body: Json) -> None:
         value = at(body, path)
         for spelling in values:
             if isinstance(value, str) and spelling.lower() == value.lower():
-                filling.put(body, path, spelling)
+                filling.set_value(body, path, spelling)
 
 
 def _size(pool: Json) -> Json:
@@ -224,12 +224,12 @@ def _set_at_creation(properties: Json, location: str) -> Json:
     uid = uuid.uuid4().hex[:24]
     prefix = properties.get("dnsPrefix") or properties["fqdnSubdomain"]
     host = f"{prefix}-{uid[:8]}"
-    made = {
+    values = {
         "fqdn": f"{host}.hcp.{location}.azmk8s.io",
         "azurePortalFQDN": f"{host}.portal.hcp.{location}.azmk8s.io",
         "resourceUID": uid,
     }
     if at(properties, "apiServerAccessProfile.enablePrivateCluster"):
         zone = f"{uuid.uuid4()}.privatelink.{location}.azmk8s.io"
-        made["privateFQDN"] = f"{host}.{zone}"
-    return made
+        values["privateFQDN"] = f"{host}.{zone}"
+    return values

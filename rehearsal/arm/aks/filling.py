@@ -29,7 +29,7 @@ class Row:
     label: str = ""
     taint: str = ""
 
-    def holds(self, values: Json) -> bool:
+    def applies(self, values: Json) -> bool:
         return all(meets(at(values, path), expected) for path, expected in self.when.items())
 
 
@@ -48,23 +48,23 @@ def fill(table: str, body: Json, context: Json) -> Json:
     filled = deepcopy(body)
     for row in rows(table):
         values = {**context, **filled}
-        if at(filled, row.path) is None and row.holds(values):
+        if at(filled, row.path) is None and row.applies(values):
             value = at(values, row.source) if row.source else row.value
             if value is not None:
-                put(filled, row.path, [value] if row.is_list else deepcopy(value))
+                set_value(filled, row.path, [value] if row.is_list else deepcopy(value))
     return filled
 
 
 def drop(table: str, body: Json, context: Json) -> None:
     """Removes the values of a table's rows from a body."""
-    for row in holding(table, body, context):
+    for row in applicable(table, body, context):
         if meets(at(body, row.path), row.value):
-            take(body, row.path)
+            remove_value(body, row.path)
 
 
-def holding(table: str, body: Json, context: Json) -> Iterator[Row]:
+def applicable(table: str, body: Json, context: Json) -> Iterator[Row]:
     """Yields the rows whose conditions hold; the body may change in between."""
-    yield from (row for row in rows(table) if row.holds({**context, **body}))
+    yield from (row for row in rows(table) if row.applies({**context, **body}))
 
 
 def meets(actual: object, expected: object) -> bool:
@@ -72,7 +72,7 @@ def meets(actual: object, expected: object) -> bool:
     is_there = actual is not None and actual not in ("", [], {})
     match expected:
         case list():
-            return any(meets(actual, one) for one in expected)
+            return any(meets(actual, choice) for choice in expected)
         case "":
             return not is_there
         case "*":
@@ -89,16 +89,16 @@ def meets(actual: object, expected: object) -> bool:
     return actual == expected
 
 
-def put(values: Json, path: str, value: object) -> None:
+def set_value(values: Json, path: str, value: object) -> None:
     """Sets a value at a path, unless a part of the path is not an object."""
     section, _, rest = path.partition(".")
     if not rest:
         values[section] = value
     elif isinstance(values.setdefault(section, {}), dict):
-        put(values[section], rest, value)
+        set_value(values[section], rest, value)
 
 
-def take(values: Json, path: str) -> None:
+def remove_value(values: Json, path: str) -> None:
     """Removes the value at a path."""
     section, _, name = path.rpartition(".")
     owner = at(values, section) if section else values

@@ -22,10 +22,14 @@ def list_all(request: Request) -> Answer:
 def _all(request: Request) -> list[Json]:
     cluster, pool = clusters.existing(request), pools.existing(request)
     nodes = request.backend.control_planes.nodes(cluster, pool)
-    return [_shown(pool.id, node) for node in sorted(nodes, key=lambda it: it["metadata"]["name"])]
+    return [_machine(pool.id, node) for node in sorted(nodes, key=_name)]
 
 
-def _shown(pool: str, node: Json) -> Json:
+def _name(node: Json) -> str:
+    return str(node["metadata"]["name"])
+
+
+def _machine(pool: str, node: Json) -> Json:
     name = node["metadata"]["name"]
     addresses = [
         {"family": "IPv4", "ip": address["address"]}

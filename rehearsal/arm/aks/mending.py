@@ -26,7 +26,7 @@ _KINDS: dict[str, tuple[Types, str]] = {
 }
 
 
-def opened(path: Path) -> Store:
+def open_store(path: Path) -> Store:
     """Opens and repairs the stored state. A damaged database is renamed, and a new one begins."""
     if damage := _damage(path):
         aside = path.with_name(f"{path.name}.damaged")
@@ -74,7 +74,7 @@ def _mend_body(store: Store, row: sqlite3.Row) -> None:
     """Removes invalid values from a resource, and fills in what it lacks."""
     body, mistakes = _read(row)
     has = set(body.get("properties") or ())
-    resource = _whole(store, row, body)
+    resource = _with_defaults(store, row, body)
     if resource is None:
         mistakes.append("required properties are missing")
     elif added := sorted(resource.properties.keys() - has):
@@ -114,7 +114,7 @@ def _read(row: sqlite3.Row) -> tuple[Json, list[str]]:
     return (body if isinstance(body, dict) else {}), mistakes
 
 
-def _whole(store: Store, row: sqlite3.Row, body: Json) -> Resource | None:
+def _with_defaults(store: Store, row: sqlite3.Row, body: Json) -> Resource | None:
     """Returns a resource with missing defaults filled in; None if required values are missing."""
     resource = Resource(
         **{name: row[name] for name in ("id", "type", "parent", "location", "state", "operation")},

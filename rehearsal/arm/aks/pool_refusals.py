@@ -205,12 +205,12 @@ def _disks(is_refused: Callable[[Case, Size], bool]) -> Check:
         size = known_sizes().get(str(case.at("vmSize")).lower())
         if size is None or not is_refused(case, size):
             return None
-        wanted = case.at("osDiskSizeGB") or 0
+        requested = case.at("osDiskSizeGB") or 0
         return {
             "size": size.name,
             "cache": (size.cache_gib or 0) << 30,
             "temp": (size.temp_gib or 0) << 30,
-            "wanted": wanted << 30,
+            "wanted": requested << 30,
         }
 
     return refuses
@@ -221,8 +221,9 @@ def _is_ephemeral(case: Case) -> bool:
 
 
 def _does_not_fit(case: Case, size: Size) -> bool:
-    most, wanted = size.most_ephemeral_gib, case.at("osDiskSizeGB")
-    return _is_ephemeral(case) and bool(most) and isinstance(wanted, int) and wanted > (most or 0)
+    most, requested = size.most_ephemeral_gib, case.at("osDiskSizeGB")
+    is_number = isinstance(requested, int)
+    return _is_ephemeral(case) and bool(most) and is_number and requested > (most or 0)
 
 
 def _has_no_room_for_kubelet(case: Case, size: Size) -> bool:
@@ -244,7 +245,7 @@ def _needs_a_skipped_driver(case: Case) -> Words | None:
     if size is None or size.is_nvidia or case.at("gpuProfile.driver") == "None":
         return None
     if size.retired_on is not None and size.retired_on <= case.today:
-        return None  # It says so itself.
+        return None  # Retired sizes have a refusal of their own.
     gpu = f"GPU, {size.gpu_vendor} {size.gpu_model}"
     return {"size": size.name, "location": case.location, "gpu": gpu}
 
@@ -334,7 +335,7 @@ ON_REQUEST: tuple[Rule, ...] = (
     Rule(
         name="pool-mode",
         summary=(
-            "`mode` is System, User or Gateway, case and all; preview versions have ManagedSystem "
+            "`mode` is System, User or Gateway in this case; preview versions have ManagedSystem "
             "and Machines, too."
         ),
         source=f"issue: Azure/AKS#4468; release notes of 2025-01; {UNRECORDED}",

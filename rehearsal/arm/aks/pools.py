@@ -61,15 +61,15 @@ def put(request: Request) -> Answer:
     meanwhile = state_meanwhile(before, pool.properties)
     operation = operations.begin(request, kind, [pool], failure, meanwhile)
     status = 200 if present else 201
-    return operations.accepted(request, status, operation, cluster.location, shown(pool))
+    return operations.accepted(request, status, operation, cluster.location, response_body(pool))
 
 
 def get(request: Request) -> Answer:
-    return Answer(200, shown(existing(request)))
+    return Answer(200, response_body(existing(request)))
 
 
 def list_all(request: Request) -> Answer:
-    return request.page_of_aks(cluster_pools(request.store, cluster_of(request)), shown)
+    return request.page_of_aks(cluster_pools(request.store, cluster_of(request)), response_body)
 
 
 def delete(request: Request) -> Answer:
@@ -251,7 +251,7 @@ def refuse_while_busy(cluster: Resource, pools: Iterable[Resource]) -> None:
             raise errors.ArmError(errors.BUSY, kind=kind, name=resource.name, state=resource.state)
 
 
-def seen(pool: Resource) -> Json:
+def visible_properties(pool: Resource) -> Json:
     """Returns the properties of a pool that responses have."""
     properties = pool.properties
     if properties["mode"] == "Machines":
@@ -269,12 +269,16 @@ def seen(pool: Resource) -> Json:
     return properties
 
 
-def shown(pool: Resource) -> Json:
+def response_body(pool: Resource) -> Json:
     return {
         "id": pool.id,
         "name": pool.name,
         "type": TYPE,
-        "properties": {**seen(pool), "provisioningState": pool.state, "eTag": pool.etag},
+        "properties": {
+            **visible_properties(pool),
+            "provisioningState": pool.state,
+            "eTag": pool.etag,
+        },
     }
 
 

@@ -28,7 +28,7 @@ def in_words_of_today(cluster: Json, api_version: str) -> None:
             name = path.rpartition(".")[2]
             raise errors.ArmError(errors.SKU_OF_OTHER_VERSION, name=name, **words)
         if value == older.lower():
-            filling.put(cluster, path, newer)
+            filling.set_value(cluster, path, newer)
 
 
 def unchanged(present: Json, after: Json, names: Collection[str], prefix: str, given: Json) -> None:
@@ -63,9 +63,9 @@ def _is_allowed_change(name: str, before: object, requested: object, present: Js
     )
 
 
-def _same(one: object, other: object) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return one.lower() == other.lower()
-    if isinstance(one, list) and isinstance(other, list):
-        return sorted(map(str, one)) == sorted(map(str, other))
-    return one == other
+def _same(value: object, other: object) -> bool:
+    if isinstance(value, str) and isinstance(other, str):
+        return value.lower() == other.lower()
+    if isinstance(value, list) and isinstance(other, list):
+        return sorted(map(str, value)) == sorted(map(str, other))
+    return value == other

@@ -54,7 +54,7 @@ class Reviewer:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Responds to a TokenReview of a cluster's API server."""
-        review_request = mapping(bodies.parsed(await request.read()))
+        review_request = mapping(bodies.parse(await request.read()))
         token = mapping(review_request.get("spec")).get("token")
         status = self._status(request.match_info["uid"], str(token))
         review = {

@@ -31,9 +31,9 @@ def read(kind: str, body: Json, api_version: str) -> Json:
         return True
 
     def misfit(misfit: Misfit) -> Any:
-        one = _ONE_OF.get(misfit.kind)
-        if one and isinstance(misfit.value, dict) and api_version.endswith("-preview"):
-            return reader.read(one, misfit.value, misfit.path, misfit.owner)
+        item_kind = _ONE_OF.get(misfit.kind)
+        if item_kind and isinstance(misfit.value, dict) and api_version.endswith("-preview"):
+            return reader.read(item_kind, misfit.value, misfit.path, misfit.owner)
         return _refuse(misfit)
 
     reader = bodies.Reader(_types(), misfit, unknown)
@@ -41,7 +41,7 @@ def read(kind: str, body: Json, api_version: str) -> Json:
     return read
 
 
-def known(kind: str, body: Json) -> Json:
+def known_fields(kind: str, body: Json) -> Json:
     """Returns the part of a body that the type has, without fields of newer previews."""
     reader = bodies.Reader(_types(), lambda misfit: misfit.value, lambda _: False)
     misfit: Json = reader.read(kind, body)

@@ -98,10 +98,10 @@ def _line(release: str) -> str:
 def list_all(request: Request) -> Answer:
     known = offered(request.offers, request.location("locations/kubernetesVersions"))
     newest_first = sorted(known, key=_numbers, reverse=True)
-    return Answer(200, {"values": [_shown(known, minor) for minor in newest_first]})
+    return Answer(200, {"values": [_entry(known, minor) for minor in newest_first]})
 
 
-def _shown(known: Offered, minor: str) -> Json:
+def _entry(known: Offered, minor: str) -> Json:
     return {
         "version": minor,
         **({"isDefault": True} if minor == DEFAULT else {}),

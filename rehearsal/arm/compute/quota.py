@@ -24,14 +24,14 @@ class Account:
         """Returns the node count of a pool; None if the pool does not exist yet."""
         return self._usage.nodes.get(pool.id.lower())
 
-    def holds(self, size: Size) -> bool:
+    def has_room_for(self, size: Size) -> bool:
         """Returns whether quota allows one more machine of a size."""
         return all(
             self._usage.cores[name] + size.vcpus <= self._offers.limit(name, self._location)
             for name in usages.quotas_of(size, is_spot=False)
         )
 
-    def take(self, pool: Resource, nodes: int) -> Json | None:
+    def reserve(self, pool: Resource, nodes: int) -> Json | None:
         """Refuses more nodes than quota allows.
 
         For spot machines AKS leaves that to Microsoft.Compute: then it returns the error with

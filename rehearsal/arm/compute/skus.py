@@ -25,7 +25,7 @@ def list_all(request: Request) -> Answer:
     for location in _locations(request):
         items += [(location, other) for other in OTHERS]
         items += [(location, offer) for offer in offers.in_location(location)]
-    return request.page(items, _shown)
+    return request.page(items, _sku)
 
 
 def _locations(request: Request) -> Iterable[str]:
@@ -35,8 +35,8 @@ def _locations(request: Request) -> Iterable[str]:
     return [name for name in regions.regions() if requested in (None, name)]
 
 
-def _shown(item_at: tuple[str, Offer | Json]) -> Json:
-    location, item = item_at
+def _sku(located: tuple[str, Offer | Json]) -> Json:
+    location, item = located
     return {
         "locations": [location],
         "locationInfo": [{"location": location, "zones": []}],
@@ -90,7 +90,9 @@ def _capabilities(size: Size) -> dict[str, str]:
     if size.temp_gib is not None:
         known["MaxResourceVolumeMB"] = str(size.temp_gib << 10)
     if size.generations:
-        known["HyperVGenerations"] = ",".join(GENERATIONS[one] for one in sorted(size.generations))
+        known["HyperVGenerations"] = ",".join(
+            GENERATIONS[name] for name in sorted(size.generations)
+        )
     if (gpus := listed_gpus(size)) is not None:
         known["GPUs"] = str(gpus)
     return known

@@ -22,7 +22,7 @@ def _listed(request: Request, resources: list[Resource]) -> Answer:
     conditions = filters.conditions(request, FILTERS)
     expanded = (request.http.query.get("$expand") or "").split(",")
     # Top-level resources only: no resource groups, no child resources.
-    items = [_shown(request, item, expanded) for item in resources if _is_tracked(item)]
+    items = [_entry(request, item, expanded) for item in resources if _is_tracked(item)]
     return Answer(
         200, {"value": filters.top(request, (i for i in items if filters.meets(i, conditions)))}
     )
@@ -32,7 +32,7 @@ def _is_tracked(resource: Resource) -> bool:
     return resource.type != groups.TYPE and resource.type.count("/") == 1
 
 
-def _shown(request: Request, resource: Resource, expanded: list[str]) -> Json:
+def _entry(request: Request, resource: Resource, expanded: list[str]) -> Json:
     # Here the group's id has Resource Manager's spelling, even for resources of AKS.
     group = request.store.find(resource.parent)
     _, _, inside = resource.id.partition("/providers/")

@@ -57,7 +57,7 @@ def put(request: Request) -> Answer:
     )
     group.body = {"tags": body.get("tags") or {}, "properties": {}}
     request.store.write(group)
-    return Answer(200 if present else 201, shown(group))
+    return Answer(200 if present else 201, response_body(group))
 
 
 def patch(request: Request) -> Answer:
@@ -66,7 +66,7 @@ def patch(request: Request) -> Answer:
     if "tags" in body:
         group.body["tags"] = body["tags"] or {}
     request.store.write(group)
-    return Answer(200, shown(group))
+    return Answer(200, response_body(group))
 
 
 def _read(request: Request) -> Json:
@@ -78,7 +78,7 @@ def _read(request: Request) -> Json:
 
 
 def get(request: Request) -> Answer:
-    return Answer(200, shown(existing(request)))
+    return Answer(200, response_body(existing(request)))
 
 
 def head(request: Request) -> Answer:
@@ -93,12 +93,12 @@ def delete(request: Request) -> Answer:
 
 def list_all(request: Request) -> Answer:
     conditions = filters.conditions(request, FILTERS)
-    groups = map(shown, request.store.of_type(TYPE))
+    groups = map(response_body, request.store.of_type(TYPE))
     matching = (group for group in groups if filters.meets(group, conditions))
     return Answer(200, {"value": filters.top(request, matching)})
 
 
-def shown(group: Resource) -> Json:
+def response_body(group: Resource) -> Json:
     return {
         "id": group.id,
         "name": group.name,

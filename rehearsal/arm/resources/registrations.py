@@ -59,7 +59,7 @@ def feature(request: Request, *, registered: bool | None = None) -> Answer:
     """Shows a feature, after registering or unregistering it if requested."""
     namespace = _namespace(request, FEATURES)
     what = f"the feature {namespace}/{request.names['feature']}"
-    name = _known(FEATURES[namespace], request.names["feature"], what)
+    name = _azure_spelling(FEATURES[namespace], request.names["feature"], what)
     key = f"{namespace}/{name}"
     present = request.store.registration(key)
     is_registered = present is not None and present.registered
@@ -148,10 +148,10 @@ def _provider(request: Request, namespace: str) -> Json:
 
 def _namespace(request: Request, known: Iterable[str]) -> str:
     requested = request.names["namespace"]
-    return _known(known, requested, f"the resource provider {requested}")
+    return _azure_spelling(known, requested, f"the resource provider {requested}")
 
 
-def _known(names: Iterable[str], requested: str, what: str) -> str:
+def _azure_spelling(names: Iterable[str], requested: str, what: str) -> str:
     """Returns a requested name in Azure's spelling; the request may use any case."""
     for name in names:
         if name.lower() == requested.lower():

@@ -44,7 +44,7 @@ def outputs(native_type: NativeType, answer: Values) -> dict[str, Any]:
     for name in native_type.dashed.intersection(whole):
         whole[name] = {_camel_case(key): value for key, value in whole[name].items()}
     own = {"id": answer["id"]} if "id" in answer else {}
-    return _known(native_type.outputs, whole) | own | {API_VERSION: native_type.api_version}
+    return _sdk_fields(native_type.outputs, whole) | own | {API_VERSION: native_type.api_version}
 
 
 def preview(native_type: NativeType, inputs: Values, state: Values) -> dict[str, Any]:
@@ -95,9 +95,9 @@ def _through(shape: Shape, value: Any, members: Callable[[Fields, Values], Any])
             return value
 
 
-def _known(fields: Fields, values: Values) -> dict[str, Any]:
+def _sdk_fields(fields: Fields, values: Values) -> dict[str, Any]:
     return {
-        name: _through(fields[name], value, _known)
+        name: _through(fields[name], value, _sdk_fields)
         for name, value in values.items()
         if name in fields and value is not None
     }

@@ -94,11 +94,11 @@ class NativeResource(Handler):
         resource_id = self._id(inputs)
         if await self._arm.get(resource_id, self._type.api_version, task.until) is not None:
             raise ProviderError(f"cannot create already existing resource '{resource_id}'")
-        state = await self._written(task, inputs, {})
+        state = await self._write(task, inputs, {})
         return state.get("id") or resource_id, state
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
-        return await self._written(task, inputs, old.inputs)
+        return await self._write(task, inputs, old.inputs)
 
     async def read(self, resource_id: str, old: Recorded) -> Found | None:
         answer = await self._arm.get(resource_id, self._type.api_version)
@@ -118,14 +118,14 @@ class NativeResource(Handler):
     def _id(self, inputs: Values) -> str:
         return self._type.resource_id(self._arm.subscription, inputs)
 
-    async def _written(self, task: Task, inputs: Values, before: Values) -> dict[str, Any]:
+    async def _write(self, task: Task, inputs: Values, before: Values) -> dict[str, Any]:
         """Writes a resource; returns its outputs as they are read afterwards."""
         version, resource_id = self._type.api_version, self._id(inputs)
         sent = request(self._type, inputs, before)
         try:
             answer = await write(self._arm, sent, resource_id, version, task.until)
         except AcceptedError as error:
-            raise await self._kept(task, inputs, error) from error
+            raise await self._init_error(task, inputs, error) from error
         try:
             read = await self._arm.get(answer["id"], version, task.until)
         except ProviderError:
@@ -133,7 +133,7 @@ class NativeResource(Handler):
             read = None
         return outputs(self._type, read or answer)
 
-    async def _kept(self, task: Task, inputs: Values, error: AcceptedError) -> ProviderError:
+    async def _init_error(self, task: Task, inputs: Values, error: AcceptedError) -> ProviderError:
         """Returns the error for an accepted write that failed, with the state for the engine.
 
         The state has no outputs if Azure does not answer. If Azure has no such resource, neither

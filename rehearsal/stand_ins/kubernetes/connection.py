@@ -83,7 +83,7 @@ class Connection:
         self._delete_unreachable = wish == "true"
         try:
             async with asyncio.timeout(_SECONDS_TO_CONNECT):
-                self.cluster = await connected(arguments)
+                self.cluster = await connect_cluster(arguments)
         except KubeconfigError as error:
             self._reason = (
                 "unable to load Kubernetes client configuration from kubeconfig file. Make sure "
@@ -128,7 +128,7 @@ class Connection:
         raise ProviderError(f"{failed}. If the cluster was deleted, {_REMOVABLE}")
 
 
-async def connected(arguments: Mapping[str, str]) -> Cluster:
+async def connect_cluster(arguments: Mapping[str, str]) -> Cluster:
     """Connects to the cluster of the arguments."""
     text = arguments.get("kubeconfig", "")
     if not {"\n", "{"} & {*text}:

@@ -60,7 +60,7 @@ class Kubernetes(sdk.Provider):
                 "the `.metadata.generateName` field is not supported in Server-Side Apply mode"
             )
         inputs = named(inputs, old, request.name, request.random_seed)
-        return sdk.CheckResponse(inputs=recorded(await self._placed(inputs)))
+        return sdk.CheckResponse(inputs=recorded(await self._with_namespace(inputs)))
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
@@ -122,7 +122,7 @@ class Kubernetes(sdk.Provider):
     def _lifecycle(self, urn: str, cluster: Cluster) -> Lifecycle:
         return Lifecycle(urn, cluster, self._log, self._cancellation)
 
-    async def _placed(self, inputs: Object) -> Object:
+    async def _with_namespace(self, inputs: Object) -> Object:
         """Returns the inputs with the provider's namespace, if they need one and have none."""
         cluster = self._connection.cluster
         if cluster is None or holds_unknown(inputs.get("metadata")) or namespace_of(inputs):

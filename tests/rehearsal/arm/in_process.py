@@ -46,7 +46,7 @@ class Arm:
         request = self._request.clone(method=method, rel_url=f"{path}?api-version={api_version}")
         content = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = self._front._served(request, content)
+            answer = self._front._serve(request, content)
         except errors.ArmError as error:
             return Reply(error.refusal.status, {}, error.body())
         return Reply(answer.status, dict(answer.headers), answer.body)

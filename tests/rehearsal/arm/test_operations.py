@@ -148,7 +148,7 @@ def test_times_are_written_as_azure_writes_them(azure: Azure, cluster: str) -> N
     address = azure.below(made.headers["Azure-AsyncOperation"])
     done = azure.wait(address, lambda got: got.body["status"] in ENDED).body
     for moment, text in ((0, "00"), (0.5, "00.5"), (0.25, "00.25"), (10.0, "10")):
-        assert operations.written(moment) == f"1970-01-01T00:00:{text}Z"
+        assert operations.timestamp(moment) == f"1970-01-01T00:00:{text}Z"
     for name in ("startTime", "endTime"):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,6}[1-9])?Z", done[name])
         assert datetime.fromisoformat(done[name])

@@ -133,7 +133,7 @@ def goes_back(arm: Arm, path: str, version: str) -> None:
         # Without names that no type has: what becomes of these, nobody knows.
         found = [arm.call("GET", path, None, one).body for one in (STABLE, PREVIEW)]
         kind = "AgentPool" if "agentPools" in path else "ManagedCluster"
-        return [types.known(kind, without_etags(one)) for one in found]
+        return [types.known_fields(kind, without_etags(one)) for one in found]
 
     shown = arm.call("GET", path, None, version)
     if shown.status == 404:

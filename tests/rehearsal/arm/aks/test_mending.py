@@ -160,7 +160,7 @@ def test_a_row_that_nothing_could_have_written_goes(tmp_path: Path, statement: s
     """The server did not start, or a resource was busy for ever."""
     stored(tmp_path / "arm.sqlite")
     changed(tmp_path / "arm.sqlite", statement)
-    with closing(mending.opened(tmp_path / "arm.sqlite")) as store:
+    with closing(mending.open_store(tmp_path / "arm.sqlite")) as store:
         left = store.rows("SELECT * FROM resources")
         assert len(left) == ODD_ROWS[statement]
         assert not [row["id"] for row in left if row["operation"]]
@@ -189,7 +189,7 @@ def test_a_file_that_is_no_database_is_set_aside(
     stored(path)
     found = damage(path.read_bytes())
     path.write_bytes(found)
-    with closing(mending.opened(path)) as store:
+    with closing(mending.open_store(path)) as store:
         assert store.rows("SELECT * FROM resources") == []
         assert Arm(store=store).call("GET", GROUP_ID, None, "2025-04-01").status == 200
     aside = path.with_name("arm.sqlite.damaged")
@@ -201,5 +201,5 @@ def test_a_file_that_somebody_else_has_open_is_not_set_aside(tmp_path: Path) -> 
     stored(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with closing(mending.opened(path)) as store:
+        with closing(mending.open_store(path)) as store:
             assert len(store.rows("SELECT * FROM resources")) == 3

@@ -13,7 +13,7 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.values import UNKNOWN, plain_map
-from rehearsal.stand_ins.kubernetes.connection import connected
+from rehearsal.stand_ins.kubernetes.connection import connect_cluster
 from rehearsal.stand_ins.kubernetes.lifecycle import Lifecycle
 from rehearsal.stand_ins.kubernetes.objects import Object, with_metadata
 from rehearsal.stand_ins.kubernetes.recorded import refreshed
@@ -44,7 +44,7 @@ class Site:
 
     def run(self, work: Callable[[Lifecycle], Awaitable[Any]]) -> Any:
         async def on_cluster() -> Any:
-            cluster = await connected({"kubeconfig": self.plane.kubeconfig})
+            cluster = await connect_cluster({"kubeconfig": self.plane.kubeconfig})
             try:
                 return await work(Lifecycle("urn", cluster, self.log, Cancellation()))
             finally:
@@ -284,4 +284,4 @@ def test_a_user_can_be_known_by_what_a_command_says(site: Site) -> None:
 
     # A token that the server does not know: it is the server that says so.
     with pytest.raises(ApiError, match="Unauthorized"):
-        asyncio.run(connected({"kubeconfig": yaml.safe_dump(config)}))
+        asyncio.run(connect_cluster({"kubeconfig": yaml.safe_dump(config)}))
