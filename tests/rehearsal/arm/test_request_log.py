@@ -86,7 +86,7 @@ def test_no_other_file_but_the_keepers_holds_a_secret(azure: Any) -> None:
     home = azure.cloud.home
     for keeper in ("principal.json", "ca-key.pem", "server-key.pem", "token-key.pem"):
         assert (home / keeper).stat().st_mode & 0o777 == 0o600
-    others = [path for path in home.iterdir() if path.name != "principal.json"]
+    others = [path for path in home.iterdir() if path.is_file() and path.name != "principal.json"]
     secret = azure.cloud.client_secret.encode()
     assert not [path for path in others if secret in path.read_bytes()]
     assert azure.cloud.client_secret not in repr(azure.cloud)
