@@ -2,21 +2,15 @@
 
 import json
 import os
-import re
 import socket
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 from aksgpu.running import ProgramError
 from engine.cache import Say
 
-# A process's beginning is known to the second.
-_SLACK_SECONDS = 2.0
-# The engine's name among the processes.
+# What the engine's file is called, whatever a wrapper puts around it, as `.pulumi-wrapped`.
 _ENGINE = "pulumi"
-# Where its beginning stands in what follows a process's state in its `stat`.
-_BEGINNING = 18
 
 
 def lift_locks(stack: str, state: Path, say: Say) -> None:
@@ -37,41 +31,49 @@ def lift_locks(stack: str, state: Path, say: Say) -> None:
         )
 
 
+def holders_of(state: Path) -> dict[Path, str]:
+    """Every lock of a state that is not dead for certain, with the update that holds it."""
+    locks = sorted(state.glob(".pulumi/locks/**/*.json"))
+    return {lock: holder for lock in locks if (holder := _holder(lock))}
+
+
 def _holder(lock: Path) -> str | None:
     """Who holds a lock, if that may be at work."""
     try:
         said = json.loads(lock.read_bytes())
         pid, host, user = int(said["pid"]), str(said["hostname"]), str(said["username"])
-        began = datetime.fromisoformat(said["timestamp"]).timestamp()
     except FileNotFoundError:
         return None
     except (ValueError, LookupError, TypeError):
         # Pulumi writes them whole: it is what a crash of the machine has left.
         return None
-    if host == socket.gethostname() and not _is_at_work(pid, began):
+    if host == socket.gethostname() and not _is_at_work(pid):
         return None
     return f"the update of {user}@{host}, process {pid}"
 
 
-def _is_at_work(pid: int, since: float) -> bool:
-    """Whether a process is the engine that it was at a time, and not another with its number."""
-    try:
-        name, _, rest = Path("/proc", str(pid), "stat").read_text(errors="replace").rpartition(")")
-        state, *fields = rest.split()
-        booted = re.search(r"^btime (\d+)", Path("/proc/stat").read_text(), re.MULTILINE)
-    except OSError:
-        # There is no such process, or no /proc, as on macOS.
-        return not Path("/proc/stat").exists() and _is_there(pid)
-    if state == "Z" or name.partition("(")[2] != _ENGINE or booted is None:
-        return False
-    began = int(booted[1]) + int(fields[_BEGINNING]) / os.sysconf("SC_CLK_TCK")
-    return began <= since + _SLACK_SECONDS
+def _is_at_work(pid: int) -> bool:
+    """Whether a process may be an engine; False if it is gone, or another for certain.
 
-
-def _is_there(pid: int) -> bool:
+    When it began does not count: the clock may have been set since.
+    """
     try:
         with suppress(PermissionError):
             os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
-    return True
+    process = Path("/proc", str(pid))
+    try:
+        name, _, rest = (process / "stat").read_text(errors="replace").rpartition(")")
+        words = (process / "cmdline").read_text(errors="replace").split("\0")
+    except ProcessLookupError:
+        # It has ended at this moment.
+        return False
+    except OSError:
+        # Nobody may look, or there is no /proc, as on macOS.
+        return True
+    if rest.split()[0] in {"Z", "X"}:
+        return False
+    with suppress(OSError):
+        words.append(str((process / "exe").readlink()))
+    return any(_ENGINE in Path(word).name for word in [name, *words])

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +15,27 @@ import pytest
 from aksgpu.rehearse.locks import lift_locks
 from aksgpu.running import ProgramError
 
-# Before and after any process of this machine has begun, as Go writes it.
-LONG_AGO, LATER = "2001-01-01T00:00:00.123456789Z", "2101-01-01T00:00:00.123456789+01:00"
+# As Go writes it, and longer ago than any process of this machine has begun.
+LONG_AGO = "2001-01-01T00:00:00.123456789Z"
+
+
+@contextmanager
+def process(file: Path, called: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+    """A process of a file with that name, which may be called otherwise."""
+    shutil.copy(shutil.which("sleep") or "", file)
+    started = subprocess.Popen([called or file, "600"], executable=file)
+    try:
+        yield started
+    finally:
+        started.kill()
+        started.wait()
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A process that is called as the engine is."""
-    called = tmp_path_factory.mktemp("bin") / "pulumi"
-    shutil.copy(shutil.which("sleep") or "", called)
-    process = subprocess.Popen([called, "600"])
-    yield process.pid
-    process.kill()
-    process.wait()
+    with process(tmp_path_factory.mktemp("bin") / "pulumi") as started:
+        yield started.pid
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +53,7 @@ class Locks:
     def add(self, name: str, text: str | None = None, **more: Any) -> Path:
         file = self.state / ".pulumi" / "locks" / "organization" / "aks-gpu" / "dev" / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        lock = {"username": "me", "hostname": socket.gethostname(), "timestamp": LATER}
+        lock = {"username": "me", "hostname": socket.gethostname(), "timestamp": LONG_AGO}
         file.write_text(json.dumps(lock | more) if text is None else text)
         return file
 
@@ -68,7 +77,10 @@ def test_a_dead_engine_holds_nothing(locks: Locks, ended: int) -> None:
 
 
 def test_a_live_lock_stays_beside_a_dead_one(locks: Locks, ended: int, engine: int) -> None:
-    """`pulumi cancel` lifted both."""
+    """`pulumi cancel` lifted both.
+
+    Where the clock was set forward since, the engine seemed to be younger than its lock.
+    """
     dead, live = locks.add("a.json", pid=ended), locks.add("b.json", pid=engine)
     with pytest.raises(ProgramError, match=rf"locked by the update of me@\S+, process {engine}\."):
         locks.lift()
@@ -82,15 +94,35 @@ def test_another_machines_lock_is_not_ours(locks: Locks, ended: int) -> None:
     assert theirs.exists()
 
 
-@pytest.mark.parametrize("other", [True, False])
-def test_a_number_that_another_process_has_by_now(
-    locks: Locks, engine: int, *, other: bool
+@pytest.mark.parametrize(
+    ("file", "called"),
+    [(".pulumi-wrapped", ""), ("engine-3.200", "/usr/local/bin/pulumi"), ("pulumi", "p")],
+)
+def test_an_engine_behind_a_wrapper_holds_its_lock(
+    locks: Locks, tmp_path: Path, file: str, called: str
 ) -> None:
-    """Another program has it, or an engine that has begun since: the stack was locked for ever."""
-    if other:
-        reused = locks.add("a.json", pid=os.getpid())
-    else:
-        reused = locks.add("a.json", pid=engine, timestamp=LONG_AGO)
+    """nixpkgs has a wrapper of its own: its lock was lifted in the middle of the update."""
+    with process(tmp_path / file, called) as started:
+        held = locks.add("a.json", pid=started.pid)
+        with pytest.raises(ProgramError, match=f"process {started.pid}"):
+            locks.lift()
+    assert held.exists()
+    locks.lift()
+    assert not held.exists()
+
+
+def test_an_engine_that_nobody_has_waited_for_holds_nothing(locks: Locks, tmp_path: Path) -> None:
+    with process(tmp_path / "pulumi") as started:
+        dead = locks.add("a.json", pid=started.pid)
+        started.kill()
+        os.waitid(os.P_PID, started.pid, os.WEXITED | os.WNOWAIT)
+        locks.lift()
+    assert not dead.exists()
+
+
+def test_a_number_that_another_process_has_by_now(locks: Locks) -> None:
+    """The stack was locked for ever."""
+    reused = locks.add("a.json", pid=os.getpid())
     locks.lift()
     assert not reused.exists()
 
