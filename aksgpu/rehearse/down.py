@@ -6,17 +6,18 @@ from pathlib import Path
 import yaml
 from rich.console import Console
 
-from aksgpu.outcome import Cause, Finding
+from aksgpu.outcome import Cause, Finding, verdict
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import ERAS, PROGRAM, Era, Stage, rehearsal_home
+from aksgpu.rehearse.locks import holders_of
 from aksgpu.rehearse.recovery import recover
 from aksgpu.rehearse.stacks import stacks_of
-from aksgpu.report import finding_text, print_result
+from aksgpu.report import finding_text, findings_of, print_result
 from aksgpu.running import Program, ProgramError
 from engine import ensure_engine, ensure_kubernetes
 from engine.progress import Progress, to_stderr
 from rehearsal.arm.home import Home
-from rehearsal.cloud import remove
+from rehearsal.cloud import CloudError, remove
 from rehearsal.cloud import start as start_cloud
 
 # No stack takes so long, unless something is stuck for good.
@@ -27,23 +28,41 @@ _ADVICE = "nothing of it is left here; on Azure its resources would still be the
 
 def rehearse_down(console: Console) -> int:
     """Destroys every stack of the rehearsals and takes all of them away; the exit code."""
-    left: list[Finding] = []
     there = [era for era in ERAS if rehearsal_home(era).exists()]
-    for era in ERAS:
-        if era in there:
-            left += _destroy_all(era, console)
-        # What an earlier removal has left goes too.
-        remove(rehearsal_home(era))
-    if not there:
-        console.print("There is no rehearsal to take away.")
-        return 0
+    left = [finding for era in ERAS for finding in _take_away(era, console)]
     for finding in left:
         console.print(finding_text(finding), soft_wrap=True)
-    console.print("The rehearsal is gone: its stacks, its cloud, its files.")
+    if stays := [str(rehearsal_home(era)) for era in ERAS if rehearsal_home(era).exists()]:
+        console.print(f"Still there: {', '.join(stays)}.", soft_wrap=True)
+    elif there:
+        console.print("The rehearsal is gone: its stacks, its cloud, its files.")
+    else:
+        console.print("There is no rehearsal to take away.")
     if left:
-        print_result(Cause.UPDATE_FAILED, console)
-        return Cause.UPDATE_FAILED.exit_code
+        cause = verdict(finding.cause for finding in left)
+        print_result(cause, console)
+        return cause.exit_code
     return 0
+
+
+def _take_away(era: Era, console: Console) -> list[Finding]:
+    """Takes a rehearsal away, unless an update is at work in it; what went wrong."""
+    home = rehearsal_home(era)
+    if holders := holders_of(Project(PROGRAM, home).state):
+        return [_is_at_work(home, lock, holder) for lock, holder in holders.items()]
+    left = _destroy_all(era, console) if home.exists() else []
+    try:
+        # What an earlier removal has left goes too.
+        remove(home)
+    except CloudError as error:
+        left += findings_of(error)
+    return left
+
+
+def _is_at_work(home: Path, lock: Path, holder: str) -> Finding:
+    what = f"Nothing in {home} was removed: the stack {lock.parent.name} is locked by {holder}"
+    advice = f"wait for its end, or end it there with Ctrl-C; if it is dead, remove {lock}"
+    return Finding(Cause.UPDATE_FAILED, what, advice)
 
 
 def _destroy_all(era: Era, console: Console) -> list[Finding]:

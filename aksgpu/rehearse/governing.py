@@ -1,18 +1,18 @@
 """What runs of the rehearsals: shown, stopped, and started again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from aksgpu.outcome import Cause, verdict
+from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from aksgpu.rehearsal_stage import ERAS, Era, rehearsal_home
 from aksgpu.rehearse.stacks import stacks_of
-from aksgpu.report import print_json, print_result, table
+from aksgpu.report import findings_of, print_json, print_result, table
 from engine import ensure_kubernetes
 from engine.progress import to_stderr
-from rehearsal.cloud import Status, refuse_other_systems, status_of
+from rehearsal.cloud import CloudError, Status, refuse_other_systems, status_of
 from rehearsal.cloud import start as start_cloud
 from rehearsal.cloud import stop as stop_cloud
 from rehearsal.code import fingerprint
@@ -43,9 +43,12 @@ def status(console: Console, *, as_json: bool) -> int:
 
 def stop(console: Console) -> int:
     """Ends servers and clusters; all that they have is kept. The exit code."""
-    for home in _homes().values():
+
+    def stop_one(_: Era, home: Path) -> None:
         did = "has stopped" if stop_cloud(home) else "did not run"
         console.print(f"The rehearsal in {home} {did}.", soft_wrap=True)
+
+    _each(stop_one)
     console.print("`aksgpu start` brings it back, with all that it has." if _homes() else _NOTHING)
     return 0
 
@@ -53,14 +56,29 @@ def stop(console: Console) -> int:
 def start(console: Console) -> int:
     """Starts what there is, and what of it is dead; the exit code."""
     refuse_other_systems()
-    for era, home in _homes().items():
-        binaries = ensure_kubernetes(to_stderr).folder
-        start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
-        if _is_failed(status_of(home)):
-            to_stderr("A control plane is dead: the server starts again, and with it all clusters.")
-            stop_cloud(home)
-            start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
+    _each(_start)
     return status(console, as_json=False)
+
+
+def _start(era: Era, home: Path) -> None:
+    binaries = ensure_kubernetes(to_stderr).folder
+    start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
+    if _is_failed(status_of(home)):
+        to_stderr("A control plane is dead: the server starts again, and with it all clusters.")
+        stop_cloud(home)
+        start_cloud(home, era=era, kubernetes=binaries, say=to_stderr)
+
+
+def _each(work: Callable[[Era, Path], None]) -> None:
+    """Does it to each home. Raises StoppedError with what went wrong in any, once all had it."""
+    failed = list[Finding]()
+    for era, home in _homes().items():
+        try:
+            work(era, home)
+        except CloudError as error:
+            failed += findings_of(error)
+    if failed:
+        raise StoppedError(*failed)
 
 
 def _homes() -> dict[Era, Path]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from aksgpu.rehearsal_stage import ERAS, rehearsal_home
 from aksgpu.rehearse import down, governing
 from aksgpu.report import ReportConsole, exit_code_of
 from engine import EngineUnavailableError
@@ -167,6 +168,49 @@ def test_a_rehearsal_that_was_being_taken_away_goes(root: Path) -> None:
     shutil.copytree(Path(__file__).parent, root / ".rehearsal.going")
     said(down.rehearse_down)
     assert list(root.iterdir()) == []
+
+
+def test_a_home_with_an_update_at_work_stays(root: Path) -> None:
+    """All was removed beside a running update, which then wrote a state of its own."""
+    home, other = (rehearsal_home(era) for era in ERAS)
+    other.mkdir(parents=True)
+    lock = home / "state/.pulumi/locks/organization/aks-gpu/dev/a.json"
+    lock.parent.mkdir(parents=True)
+    lock.write_text('{"pid": 7, "username": "me", "hostname": "another"}')
+
+    text = said(down.rehearse_down, code=1)
+
+    assert "locked by the update of me@another, process 7" in text
+    assert f"remove {lock}" in text
+    assert (lock.exists(), other.exists()) == (True, False)
+    lock.write_text("{}")
+    assert "The rehearsal is gone" in said(down.rehearse_down)
+    assert list(root.iterdir()) == []
+
+
+def test_one_home_does_not_keep_the_other(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is a mount point cannot be renamed: the other was left as it was."""
+    homes, seen = [rehearsal_home(era) for era in ERAS], list[Path]()
+
+    def fails(home: Path, **_: object) -> None:
+        seen.append(home)
+        raise CloudError(f"{home} is busy")
+
+    for home in homes:
+        home.mkdir(parents=True)
+    for module, name in [(down, "remove"), (governing, "stop_cloud"), (governing, "start_cloud")]:
+        monkeypatch.setattr(module, name, fails)
+    monkeypatch.setattr(governing, "ensure_kubernetes", lambda _: _Any)
+    printed = said(down.rehearse_down, code=3)
+    for command in (governing.stop, governing.start):
+        said(command, code=3)
+        printed += capsys.readouterr().err
+
+    assert seen == homes * 3
+    assert all(printed.count(f"{home} is busy") == 3 for home in homes)
+    assert "is gone" not in printed
 
 
 def test_other_systems_are_told_before_anything_is_built(
