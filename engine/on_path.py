@@ -47,7 +47,7 @@ def _version_of(pulumi: Path) -> str:
     # Development versions have a suffix, as in v3.260.0-dev.0.
     version = re.match(r"v?(\d+\.\d+\.\d+)", answer.stdout.strip())
     if version is None:
-        raise SourceUnavailableError(f"`{pulumi} version` answers {answer.stdout.strip()!r}")
+        raise SourceUnavailableError(f"`{pulumi} version` printed {answer.stdout.strip()!r}")
     return version.group(1)
 
 

@@ -40,7 +40,7 @@ def test_new_enough_pulumi_is_taken(folder: Path, version: str) -> None:
     ("answer", "reason"),
     [
         ("v3.99.0", "is version 3.99.0"),
-        ("no idea", "answers 'no idea'"),
+        ("no idea", "printed 'no idea'"),
     ],
 )
 def test_other_pulumi_is_not_taken(folder: Path, answer: str, reason: str) -> None:
