@@ -1,4 +1,4 @@
-"""What a command comes to: a cause, in a word, and one of four exit codes.
+"""The results of commands: causes, each with a name and an exit code, and findings.
 
 The standard library alone: `aksgpu.ci` runs without an installation.
 """
@@ -11,79 +11,82 @@ _MOST_NAMES = 4
 OK, AGAINST, WRONG_USAGE, NOT_KNOWN, STOPPED = 0, 1, 2, 3, 130
 
 EXIT_CODES = (
-    f"Exit codes: {OK} nothing stands against it; {AGAINST} something does; {WRONG_USAGE} wrong "
-    f"options, or no such stack; {NOT_KNOWN} could not find out, or failed itself; {STOPPED} "
-    "interrupted. What is printed names the cause: docs/reference/commands.md."
+    f"Exit codes: {OK} no problem; {AGAINST} a problem; {WRONG_USAGE} wrong options, or no such "
+    f"stack; {NOT_KNOWN} could not find out, or failed itself; {STOPPED} interrupted. The output "
+    "names the cause: docs/reference/commands.md."
 )
 
 
 class Cause(Enum):
-    """Of several causes, the one that stands first here counts.
+    """If there are several causes, the first one here is the verdict.
 
-    What kept a command from finding out comes first. Then comes what explains the rest: a node that
-    is not ready explains that its plugin is missing, and never the other way round.
+    What kept a command from finding out comes first. A cause comes before those that it explains: a
+    node that is not ready explains that its plugin is missing, and never the other way round.
     """
 
-    INTERRUPTED = (STOPPED, "it was interrupted before it was done")
+    INTERRUPTED = (STOPPED, "the command was interrupted")
     CRASHED = (NOT_KNOWN, "aksgpu itself failed")
-    ENGINE_UNAVAILABLE = (NOT_KNOWN, "no Pulumi engine or Kubernetes is to be had")
-    STACK_FILE_INVALID = (AGAINST, "a stack file cannot be used")
-    POLICIES_INVALID = (AGAINST, "a configuration of the policy pack has mistakes")
-    ENVIRONMENT_UNREADABLE = (NOT_KNOWN, "a stack file takes values from where they cannot be read")
+    ENGINE_UNAVAILABLE = (NOT_KNOWN, "Pulumi or Kubernetes is not available")
+    STACK_FILE_INVALID = (AGAINST, "a stack file is invalid")
+    POLICIES_INVALID = (AGAINST, "a configuration of the policy pack is invalid")
+    ENVIRONMENT_UNREADABLE = (
+        NOT_KNOWN,
+        "a stack file uses values from an environment, which cannot be read here",
+    )
     STACK_MISSING = (WRONG_USAGE, "a stack does not exist")
-    REHEARSAL_UNAVAILABLE = (NOT_KNOWN, "there is no rehearsal cloud to be had")
+    REHEARSAL_UNAVAILABLE = (NOT_KNOWN, "the rehearsal cloud is not available")
     # A check.
-    STACK_UNREADABLE = (NOT_KNOWN, "there is no kubeconfig to be had from the stack")
+    STACK_UNREADABLE = (NOT_KNOWN, "the stack's kubeconfig cannot be read")
     CLUSTER_UNREACHABLE = (NOT_KNOWN, "the cluster's API server does not answer")
-    # A preflight; a check has the first of them too.
+    # Of a preflight; credentials-refused is of a check too.
     CREDENTIALS_REFUSED = (NOT_KNOWN, "the credentials are refused")
     AZURE_UNREACHABLE = (NOT_KNOWN, "Azure cannot be reached")
     NOT_REGISTERED = (AGAINST, "a provider or a feature is not registered")
-    EXISTENCE = (AGAINST, "a resource is missing, or exists already")
-    SIZE_RETIRED = (AGAINST, "a size is retired, and offered no more")
-    SIZE_NOT_OFFERED = (AGAINST, "a size is not offered here as it is wanted")
-    VERSION_NOT_OFFERED = (AGAINST, "the Kubernetes version is not offered here")
-    QUOTA_TOO_SMALL = (AGAINST, "a quota does not hold what the stack may need")
-    UNANSWERED = (NOT_KNOWN, "Azure left a question open")
+    EXISTENCE = (AGAINST, "a resource is missing, or already exists")
+    SIZE_RETIRED = (AGAINST, "a VM size is retired and no longer offered")
+    SIZE_NOT_OFFERED = (AGAINST, "a VM size is not offered in this region, zone or subscription")
+    VERSION_NOT_OFFERED = (AGAINST, "the Kubernetes version is not offered in this region")
+    QUOTA_TOO_SMALL = (AGAINST, "a quota is too small for the stack")
+    UNANSWERED = (NOT_KNOWN, "Azure did not answer a question")
     # A review.
-    CLOUD_UNREACHABLE = (NOT_KNOWN, "Azure, or where the state is, is out of reach")
-    BASE_FAILED = (NOT_KNOWN, "the base could not be brought up to compare with")
-    PREVIEW_FAILED = (NOT_KNOWN, "a preview did not come to its end")
+    CLOUD_UNREACHABLE = (NOT_KNOWN, "Azure or the state backend cannot be reached")
+    BASE_FAILED = (NOT_KNOWN, "the base, which the change is compared with, could not be created")
+    PREVIEW_FAILED = (NOT_KNOWN, "a preview failed")
     RULE_BROKEN = (AGAINST, "a mandatory rule is broken")
-    GPU_POOL_LOST = (AGAINST, "a GPU pool goes, and was not allowed")
-    PREFLIGHT = (AGAINST, "the preflight found what Azure would not take")
-    RULE_NOT_RUN = (NOT_KNOWN, "a rule could not run, so nobody knows whether it holds")
+    GPU_POOL_LOST = (AGAINST, "a GPU pool is deleted, replaced or resized without being allowed")
+    PREFLIGHT = (AGAINST, "the preflight found something that Azure would refuse")
+    RULE_NOT_RUN = (NOT_KNOWN, "a rule could not run")
     # A rehearsal.
     CLUSTER_DOWN = (AGAINST, "the control plane of a rehearsed cluster is dead")
     PROGRAM_FAILED = (NOT_KNOWN, "a program such as pulumi failed")
-    UPDATE_FAILED = (AGAINST, "pulumi did not finish its work on a stack")
-    # A check, of the cluster itself.
-    CUDA_MISMATCH = (AGAINST, "the driver is too old for the job's CUDA, or left out")
+    UPDATE_FAILED = (AGAINST, "pulumi did not finish an operation on a stack")
+    # Of a check: the cluster itself.
+    CUDA_MISMATCH = (AGAINST, "the driver is missing, or too old for the job's CUDA")
     JOB_FAILED = (AGAINST, "the sample job failed, or found no GPU")
-    NO_GPU_POOL = (AGAINST, "there is no node with an NVIDIA GPU, and no pool for any")
-    NODES_MISSING = (AGAINST, "a pool has no nodes, and its stack says that it has some")
+    NO_GPU_POOL = (AGAINST, "there is no node and no pool with NVIDIA GPUs")
+    NODES_MISSING = (AGAINST, "a pool has no nodes, but its stack expects some")
     NODE_NOT_READY = (AGAINST, "a node with GPUs is not ready")
-    PLUGIN_TWICE = (AGAINST, "two device plugins are at work on a node")
-    PLUGIN_NOT_RUNNING = (AGAINST, "a node's device plugin does not run")
-    PLUGIN_MISSING = (AGAINST, "no device plugin gets to a node")
-    DRIVER_MISSING = (AGAINST, "a node's device plugin finds no driver")
-    NO_GPU_ALLOCATABLE = (AGAINST, "a node with GPUs offers none")
+    PLUGIN_TWICE = (AGAINST, "two device plugins run on a node")
+    PLUGIN_NOT_RUNNING = (AGAINST, "the device plugin of a node does not run")
+    PLUGIN_MISSING = (AGAINST, "no device plugin is scheduled on a node")
+    DRIVER_MISSING = (AGAINST, "the device plugin of a node finds no driver")
+    NO_GPU_ALLOCATABLE = (AGAINST, "a node with GPUs has none allocatable")
     GPUS_ALL_USED = (AGAINST, "all GPUs are in use")
-    POD_PENDING = (AGAINST, "a pod that asks for a GPU has no place")
-    TIMEOUT = (NOT_KNOWN, "the time given with --timeout was too short")
-    # The article's proof.
-    ARTICLE_DIFFERS = (AGAINST, "a row is not ok, or a difference unexplained")
-    # What is worth a word, and nothing is wrong with it.
-    GPUS_PARTLY_UNHEALTHY = (OK, "a node offers fewer GPUs than it has")
-    NODE_CORDONED = (OK, "a node takes no new pods")
-    GPUS_LEFT_OUT = (OK, "a pool is without a device plugin, as its stack says")
-    DIFFERS_FROM_STACK = (OK, "a pool is not what its stack says")
-    NODES_BEHIND = (OK, "nodes have an older Kubernetes than the control plane")
+    POD_PENDING = (AGAINST, "a pod that requests a GPU cannot be scheduled")
+    TIMEOUT = (NOT_KNOWN, "the check took longer than --timeout")
+    # Of the article.
+    ARTICLE_DIFFERS = (AGAINST, "a row is not ok, or a difference has no explanation")
+    # Worth a line, but no problem.
+    GPUS_PARTLY_UNHEALTHY = (OK, "a node has fewer allocatable GPUs than its capacity")
+    NODE_CORDONED = (OK, "a node is cordoned")
+    GPUS_LEFT_OUT = (OK, "a pool has no device plugin, as configured in its stack")
+    DIFFERS_FROM_STACK = (OK, "a pool differs from its stack")
+    NODES_BEHIND = (OK, "nodes have an older Kubernetes version than the control plane")
     POOL_AT_ZERO = (OK, "a pool has no nodes now")
-    NO_NODES_NOW = (OK, "there are no nodes with GPUs now, and nothing is wrong with that")
-    GPUS_SCHEDULABLE = (OK, "GPUs are there to be scheduled")
-    READY = (OK, "nothing that was asked about stands against it")
-    FINE = (OK, "nothing stands against it")
+    NO_NODES_NOW = (OK, "there are no GPU nodes now, as configured")
+    GPUS_SCHEDULABLE = (OK, "GPUs can be scheduled")
+    READY = (OK, "nothing was found that Azure would refuse")
+    FINE = (OK, "no problem was found")
 
     def __init__(self, exit_code: int, meaning: str) -> None:
         self.exit_code = exit_code
@@ -102,12 +105,12 @@ class Cause(Enum):
         return f"{self.meaning} (exit code {self.exit_code})"
 
     def document(self) -> dict[str, str | int]:
-        """How every JSON report names it."""
+        """The keys that every JSON report has for it."""
         return {"cause": self.word, "meaning": self.meaning, "exitCode": self.exit_code}
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as a person lists them, the first few of many."""
+    """The first few names, joined by commas and "and"."""
     all_of_them = sorted(names)
     shown = all_of_them[:_MOST_NAMES]
     if more := len(all_of_them) - len(shown):
@@ -116,14 +119,14 @@ def listed(names: Iterable[str]) -> str:
 
 
 def verdict(causes: Iterable[Cause], fine: Cause = Cause.FINE) -> Cause:
-    """What several causes come to; `fine` where nothing is wrong."""
+    """The first of the problems; `fine` if there is none."""
     problems = {cause for cause in causes if cause.is_problem}
     return next((cause for cause in Cause if cause in problems), fine)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that a command found out, and one line of what to do about it."""
+    """A result of a command, and what to do about it."""
 
     cause: Cause
     what: str
@@ -143,12 +146,12 @@ class Finding:
 
     @property
     def node(self) -> str | None:
-        """The node that is meant; None where it is none, or one of several."""
+        """The one node; None if there is none, or several."""
         return self.nodes[0] if len(self.nodes) == 1 else None
 
     @property
     def place(self) -> str:
-        """Where it is written, in brackets, after what is said of it."""
+        """The line and column in the stack file, in brackets."""
         return f" (line {self.line}, column {self.column})" if self.line else ""
 
     def __str__(self) -> str:
@@ -156,7 +159,7 @@ class Finding:
 
 
 class StoppedError(Exception):
-    """Why a command, or its work on one stack, could not go on."""
+    """A command, or its work on one stack, cannot continue."""
 
     def __init__(self, *findings: Finding) -> None:
         super().__init__("; ".join(map(str, findings)))
@@ -170,6 +173,6 @@ def stopped(cause: Cause, what: str, advice: str) -> StoppedError:
 
 INTERRUPTION = Finding(
     Cause.INTERRUPTED,
-    "it was interrupted before it was done",
-    "run it again: what there is to know was not found out",
+    "the command was interrupted",
+    "run it again",
 )

@@ -30,8 +30,8 @@ def kubeconfig_required() -> Iterator[None]:
     except SignInError as error:
         raise stopped(
             Cause.CREDENTIALS_REFUSED,
-            f"nobody is signed in to the cluster: {error}",
-            "sign in, and try again: for kubelogin `az login` and "
+            f"not signed in to the cluster: {error}",
+            "sign in and try again: for kubelogin, `az login` and "
             "`export AAD_LOGIN_METHOD=azurecli`; `az aks install-cli` installs it",
         ) from None
     except KubeconfigError as error:
@@ -52,7 +52,8 @@ def refused(what: str, error: ApiError) -> Finding:
     if isinstance(error, NoAnswerError):
         cause, advice = (
             Cause.CLUSTER_UNREACHABLE,
-            "is the cluster started, and may this address reach it (authorizedIpRanges, private)?",
+            "start the cluster if it is stopped; check that this address may reach it "
+            "(authorizedIpRanges, private)",
         )
     elif error.status == UNAUTHORIZED:
         cause, advice = (
@@ -60,10 +61,10 @@ def refused(what: str, error: ApiError) -> Finding:
             "get new credentials: `az aks get-credentials`, or `pulumi up --refresh` for a stack's",
         )
     elif error.status == FORBIDDEN:
-        cause, advice = Cause.CREDENTIALS_REFUSED, "ask for the right to do so, and try again"
+        cause, advice = Cause.CREDENTIALS_REFUSED, "request the permission, and try again"
     else:
         cause, advice = (
             Cause.CLUSTER_UNREACHABLE,
-            "try again; if it stays so: is this the API server of a cluster?",
+            "try again; if it persists, check that this is the API server of a cluster",
         )
     return Finding(cause, f"{what}: {error}", advice)

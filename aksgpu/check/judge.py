@@ -115,8 +115,8 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
         if pool.least:
             yield Finding(
                 Cause.NODES_MISSING,
-                f"the pool has no nodes, and the stack says {pool.least}: it is stopped, deleted "
-                "or scaled by hand, or its nodes are still to come",
+                f"the pool has no nodes, but the stack expects {pool.least}: it is stopped, "
+                "deleted or scaled by hand, or its nodes are being created",
                 _put_back(expected),
                 pool=pool.name,
             )
@@ -140,8 +140,8 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
     for name, nodes in groupby(view.nodes, lambda node: node.pool):
         number = len(list(nodes))
         if expected.pools is not None and name not in pools:
-            what = f"its {number} nodes have GPUs, and the stack has no such pool"
-            advice = "nothing to do where somebody else looks after it"
+            what = f"its {number} nodes have GPUs, but the stack has no such pool"
+            advice = "nothing to do if another stack or team owns the pool"
             yield Finding(Cause.DIFFERS_FROM_STACK, what, advice, pool=name or "(without a name)")
         elif name in pools and (what := _differs_in_count(pools[name], number)):
             yield Finding(
@@ -158,9 +158,9 @@ def _grows(pool: Pool) -> bool:
 
 def _differs_in_count(pool: Pool, number: int) -> str:
     if pool.least is not None and number < pool.least:
-        return f"there are {number} nodes, and the stack says at least {pool.least}"
+        return f"there are {number} nodes, but the stack expects at least {pool.least}"
     if pool.most is not None and number > pool.most:
-        return f"there are {number} nodes, and the stack says at most {pool.most}"
+        return f"there are {number} nodes, but the stack expects at most {pool.most}"
     return ""
 
 
@@ -170,19 +170,19 @@ def _differences(node: Node, expected: Expected) -> Iterator[str]:
     if pool is None:
         return
     if pool.size and node.size and node.size.lower() != pool.size.lower():
-        yield f"the node is a {node.size}, and the stack says {pool.size}"
+        yield f"the node is a {node.size}, but the stack has {pool.size}"
     if pool.gpus and node.capacity and node.capacity != pool.gpus:
         divided = f" with {pool.mig_profile}" * bool(pool.mig_profile)
         yield f"the node has {node.capacity} GPUs, and {pool.size}{divided} has {pool.gpus}"
     own = {taint for taint in node.taints if not taint.key.startswith(PASSING_TAINTS)}
     if pool.taints is not None and (more := own - {*pool.taints}):
-        yield f"the node has the taint {listed(map(str, more))}, and the stack has no such taint"
+        yield f"the node has the taint {listed(map(str, more))}, but the stack does not"
     if pool.taints is not None and (less := {*pool.taints} - own):
         yield f"the node lacks the taint {listed(map(str, less))}, which the stack has"
 
 
 def _put_back(expected: Expected) -> str:
-    return f"`{expected.put_back}` makes it what the stack says"
+    return f"`{expected.put_back}` restores what the stack has"
 
 
 def _of_the_whole(view: ClusterView, expected: Expected) -> Iterator[Finding]:
@@ -203,7 +203,7 @@ def _of_the_whole(view: ClusterView, expected: Expected) -> Iterator[Finding]:
         yield Finding(
             cause=Cause.GPUS_ALL_USED,
             what=f"{'the only GPU is' if total == 1 else f'all {total} GPUs are'} in use",
-            advice="wait until work ends, end some, or raise the pool's count or maxCount",
+            advice="wait for a pod to end, delete one, or raise the pool's count or maxCount",
         )
 
 
@@ -221,7 +221,7 @@ def _behind(view: ClusterView) -> Iterator[Finding]:
     if pools:
         yield Finding(
             Cause.NODES_BEHIND,
-            f"the control plane has Kubernetes {view.version}, and nodes are behind it: "
+            f"the control plane has Kubernetes {view.version}, and these nodes are older:"
             f"{'; '.join(pools)}",
             "upgrade their pools: a GPU pool by its kubernetesVersion, the system pool with "
             "`az aks nodepool upgrade`",
@@ -236,14 +236,14 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
         # All that its pods and its GPUs are not follows from this.
         yield finding(
             Cause.NODE_NOT_READY,
-            f"the node is not ready ({node.reason or 'it does not say why'})",
+            f"the node is not ready ({node.reason or 'no reason given'})",
             "a new node takes some minutes; else look at the virtual machine, and reimage it",
         )
         return
     if node.is_cordoned:
         yield finding(
             Cause.NODE_CORDONED,
-            "the node is cordoned: no new pod gets there",
+            "the node is cordoned: no new pod is scheduled on it",
             f"nothing to do during an upgrade or scale-down; else: kubectl uncordon {node.name}",
         )
     plugins = view.plugins_on(node)
@@ -274,12 +274,12 @@ def _twice(running: Sequence[Pod]) -> tuple[str, str]:
     names = " and ".join(map(str, running))
     if len(running) == 1:
         return (
-            f"two device plugins are at work: {names}, and one that the node brings itself",
+            f"two device plugins run: {names}, and one of the node's image",
             "keep the DaemonSet off this node: never install it on the specialized image",
         )
     return (
-        f"{len(running)} device plugins are at work: {names}",
-        "keep one of them, and remove the other: the kubelet takes the devices of one alone",
+        f"{len(running)} device plugins run: {names}",
+        "keep one and remove the others: the kubelet uses the devices of only one",
     )
 
 
@@ -302,13 +302,13 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Ca
         return (
             Cause.NO_GPU_ALLOCATABLE,
             f"the device plugin {pod} runs, and the node has no GPUs",
-            f"kubectl logs -n {pod.namespace} {pod.name} says what the plugin found",
+            f"kubectl logs -n {pod.namespace} {pod.name} shows what the plugin found",
         )
     reason = pod.unplaced or pod.trouble or "no reason"
     return (
         Cause.PLUGIN_NOT_RUNNING,
         f"the device plugin {pod} does not run: {reason}",
-        f"kubectl describe pod -n {pod.namespace} {pod.name} has its events",
+        f"kubectl describe pod -n {pod.namespace} {pod.name} shows its events",
     )
 
 

@@ -45,8 +45,8 @@ def to_node(view: ClusterView, node: Node, expected: Expected) -> Barrier:
     barrier = _barrier(view, expected, node.pool, place)
     return barrier or Barrier(
         Cause.PLUGIN_MISSING,
-        f"{_listed(view)} could have a pod on this node, and has none",
-        "it may be about to come; else look at the DaemonSet's events",
+        f"{_listed(view)} can run on this node, but has no pod there",
+        "wait a moment; if it stays missing, look at the events of the DaemonSet",
         may_pass=True,
     )
 
@@ -68,7 +68,7 @@ def _barrier(
     if gpu_stack in OWN_PLUGIN:
         return Barrier(
             Cause.PLUGIN_MISSING,
-            f"the device plugin that gpuStack {gpu_stack} brings with the node is not at work",
+            f"the device plugin that gpuStack {gpu_stack} brings with the node does not run",
             "a new node takes some minutes; else reimage the node, and look at its kubelet's log",
             may_pass=True,
         )
@@ -90,12 +90,12 @@ def _barrier(
 
 
 def _none_at_all(expected: Expected, gpu_stack: str) -> tuple[str, str]:
-    what = "there is no device plugin in this cluster"
+    what = "the cluster has no device plugin"
     if gpu_stack == "device-plugin":
         names = " and ".join(sorted(expected.plugins))
         return (
-            f"{what}: the stack has {names}, and somebody has deleted it",
-            f"`{expected.put_back}` puts it back",
+            f"{what}: {names} of the stack was deleted",
+            f"restore it: `{expected.put_back}`",
         )
     if expected.pools is not None:
         return what, (
@@ -109,12 +109,14 @@ def _kept_away(
     daemon_set: DaemonSet, place: _Place, expected: Expected, gpu_stack: str
 ) -> tuple[str, str, int] | None:
     """What keeps a DaemonSet's pods away, what to do, and how far from it they are."""
-    before = f"no pod of {daemon_set} gets there because of"
+    before = f"no pod of {daemon_set} is scheduled there because of"
     is_the_stacks = str(daemon_set) in expected.plugins and gpu_stack == "device-plugin"
-    put_back = f"DaemonSet or pool are not as the stack says: `{expected.put_back}` mends them"
+    put_back = (
+        f"the DaemonSet or the pool differs from the stack: `{expected.put_back}` restores it"
+    )
     if selector := ", ".join(unmet_selector(daemon_set.pods, place.label_of)):
         what = f"{before} its node selector: the node is not {selector}"
-        advice = "drop the selector from the DaemonSet, or label the pool so"
+        advice = "remove the selector from the DaemonSet, or add the label to the pool"
         return what, put_back if is_the_stacks else advice, 2
     if affinity := unmet_affinity(daemon_set.pods, place.label_of, place.name):
         what = f"{before} its node affinity: it asks for {'; or '.join(affinity)}"
@@ -126,7 +128,7 @@ def _kept_away(
     if taints := untolerated(daemon_set.pods, place.taints):
         several = "the taints" if len(taints) > 1 else "the taint"
         what = f"{before} {several} {', '.join(map(str, taints))}"
-        advice = "let the DaemonSet tolerate what the pool is tainted with"
+        advice = "add a toleration for the taint to the DaemonSet"
         return what, put_back if is_the_stacks else advice, 1
     return None
 

@@ -34,8 +34,8 @@ def of_file(file: Path) -> Target:
     if not file.is_file():
         raise stopped(
             Cause.STACK_UNREADABLE,
-            f"there is no file {file}",
-            "name one that is there: `az aks get-credentials --file FILE` writes one",
+            f"the file {file} does not exist",
+            "name a kubeconfig: `az aks get-credentials --file FILE` writes one",
         )
     with kubeconfig_required():
         return Target(title=f"The cluster of {file}", kubeconfig=read(file))
@@ -96,7 +96,7 @@ def _resources(pulumi: Program, stack: str) -> list[Any]:
     except ProgramError as error:
         reason = str(error)
     except ValueError:
-        reason = "it printed no JSON"
+        reason = "it did not print JSON"
     raise stopped(
         Cause.STACK_UNREADABLE,
         f"`pulumi stack export` cannot read the stack {stack}: {reason}",

@@ -27,7 +27,7 @@ _QUESTION = "rules"
 class Plan:
     stack: str
     seen: Seen
-    # Why the preview did not come to its end, where it did not.
+    # Why the preview failed.
     problems: list[Finding] = field(default_factory=list)
 
     @property
@@ -82,7 +82,7 @@ class Plan:
                 problem.cause, problem.what, problem.advice
             )
         if not self.refusals and not self.problems:
-            yield About(_QUESTION).ok("no mandatory rule of the policy pack stands against it")
+            yield About(_QUESTION).ok("no mandatory rule of the policy pack is broken")
 
 
 def plan(stage: Stage, stack: str, *, refresh: bool = False) -> Plan:

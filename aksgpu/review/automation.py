@@ -40,7 +40,7 @@ class Place:
 def preview(
     place: Place, stack: str, pack: Path, configuration: Path | None, *, refresh: bool = False
 ) -> tuple[Seen, list[Finding]]:
-    """What a preview shows, and why it did not come to its end where it did not.
+    """What a preview shows, and why it failed if it did.
 
     `configuration` is the stack's own of the policy pack, where it has one. With `refresh` Azure
     and the clusters are asked first what they have.

@@ -1,4 +1,4 @@
-"""Tells from what an engine says why a preview did not come to its end."""
+"""Turns the errors of an engine into findings: why a preview failed."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -199,11 +199,11 @@ class StackReview:
     not_run: list[NotRun] = field(default_factory=list)
     # What Azure answers about it: asked offline, and for stacks of this program.
     preflight: Preflight | None = None
-    # None where the preview did not come to its end.
+    # None if the preview failed.
     gpus: list[GpuCount] | None = None
     # The GPU pools, those that stay as they are too.
     pools: list[PoolChange] = field(default_factory=list)
-    # None where there is nothing that costs, or the preview did not come to its end.
+    # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
     # Where resources are spoken of in the stack file, by their URNs; keys, by themselves.
     lines: dict[str, int] = field(default_factory=dict)

@@ -156,7 +156,7 @@ def _review(
         review.lost = losses(short_name(review.stack), seen.steps.values(), options.allowed)
         review.notes += _unused(review, options.allowed)
         review.problems += problems
-        # Of a preview that did not come to its end, what is left out is not known.
+        # A preview that failed shows only a part.
         if not problems:
             review.gpus = count_gpus(seen.steps.values())
             review.pools = pool_changes(seen.steps.values(), review.lost)

@@ -28,7 +28,7 @@ NOT_RUN = "Rules that could not run"
 NOT_RUN_MEANING = "whether they hold is not known before the update, and so this review fails"
 NO_CHANGES = "Nothing changes."
 NO_GPUS = "There are no GPU pools, neither before nor after."
-GPUS_NOT_KNOWN = "The preview did not come to its end: how many GPUs there will be is not known."
+GPUS_NOT_KNOWN = "The preview failed: the number of GPUs after the change is not known."
 GPU_HEADINGS = ("size", "nodes before", "nodes after", "GPUs before", "GPUs after")
 
 

@@ -9,7 +9,7 @@ import pytest
 from aksgpu.outcome import Cause
 from tests.bench import ROOT
 
-RESULT = "Result: interrupted - it was interrupted before it was done (exit code 130).\n"
+RESULT = "Result: interrupted - the command was interrupted (exit code 130).\n"
 # What the two programs begin with, and what they are asked for.
 ENTRIES = {
     "aksgpu": "from aksgpu.entry import main; sys.argv[1:] = ['--help']; main()",

@@ -28,7 +28,8 @@ def test_there_are_four_exit_codes_and_that_of_an_interruption() -> None:
 
 def test_each_cause_has_a_word_of_its_own() -> None:
     words = [cause.word for cause in Cause]
-    assert len(set(words)) == len(Cause)
+    # Two causes with one meaning would be one member of the enumeration.
+    assert len(set(words)) == len(Cause) == len(Cause.__members__)
     assert all(re.fullmatch(r"[a-z]+(-[a-z]+)*", word) for word in words)
 
 
@@ -57,7 +58,7 @@ def test_the_first_of_several_causes_counts(causes: list[Cause], comes_to: Cause
 def test_the_help_of_every_command_has_the_exit_codes(command: str) -> None:
     told = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
     told = " ".join(told.replace("│", " ").split())
-    for code in ("0 nothing", "1 something", "2 wrong", "3 could not", "130 interrupted"):
+    for code in ("0 no problem", "1 a problem", "2 wrong", "3 could not", "130 interrupted"):
         assert code in told
 
 

@@ -147,7 +147,7 @@ def test_the_command_checks_files_and_those_of_the_folder(
         ended = CliRunner().invoke(app, ["policies", *map(str, files)])
         return ended.exit_code, ended.output
 
-    fine = "Result: fine - nothing stands against it (exit code 0).\n"
+    fine = "Result: fine - no problem was found (exit code 0).\n"
     assert run(good) == (0, f"Configurations checked: 1, Pulumi.a.policies.json.\n{fine}")
     for code, said in (run(wrong), run()):
         assert code == 1

@@ -67,7 +67,7 @@ def test_a_node_that_is_not_ready_explains_all_else() -> None:
 def test_without_any_daemon_set_there_is_no_plugin() -> None:
     finding = only(view(BARE))
     assert finding.cause is Cause.PLUGIN_MISSING
-    assert "no device plugin in this cluster" in finding.what
+    assert "the cluster has no device plugin" in finding.what
     assert plugin_state(view(BARE), BARE) == "none"
 
 
@@ -88,7 +88,7 @@ def test_without_any_daemon_set_there_is_no_plugin() -> None:
             },
             "its node affinity: it asks for agentpool NotIn (gpu)",
         ),
-        ({"tolerations": [{"operator": "Exists"}]}, "could have a pod on this node, and has none"),
+        ({"tolerations": [{"operator": "Exists"}]}, "can run on this node, but has no pod there"),
     ],
 )
 def test_a_plugin_is_kept_away(pods: Spec, words: str) -> None:
@@ -273,8 +273,8 @@ def test_a_plugin_that_the_stack_has_is_put_back() -> None:
     for seen in (view(gone), view()):
         finding, *_ = judge(seen, stack(replace(T4, least=0)))
         assert finding.cause is Cause.PLUGIN_MISSING
-        assert "the stack has ns/set, and somebody has deleted it" in finding.what
-        assert finding.advice == "`put it back` puts it back"
+        assert "ns/set of the stack was deleted" in finding.what
+        assert finding.advice == "restore it: `put it back`"
 
 
 def test_a_daemon_set_of_the_stack_that_was_changed_is_put_back() -> None:
@@ -315,8 +315,8 @@ def test_an_image_with_a_plugin_of_its_own_needs_no_daemon_set() -> None:
             replace(T4, size="Standard_NC24ads_A100_v4", mig_profile="MIG1g"),
             "has 1 GPUs, and Standard_NC24ads_A100_v4 with MIG1g has 7",
         ),
-        (T4_NODE, replace(T4, least=2), "there are 1 nodes, and the stack says at least 2"),
-        (T4_NODE, replace(T4, least=0, most=0), "and the stack says at most 0"),
+        (T4_NODE, replace(T4, least=2), "there are 1 nodes, but the stack expects at least 2"),
+        (T4_NODE, replace(T4, least=0, most=0), "but the stack expects at most 0"),
         (replace(T4_NODE, pool="theirs"), replace(T4, least=0), "the stack has no such pool"),
     ],
 )

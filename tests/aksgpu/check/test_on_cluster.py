@@ -61,7 +61,7 @@ def test_there_is_no_plugin(site: Site) -> None:
     pool = site.pool()
     problem = site.check().only("plugin-missing")
     assert problem["nodes"] == [site.node(pool)]
-    assert "no device plugin in this cluster" in problem["what"]
+    assert "the cluster has no device plugin" in problem["what"]
 
 
 def test_a_taint_keeps_the_plugin_away(site: Site) -> None:

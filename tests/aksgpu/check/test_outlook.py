@@ -50,7 +50,7 @@ def test_a_pool_at_zero_grows() -> None:
 @pytest.mark.parametrize(
     ("view", "pool", "words"),
     [
-        (seen(sets=()), POOL, "no device plugin in this cluster"),
+        (seen(sets=()), POOL, "the cluster has no device plugin"),
         (seen(sets=(replace(SET, pods={}),)), POOL, "because of the taint sku=gpu:NoSchedule"),
         (
             seen(sets=(replace(SET, pods={"nodeSelector": {"agentpool": "x"}}),)),

@@ -24,7 +24,7 @@ def test_a_refusal_names_rule_pool_setting_and_file() -> None:
     assert (row.cause, row.pool) == (Cause.RULE_BROKEN, "t4")
     assert "gpu-pool-minimum-size" in row.what
     assert "Standard_NV6ads_A10_v5" in row.what
-    for told in ("acceptedSizes", "Pulumi.team.policies.json", "policies.md#gpu-pool-minimum-size"):
+    for told in ("acceptedSizes", "Pulumi.team.policies.json", "rules.md#gpu-pool-minimum-size"):
         assert told in row.advice
 
 
