@@ -75,7 +75,7 @@ def _copy(folder: Path) -> Path:
 def _fault(mutant: Mutant, copy: Path) -> Iterator[None]:
     file = copy / mutant.file
     before = file.read_bytes()
-    file.write_text(mutant.mutated(), encoding="utf-8")
+    file.write_text(mutant.mutated(copy), encoding="utf-8")
     try:
         yield
     finally:

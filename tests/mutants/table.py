@@ -19,9 +19,9 @@ class Mutant:
     # Files or node ids for pytest.
     tests: str
 
-    def mutated(self) -> str:
+    def mutated(self, checkout: Path = ROOT) -> str:
         """The text of the file, with the fault in it."""
-        text = (ROOT / self.file).read_text(encoding="utf-8")
+        text = (checkout / self.file).read_text(encoding="utf-8")
         count = text.count(self.old)
         if count != 1:
             raise ValueError(f"{self.file} has this {count} times, not once: {self.old}")
