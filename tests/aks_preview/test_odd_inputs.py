@@ -121,9 +121,9 @@ def followed(aks_type: AksType, live: dict[str, Any], said: Mapping[str, Any]) -
     outputs = aks_type.outputs_of(answer, "2026")
     actual, inputs = aks_type.inputs_of(outputs), {**said, **path}
     for before in ({}, inputs, actual):
-        wanted = emptied(aks_type.empty, before, inputs)
+        completed = emptied(aks_type.empty, before, inputs)
         for is_finished in (True, False):
-            sent = as_others_left(wanted, before, outputs, is_finished=is_finished)
+            sent = as_others_left(completed, before, outputs, is_finished=is_finished)
             aks_type.body(sent)
         with suppress(ProviderError):
             require_nodes(inputs, outputs)

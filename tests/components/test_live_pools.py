@@ -14,7 +14,7 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
 
 
 @pytest.mark.parametrize(
-    ("actual", "wanted"),
+    ("actual", "inputs"),
     [
         ({"vmSize": "standard_d4ds_v5", "maxPods": 30}, {"vmSize": "Standard_D4ds_v5"}),
         ({"nodeTaints": ["a", "b"]}, {"nodeTaints": ["b", "a"]}),
@@ -28,12 +28,12 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
         ({"count": 3, **SCALED}, {"count": 1, **SCALED}),
     ],
 )
-def test_what_aks_says_otherwise_is_the_same(actual: Any, wanted: Any) -> None:
-    assert has(actual, wanted)
+def test_what_aks_says_otherwise_is_the_same(actual: Any, inputs: Any) -> None:
+    assert has(actual, inputs)
 
 
 @pytest.mark.parametrize(
-    ("actual", "wanted"),
+    ("actual", "inputs"),
     [
         ({"nodeLabels": {"a": "b"}}, {"nodeLabels": {"a": "B"}}),
         ({"nodeLabels": {"a": "b", "c": "d"}}, {"nodeLabels": {"a": "b"}}),
@@ -48,8 +48,8 @@ def test_what_aks_says_otherwise_is_the_same(actual: Any, wanted: Any) -> None:
         ({}, {"vmSize": "Standard_D4ds_v5"}),
     ],
 )
-def test_what_is_to_be_changed(actual: Any, wanted: Any) -> None:
-    assert not has(actual, wanted)
+def test_what_is_to_be_changed(actual: Any, inputs: Any) -> None:
+    assert not has(actual, inputs)
 
 
 def nested(path: str, value: Any) -> Any:

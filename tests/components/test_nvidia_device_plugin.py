@@ -167,7 +167,7 @@ def test_runs_on_the_pools_that_need_it_and_nowhere_else(deploy: Deploy) -> None
 
     spec = pod(deploy, program)
     assert spec["affinity"] == on_pools("own", "nodepool1")
-    assert "theirs" not in [wanted["key"] for wanted in spec["tolerations"]]
+    assert "theirs" not in [toleration["key"] for toleration in spec["tolerations"]]
 
 
 def test_pools_with_a_mig_profile_get_a_daemon_set_that_sees_partitions(deploy: Deploy) -> None:

@@ -131,9 +131,9 @@ def test_each_property_is_updated_or_replaces_as_the_table_says(
         cases = {"UPDATE": (one, other), "ADD": (emptied(one), one), "DELETE": (one, emptied(one))}
         for kind, (old, new) in cases.items():
             found = azure_native.diff(token, old, {}, new)
-            wanted = change(expected(path, rule, table, kind))
-            if found != wanted:
-                differing[f"{kind} of {path}"] = (found, wanted)
+            recorded = change(expected(path, rule, table, kind))
+            if found != recorded:
+                differing[f"{kind} of {path}"] = (found, recorded)
     assert differing == {}
 
 

@@ -52,18 +52,18 @@ class Site:
         return [path for path, _ in self.asked]
 
     def answer(self, request: http.server.BaseHTTPRequestHandler) -> None:
-        path, wanted = request.path.removeprefix("/"), request.headers["Range"]
-        self.asked.append((path, wanted))
+        path, byte_range = request.path.removeprefix("/"), request.headers["Range"]
+        self.asked.append((path, byte_range))
         trouble = self.troubles.pop(0) if self.troubles else None
         content = self.files.get(path)
         if content is None or (trouble and 400 <= trouble < 600):
             request.send_error(trouble or 404)
             return
-        begin = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted else 0
+        begin = int(byte_range.removeprefix("bytes=").rstrip("-")) if byte_range else 0
         if begin >= len(content) > 0:
             request.send_error(416)
             return
-        request.send_response(206 if wanted else 200)
+        request.send_response(206 if byte_range else 200)
         request.send_header("Content-Length", str(len(content) - begin))
         request.end_headers()
         with suppress(OSError):

@@ -63,7 +63,7 @@ def test_the_commands_add_pools_and_leave_the_cluster_as_it_is(
     [told] = (line for line in said.splitlines() if line.startswith("{"))
     landing = json.loads(told)
     assert landing["debug"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "debug"}
-    assert [wanted["key"] for wanted in landing["batch"]["tolerations"]] == [
+    assert [toleration["key"] for toleration in landing["batch"]["tolerations"]] == [
         "sku",
         "kubernetes.azure.com/scalesetpriority",
     ]

@@ -62,10 +62,10 @@ class Site:
     cluster: Cluster
     pools: list[str] = field(default_factory=list)
 
-    def pool(self, headers: dict[str, str] | None = None, **wanted: Any) -> str:
+    def pool(self, headers: dict[str, str] | None = None, **properties: Any) -> str:
         name = unique("gpu")
         self.pools.append(name)
-        self.cluster.put_pool(name, headers, **{"vmSize": K80, **wanted})
+        self.cluster.put_pool(name, headers, **{"vmSize": K80, **properties})
         return name
 
     def node(self, pool: str) -> str:

@@ -76,8 +76,8 @@ def test_a_taint_keeps_the_plugin_away(site: Site) -> None:
 def test_affinity_keeps_the_plugin_away(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
-    wanted = {"key": "kubernetes.azure.com/agentpool", "operator": "NotIn", "values": [pool]}
-    terms = {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}
+    requirement = {"key": "kubernetes.azure.com/agentpool", "operator": "NotIn", "values": [pool]}
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
     site.patch_plugin({"affinity": {"nodeAffinity": required}})
     until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")

@@ -247,11 +247,11 @@ def test_the_folder_is_read_as_it_is_elsewhere_or_is_refused(
     text = yaml.safe_dump(
         project, default_style=style, default_flow_style=flow, allow_unicode=True, width=1000
     )
-    wanted = PurePosixPath(os.path.normpath(project_in(text.encode()).folder_of_stacks))
+    expected = PurePosixPath(os.path.normpath(project_in(text.encode()).folder_of_stacks))
 
     try:
         found = stacks.folder_of_stacks(text)
     except stacks.StacksError:
         assert flow or "stackConfigDir" in project or isinstance(project["config"], str)
     else:
-        assert found == wanted
+        assert found == expected

@@ -229,11 +229,11 @@ def test_a_base_that_cannot_be_brought_up_fails_the_review(
     tmp_path: Path, pull_request: Path
 ) -> None:
     stack_file = pull_request / f"Pulumi.{STACK}.yaml"
-    wanted = stack_file.read_text()
+    content = stack_file.read_text()
     # Azure does not take such a name.
-    stack_file.write_text(wanted.replace("name: tests", "name: NOT-A-NAME"))
+    stack_file.write_text(content.replace("name: tests", "name: NOT-A-NAME"))
     git(pull_request, "commit", "--quiet", "--all", "--message", "a bad name")
-    stack_file.write_text(wanted)
+    stack_file.write_text(content)
 
     where = ("--project", str(pull_request), "--base", "HEAD", "--stack", STACK)
     (stack,) = reviewed(tmp_path, *where, cause="base-failed")["stacks"]

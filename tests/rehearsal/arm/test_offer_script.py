@@ -100,7 +100,7 @@ def test_what_a_script_cannot_say(
 
 
 @pytest.mark.parametrize(
-    ("script", "wanted", "expected"),
+    ("script", "requested", "expected"),
     [
         ({}, 3, 3),
         ({"limits": [{"name": "cores", "limit": 16}]}, 2, 2),
@@ -111,7 +111,7 @@ def test_what_a_script_cannot_say(
     ],
 )
 def test_the_autoscaler_gets_what_there_is(
-    tmp_path: Path, script: dict[str, Any], wanted: int, expected: int
+    tmp_path: Path, script: dict[str, Any], requested: int, expected: int
 ) -> None:
     store = Store(tmp_path / "arm.sqlite")
     properties = {"vmSize": "Standard_NC8as_T4_v3", "count": 1}
@@ -119,12 +119,12 @@ def test_the_autoscaler_gets_what_there_is(
     pool = Resource("/a/pool", POOL_TYPE, "/a", "eastus", body, "Succeeded")
     store.write(pool)
 
-    done = StoreSource(store, lambda: offers(script)).resize("/a/pool", wanted)
+    done = StoreSource(store, lambda: offers(script)).resize("/a/pool", requested)
 
     kept = store.find("/a/pool")
     assert kept is not None
     assert kept.properties["count"] == expected
-    assert done is (wanted == expected)
+    assert done is (requested == expected)
     assert (ALLOCATED in kept.body) is not done
     store.close()
 

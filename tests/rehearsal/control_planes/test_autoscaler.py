@@ -17,7 +17,7 @@ CLUSTER = DesiredCluster(
 )
 
 
-def pool(**wanted: Any) -> DesiredPool:
+def pool(**properties: Any) -> DesiredPool:
     given = {
         "id": "p",
         "name": "p",
@@ -26,7 +26,7 @@ def pool(**wanted: Any) -> DesiredPool:
         "version": "2",
         "limits": Limits(least=0, most=3),
     }
-    return DesiredPool(**{**given, **wanted})
+    return DesiredPool(**{**given, **properties})
 
 
 def pod(cpu: str = "3", node: str | None = None, **spec: Any) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def node(index: int = 0, *, ready: bool = True, of: DesiredPool | None = None) -
     return made
 
 
-def count(wanted: DesiredPool, present: list[Any], pods: list[Any]) -> int:
-    return Autoscaler(1.0).count(PoolState(CLUSTER, wanted, present, pods))
+def count(properties: DesiredPool, present: list[Any], pods: list[Any]) -> int:
+    return Autoscaler(1.0).count(PoolState(CLUSTER, properties, present, pods))
 
 
 def test_as_many_nodes_as_the_waiting_pods_need() -> None:
@@ -226,10 +226,10 @@ def test_affinity(operator: str, values: list[str], is_enough: bool) -> None:
 def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    scaler, wanted = Autoscaler(1.0), pool(count=2)
+    scaler, properties = Autoscaler(1.0), pool(count=2)
     present = [node(0), node(1)]
     busy = pod(node=present[1]["metadata"]["name"])
-    here = PoolState(CLUSTER, wanted, present, [busy])
+    here = PoolState(CLUSTER, properties, present, [busy])
     assert scaler.count(here) == 2
     now += IDLE_SECONDS - 1
     assert scaler.count(here) == 2
@@ -238,7 +238,7 @@ def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.Mo
     assert scaler.idle_nodes == {present[0]["metadata"]["name"]}
     # It was not idle after all.
     both = [busy, pod(node=present[0]["metadata"]["name"])]
-    assert scaler.count(PoolState(CLUSTER, wanted, present, both)) == 2
+    assert scaler.count(PoolState(CLUSTER, properties, present, both)) == 2
     assert scaler.count(here) == 2
     assert scaler.idle_nodes == set()
 

@@ -143,8 +143,8 @@ def offered(cluster: Cluster, pool: str) -> dict[str, str]:
 
 
 def offers(cluster: Cluster, pool: str, **counts: str) -> None:
-    wanted = {f"nvidia.com/{name}": count for name, count in counts.items()}
-    until(lambda: offered(cluster, pool) == wanted, f"the node of {pool} offers {wanted}")
+    expected = {f"nvidia.com/{name}": count for name, count in counts.items()}
+    until(lambda: offered(cluster, pool) == expected, f"the node of {pool} offers {expected}")
 
 
 def logs(cluster: Cluster, *options: str) -> str:

@@ -74,16 +74,16 @@ def test_whatever_a_cluster_ends_of_it_is_started_again(
     monkeypatch.setattr(fleet, "LOOK_SECONDS", 0.001)
     left, told = list(ends), []
 
-    async def live(self: Fleet, wanted: DesiredCluster) -> None:
-        told.append(self.failure(wanted.uid))
+    async def live(self: Fleet, desired: DesiredCluster) -> None:
+        told.append(self.failure(desired.uid))
         if left:
             raise left.pop(0)
-        self._running[wanted.uid] = None  # type: ignore[assignment]
-        self._ready[wanted.uid].set()
+        self._running[desired.uid] = None  # type: ignore[assignment]
+        self._ready[desired.uid].set()
         try:
             await asyncio.Event().wait()
         finally:
-            self._running.pop(wanted.uid)
+            self._running.pop(desired.uid)
 
     monkeypatch.setattr(Fleet, "_live", live)
 
@@ -108,8 +108,8 @@ def test_a_cluster_whose_files_stay_is_told_of_once_and_not_begun_anew(
     begun, removals = [], []
     remove = shutil.rmtree
 
-    async def live(_: Fleet, wanted: DesiredCluster) -> None:
-        begun.append(wanted)
+    async def live(_: Fleet, desired: DesiredCluster) -> None:
+        begun.append(desired)
 
     def refuse(folder: Path) -> None:
         removals.append(folder)

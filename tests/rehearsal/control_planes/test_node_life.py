@@ -53,14 +53,14 @@ def own_taints(node: Body) -> list[Body]:
 
 
 def test_a_pool_makes_nodes_as_aks_does(today: Cluster, pool_name: str) -> None:
-    wanted: Body = {
+    properties: Body = {
         "count": 2,
         "nodeLabels": {"team": "vision"},
         "nodeTaints": ["sku=gpu:NoSchedule"],
         "availabilityZones": ["1", "3"],
         "maxPods": 50,
     }
-    today.put_pool(pool_name, vmSize="Standard_NC8as_T4_v3", **wanted)
+    today.put_pool(pool_name, vmSize="Standard_NC8as_T4_v3", **properties)
     first, second = today.nodes(pool_name)
     name = first["metadata"]["name"]
     assert re.fullmatch(rf"aks-{pool_name}-\d{{8}}-vmss000000", name)
@@ -149,8 +149,8 @@ def test_scaling_adds_and_removes_nodes(today: Cluster, pool_name: str) -> None:
 
 
 def test_labels_and_taints_follow_the_pool(today: Cluster, pool_name: str) -> None:
-    wanted: Body = {"nodeLabels": {"a": "1", "b": "2"}, "nodeTaints": ["x=1:NoSchedule"]}
-    today.put_pool(pool_name, **wanted)
+    properties: Body = {"nodeLabels": {"a": "1", "b": "2"}, "nodeTaints": ["x=1:NoSchedule"]}
+    today.put_pool(pool_name, **properties)
     [before] = today.nodes(pool_name)
     today.kubectl("label", "node", before["metadata"]["name"], "mine=kept")
     today.put_pool(pool_name, nodeLabels={"b": "3"}, nodeTaints=["y=1:NoExecute"])

@@ -13,9 +13,9 @@ CLUSTER = DesiredCluster(
 )
 
 
-def pool(**wanted: Any) -> DesiredPool:
+def pool(**properties: Any) -> DesiredPool:
     given = {"id": "p", "name": "p", "vm_size": "Standard_D2s_v3", "count": 2, "version": "2"}
-    return DesiredPool(**{**given, **wanted})
+    return DesiredPool(**{**given, **properties})
 
 
 def node(index: int, version: str = "2", *, ready: bool = True, **marks: bool) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def node(index: int, version: str = "2", *, ready: bool = True, **marks: bool) -
     return made
 
 
-def step(wanted: DesiredPool, *present: Any, idle: tuple[str, ...] = ()) -> pool_plan.Step:
-    return pool_plan.step(wanted, present, idle, Era.TODAY)
+def step(properties: DesiredPool, *present: Any, idle: tuple[str, ...] = ()) -> pool_plan.Step:
+    return pool_plan.step(properties, present, idle, Era.TODAY)
 
 
 def leaving(found: pool_plan.Step) -> list[int]:

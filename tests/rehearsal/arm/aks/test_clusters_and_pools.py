@@ -10,8 +10,8 @@ Body = Callable[..., dict[str, Any]]
 
 
 def put_pool(azure: Any, cluster: str, name: str = "gpu", **properties: Any) -> Any:
-    wanted = {"vmSize": "Standard_NC6", **properties}
-    return azure.call("PUT", f"{cluster}/agentPools/{name}{V}", {"properties": wanted})
+    requested = {"vmSize": "Standard_NC6", **properties}
+    return azure.call("PUT", f"{cluster}/agentPools/{name}{V}", {"properties": requested})
 
 
 def settled(azure: Any, path: str) -> dict[str, Any]:
@@ -71,11 +71,11 @@ def test_what_is_asked_for_stands_beside_the_defaults(azure: Any, cluster: str) 
 
 def test_a_spot_pool_is_marked_as_one(azure: Any, cluster: str) -> None:
     taint = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
-    wanted: dict[str, Any] = {
+    requested: dict[str, Any] = {
         "scaleSetPriority": "Spot",
         "nodeTaints": [taint, "sku=gpu:NoSchedule"],
     }
-    made = put_pool(azure, cluster, nodeLabels={"a": "b"}, **wanted).body["properties"]
+    made = put_pool(azure, cluster, nodeLabels={"a": "b"}, **requested).body["properties"]
     assert made["nodeLabels"] == {"a": "b", "kubernetes.azure.com/scalesetpriority": "spot"}
     assert sorted(made["nodeTaints"]) == [taint, "sku=gpu:NoSchedule"]
     assert (made["spotMaxPrice"], made["scaleSetEvictionPolicy"]) == (-1, "Delete")
@@ -348,7 +348,7 @@ def test_what_a_cluster_may_not_change(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "target"),
+    ("requested", "target"),
     [
         ({"count": -1}, "agentPoolProfile.count"),
         ({"count": 1001}, "agentPoolProfile.count"),
@@ -373,9 +373,9 @@ def test_what_a_cluster_may_not_change(
     ],
 )
 def test_what_a_pool_may_not_be(
-    azure: Any, cluster: str, wanted: dict[str, Any], target: str
+    azure: Any, cluster: str, requested: dict[str, Any], target: str
 ) -> None:
-    reply = put_pool(azure, cluster, **wanted)
+    reply = put_pool(azure, cluster, **requested)
     assert (reply.status, reply.body.get("code")) == (400, "InvalidParameter")
     assert reply.body["target"] == target
 

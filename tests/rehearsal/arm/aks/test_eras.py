@@ -133,7 +133,7 @@ def test_a_home_keeps_its_era(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "target"),
+    ("requested", "target"),
     [
         ({"nodeTaints": ["sku:gpu"]}, "agentPoolProfile.nodeTaints"),
         ({"nodeLabels": {"a b": "c"}}, "agentPoolProfile.nodeLabels"),
@@ -142,8 +142,8 @@ def test_a_home_keeps_its_era(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_node_could_not_carry(
-    azure: Azure, cluster: str, wanted: dict[str, Any], target: str
+    azure: Azure, cluster: str, requested: dict[str, Any], target: str
 ) -> None:
-    body = {"properties": {"vmSize": "Standard_D4ds_v5", **wanted}}
+    body = {"properties": {"vmSize": "Standard_D4ds_v5", **requested}}
     refused = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", body)
     assert (refused.status, refused.body["target"]) == (400, target)

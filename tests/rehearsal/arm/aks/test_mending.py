@@ -88,8 +88,8 @@ def test_a_value_of_another_kind_goes(
         assert rows(store, key) == before
         assert (store.find(key) is None) is (name in GONE)
         offers = Offers(Era.ARTICLE, OfferScript())
-        wanted = StoreSource(store, lambda: offers).clusters()
-        assert not any(found.unreadable for found in wanted)
+        desired = StoreSource(store, lambda: offers).clusters()
+        assert not any(found.unreadable for found in desired)
         usages.in_use(store, "eastus")
         assert f"{cluster}{place}".lower() in capsys.readouterr().err.lower() or place == GROUP
         mending.mend(store)

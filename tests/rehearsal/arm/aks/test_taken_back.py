@@ -183,9 +183,9 @@ def kinds(value: Any) -> Any:
 def test_a_value_in_another_case_is_the_same_value(said: Any, other: str) -> None:
     """The value was taken in any case, and what hangs on it was filled in for one alone."""
     arm = Arm()
-    _, wanted = made(arm, said)
+    _, created = made(arm, said)
     _, found = made(arm, changed(said, OTHER_CASES[other]))
-    assert kinds(found) == kinds(wanted)
+    assert kinds(found) == kinds(created)
 
 
 @pytest.mark.parametrize(
@@ -318,9 +318,9 @@ def test_a_preview_takes_one_size_that_scales_itself() -> None:
 def test_what_is_empty_in_the_network_is_none(empty: dict[str, Any]) -> None:
     """It came back as it was, and what hangs on it was filled in from it."""
     arm = Arm()
-    _, wanted = made(arm, {})
+    _, created = made(arm, {})
     _, found = made(arm, {"properties": {"networkProfile": empty}})
-    assert kinds(found) == kinds(wanted)
+    assert kinds(found) == kinds(created)
 
 
 @pytest.mark.parametrize(

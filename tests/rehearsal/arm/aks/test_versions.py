@@ -57,7 +57,7 @@ def test_every_version_on_offer_is_taken(shop: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "words"),
+    ("requested", "words"),
     [
         ({"kubernetesVersion": "1.30"}, "is on version 1.30, which is not supported"),
         ({"kubernetesVersion": "1.35.9"}, "is on version 1.35.9, which is not supported"),
@@ -65,8 +65,8 @@ def test_every_version_on_offer_is_taken(shop: Any) -> None:
         ({"kubernetesVersion": "1.32"}, "1.32.13, which is only available for Long-Term Support"),
     ],
 )
-def test_others_are_refused(shop: Any, wanted: dict[str, str], words: str) -> None:
-    refused = put(shop, "refused", **wanted)
+def test_others_are_refused(shop: Any, requested: dict[str, str], words: str) -> None:
+    refused = put(shop, "refused", **requested)
     assert (refused.status, refused.body["code"]) == (400, "K8sVersionNotSupported")
     assert "Managed cluster refused " in refused.body["message"]
     assert words in refused.body["message"]
