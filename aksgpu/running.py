@@ -140,9 +140,14 @@ class Program:
                 f"`{self.name(*arguments)}` cannot be started: {error.strerror}"
             ) from None
         try:
-            held.release()
-            yield process
+            try:
+                held.release()
+                yield process
+            finally:
+                if process.poll() is None:
+                    _end(process, grace)
         finally:
+            # A signal close behind the first one has raised before that one could be answered.
             if process.poll() is None:
                 _end(process, grace)
 

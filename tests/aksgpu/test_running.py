@@ -145,6 +145,40 @@ def test_an_interruption_waits_until_a_child_is_started(
     assert not is_left(notes)
 
 
+def test_a_signal_close_behind_another_leaves_nothing_running(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one was raised before the program had got its SIGINT: it went on by itself."""
+
+    class Interrupted(subprocess.Popen[bytes]):
+        signals = 2
+
+        def wait(self, timeout: float | None = None) -> int:
+            self.interrupt()
+            return super().wait(timeout)
+
+        def poll(self) -> int | None:
+            self.interrupt()
+            return super().poll()
+
+        def interrupt(self) -> None:
+            if self.signals:
+                until(notes.exists, "the child is at work")
+                self.signals -= 1
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        child(notes).watch()
+    monkeypatch.undo()
+
+    try:
+        assert not is_left(notes)
+    finally:
+        for pid in command_lines(str(notes)):
+            os.kill(pid, signal.SIGKILL)
+
+
 def test_a_second_request_kills_what_does_not_end(notes: Path) -> None:
     parent = start(notes, "stubborn")
     os.killpg(parent.pid, signal.SIGINT)
