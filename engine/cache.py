@@ -56,13 +56,20 @@ def sole_use(folder: Path, say: Say) -> Iterator[None]:
     A full disk raises EngineUnavailableError, since every other source needs room too.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(folder / _LOCK)
         try:
+            folder.mkdir(parents=True, exist_ok=True)
             lock.acquire(blocking=False)
         except Timeout:
             say("Another run does the same work; waiting for it to end ...")
             lock.acquire()
+        except OSError as error:
+            if disk_is_full(error):
+                raise
+            raise EngineUnavailableError(
+                f"The cache {folder} cannot be written: {error.strerror}. Set XDG_CACHE_HOME to a "
+                "folder of yours."
+            ) from error
         try:
             yield
         finally:

@@ -113,7 +113,18 @@ def cached_path(pin: Pin, folder: Path) -> Path:
 
 
 def renew(table: Path, say: Say) -> None:
-    """Updates a table to the versions in versions.py."""
+    """Updates a table to the versions in versions.py, from the publishers themselves."""
+    if mirrors := [variable for _, variable in SITES.values() if os.environ.get(variable)]:
+        raise EngineUnavailableError(
+            f"Unset {', '.join(mirrors)}: a mirror cannot vouch for its own archives."
+        )
+    try:
+        _renew(table, say)
+    except OSError as error:
+        raise EngineUnavailableError(str(error)) from error
+
+
+def _renew(table: Path, say: Say) -> None:
     renewed = [_renewed(pin, say) for pin in pins(table)]
     draft = table.with_name(f"{table.name}.draft")
     with draft.open("w", newline="", encoding="utf-8") as output:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import pins
-from engine.cache import machine
+from engine.cache import machine, sole_use
 from engine.errors import EngineUnavailableError, SourceUnavailableError
 from engine.pins import SITES, TABLE, VERSIONS, Pin, fetch, pin_of, renew
 from engine.progress import Progress, to_stderr
@@ -142,13 +143,38 @@ def test_a_full_disk_is_not_a_matter_of_the_site(
         fetch(pin, downloads, said.append)
 
 
+@pytest.fixture
+def publisher(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """The site in the place of the publishers themselves, and of no mirror."""
+    own = {name: (os.environ[variable], variable) for name, (_, variable) in SITES.items()}
+    for _, variable in own.values():
+        monkeypatch.delenv(variable)
+    monkeypatch.setattr(pins, "SITES", own)
+    return site
+
+
+def test_a_mirror_does_not_vouch_for_itself(site: Site, said: list[str]) -> None:
+    """Archive and checksums came from the same mirror, and their digests into the table."""
+    site.write([])
+    with pytest.raises(EngineUnavailableError, match=r"Unset AKS_GPU_PULUMI_RELEASES, .*vouch"):
+        renew(site.table, said.append)
+
+
+def test_a_full_disk_leaves_the_table_as_it_was(publisher: Site, said: list[str]) -> None:
+    publisher.write([])
+    draft = publisher.table.with_name(f"{publisher.table.name}.draft")
+    draft.symlink_to("/dev/full")
+    with pytest.raises(EngineUnavailableError, match="No space left on device"):
+        renew(publisher.table, said.append)
+
+
 def test_the_table_is_written_anew_for_new_versions(
-    site: Site, monkeypatch: pytest.MonkeyPatch, said: list[str]
+    publisher: Site, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     def sha(content: bytes) -> str:
         return hashlib.sha256(content).hexdigest()
 
-    site.write(
+    publisher.write(
         [
             Pin("etcd", "1.0", "linux-x64", "v1.0/etcd-1.0.tgz", "sha256:old", "v1.0/SUMS"),
             Pin("kubernetes", "2.0", machine(), "v2.0/all", "sha512:old", "v2.0/all.sha512"),
@@ -156,7 +182,7 @@ def test_the_table_is_written_anew_for_new_versions(
         ]
     )
     monkeypatch.setattr(pins, "VERSIONS", {"etcd": "1.1", "kubernetes": "2.1", "kwok": "3.0"})
-    site.files = {
+    publisher.files = {
         "v1.1/etcd-1.1.tgz": b"etcd",
         "v1.1/SUMS": f"{sha(b'x')}  other.tgz\n{sha(b'etcd')} *etcd-1.1.tgz\n".encode(),
         "v2.1/all": b"kubernetes",
@@ -164,9 +190,9 @@ def test_the_table_is_written_anew_for_new_versions(
         "v3.0/kwok": b"kwok",
     }
 
-    renew(site.table, said.append)
+    renew(publisher.table, said.append)
 
-    assert site.pins() == [
+    assert publisher.pins() == [
         Pin("etcd", "1.1", "linux-x64", "v1.1/etcd-1.1.tgz", f"sha256:{sha(b'etcd')}", "v1.1/SUMS"),
         Pin(
             "kubernetes", "2.1", machine(), "v2.1/all",
@@ -179,17 +205,26 @@ def test_the_table_is_written_anew_for_new_versions(
 
 @pytest.mark.parametrize("sums", [b"", b"0" * 64, b"0" * 64 + b"  etcd.tgz", b"<html>"])
 def test_a_publisher_who_says_otherwise_leaves_the_table_as_it_was(
-    site: Site, monkeypatch: pytest.MonkeyPatch, said: list[str], sums: bytes
+    publisher: Site, monkeypatch: pytest.MonkeyPatch, said: list[str], sums: bytes
 ) -> None:
-    site.write([Pin("etcd", "1", "linux-x64", "v1/etcd.tgz", "sha256:old", "v1/SUMS")])
-    before = site.table.read_bytes()
+    publisher.write([Pin("etcd", "1", "linux-x64", "v1/etcd.tgz", "sha256:old", "v1/SUMS")])
+    before = publisher.table.read_bytes()
     monkeypatch.setattr(pins, "VERSIONS", {"etcd": "1"})
-    site.files = {"v1/etcd.tgz": b"etcd", "v1/SUMS": sums}
+    publisher.files = {"v1/etcd.tgz": b"etcd", "v1/SUMS": sums}
 
     with pytest.raises(EngineUnavailableError, match="SUMS has"):
-        renew(site.table, said.append)
+        renew(publisher.table, said.append)
 
-    assert site.table.read_bytes() == before
+    assert publisher.table.read_bytes() == before
+
+
+def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, said: list[str]) -> None:
+    """It ended with a traceback."""
+    (tmp_path / "file").touch()
+    for folder in (tmp_path / "file", tmp_path / "file" / "engine"):
+        told = pytest.raises(EngineUnavailableError, match=r"cannot be written: .*XDG_CACHE_HOME")
+        with told, sole_use(folder, said.append):
+            pass
 
 
 def test_progress_begins_at_once(said: list[str]) -> None:
