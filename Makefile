@@ -62,7 +62,7 @@ bench: .venv/ready
 policy-pack: .venv/ready
 	$(BIN)/python -m aksgpu.policy_pack build/policy-pack
 
-# Updates the lock files of pyproject.toml and of the Azure CLI.
+# Updates the lock files of pyproject.toml and of the Azure CLI; what they allow keeps its version.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --generate-hashes
 lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.txt

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from aksgpu.rehearsal_stage import Era, Stage, rehearsal_home
-from aksgpu.stack_names import stack_file
+from aksgpu.stack_names import short_name, stack_file
 from engine.cache import Say
 from rehearsal.cloud import find
 from rehearsal.files import write_whole
@@ -33,7 +33,7 @@ def ways_in(stage: Stage, stack: str, before: Mapping[str, str]) -> Iterator[str
         yield f"export {name}={shlex.quote(value)}"
     project = stage.project
     real, own = stack_file(project.stack_files, stack), stack_file(project.folder, stack)
-    take_over = (sys.executable, "-m", "aksgpu.rehearse.take_over")
+    take_over = (sys.executable, "-P", "-m", "aksgpu.rehearse.take_over")
     yield (
         f"pulumi() {{ if [ {_quoted(real)} -nt {_quoted(own)} ]; then "
         f"{_quoted(*take_over, project.program, project.home, stack)} || return; fi; "
@@ -62,7 +62,7 @@ def say_which(stack: str, era: Era, say: Say) -> None:
 
 def kubeconfig_of(home: Path, stack: str) -> Path:
     """Where the kubeconfig of a rehearsed stack's cluster is, if it has told one."""
-    return home / "kubeconfigs" / stack
+    return home / "kubeconfigs" / short_name(stack)
 
 
 def keep_kubeconfig(home: Path, stack: str, text: str | None) -> None:

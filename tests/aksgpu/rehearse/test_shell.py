@@ -100,7 +100,14 @@ def test_its_pulumi_sees_an_edit_of_the_stack_file(stage: Stage) -> None:
     def pulumi(*arguments: str) -> "subprocess.CompletedProcess[str]":
         script = f"{lines}\npulumi {' '.join(map(quote, arguments))}"
         command = ["/bin/sh", "-c", script]
-        return subprocess.run(command, env=BEFORE, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, cwd=own_modules, env=BEFORE, capture_output=True, text=True, check=False
+        )
+
+    # A folder may have modules with the names of ours.
+    own_modules = project.home / "own-modules"
+    own_modules.mkdir()
+    (own_modules / "settings.py").write_text("raise SystemExit('another program')")
 
     real.write_text("config: {a: 2}\n")
     ended = pulumi("preview", "--diff", "a b")
@@ -120,6 +127,8 @@ def test_a_kubeconfig_is_for_nobody_else(stage: Stage) -> None:
     file = shell.kubeconfig_of(home, "dev")
     shell.keep_kubeconfig(home, "dev", json.dumps({"kind": "Config"}))
     assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    # `organization/a/dev` is another name of the stack: its kubeconfig had no folder.
+    assert shell.kubeconfig_of(home, "organization/a/dev") == file
     # One that the stack no longer has leads nowhere.
     shell.keep_kubeconfig(home, "dev", None)
     assert not file.exists()
