@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 import yaml
+from filelock import FileLock
 
 from aksgpu.stack_key import StackKey
 from aksgpu.stack_names import policies_file, stack_file, stacks_in
@@ -74,16 +75,12 @@ class Project:
     def passphrase(self) -> str:
         """The passphrase of this home's secrets: a word of no other text, for reports mask it."""
         file = self.home / "passphrase"
-        if not (file.exists() and file.read_bytes().strip()):
-            file.unlink(missing_ok=True)
-            self.home.mkdir(parents=True, exist_ok=True)
-            draft = file.with_name(f".{file.name}.made.{os.getpid()}")
-            word = _OLD_PASSPHRASE if self._has_secrets() else secrets.token_urlsafe()
-            write_whole(draft, word.encode(), 0o600)
-            # Of two commands, the first counts.
-            with suppress(FileExistsError):
-                os.link(draft, file)
-            draft.unlink()
+        self.home.mkdir(parents=True, exist_ok=True)
+        # Of two commands, the first counts.
+        with FileLock(self.home / f".{file.name}.lock"):
+            if not (file.exists() and file.read_bytes().strip()):
+                word = _OLD_PASSPHRASE if self._has_secrets() else secrets.token_urlsafe()
+                write_whole(file, word.encode(), 0o600)
         return file.read_text(errors="replace").strip()
 
     def _has_secrets(self) -> bool:
@@ -181,8 +178,13 @@ class Project:
 
     def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
         """What the rehearsal's project file says otherwise."""
-        providers = real.get("plugins", {}).get("providers", [])
-        paths = {own["name"]: self.program / own["path"] for own in providers}
+        try:
+            providers = (real.get("plugins") or {}).get("providers") or []
+            paths = {own["name"]: self.program / own["path"] for own in providers}
+        except (AttributeError, LookupError, TypeError):
+            raise StackFileError(
+                f"{self.program / 'Pulumi.yaml'}: each of plugins.providers needs a name and a path"
+            ) from None
         paths |= {name: _CHECKOUT / path for name, path in _STAND_INS.items()}
         venv = self.program / ".venv"
         return {

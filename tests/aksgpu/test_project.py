@@ -238,6 +238,41 @@ def test_each_home_has_a_passphrase_of_its_own(project: Project, tmp_path: Path)
     assert len(project.passphrase) > 30
 
 
+def test_two_commands_have_one_passphrase(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One removed the file that the other had written at this moment, and had read already."""
+    other, seen, unlink = Project(project.program, tmp_path / "new"), list[str](), Path.unlink
+
+    def between(file: Path, *, missing_ok: bool = False) -> None:
+        if file.name == "passphrase" and not seen:
+            seen.append("")
+            seen.append(other.passphrase)
+        unlink(file, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", between)
+    word = other.passphrase
+    assert {*seen[1:], word} == {word}
+
+
+@pytest.mark.parametrize("plugins", [None, {}, {"providers": None}])
+def test_a_project_may_have_no_plug_ins(project: Project, plugins: Any) -> None:
+    real = project.program / "Pulumi.yaml"
+    real.write_text(yaml.safe_dump({"name": "a", "runtime": "python", "plugins": plugins}))
+    project.write()
+
+
+@pytest.mark.parametrize(
+    "plugins", ["x", [1], {"providers": "x"}, {"providers": [{"name": "a"}]}, {"providers": 1}]
+)
+def test_plug_ins_that_cannot_be_read_are_told(project: Project, plugins: Any) -> None:
+    """It ended with a traceback."""
+    real = project.program / "Pulumi.yaml"
+    real.write_text(yaml.safe_dump({"name": "a", "runtime": "python", "plugins": plugins}))
+    with pytest.raises(StackFileError, match=r"Pulumi\.yaml: .*needs a name and a path"):
+        project.write()
+
+
 def test_an_older_home_keeps_the_passphrase_it_was_encrypted_with(
     project: Project, tmp_path: Path
 ) -> None:
