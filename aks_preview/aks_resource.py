@@ -1,4 +1,4 @@
-"""Makes, reads, changes and deletes pools and clusters."""
+"""Creates, reads, updates and deletes node pools and clusters."""
 
 import asyncio
 import itertools
@@ -16,7 +16,7 @@ from aks_preview.sameness import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake, property_path
 from catalogue.shapes import mapping, mappings
-from provider_kit.absence import find, says_not_there
+from provider_kit.absence import find, reports_missing
 from provider_kit.arm import Accepted, Arm, Method, NotFoundError, state_of
 from provider_kit.cancellation import Cancellation
 from provider_kit.diff import diff
@@ -57,9 +57,9 @@ _BROKEN = frozenset({"Canceled", "Failed"})
 # What else can be done with headers that come too late than to remove them.
 _WAYS_OUT = MappingProxyType(
     {
-        "AgentPool": f"make another pool with them, or set {REPLACE_ON_HEADERS}: true, which "
-        "deletes this pool and makes it anew.",
-        "ManagedCluster": "make another cluster with them.",
+        "AgentPool": f"create another pool with them; or set {REPLACE_ON_HEADERS}: true, which "
+        "deletes this pool and creates it again.",
+        "ManagedCluster": "create another cluster with them.",
     }
 )
 
@@ -99,9 +99,9 @@ class AksResource(Handler):
             if rival != urn:
                 yield Mistake(
                     self._type.path_names[-1],
-                    f"names what {rival} is already. Take one of the two out of the program; if "
-                    "both are in the state, with `pulumi state delete`, since to delete one in "
-                    "Azure deletes the other",
+                    f"names the same Azure resource as {rival}. Remove one of the two from the "
+                    "program. If both are in the state, remove one with `pulumi state delete`: to "
+                    "delete one in Azure deletes the other",
                 )
 
     def require(self, resource_id: str) -> None:
@@ -113,8 +113,8 @@ class AksResource(Handler):
         if inputs.get(REPLACE_ON_HEADERS) is True:
             return diff(old.inputs, inputs, replaces=[HEADERS])
         raise ProviderError(
-            f"{old.outputs.get('id')} was made without custom headers, by azure-native. What runs "
-            f"does not change its provider: remove {_asked_for(inputs)}; or "
+            f"azure-native created {old.outputs.get('id')} without custom headers, and an existing "
+            f"resource cannot move to aks-preview: remove {_asked_for(inputs)}; or "
             f"{_WAYS_OUT[self._type.name]}"
         )
 
@@ -200,7 +200,7 @@ class AksResource(Handler):
             del self._held[task.urn]
         for other, held in self._held.items():
             if held == place.lower() and other != task.urn:
-                told = f"{place} is not deleted in Azure: {other} has it now."
+                told = f"{place} is not deleted in Azure, because {other} uses it now."
                 await self._log.warning(task.urn, told)
                 return
         try:
@@ -222,7 +222,7 @@ class AksResource(Handler):
                 look = self._arm.look(resource_id, self._api_version, task.until)
                 there = await self._cancellation.watch(look)
             except NotFoundError as error:
-                if not says_not_there(error, resource_id):
+                if not reports_missing(error, resource_id):
                     raise
                 waited()
                 return None
@@ -239,7 +239,7 @@ class AksResource(Handler):
                 waited()
                 return
             if state_of(there).lower() != "deleting" and looked > _LOOKS_AT_WHAT_IS_GONE:
-                told = f"Azure has ended the deletion of {resource_id}, and it is still there"
+                told = f"The deletion of {resource_id} ended, but it still exists"
                 raise ProviderError(because(told, there))
             await self._wait(task, next(waits), f"{resource_id} is being deleted.")
 
@@ -302,7 +302,7 @@ class AksResource(Handler):
         try:
             await self._arm.look(resource_id, self._api_version, loop_time() + _SECONDS_OF_A_LOOK)
         except NotFoundError as error:
-            return not says_not_there(error, resource_id)
+            return not reports_missing(error, resource_id)
         except ProviderError:
             return True
         return True
@@ -312,10 +312,10 @@ def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
     # A URN names the types of the parents, and not who they are.
     parent = " --parent 'parent=URN'" if "$" in task.urn else ""
     return (
-        f"{resource_id} exists already, but this stack's state does not have it as {task.urn}. If "
-        "the program has renamed it, say its old name with the option `aliases`. If an update of "
-        f"this stack that was killed has begun it, go on with `AKS_PREVIEW_TAKE_OVER={resource_id} "
-        "pulumi up`. If somebody else has made it, delete it, or see what taking it over would "
+        f"{resource_id} exists already, but is not in the state of this stack as {task.urn}. If "
+        "you renamed it in the program, set its old name in the resource option `aliases`. If a "
+        f"killed update of this stack created it, run `AKS_PREVIEW_TAKE_OVER={resource_id} "
+        "pulumi up`. If somebody else created it, delete it, or see what an import would "
         f"change: `pulumi import {aks_type.token} {task.name} {resource_id}{parent}`, then "
         f"`pulumi preview --diff`."
     )
@@ -336,7 +336,7 @@ def header_mistakes(inputs: Values) -> Iterator[Mistake]:
     if isinstance(sent, Mapping):
         yield from headers.header_mistakes(sent, HEADERS)
         for name in (name for name, value in sent.items() if value is None):
-            yield Mistake(property_path(HEADERS, name), "has no value: leave it out")
+            yield Mistake(property_path(HEADERS, name), "has no value: remove it")
 
 
 async def once_accepted(
@@ -458,8 +458,8 @@ def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:
     error = mapping(mapping(now.get("status")).get("provisioningError"))
     said = ": ".join(str(error[part]) for part in ("code", "message") if error.get(part))
     return (
-        f"Azure says that {resource_id} is {state}{f', {said}' if said else ''}. "
-        "The next `pulumi up` goes on with it."
+        f"In Azure, {resource_id} is {state}{f', {said}' if said else ''}. "
+        "The next `pulumi up` continues with it."
     )
 
 
@@ -471,10 +471,10 @@ def _unseen(inputs: Values) -> dict[str, Any]:
 def _unfinished(
     resource_id: str, inputs: Values, error: Exception, delivery: Delivery
 ) -> ResourceInitError:
-    is_there = "is there, but" if delivery.is_accepted else "may be there, and"
+    exists = "exists" if delivery.is_accepted else "may exist"
     return ResourceInitError(
-        f"{resource_id} {is_there} not as it should be: {explained(error)}\n"
-        "It stays in the state; the next `pulumi up` goes on with it.",
+        f"{resource_id} {exists}, but is not finished: {explained(error)}\n"
+        "It stays in the state, and the next `pulumi up` continues with it.",
         resource_id=resource_id,
         properties=property_map({**inputs, **_unseen(inputs)}),
     )

@@ -15,7 +15,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         **azure_settings.SETTINGS,
         "apiVersion": Setting(
             (),
-            "The version of AKS's API that is spoken, such as `2026-08-02-preview`.",
+            "The version of the AKS API to use, such as `2026-08-02-preview`.",
             # The one that the SDK's own description of the properties belongs to.
             default="2026-08-01",
             pattern=r"\d{4}-\d{2}-\d{2}(-[a-z]+)?",
@@ -23,8 +23,8 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         ),
         "takeOver": Setting(
             ("AKS_PREVIEW_TAKE_OVER",),
-            "The ids, separated by commas, of pools and clusters that exist already, to go on with "
-            "where the program makes them: an update that was killed has begun them.",
+            "The resource IDs, separated by commas, of existing pools and clusters to update "
+            "instead of creating them, because a killed update created them.",
         ),
     }
 )
@@ -72,14 +72,14 @@ def contradictions(
         ours = own.get(name)
         if theirs and ours and theirs.lower() != ours.lower():
             values = (
-                f"is not what {source} is"
+                f"differs from {source}"
                 if name in secret
                 else f"is {ours}, and {source} is {theirs}"
             )
             yield Mistake(
                 f"{PACKAGE}:{name}",
-                f"{values}: the resources of one program would be in two places. Remove "
-                f"{PACKAGE}:{name}: aks-preview takes it from azure-native",
+                f"{values}, but all resources of a program must be in one Azure cloud and "
+                f"subscription. Remove {PACKAGE}:{name}: aks-preview uses azure-native's",
             )
 
 

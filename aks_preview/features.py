@@ -1,4 +1,4 @@
-"""Registers preview features of Azure's resource providers, and waits until they are there."""
+"""Registers preview features of Azure resource providers, and waits until they are registered."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -98,7 +98,7 @@ class FeatureRegistration(Handler):
             if not (delivery.is_accepted or delivery.is_unclear):
                 raise
             raise ResourceInitError(
-                f"{explained(error)}\nThe next `pulumi up` goes on with it.",
+                f"{explained(error)}\nThe next `pulumi up` continues with it.",
                 resource_id=resource_id,
                 properties=property_map(inputs),
             ) from error
@@ -126,8 +126,8 @@ class FeatureRegistration(Handler):
         reason = (
             ""
             if state == _REGISTERED
-            else f"{resource_id} is {state}, as Azure says, or its provider has yet to take it "
-            "over. The next `pulumi up` goes on with it."
+            else f"{resource_id} is {state}, or its resource provider is not registered again yet. "
+            "The next `pulumi up` continues with it."
         )
         return Found(resource_id, {**inputs, STATE: state}, inputs, reason)
 
@@ -137,9 +137,9 @@ class FeatureRegistration(Handler):
         if not outputs.get(UNREGISTER):
             await self._log.warning(
                 task.urn,
-                f"{feature} of {namespace} stays registered: others in the subscription may use "
-                f"it. {UNREGISTER} would unregister it, as `az feature unregister --namespace "
-                f"{namespace} --name {feature}` does.",
+                f"{feature} of {namespace} stays registered, because others in the subscription "
+                f"may use it. To unregister it, set {UNREGISTER}, or run `az feature unregister "
+                f"--namespace {namespace} --name {feature}`.",
             )
             return
         self._arm.require(resource_id)
@@ -169,9 +169,9 @@ class FeatureRegistration(Handler):
                         await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:
             raise ProviderError(
-                f"{what} is still {state or 'not answered for'}, and customTimeouts allow no more "
-                "time. Azure may take an hour to register a feature; Pending means that somebody "
-                "at Azure has to approve it."
+                f"{what} is still {state or 'without a state'}, and the time in customTimeouts is "
+                "over. Azure can take an hour to register a feature; Pending means that Azure has "
+                "to approve it."
             ) from error
 
 
@@ -179,5 +179,5 @@ def _state(answer: Mapping[str, Any]) -> str:
     """The state of a feature, or of a provider."""
     said = (answer.get("properties") or {}).get("state") or answer.get("registrationState")
     if not isinstance(said, str):
-        raise ProviderError(f"Azure does not say the state of {answer.get('id')}.")
+        raise ProviderError(f"Azure did not return the state of {answer.get('id')}.")
     return said

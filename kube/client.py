@@ -33,7 +33,7 @@ CONFLICT = 409
 EXPIRED = 410
 TOO_MANY_REQUESTS = 429
 
-# The server starts, is busy, or waits for etcd: that passes.
+# Temporary: the server is starting, busy, or waiting for etcd.
 _TEMPORARY = frozenset({NO_ANSWER, TOO_MANY_REQUESTS, 503, 504})
 
 _SECONDS = 30.0
@@ -47,10 +47,10 @@ _PAUSES = (1.0, 1.0)
 
 
 class ApiError(Exception):
-    """A refusal, in the API server's own words."""
+    """An error, with the message of the API server."""
 
     def __init__(self, status: int, answer: Json) -> None:
-        super().__init__(answer.get("message") or f"the server answered {status}")
+        super().__init__(answer.get("message") or f"the API server answered {status}")
         self.status = status
         self.reason: str = answer.get("reason") or ""
         self.details: Mapping[str, Any] = answer.get("details") or {}
@@ -95,7 +95,7 @@ class Client:
             # Go writes an empty list as null.
             found = page.get("items", False)
             if not isinstance(found, list | None):
-                raise ApiError(OK, {"message": "its answer is no list"})
+                raise ApiError(OK, {"message": "the response is not a list"})
             items += [item for item in found or () if isinstance(item, dict)]
             query["continue"] = str(mapping(page.get("metadata")).get("continue") or "")
             if not query["continue"]:
@@ -190,7 +190,7 @@ def _json(content: bytes) -> Json:
         parsed = None
     if not isinstance(parsed, dict):
         # A proxy's page, for example.
-        raise ApiError(OK, {"message": "its answer is no JSON object"})
+        raise ApiError(OK, {"message": "the response is not a JSON object"})
     return parsed
 
 
@@ -205,9 +205,9 @@ def _status(content: bytes) -> Json:
 
 def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
-        return f"nothing came within {_SECONDS:.0f} s"
+        return f"no response within {_SECONDS:.0f} s"
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return f"its certificate is not the kubeconfig's cluster's ({error.certificate_error})"
+        return f"its certificate does not match the kubeconfig ({error.certificate_error})"
     if isinstance(error, aiohttp.ClientConnectorError):
         number = error.os_error.errno
         words = os.strerror(number) if number and number > 0 else str(error.os_error)

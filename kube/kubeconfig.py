@@ -67,7 +67,7 @@ def parse(text: str) -> Kubeconfig:
         )
         raise KubeconfigError(f"yaml: {where}") from None
     if not isinstance(config, dict):
-        raise KubeconfigError("couldn't get version/kind: it is no kubeconfig")
+        raise KubeconfigError("couldn't get version/kind: it is not a kubeconfig")
     return config
 
 
@@ -136,7 +136,7 @@ async def connect(
         except OSError:
             raise KubeconfigError("its certificate or key cannot be used") from None
         except (AttributeError, KeyError, TypeError, ValueError):
-            raise KubeconfigError("it is not formed as one") from None
+            raise KubeconfigError("invalid configuration: it is not a kubeconfig") from None
     if urlsplit(chosen.cluster["server"]).hostname in _LOOPBACK:
         # As kubectl does: never through a proxy to this machine itself.
         client.configuration.client_session_kwargs = {"trust_env": False}

@@ -33,7 +33,7 @@ async def signed_in(user: Mapping[str, Any], environment: Mapping[str, str]) -> 
         env = user["exec"].get("env") or ()
         own = {str(entry["name"]): str(entry["value"]) for entry in env}
     except (AttributeError, KeyError, TypeError):
-        raise LoginError("invalid configuration: its exec is not formed as one") from None
+        raise LoginError("invalid configuration: exec is malformed") from None
     info = {"apiVersion": version, "kind": "ExecCredential", "spec": {"interactive": False}}
     said = await _said(command, {**os.environ, **environment, **own, _INFO: json.dumps(info)})
     try:
@@ -65,21 +65,21 @@ async def _said(command: list[str], environment: Mapping[str, str]) -> bytes:
             start_new_session=True,
         )
     except ValueError as error:
-        raise LoginError(f"invalid configuration: its exec is not formed as one: {error}") from None
+        raise LoginError(f"invalid configuration: exec is malformed: {error}") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise LoginError(
-            f"`{name}`, which signs in to the cluster, cannot be run: {reason}. Install it, "
-            "and put it on PATH"
+            f"`{name}`, which signs in to the cluster, cannot be run: {reason}. Install it and put "
+            "it on PATH"
         ) from None
     try:
         async with asyncio.timeout(_SECONDS):
             out, err = await process.communicate()
     except TimeoutError:
         raise LoginError(
-            f"`{name}`, which signs in to the cluster, was not done in {_SECONDS:.0f} s. If it "
-            "waits for a person, let it sign in otherwise: for kubelogin, set AAD_LOGIN_METHOD "
-            "to azurecli, spn or workloadidentity"
+            f"`{name}`, which signs in to the cluster, did not end within {_SECONDS:.0f} s. If it "
+            "waits for a person, use a sign-in without one: for kubelogin, set AAD_LOGIN_METHOD to "
+            "azurecli, spn or workloadidentity"
         ) from None
     finally:
         if process.returncode is None:
@@ -87,7 +87,7 @@ async def _said(command: list[str], environment: Mapping[str, str]) -> bytes:
                 os.killpg(process.pid, signal.SIGKILL)
             await process.communicate()
     if process.returncode:
-        lines = err.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        lines = err.decode(errors="replace").strip().splitlines() or ["it printed no error"]
         raise LoginError(
             f"`{name}`, which signs in to the cluster, ended with exit code {process.returncode}: "
             f"{lines[-1]}"

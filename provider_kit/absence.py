@@ -1,8 +1,7 @@
-"""Whether a resource that ARM answers 404 for is gone.
+"""Whether a resource for which ARM answers 404 is deleted.
 
-A 404 may also mean another subscription or tenant, a version of the API that there is not, or a
-proxy. So its code has to be of a resource that is not there, and the parent has to be there, or be
-gone itself.
+A 404 can also mean another subscription or tenant, an API version that does not exist, or a proxy.
+So the error code must be that of a missing resource, and the parent must exist or be deleted too.
 """
 
 import re
@@ -13,8 +12,8 @@ from typing import Any
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.serving import ProviderError
 
-# The codes of ARM and AKS for a type that is not there; where they are not of one type, the message
-# names what is not there.
+# By error code of ARM and AKS, the type of the missing resource. Other codes do not imply a type;
+# their message names the resource.
 _OF_A_TYPE: Mapping[str, str] = MappingProxyType(
     {
         "agentpoolnotfound": "agentpools",
@@ -24,17 +23,17 @@ _OF_A_TYPE: Mapping[str, str] = MappingProxyType(
     }
 )
 _OF_A_PARENT, _OF_WHAT_IT_NAMES = "parentresourcenotfound", "resourcenotfound"
-# AKS's own for any of its resources; its message need not say which.
+# AKS's code for any of its resources; its message may not name it.
 _OF_AKS, _AKS = "notfound", "/providers/microsoft.containerservice/"
 _PLACES_VERSION = "2022-12-01"
-# Whoever may not look at a parent is told so by the subscription, which so is there.
-_MAY_NOT_LOOK = "AuthorizationFailed"
+# The error code for missing permission on a parent. The subscription exists then.
+_NOT_AUTHORIZED = "AuthorizationFailed"
 
 
 async def find(
     arm: Arm, resource_id: str, api_version: str, until: float | None
 ) -> dict[str, Any] | None:
-    """Returns a resource as ARM answers it; None if it is gone for certain."""
+    """Returns a resource as ARM returns it; None if it is certainly deleted."""
     try:
         return await arm.watched(arm.look(resource_id, api_version, until))
     except NotFoundError as error:
@@ -45,7 +44,7 @@ async def find(
 async def require_gone(
     arm: Arm, resource_id: str, api_version: str, until: float | None, error: NotFoundError
 ) -> None:
-    """Raises ProviderError unless a resource that ARM answers 404 for is gone for certain."""
+    """Raises ProviderError unless a resource for which ARM answers 404 is certainly deleted."""
     missing, parent = _missing(error, resource_id), _parent(resource_id)
     if missing is None or parent is None:
         raise _doubt(resource_id, error)
@@ -55,21 +54,21 @@ async def require_gone(
     except NotFoundError as inner:
         await require_gone(arm, parent, version, until, inner)
     except ProviderError as inner:
-        if not str(inner).startswith(_MAY_NOT_LOOK):
+        if not str(inner).startswith(_NOT_AUTHORIZED):
             raise _doubt(resource_id, inner) from inner
     else:
         if missing != resource_id:
-            # What is said to be missing is there, or holds what is there.
+            # The resource that is reported missing exists, or contains one that exists.
             raise _doubt(resource_id, error)
 
 
-def says_not_there(error: NotFoundError, resource_id: str) -> bool:
-    """Whether a 404 says of a resource, or a parent of it, that it is not there."""
+def reports_missing(error: NotFoundError, resource_id: str) -> bool:
+    """Whether a 404 reports that a resource, or a parent of it, does not exist."""
     return _missing(error, resource_id) is not None
 
 
 def _missing(error: NotFoundError, resource_id: str) -> str | None:
-    """Which of a resource and its parents a 404 says is not there; None if it says it of none."""
+    """Returns the resource or parent that a 404 reports as missing; None if it reports none."""
     said = error.said.casefold()
     code = said.partition(":")[0].strip()
     if code == _OF_AKS:
@@ -103,7 +102,7 @@ def _type(resource_id: str) -> str:
 
 
 def _parent(resource_id: str) -> str | None:
-    """The resource, group or subscription that a resource lies in; None for a subscription."""
+    """Returns the parent resource, group or subscription; None for a subscription."""
     parts = resource_id.split("/")
     while len(parts) > 3:
         parts = parts[:-2]
@@ -114,5 +113,5 @@ def _parent(resource_id: str) -> str | None:
 
 def _doubt(resource_id: str, error: ProviderError) -> ProviderError:
     return ProviderError(
-        f"Nobody can say whether {resource_id} is gone, so it stays in the state: {error}"
+        f"Whether {resource_id} still exists is unknown, so it stays in the state: {error}"
     )

@@ -81,8 +81,8 @@ class Arm:
         own = self.configuration.text("subscriptionId")
         if own and not resource_id.lower().startswith(f"/subscriptions/{own}/".lower()):
             raise ProviderError(
-                f"{resource_id} lies in another subscription than the one that is configured, "
-                f"{own}. Set subscriptionId, or ARM_SUBSCRIPTION_ID, to its own."
+                f"{resource_id} is not in the configured subscription, {own}. Set "
+                "subscriptionId, or ARM_SUBSCRIPTION_ID, to the subscription of the resource."
             )
 
     async def exchange(self) -> Exchange:
@@ -114,7 +114,7 @@ class Arm:
                 yield
         except TimeoutError as error:
             reason = last_reason()
-            last = f"\nWhat it waited for last: {reason}" if reason else ""
+            last = f"\nLast reason for waiting: {reason}" if reason else ""
             raise ProviderError(self._explain(error) + last) from error
         except AzureError as error:
             reason = self._explain(error)
@@ -201,7 +201,7 @@ class Arm:
             resource, pause = _resource(answer, accepted.resource_id), answer.pause
             looks -= 1
         if state_of(resource).lower() in _FAILED:
-            raise FailedError(because(f"It ended {state_of(resource)}", resource))
+            raise FailedError(because(f"It ended as {state_of(resource)}", resource))
         return resource
 
     async def _has_ended(self, accepted: Accepted) -> bool:
@@ -215,7 +215,7 @@ class Arm:
             if not exchange.is_own(url):
                 address = url.partition("?")[0]
                 await wait_because_of(
-                    f"{address} is not of this cloud, and not asked for the operation."
+                    f"ignoring the operation's address {address}, which is not in this Azure cloud."
                 )
                 return False
             await asyncio.sleep(_pause(answer.pause, waits))
@@ -247,7 +247,7 @@ class Arm:
             with suppress(AzureError):
                 resource = await self.send("GET", accepted.resource_id, accepted.api_version)
                 said = resource.content
-        return FailedError(because(f"It ended {status}", said), answer.response)
+        return FailedError(because(f"It ended as {status}", said), answer.response)
 
 
 def _pause(said: float | None, waits: Iterator[float]) -> float:
@@ -265,7 +265,7 @@ def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
         other = f"with {named}" if named else "without an id"
         raise AzureError(f"Azure answered {answer.status} {other}, asked for {resource_id}.")
     if not isinstance(content.get("properties", {}), dict | None):
-        raise AzureError(f"Azure answered {answer.status} with properties that are none.")
+        raise AzureError(f"Azure answered {answer.status} with invalid properties.")
     return content
 
 

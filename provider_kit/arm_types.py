@@ -41,7 +41,7 @@ class ArmType:
         match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
         if match is None:
             raise ProviderError(
-                f"{resource_id} is no id of a {self.name}: that has the form "
+                f"{resource_id} is not the ID of a {self.name}: use the form "
                 f"/subscriptions/SUBSCRIPTION{self.path}"
             )
         return match.groupdict()

@@ -1,4 +1,4 @@
-"""Which Azure a provider speaks to, and as whom."""
+"""The Azure cloud that a provider uses, and its credential."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -70,8 +70,8 @@ async def azure_cloud(configuration: Configuration, authorities: Path | None = N
         host = _METADATA_HOSTS.get(environment, "")
         if not host:
             raise ProviderError(
-                f"There is no Azure environment {environment}; there are public, "
-                f"{', '.join(sorted(_METADATA_HOSTS))}, and those of a metadataHost."
+                f"{environment} is not an Azure environment: use public, "
+                f"{', '.join(sorted(_METADATA_HOSTS))}, or set metadataHost."
             )
     return await _read_metadata(host, authorities) if host else PUBLIC_CLOUD
 
@@ -83,7 +83,7 @@ async def _read_metadata(host: str, authorities: Path | None) -> AzureCloud:
     except (AzureError, TimeoutError, *_NOT_AS_IT_SHOULD_BE) as error:
         raise ProviderError(
             f"The metadata of the Azure cloud at {host} cannot be read ({_reason(error)}). "
-            "Is metadataHost (ARM_METADATA_HOSTNAME) right, and the cloud there?"
+            "Check metadataHost (ARM_METADATA_HOSTNAME) and whether the cloud is available."
         ) from error
 
 
@@ -107,9 +107,7 @@ async def _answer(
 def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return f"no answer in {_SECONDS:.0f} seconds"
-    return (
-        explained(error) if isinstance(error, AzureError) else "the answer is not what it has to be"
-    )
+    return explained(error) if isinstance(error, AzureError) else "the response is invalid"
 
 
 def _cloud(metadata: dict[str, Any]) -> AzureCloud:
@@ -129,7 +127,7 @@ def _encrypted(url: str) -> str:
         raise ValueError(url)
     if parts.scheme != "https":
         raise ProviderError(
-            f"The metadata of the Azure cloud names {url}: a token is only ever sent to https."
+            f"The metadata of the Azure cloud contains {url}: tokens are only sent to https."
         )
     return url
 
@@ -143,7 +141,7 @@ def azure_credential(
     try:
         return _Credential(configuration, *_way_in(cloud, configuration, authorities))
     except ValueError as error:
-        raise ProviderError(f"There is no way to sign in to Azure: {error}") from error
+        raise ProviderError(f"Cannot sign in to Azure: {error}") from error
 
 
 def _way_in(
@@ -208,7 +206,7 @@ class _Credential(AsyncTokenCredential):
         except Exception as error:
             # Of what a server answers that is none, or a proxy before it.
             raise ClientAuthenticationError(
-                f"what was answered is no token ({type(error).__name__})"
+                f"the response is not a token ({type(error).__name__})"
             ) from error
         return token
 
@@ -231,9 +229,9 @@ def _certificate(configuration: Configuration, path: str, kind: Callable[..., An
     except Exception as error:
         # As many kinds as there are ways to be no certificate.
         raise ProviderError(
-            "The certificate of clientCertificatePath cannot be used: the file has to be PEM or "
-            "PKCS12 and have an RSA key, and clientCertificatePassword has to be its password, if "
-            "it has one."
+            "The certificate of clientCertificatePath cannot be used: the file must be PEM or "
+            "PKCS12 with an RSA key, and clientCertificatePassword must be its password, if it has "
+            "one."
         ) from error
 
 
@@ -251,7 +249,7 @@ def assertion(
     if url := configuration.text("oidcRequestUrl"):
         return partial(_requested, configuration, url, authorities)
     raise ProviderError(
-        "useOidc is on, but there is no token: set oidcToken (ARM_OIDC_TOKEN), oidcTokenFilePath "
+        "useOidc is set, but there is no token: set oidcToken (ARM_OIDC_TOKEN), oidcTokenFilePath "
         "(ARM_OIDC_TOKEN_FILE_PATH), or oidcRequestUrl (ARM_OIDC_REQUEST_URL)."
     )
 
@@ -281,5 +279,5 @@ async def _requested(configuration: Configuration, url: str, authorities: Path |
             raise ValueError(_AUDIENCE)
     except (AzureError, TimeoutError, *_NOT_AS_IT_SHOULD_BE) as error:
         reason = configuration.masked(_reason(error))
-        raise ProviderError(f"{parts.netloc} gave no OIDC token ({reason}).") from error
+        raise ProviderError(f"{parts.netloc} did not return an OIDC token ({reason}).") from error
     return token

@@ -26,8 +26,8 @@ class AbandonedError(CancelledUpdateError):
     def __init__(self) -> None:
         ProviderError.__init__(
             self,
-            "The update was cancelled before the request was answered: nobody can say whether it "
-            "arrived.",
+            "The update was cancelled before Azure answered, so whether the request arrived is "
+            "unknown.",
         )
 
 

@@ -1,6 +1,6 @@
-"""The settings of a provider for Azure: its own configuration, the environment, the Azure CLI.
+"""The settings of an Azure provider: from its configuration, the environment, or the Azure CLI.
 
-The names are azure-native's, and so are the variables.
+Names and environment variables are those of azure-native.
 """
 
 import json
@@ -40,7 +40,7 @@ _SWITCHES: Mapping[str, bool] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Configuration:
-    """What was configured; the environment answers for the rest."""
+    """The configuration; the environment supplies what it does not set."""
 
     given: Mapping[str, Any]
     provider: str = "azure-native"
@@ -52,13 +52,15 @@ class Configuration:
         setting = self.settings[name]
         given = self.given.get(name)
         if given is UNKNOWN:
-            raise ProviderError(f"{name} is not known yet, and Azure cannot be reached without it.")
+            raise ProviderError(
+                f"{name} is not known yet, but the provider needs it to connect to Azure."
+            )
         found = (self.environment.get(variable) for variable in setting.variables)
         value = str(given or next(filter(None, found), ""))
         if value and not _fits(setting, value):
             variables = "".join(f", or {variable}" for variable in setting.variables)
             raise ProviderError(
-                f"{name} has to be {setting.has_to_be}: look at {self.provider}:{name}{variables}."
+                f"{name} must be {setting.has_to_be}: correct {self.provider}:{name}{variables}."
             )
         return value or self._of_the_cli(name) or setting.default
 
@@ -72,7 +74,7 @@ class Configuration:
             return value
         setting = self.settings[name]
         raise ProviderError(
-            f"Azure cannot be reached without {name}: run `pulumi config set "
+            f"{name} is required to connect to Azure: run `pulumi config set "
             f"{self.provider}:{name}{' --secret' if setting.is_secret else ''}`, or set "
             f"{setting.variables[0]}{_OR_SIGN_IN if name in _OF_THE_CLI else ''}."
         )
@@ -122,15 +124,15 @@ def setting_mistakes(
     for name in sorted(given.keys() - _OF_THE_ENGINE):
         value, setting = given[name], settings.get(name)
         if setting is None:
-            yield Mistake(name, f"is not a setting; there are {', '.join(settings)}")
+            yield Mistake(name, f"is not a setting: use one of {', '.join(settings)}")
         elif value is None or value is UNKNOWN or value == "":
             continue
         elif setting.is_switch and str(value).lower() not in _SWITCHES:
-            yield Mistake(name, "has to be `true` or `false`")
+            yield Mistake(name, "must be `true` or `false`")
         elif not setting.is_switch and not isinstance(value, str):
-            yield Mistake(name, "has to be a text")
+            yield Mistake(name, "must be a string")
         elif not setting.is_switch and not _fits(setting, value):
-            yield Mistake(name, f"has to be {setting.has_to_be}")
+            yield Mistake(name, f"must be {setting.has_to_be}")
 
 
 def _fits(setting: Setting, value: str) -> bool:

@@ -1,4 +1,4 @@
-"""Azure's errors in words for people: what it says of the reason, and what to do next."""
+"""Error messages for people: the reason that Azure gives, and what to do next."""
 
 import html
 import json
@@ -18,33 +18,33 @@ from azure.core.exceptions import (
 from provider_kit.secrecy import legible, masked
 
 _QUOTA = (
-    "Ask for more quota of this size's family in this region, or take a smaller count or another "
-    "size: `az vm list-usage --location REGION --output table` shows what is left, "
-    "https://aka.ms/prodquotaincrease is where to ask."
+    "Request more quota for this VM family in this region (https://aka.ms/prodquotaincrease), or "
+    "use a smaller count or another size. `az vm list-usage --location REGION --output table` "
+    "shows the remaining quota."
 )
 _SKU = (
-    "Take another size, zone or region: `az vm list-skus --location REGION --size SIZE --all "
-    "--output table` shows where this one may be used by this subscription, and why not."
+    "Use another size, zone or region. `az vm list-skus --location REGION --size SIZE --all "
+    "--output table` shows where your subscription can use this size, and why not."
 )
 _CAPACITY = (
-    "The region has too few of these machines right now. Try again later, or without zones, with a "
-    "smaller count, another size or another region."
+    "The region does not have enough VMs of this size right now. Try again later, or use no zones, "
+    "a smaller count, another size or another region."
 )
 _FEATURE = (
-    "Register the feature that the message names, with a FeatureRegistration, and let this "
+    "Register the feature that the message names with a FeatureRegistration, and make this "
     "resource depend on it."
 )
 
-# By Azure's code, or a part of it: AKS puts prefixes before the codes of other services.
+# By Azure's error code, or a part of it: AKS adds prefixes to the codes of other services.
 _ADVICE: Mapping[str, str] = MappingProxyType(
     {
         "AllocationFailed": _CAPACITY,
         "FeatureNotRegistered": _FEATURE,
         "InsufficientVCPUQuota": _QUOTA,
-        "LinkedAuthorizationFailed": "Give the identity that runs Pulumi, or that of the cluster, "
-        "the role that the message names.",
-        "AuthorizationFailed": "Give the identity that runs Pulumi the role that the message "
-        "names: Contributor on the resource group does.",
+        "LinkedAuthorizationFailed": "Assign the role that the message names to the identity that "
+        "runs Pulumi, or to the identity of the cluster.",
+        "AuthorizationFailed": "Assign the role that the message names to the identity that runs "
+        "Pulumi. Contributor on the resource group is enough.",
         "MissingSubscriptionRegistration": "Register the resource provider: `az provider register "
         "--namespace Microsoft.ContainerService`.",
         "NotAvailableForSubscription": _SKU,
@@ -56,8 +56,8 @@ _ADVICE: Mapping[str, str] = MappingProxyType(
         "ZonalAllocationFailed": _CAPACITY,
     }
 )
-# Where a reason stands: the names that Azure's services, its directory and gateways have for them,
-# as `_name` writes them.
+# The names that Azure services, Entra ID and gateways use for error codes and messages, as `_name`
+# writes them.
 _CODES = ("code", "errorcode", "error")
 _MESSAGES = (
     "message",
@@ -71,7 +71,7 @@ _MESSAGES = (
     "reason",
     "value",
 )
-# What is in these is about the reason, all of it.
+# Everything in these describes the error.
 _REASONS = (
     *_CODES,
     *_MESSAGES,
@@ -84,7 +84,7 @@ _REASONS = (
     "provisioningerror",
     "fault",
 )
-# These may hold one, among other things.
+# These can contain an error, among other things.
 _AROUND = ("properties", "status", "response")
 _POLICY = (
     ("policy assignment", ("policyassignmentdisplayname", "policyassignmentname")),
@@ -101,28 +101,28 @@ _TITLE = re.compile(r"<title[^>]*>(.*?)</title", re.DOTALL | re.IGNORECASE)
 _KINDS: Mapping[type[Exception], str] = MappingProxyType(
     {
         ServiceRequestError: "Azure cannot be reached",
-        ServiceResponseError: "The connection to Azure broke off",
+        ServiceResponseError: "The connection to Azure was lost",
     }
 )
 
 
 class FailedError(HttpResponseError):
-    """An operation ended, and not well."""
+    """An operation failed."""
 
-    def __init__(self, told: str, response: Any = None) -> None:
-        super().__init__(told, response)
-        self.told = told
+    def __init__(self, text: str, response: Any = None) -> None:
+        super().__init__(text, response)
+        self.text = text
 
 
 def explained(error: BaseException) -> str:
-    """What went wrong: Azure's codes and messages, and no more of the exchange."""
+    """Returns what went wrong: only the codes and messages of Azure."""
     if isinstance(error, TimeoutError):
         return (
-            "It took longer than it may; customTimeouts of the resource says how long that is, "
-            "an hour if it says nothing."
+            "The operation timed out. Set a longer time in customTimeouts of the resource; the "
+            "default is one hour."
         )
     if isinstance(error, FailedError):
-        return legible(error.told)
+        return legible(error.text)
     if isinstance(error, HttpResponseError):
         return legible(_answer(error))
     words = next((words for kind, words in _KINDS.items() if isinstance(error, kind)), None)
@@ -132,47 +132,47 @@ def explained(error: BaseException) -> str:
 
 
 def words(error: HttpResponseError) -> str:
-    """Azure's codes and messages, for those who look for one of them."""
+    """Returns Azure's codes and messages as one text to search in."""
     return "\n".join(reasons(body_of(error.response), is_refusal=True))
 
 
 def official(response: Any) -> str:
-    """The code and message of an error as ARM and AKS write them; else nothing."""
+    """Returns the code and message of an error in the format of ARM and AKS; else nothing."""
     try:
-        said = json.loads(body_of(response))
+        body = json.loads(body_of(response))
     except (ValueError, RecursionError):
         return ""
-    error = said.get("error", said) if isinstance(said, Mapping) else None
+    error = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return ""
     code, message = _text(error.get("code")), _text(error.get("message"))
     return f"{code}: {message}" if code and message else ""
 
 
-def because(what: str, said: Any) -> str:
-    """What happened, with the reason in what Azure has said."""
-    lines = list(reasons(said))
+def because(what: str, response: Any) -> str:
+    """Returns what happened, with the reason in the response."""
+    lines = list(reasons(response))
     if not lines:
-        return f"{what}, and Azure did not say why."
+        return f"{what}. Azure gave no reason."
     return "\n".join([f"{what}: {lines[0]}", *lines[1:], *_advice(lines)])
 
 
 def body_of(response: Any) -> str:
-    """The text of an answer, or nothing where it has none that can be read."""
+    """Returns the text of a response; empty if it cannot be read."""
     try:
         return str(response.text())
-    # A body may be broken in as many ways as there are encodings of one.
+    # Each encoding has its own exceptions.
     except Exception:
         return ""
 
 
-def reasons(said: Any, *, is_refusal: bool = False) -> Iterator[str]:
-    """Lines with each code and message in an answer, those further in indented.
+def reasons(response: Any, *, is_refusal: bool = False) -> Iterator[str]:
+    """Yields each code and message in a response as a line; nested ones are indented.
 
-    All of a refusal is about the reason; an operation or a resource has it somewhere.
+    The whole body of a refusal describes the error; an operation or resource contains it somewhere.
     """
-    told = set()
-    left = [(0, said, is_refusal)]
+    seen = set()
+    left = [(0, response, is_refusal)]
     while left:
         indent, value, is_reason = left.pop()
         match value:
@@ -184,18 +184,18 @@ def reasons(said: Any, *, is_refusal: bool = False) -> Iterator[str]:
                 line, inner = "", [(item, is_reason) for item in value]
             case _:
                 continue
-        if line and line not in told:
-            told.add(line)
+        if line and line not in seen:
+            seen.add(line)
             yield f"{'  ' * min(indent, 10)}{line}"
         left += [(indent + bool(line), *part) for part in reversed(inner)]
 
 
-# A part of an answer, and whether all of it is about the reason.
+# A part of a response, and whether all of it describes the error.
 _Part = tuple[Any, bool]
 
 
 def _of_text(text: str, *, is_reason: bool) -> tuple[str, list[_Part]]:
-    """What a text says; some of them hold JSON, or are a page of a proxy."""
+    """Returns the line of a text. Some texts contain JSON, or are a proxy's HTML page."""
     text = masked(text.strip())
     if text[:1] in ("{", "[", '"'):
         try:
@@ -205,13 +205,13 @@ def _of_text(text: str, *, is_reason: bool) -> tuple[str, list[_Part]]:
     if text.startswith("<"):
         title = _TITLE.search(text)
         page = " ".join(html.unescape(_MARKUP.sub(" ", text)).split())
-        said = [" ".join(html.unescape(title[1]).split())] if title else []
-        text = ": ".join([*said, *([page[:300]] if page else [])])
+        titles = [" ".join(html.unescape(title[1]).split())] if title else []
+        text = ": ".join([*titles, *([page[:300]] if page else [])])
     return text, []
 
 
 def _of_object(value: Mapping[str, Any], *, is_reason: bool) -> tuple[str, list[_Part]]:
-    """What an object says in one line, and its other parts that may say more."""
+    """Returns the line of an object, and its nested parts."""
     info = next((held for name, held in value.items() if _name(name) == "info"), None)
     if isinstance(info, Mapping) and (policy := _policy(info)):
         return policy, [(held, True) for name, held in info.items() if _name(name) == _EVALUATED]
@@ -231,7 +231,7 @@ def _of_object(value: Mapping[str, Any], *, is_reason: bool) -> tuple[str, list[
         if not isinstance(held, str):
             if is_reason or name in _REASONS or name in _AROUND:
                 inner.append((held, is_reason or name in _REASONS))
-        # A word of these is a state.
+        # A single word is a state.
         elif name in _REASONS or (name in _AROUND and " " in held.strip()):
             inner.append((held, True))
         elif is_reason and not message and name not in _AROUND:
@@ -240,7 +240,7 @@ def _of_object(value: Mapping[str, Any], *, is_reason: bool) -> tuple[str, list[
 
 
 def _name(name: str) -> str:
-    """The name of a part as they are compared: `odata.error` and `Error` are one."""
+    """Normalizes the name of a part: `odata.error` and `Error` are equal."""
     return _NO_LETTER.sub("", _NAMESPACE.sub("", str(name))).lower()
 
 
@@ -250,13 +250,13 @@ def _order(name: str) -> int:
 
 
 def _first(held: Mapping[str, Any], names: Iterable[str]) -> str:
-    """The part with a text that has the first of these names; nothing if there is none."""
+    """Returns the first of these names that has a text; empty if none has."""
     texts = [part for part, text in held.items() if _text(text)]
     return next((part for name in names for part in texts if _name(part) == name), "")
 
 
 def _policy(info: Mapping[str, Any]) -> str:
-    """Which policy forbids it, if one is named."""
+    """Returns the policy that forbids the request, if one is named."""
     named = [
         f"{kind} {_text(info[part])}" for kind, names in _POLICY if (part := _first(info, names))
     ]
@@ -269,25 +269,25 @@ def _text(value: Any) -> str:
 
 def _answer(error: HttpResponseError) -> str:
     if isinstance(error, ClientAuthenticationError) and error.error is None:
-        # azure-identity's own words; of its exchange with the authority it repeats no secret.
-        return f"Azure does not let us in: {error.message}"
-    said = body_of(error.response)
-    lines = list(reasons(said, is_refusal=True))
+        # The message of azure-identity contains no secret.
+        return f"Cannot sign in to Azure: {error.message}"
+    body = body_of(error.response)
+    lines = list(reasons(body, is_refusal=True))
     if error.response is None:
         return "\n".join([str(error.message), *_advice(lines)])
     reason = f" ({error.reason})" if error.reason else ""
     answered = f"Azure answered {error.status_code}{reason}"
     if not lines:
-        return f"{answered}, and did not say why."
-    if not said.lstrip().startswith("{"):
+        return f"{answered} and gave no reason."
+    if not body.lstrip().startswith("{"):
         lines[0] = f"{answered}: {lines[0]}"
     return "\n".join([*lines, *_advice(lines)])
 
 
 def _advice(lines: list[str]) -> Iterator[str]:
-    """What to do next, by the first code that is known: details are often the more telling.
+    """Yields what to do next, by the last known code: nested details are more precise.
 
-    Some codes only stand in a message, as `Code="SkuNotAvailable"`.
+    Some codes occur only inside a message: `Code="SkuNotAvailable"`.
     """
     for line in reversed(lines):
         for part, advice in _ADVICE.items():

@@ -1,7 +1,7 @@
-"""Requests to Resource Manager, and its answers, whatever they look like.
+"""Requests to Azure Resource Manager, and its responses.
 
-What passes is tried again, and told. Nothing goes to a host that is not the cloud's own. Beneath
-are Azure's own pipeline, transport and credentials.
+Temporary errors are retried and reported. Requests go only to hosts of the configured cloud. Uses
+the pipeline, transport and credentials of the Azure SDK.
 """
 
 import asyncio
@@ -265,7 +265,7 @@ class Exchange:
             said = await asked("GET", provider)
             state = said.get("registrationState") if isinstance(said, dict) else None
             if not isinstance(state, str):
-                raise AzureError(f"Azure does not say the state of {provider}.")
+                raise AzureError(f"Azure did not return the state of {provider}.")
             if state == "Registered":
                 return
             await wait_because_of(f"The resource provider {namespace} is {state}.")

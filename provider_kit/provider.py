@@ -206,7 +206,7 @@ class HandlerProvider(sdk.Provider):
     def unknown(self, what: str) -> ProviderError:
         """Returns the refusal of what the provider does not have."""
         known = ", ".join(self._handlers)
-        return ProviderError(f"{self.name} does not have {what}; it has {known}.")
+        return ProviderError(f"{self.name} does not support {what}. It supports {known}.")
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
         return plain_map(values)

@@ -172,7 +172,7 @@ def _unforeseen(error: BaseException) -> str:
     where = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where else ""
     return (
-        f"The provider has a fault{place}: {type(error).__name__}: {legible(str(error))}\n"
+        f"Internal error of the provider{place}: {type(error).__name__}: {legible(str(error))}\n"
         "Please report it."
     )
 

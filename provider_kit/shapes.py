@@ -1,4 +1,4 @@
-"""What the properties of a resource look like, and what is wrong with inputs that do not.
+"""The shapes of resource properties, and the mistakes in inputs that do not match them.
 
 Shapes are read off the classes of an SDK, so that no property is written down twice.
 """
@@ -111,7 +111,7 @@ def _union_shape(
 
 
 def mistakes(shape: ObjectOf, values: Mapping[str, Any], path: str = "") -> Iterator[Mistake]:
-    """Everything that is wrong with the properties of an object; no reason repeats a value."""
+    """Yields all mistakes in the properties of an object. Reasons do not contain values."""
     for name in sorted(shape.required):
         if values.get(name) is None:
             yield Mistake(property_path(path, name), "is required")
@@ -128,13 +128,13 @@ def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
     expected = _expected(shape, value)
     if expected:
         word = _WORDS.get(type(value), "a file or a resource")
-        yield Mistake(path, f"is {word}, but has to be {expected}")
+        yield Mistake(path, f"is {word}, but must be {expected}")
         return
     match shape:
         case ListOf(item):
             for index, member in enumerate(value):
                 if member is None:
-                    yield Mistake(property_path(path, index), "is nothing: leave it out")
+                    yield Mistake(property_path(path, index), "is null: remove it")
                 yield from _value_mistakes(item, member, property_path(path, index))
         case MapOf(member):
             for key, inner in value.items():

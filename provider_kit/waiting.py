@@ -20,7 +20,7 @@ class Waiting:
         """Tells the reason, once as long as it is the same."""
         if reason != self.reason:
             self.reason = reason
-            await self._tell(f"Waits, and tries again: {reason}")
+            await self._tell(f"Waiting, then trying again: {reason}")
 
 
 # Each request of the engine has a context of its own.

@@ -138,7 +138,7 @@ def test_a_pool_in_its_cluster_is_scaled_by_aks_no_more() -> None:
 @pytest.mark.parametrize(
     ("resource_id", "reason"),
     [
-        (ID.replace("/s/", "/other/"), "lies in another subscription"),
+        (ID.replace("/s/", "/other/"), "is not in the configured subscription"),
         (ID.partition("/agentPools")[0], "is no id of a AgentPool"),
     ],
 )

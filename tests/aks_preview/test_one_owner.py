@@ -86,7 +86,7 @@ def test_a_provider_of_another_subscription(kind: str, path: str, inputs: dict[s
             await provider.diff(path, inputs, inputs, inputs, kind=kind)
 
     run(move(SUBSCRIPTION.upper()))
-    with pytest.raises(grpc.aio.AioRpcError, match="lies in another subscription"):
+    with pytest.raises(grpc.aio.AioRpcError, match="is not in the configured subscription"):
         run(move("00000000-2222-3333-4444-555555555555"))
 
 
@@ -233,7 +233,7 @@ def test_what_another_has_now_is_not_deleted(steps: list[str], is_left: bool) ->
     if is_left:
         other = {"a": "b", "b": "a"}[steps[-1].split()[1]]
         assert [message.lower() for message in told] == [
-            f"{POOL} is not deleted in Azure: {urn(other)} has it now.".lower()
+            f"{POOL} is not deleted in Azure, because {urn(other)} uses it now.".lower()
         ]
 
 

@@ -109,7 +109,11 @@ def test_what_stays_is_told_with_its_reason(phase: str, answer: Answer, reason: 
 
     said = created(azure, **with_oidc()).error
 
-    whose = "gave no OIDC token" if phase == ASKED_FOR else "The metadata of the Azure cloud at"
+    whose = (
+        ("did not return an OIDC token")
+        if phase == ASKED_FOR
+        else "The metadata of the Azure cloud at"
+    )
     assert whose in said
     assert reason in said
     assert "Traceback" not in said

@@ -59,8 +59,8 @@ def test_what_is_written_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "it is no kubeconfig"),
-        ("/nowhere/secret", "it is no kubeconfig"),
+        ("", "it is not a kubeconfig"),
+        ("/nowhere/secret", "it is not a kubeconfig"),
         ("a: [\nsecret: x", "yaml: line "),
         ("a: \x00secret", "yaml: control characters are not allowed"),
         ("{}", "no configuration has been provided"),

@@ -81,5 +81,5 @@ def test_a_program_that_is_missing_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("told", [{"command": "kubelogin"}, ["kubelogin"], {"apiVersion": "v1"}])
 def test_what_is_not_formed_as_one(tmp_path: Path, told: Any) -> None:
-    with pytest.raises(LoginError, match="its exec is not formed"):
+    with pytest.raises(LoginError, match="exec is malformed"):
         result({"exec": told}, tmp_path)

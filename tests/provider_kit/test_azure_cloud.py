@@ -114,7 +114,7 @@ def test_the_public_cloud_needs_no_metadata() -> None:
 
 
 def test_a_cloud_that_there_is_not() -> None:
-    with pytest.raises(ProviderError, match="there are public, china, usgovernment"):
+    with pytest.raises(ProviderError, match="use public, china, usgovernment"):
         asyncio.run(azure_cloud(Configuration({"environment": "moon"})))
 
 

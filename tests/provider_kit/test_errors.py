@@ -55,7 +55,7 @@ def test_details_are_told_as_well() -> None:
         ("ErrCode_InsufficientVCPUQuota", "m", "az vm list-usage"),
         ("SkuNotAvailable", "m", "az vm list-skus"),
         ("CreateVMSSAgentPoolFailed", 'VMSS failed: Code="SkuNotAvailable"', "az vm list-skus"),
-        ("ZonalAllocationFailed", "m", "too few of these machines"),
+        ("ZonalAllocationFailed", "m", "not have enough VMs"),
         ("PreviewFeatureNotRegistered", "m", "FeatureRegistration"),
         ("AuthorizationFailed", "m", "Contributor"),
     ],
@@ -73,7 +73,7 @@ def test_the_cause_is_looked_for_in_the_details() -> None:
 
 
 def test_an_answer_that_says_nothing() -> None:
-    assert told("<html>") == "Azure answered 400 (Bad Request), and did not say why."
+    assert told("<html>") == "Azure answered 400 (Bad Request) and gave no reason."
 
 
 WHY = "why"
@@ -109,13 +109,13 @@ def test_a_resource_is_no_reason() -> None:
     properties = {"provisioningState": "Failed", "powerState": {"code": "Running"}}
     resource = {"id": "/a", "name": "gpu", "status": "Failed", "properties": properties}
 
-    assert because("It failed", resource) == "It failed, and Azure did not say why."
+    assert because("It failed", resource) == "It failed. Azure gave no reason."
 
 
 def test_what_is_no_answer() -> None:
     assert explained(ServiceRequestError("no route")) == "Azure cannot be reached: no route"
     assert (
         explained(ClientAuthenticationError("AADSTS1: no"))
-        == "Azure does not let us in: AADSTS1: no"
+        == "Cannot sign in to Azure: AADSTS1: no"
     )
     assert "customTimeouts" in explained(TimeoutError())

@@ -127,7 +127,7 @@ def test_what_nobody_has_thought_of_is_told_as_a_fault_without_secrets(method: s
         return Outcome(error=told.value.details() or "")
 
     words = exchanged(OddAzure(), live).error
-    assert words.startswith("The provider has a fault (mock.py:")
+    assert words.startswith("Internal error of the provider (mock.py:")
     assert "swordfish" not in words
 
 

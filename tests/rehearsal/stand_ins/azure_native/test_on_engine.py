@@ -159,7 +159,7 @@ def test_mistakes_are_told_before_anything_is_sent(bench: Bench) -> None:
 
     said = bench.pulumi("preview", fails=True)
 
-    assert "is a string, but has to be an integer" in said
+    assert "is a string, but must be an integer" in said
     assert "is not a property of GPUProfileArgs" in said
     assert not bench.requests("PUT", "mistakes")
 

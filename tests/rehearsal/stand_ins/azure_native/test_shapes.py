@@ -48,16 +48,16 @@ def test_finds_all_mistakes_at_once() -> None:
 @pytest.mark.parametrize(
     ("more", "path", "reason"),
     [
-        ({"count": "1"}, "count", "is a string, but has to be an integer"),
-        ({"count": 1.5}, "count", "is a number, but has to be an integer"),
-        ({"count": True}, "count", "is a boolean, but has to be an integer"),
-        ({"nodeTaints": "x"}, "nodeTaints", "is a string, but has to be a list"),
-        ({"nodeTaints": [1]}, "nodeTaints[0]", "is an integer, but has to be a string"),
-        ({"nodeLabels": []}, "nodeLabels", "is a list, but has to be a map"),
-        ({"nodeLabels": {"a": 1}}, "nodeLabels.a", "is an integer, but has to be a string"),
-        ({"gpuProfile": "x"}, "gpuProfile", "is a string, but has to be an object"),
+        ({"count": "1"}, "count", "is a string, but must be an integer"),
+        ({"count": 1.5}, "count", "is a number, but must be an integer"),
+        ({"count": True}, "count", "is a boolean, but must be an integer"),
+        ({"nodeTaints": "x"}, "nodeTaints", "is a string, but must be a list"),
+        ({"nodeTaints": [1]}, "nodeTaints[0]", "is an integer, but must be a string"),
+        ({"nodeLabels": []}, "nodeLabels", "is a list, but must be a map"),
+        ({"nodeLabels": {"a": 1}}, "nodeLabels.a", "is an integer, but must be a string"),
+        ({"gpuProfile": "x"}, "gpuProfile", "is a string, but must be an object"),
         ({"gpuProfile": {"drivr": "x"}}, "gpuProfile.drivr", "is not a property of GPUProfileArgs"),
-        ({"osType": 1}, "osType", "is an integer, but has to be a string"),
+        ({"osType": 1}, "osType", "is an integer, but must be a string"),
     ],
 )
 def test_names_the_mistake_and_its_place(more: dict[str, Any], path: str, reason: str) -> None:

@@ -57,7 +57,7 @@ def test_the_names_are_read_from_an_id_of_any_case(resource_id: str) -> None:
 
 
 def test_an_id_of_another_form_is_refused() -> None:
-    with pytest.raises(ProviderError, match="that has the form"):
+    with pytest.raises(ProviderError, match="use the form"):
         POOL.names_in("/subscriptions/s/resourceGroups/g")
 
 
