@@ -71,7 +71,7 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
             ("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
             "Where to ask for that token, as GitHub's runners have it.",
             pattern=rf"https://{_HOST}([/?][!-~]*)?",
-            has_to_be="a URL that begins with `https://`: a token is only ever sent to https",
+            has_to_be="a URL that begins with `https://`: tokens are only sent to https",
         ),
         "oidcRequestToken": Setting(
             ("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),

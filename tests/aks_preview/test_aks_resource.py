@@ -139,7 +139,7 @@ def test_a_pool_in_its_cluster_is_scaled_by_aks_no_more() -> None:
     ("resource_id", "reason"),
     [
         (ID.replace("/s/", "/other/"), "is not in the configured subscription"),
-        (ID.partition("/agentPools")[0], "is no id of a AgentPool"),
+        (ID.partition("/agentPools")[0], "is not the ID of a AgentPool"),
     ],
 )
 def test_an_id_of_something_else_is_refused(resource_id: str, reason: str) -> None:

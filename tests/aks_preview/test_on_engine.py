@@ -284,7 +284,7 @@ def test_settings_are_checked(preview_bench: PreviewBench, aks: Aks) -> None:
 
     said = preview_bench.up(aks.program(), fails=True)
 
-    assert "has to be `true` or `false`" in said
+    assert "must be `true` or `false`" in said
     assert "colour" in said
     assert "Traceback" not in said
 

@@ -58,7 +58,7 @@ def test_two_resources_that_name_the_same(other: dict[str, str], is_rival: bool)
     found = run(check())
 
     assert [failure.partition(":")[0] for failure in found] == ["agentPoolName"] * is_rival
-    assert all("::one is already" in failure for failure in found)
+    assert all("::one. Remove one of the two" in failure for failure in found)
 
 
 def test_one_resource_that_is_checked_again() -> None:

@@ -255,8 +255,8 @@ def test_one_metadata_endpoint_that_is_silent_is_asked_for_all() -> None:
 
     assert {outcome.error for outcome in clock.run(make())} == {
         f"The metadata of the Azure cloud at {azure.url.removeprefix('https://')} cannot be read "
-        "(no answer in 30 seconds). Is metadataHost (ARM_METADATA_HOSTNAME) right, and the cloud "
-        "there?"
+        "(no answer in 30 seconds). Check metadataHost (ARM_METADATA_HOSTNAME) and whether the "
+        "cloud is available."
     }
 
 

@@ -53,7 +53,7 @@ def test_a_certificate(tmp_path: Path) -> None:
     ("script", "said"),
     [
         ("echo first >&2; echo AADSTS700016: not found >&2; exit 1", "code 1: AADSTS700016: not"),
-        ("exit 2", "ended with exit code 2: it said nothing"),
+        ("exit 2", "ended with exit code 2: it printed no error"),
         ("echo nothing", "printed no credentials"),
         ("echo '{}'", "printed no credentials"),
         ('echo \'{"status": {"clientKeyData": "b"}}\'', "printed no credentials"),

@@ -87,7 +87,7 @@ def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
         ({"oidcTokenFilePath": "/none"}, "cannot be read"),
         (
             {"oidcRequestUrl": "http://plain", "oidcRequestToken": "bearer"},
-            "only ever sent to https",
+            "only sent to https",
         ),
     ],
 )
@@ -131,5 +131,5 @@ def test_a_cloud_that_there_is_not() -> None:
 def test_a_cloud_without_encryption_is_refused(plain: dict[str, Any]) -> None:
     assert clouds._cloud(METADATA).scope == "https://arm.example/.default"
 
-    with pytest.raises(ProviderError, match="only ever sent to https"):
+    with pytest.raises(ProviderError, match="only sent to https"):
         clouds._cloud(plain)

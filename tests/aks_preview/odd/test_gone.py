@@ -153,7 +153,7 @@ def test_a_deletion_is_done_once_the_resource_is_gone(status: int) -> None:
     azure = there(POOL)
     azure.bend("delete", Answer(status, is_done=False))
     outcome = delete(azure)
-    assert (outcome.id, "still there" in outcome.error) == (POOL, True)
+    assert (outcome.id, "still exists" in outcome.error) == (POOL, True)
 
 
 @pytest.mark.parametrize("status", ["Failed", "Canceled"])
