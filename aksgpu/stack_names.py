@@ -7,11 +7,17 @@ import re
 from pathlib import Path
 
 _OF_ONE_STACK = re.compile(r"(?s)Pulumi\.(?P<stack>.+?)\.(yaml|policies\.json)")
+_IN_FILES = re.compile(r"(organization/([\w.-]{1,100}/)?)?[\w.-]{1,100}", re.ASCII)
 
 
 def short_name(stack: str) -> str:
     """A stack's own name: one of an organisation is written `organisation/project/stack`."""
     return stack.rpartition("/")[2]
+
+
+def is_for_pulumi(stack: str) -> bool:
+    """Whether Pulumi takes a name for a stack's, in a state in files."""
+    return _IN_FILES.fullmatch(stack) is not None and short_name(stack).strip(".") != ""
 
 
 def stack_file(folder: Path, stack: str) -> Path:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from aksgpu.outcome import Cause
+from aksgpu.outcome import Cause, stopped
 from aksgpu.preflight import stack_file
 from aksgpu.preflight.command import examine_rehearsed
 from aksgpu.preflight.report import render_answers, render_result
@@ -19,12 +19,14 @@ from aksgpu.rehearse.planning import Plan, plan
 from aksgpu.rehearse.state import State
 from aksgpu.rehearse.updating import update
 from aksgpu.report import finding_text, print_result
+from aksgpu.stack_names import is_for_pulumi
 from engine.progress import to_stderr
 
 
 def rehearse(stack: str, era: Era | None, console: Console) -> int:
     """Brings the stack up; the exit code."""
     to_stderr(f"Rehearsing the stack {stack}: the rehearsal cloud takes the place of Azure.")
+    _require_name(stack)
     # Mistakes in the file are reported before anything starts.
     configuration = stack_file.read(PROGRAM, stack)
     time = era_of(stack)
@@ -60,6 +62,7 @@ def rehearse(stack: str, era: Era | None, console: Console) -> int:
 
 def print_ways_in(stack: str, era: Era | None) -> int:
     """Prints what a shell evaluates to work on a rehearsed stack; the exit code."""
+    _require_name(stack)
     time = era or era_of(stack)
     shell.say_which(stack, time, to_stderr)
     stage = set_stage(to_stderr, time)
@@ -72,6 +75,15 @@ def print_ways_in(stack: str, era: Era | None) -> int:
     for line in shell.ways_in(stage, stack, os.environ):
         typer.echo(line)
     return 0
+
+
+def _require_name(stack: str) -> None:
+    if not is_for_pulumi(stack):
+        raise stopped(
+            Cause.STACK_MISSING,
+            f"Pulumi takes no stack with the name {stack[:100]!r}",
+            "give the name between `Pulumi.` and `.yaml` in the stack file's name",
+        )
 
 
 def print_ways_out() -> int:

@@ -7,10 +7,14 @@ from shlex import quote
 
 import pytest
 import yaml
+from rich.console import Console
 
+from aksgpu.outcome import StoppedError
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import Stage
 from aksgpu.rehearse import shell
+from aksgpu.rehearse.command import print_ways_in, rehearse
+from aksgpu.stack_names import is_for_pulumi
 from engine import Engine
 from rehearsal.cloud import Cloud
 
@@ -120,6 +124,15 @@ def test_its_pulumi_sees_an_edit_of_the_stack_file(stage: Stage) -> None:
     assert not ended.stdout
     assert "error: Pulumi.dev.yaml is not valid YAML: " in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["org/dev", "../dev", "..", "", "a b", "x" * 300, "a/b/c/dev"])
+def test_a_name_that_pulumi_refuses_is_refused_before_anything_starts(name: str) -> None:
+    """The command crashed after the whole update."""
+    for work in (lambda: rehearse(name, None, Console()), lambda: print_ways_in(name, None)):
+        with pytest.raises(StoppedError, match="Pulumi takes no stack with the name"):
+            work()
+    assert all(map(is_for_pulumi, ["dev", "prod.eu", "organization/aks-gpu/dev"]))
 
 
 def test_a_kubeconfig_is_for_nobody_else(stage: Stage) -> None:
