@@ -102,7 +102,7 @@ def test_the_terminal_takes_nothing_for_markup() -> None:
 def test_a_preview_that_did_not_end_counts_no_gpus() -> None:
     stack = whole_stack()
     stack.gpus = None
-    assert "how many GPUs there will be is not known" in on_terminal(review(stack))
+    assert "the number of GPUs after the change is not known" in on_terminal(review(stack))
     assert json.loads(as_json(review(stack)))["stacks"][0]["gpus"] is None
 
 
