@@ -50,7 +50,7 @@ def filled(start_cloud: Callable[..., Cloud]) -> tuple[Path, dict[str, bytes], A
     (home / "faults.json").write_text("[]")
     (home / "offers.json").write_text("{}")
     cloud.stop(home)
-    return home, {path.name: path.read_bytes() for path in home.iterdir()}, azure
+    return home, {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()}, azure
 
 
 @pytest.mark.parametrize(
