@@ -14,7 +14,7 @@ from aksgpu.running import Program
 from engine.cache import Say
 from provider_kit.arm_types import ArmType
 from rehearsal.cloud import Cloud
-from rehearsal.stand_ins.azure_native.types import TYPES
+from rehearsal.stand_ins.azure_native.native_types import TYPES
 
 Resource = dict[str, Any]
 

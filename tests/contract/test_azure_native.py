@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Scalar, Shape
-from rehearsal.stand_ins.azure_native.types import TYPES, args_shape
+from rehearsal.stand_ins.azure_native.native_types import TYPES, args_shape
 from tests.contract.conftest import ScriptedArm
 from tests.contract.plugins import Change, Plugin, Running, running
 from tests.contract.table import CheckCase, DiffCase, ReadCase, read_table

@@ -9,8 +9,8 @@ from azure.core.exceptions import HttpResponseError
 
 from provider_kit.arm import Arm, Method
 from provider_kit.serving import ProviderError
+from rehearsal.stand_ins.azure_native.native_types import TYPES, NativeType
 from rehearsal.stand_ins.azure_native.properties import outputs
-from rehearsal.stand_ins.azure_native.types import TYPES, NativeType
 
 
 class AcceptedError(ProviderError):

@@ -8,7 +8,7 @@ from provider_kit.arm import Method
 from provider_kit.arm_types import flat
 from provider_kit.shapes import ListOf, MapOf, ObjectOf, Shape
 from provider_kit.values import UNKNOWN
-from rehearsal.stand_ins.azure_native.types import API_VERSION, NativeType
+from rehearsal.stand_ins.azure_native.native_types import API_VERSION, NativeType
 
 Fields = Mapping[str, Shape]
 Values = Mapping[str, Any]

@@ -17,6 +17,7 @@ from provider_kit.shapes import mistakes
 from provider_kit.values import plain_map, property_map, without_nulls
 from rehearsal.stand_ins.azure_native.arm import FUNCTIONS, AcceptedError, words, write
 from rehearsal.stand_ins.azure_native.diff import difference
+from rehearsal.stand_ins.azure_native.native_types import API_VERSION, TYPES, NativeType, args_shape
 from rehearsal.stand_ins.azure_native.properties import (
     imported,
     outputs,
@@ -24,7 +25,6 @@ from rehearsal.stand_ins.azure_native.properties import (
     refreshed,
     request,
 )
-from rehearsal.stand_ins.azure_native.types import API_VERSION, TYPES, NativeType, args_shape
 
 
 class AzureNative(HandlerProvider):

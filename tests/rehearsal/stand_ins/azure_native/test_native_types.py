@@ -6,8 +6,8 @@ import pytest
 
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
+from rehearsal.stand_ins.azure_native.native_types import TYPES
 from rehearsal.stand_ins.azure_native.properties import imported, outputs, preview, request
-from rehearsal.stand_ins.azure_native.types import TYPES
 
 POOL = TYPES["azure-native:containerservice:AgentPool"]
 CLUSTER = TYPES["azure-native:containerservice:ManagedCluster"]
