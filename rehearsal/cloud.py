@@ -373,7 +373,7 @@ def _launch(files: Home, lock: ServerLock, options: _Options) -> Cloud:
     if scale is None:
         last = read_record(files.server, ServerRecord)
         scale = last.time_scale if last else 1.0
-    command = [sys.executable, "-m", "rehearsal.arm", "--home", str(files.path)]
+    command = [sys.executable, "-P", "-m", "rehearsal.arm", "--home", str(files.path)]
     command += ["--time-scale", str(scale), "--era", options.era, "--lock", str(lock.descriptor)]
     command += ["--kubernetes", str(options.kubernetes)] if options.kubernetes else []
     # The server inherits the lock, and keeps it whatever happens to this process.

@@ -31,7 +31,7 @@ async def keep(home: Home) -> None:
 
 async def _run(processes: Processes, listener: socket.socket, home: Home) -> None:
     process = await processes.start(
-        [sys.executable, "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
+        [sys.executable, "-P", "-u", "-m", "rehearsal.stand_ins.loaded", str(listener.fileno())],
         home.stand_ins_log,
         # As plug-ins of this rehearsal have it: it is read while libraries are loaded.
         {**os.environ, "SSL_CERT_FILE": str(home.ca_bundle)},
