@@ -17,6 +17,7 @@ ROOMS = sorted(
     and any(folder.rglob("*.py"))
 )
 REASONS = {
+    "aksgpu/pip_progress.py": "pip, before anything of ours is installed; the Ctrl-C ends it too",
     "aksgpu/running.py": "the runner itself",
     "engine/actionlint.py": "`make lint` has the terminal to itself, and nothing to end",
     "engine/build.py": "Go, with its compilers, by the same rule: the engine imports no command",
@@ -25,6 +26,7 @@ REASONS = {
     "provider_kit/configuration.py": "`az account show`, in a plug-in: the engine ends that",
     "rehearsal/cloud.py": "the rehearsal's server, which outlives the command",
     "rehearsal/control_planes/processes.py": "what the server runs",
+    "rehearsal/stand_ins/loaded.py": "a plug-in, which ends with whoever started it",
 }
 # Whatever of Python's own starts a process, by module; None stands for all that a module has.
 STARTERS: dict[str, tuple[str, ...] | None] = {
