@@ -47,7 +47,8 @@ class Azure:
     """Clients of one rehearsal cloud; `call` is for what no client would send."""
 
     cloud: Cloud
-    token: str | None = field(default=None, repr=False)
+    # It renews its token: an hour is not enough for all tests of a busy machine.
+    own_credential: ClientSecretCredential | None = field(default=None, repr=False, compare=False)
     _log: RequestLog = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -101,12 +102,12 @@ class Azure:
 
     def for_a_test(self) -> "Azure":
         """The same clients, whose `requests` begin now."""
-        return replace(self, token=self.own_token())
+        self.own_token()
+        return replace(self)
 
     def own_token(self) -> str:
-        if self.token is None:
-            self.token = self.credential().get_token(f"{self.cloud.url}/.default").token
-        return self.token
+        self.own_credential = self.own_credential or self.credential()
+        return self.own_credential.get_token(f"{self.cloud.url}/.default").token
 
     def call(
         self,
