@@ -67,7 +67,7 @@ def test_no_secret_is_written_down(
     hidden = (
         azure.cloud.client_secret,
         token,
-        azure.token,
+        azure.own_token(),
         "sp-secret-value",
         "windows-password-value",
         "crumbs",
