@@ -249,7 +249,7 @@ def test_a_stack_file_that_is_not_there_is_told_with_those_there_are(
     where = ("--project", str(pull_request))
     (stack,) = reviewed(tmp_path, *where, "--stack", "nosuch", cause="stack-missing")["stacks"]
     (problem,) = stack["problems"]
-    assert problem["what"].endswith("There are: Pulumi.prod.yaml.")
+    assert problem["what"].endswith("Existing stack files: Pulumi.prod.yaml.")
     assert problem["advice"] == "name one of those there are"
 
 
