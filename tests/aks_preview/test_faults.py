@@ -314,10 +314,8 @@ def test_feature_that_never_leaves_registering(
 
     said = preview_bench.up(program, fails=True)
 
-    assert (
-        "ManagedGPUExperiencePreview of Microsoft.ContainerService is still Registering, and "
-        "customTimeouts allow no more time." in said
-    )
+    assert "ManagedGPUExperiencePreview of Microsoft.ContainerService is still Registering" in said
+    assert "customTimeouts" in said
     assert "is Registering" in preview_bench.pulumi("refresh", "--yes", "--skip-preview")
     assert preview_bench.resources()["feature"]["initErrors"]
     faults.lift()

@@ -9,6 +9,7 @@ import pytest
 from engine.cache import user_cache
 from tests.aksgpu.rehearse.newcomer import Newcomer
 from tests.processes import command_lines
+from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
@@ -47,11 +48,11 @@ def test_two_stacks_at_once_leave_nothing(
     newcomer.start_cloud(0.05)
 
     started = [newcomer.start("rehearse", "--stack", stack) for stack in STACKS]
-    ends = [process.communicate(timeout=240)[0] for process in started]
+    ends = [process.communicate(timeout=PATIENCE)[0] for process in started]
 
     for process, stack, said in zip(started, STACKS, ends, strict=True):
         assert process.returncode == 0, said
-        assert f"The stack {stack}, as the rehearsal cloud has it" in said
+        assert f"The stack {stack} on the rehearsal cloud" in said
     running = command_lines(str(newcomer.root))
     ports = ports_of(running)
     # The ARM server, and for each of two clusters an API server and an etcd at least.
