@@ -125,8 +125,9 @@ def test_the_old_spelling_makes_the_same_resources(
     monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: notices.append(text))
 
     assert old != new
+    # In which order Pulumi registers resources that do not wait for each other is not certain.
     made = [
-        [(one.type, one.name, one.inputs, one.parent) for one in run(config).registered]
+        {(one.type, one.name): (one.inputs, one.parent) for one in run(config).registered}
         for config in (old, new)
     ]
     assert made[0] == made[1]
