@@ -2,9 +2,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Uncompiled: most of the SDKs is never imported, and compiling all of it is half of the work.
 PIP := $(BIN)/pip install --disable-pip-version-check --no-compile
-# The tests of a file share what they start, so they stay together. The slowest are listed, so that no
-# file delays the whole run unnoticed.
-PARALLEL := --numprocesses auto --dist loadfile --durations 15 --durations-min 5
+# Whoever has this set would compile all that a command imports at each of its starts.
+export PYTHONDONTWRITEBYTECODE :=
+# The tests of a file share what they start, so they stay together, in the order of tests/conftest.py.
+# The slowest are listed, so that no file delays the whole run unnoticed.
+PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 15 --durations-min 5
 
 .PHONY: rehearse rehearse-down article test test-long contract mutants lint docs bench policy-pack lock pins
 

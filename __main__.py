@@ -15,14 +15,18 @@ from components import (
     ExistingResourceGroupArgs,
     GpuNodePool,
     GpuNodePoolArgs,
+    ManagedGpuFeature,
+    ManagedGpuFeatureArgs,
     NetworkArgs,
     ResourceGroup,
     ResourceGroupArgs,
+    SharingArgs,
     SpecializedGpuImage,
     SpecializedGpuImageArgs,
     SystemNodePool,
     SystemNodePoolArgs,
     SystemPoolArgs,
+    TimeSlicingArgs,
 )
 from workloads import add_workloads
 
@@ -44,14 +48,22 @@ except settings.SettingsError as error:
     mistakes = "\n".join(map(file.with_place, error.mistakes))
     raise pulumi.RunError(f"This stack file cannot be used:\n{mistakes}") from None
 
-# Pools and clusters with the specialized image wait for its feature.
-specialized = stack.pools_of("specialized-image")
-after_the_feature = pulumi.ResourceOptions(
+# Pools and clusters wait for the preview feature of their GPU stack.
+features: dict[str, pulumi.Resource] = {}
+if specialized := stack.pools_of("specialized-image"):
     # The name as it is in the states of earlier versions.
-    depends_on=[SpecializedGpuImage("specialised-image", SpecializedGpuImageArgs())]
-    if specialized
-    else []
-)
+    features["specialized-image"] = SpecializedGpuImage(
+        "specialised-image", SpecializedGpuImageArgs()
+    )
+if stack.managed_gpu_feature == "register" and stack.pools_of("managed"):
+    features["managed"] = ManagedGpuFeature("managed-gpu", ManagedGpuFeatureArgs())
+
+
+def after_the_feature(gpu_stack: str) -> pulumi.ResourceOptions:
+    """Options of what needs the feature of a GPU stack, if this stack registers it."""
+    depends_on = [features[gpu_stack]] if gpu_stack in features else []
+    return pulumi.ResourceOptions(depends_on=depends_on)
+
 
 group: ResourceGroup | ExistingResourceGroup
 if stack.resource_group.existing:
@@ -119,14 +131,14 @@ else:
                 zones=stack.system_pool.zones,
                 os_sku=stack.system_pool.os_sku,
                 gpu_stack=stack.system_pool.gpu_stack if stack.system_pool.has_gpus else None,
-                encryption_at_host=stack.system_pool.encryption_at_host,
+                host_encryption=stack.system_pool.host_encryption,
                 custom_headers=stack.system_pool.custom_headers,
                 removed=stack.system_pool.removed,
             ),
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(
-            after_the_feature if stack.system_pool in specialized else None,
+            after_the_feature("specialized-image") if stack.system_pool in specialized else None,
             pulumi.ResourceOptions(protect=stack.cluster.protect),
         ),
     )
@@ -150,7 +162,7 @@ for system_pool in stack.system_pools:
             zones=system_pool.zones,
             os_sku=system_pool.os_sku,
             subnet_id=stack.network.subnet_id or None,
-            encryption_at_host=system_pool.encryption_at_host,
+            host_encryption=system_pool.host_encryption,
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(
@@ -172,24 +184,40 @@ pools = [
             zones=pool.zones,
             kubernetes_version=pool.kubernetes_version or None,
             os_sku=pool.os_sku,
+            capacity_reservation_group_id=pool.capacity_reservation_group_id,
+            max_pods=pool.max_pods,
             os_disk_size_gb=pool.os_disk_size_gb,
             os_disk_type=pool.os_disk_type,
             spot=pool.spot,
             spot_max_price=pool.spot_max_price,
+            max_unavailable=pool.max_unavailable,
             max_surge=pool.max_surge,
+            drain_timeout_minutes=pool.drain_timeout_minutes,
+            node_soak_minutes=pool.node_soak_minutes,
+            undrainable_node_behavior=pool.undrainable_node_behavior,
             mig_profile=pool.mig_profile,
+            mig_strategy=pool.mig_strategy,
+            sharing=SharingArgs(
+                time_slicing=TimeSlicingArgs(**pool.sharing.time_slicing.model_dump())
+            )
+            if pool.sharing and pool.sharing.time_slicing
+            else None,
             gpu_stack=pool.gpu_stack,
+            gpu_operator_driver=stack.gpu_operator.driver,
             taints=pool.taints,
             tainted=pool.tainted,
-            labels=pool.labels,
+            gpu_taint=stack.gpu_taint,
+            labels=stack.labels_of(pool),
             subnet_id=stack.network.subnet_id or None,
-            encryption_at_host=pool.encryption_at_host,
+            host_encryption=pool.host_encryption,
+            artifact_streaming=pool.artifact_streaming,
             custom_headers=pool.custom_headers,
             replace_on_header_change=pool.replace_on_header_change,
+            replacement=pool.replacement,
             tags=stack.tags,
         ),
         pulumi.ResourceOptions.merge(
-            after_the_feature if pool in specialized else None,
+            after_the_feature(pool.gpu_stack),
             pulumi.ResourceOptions(protect=pool.protect),
         ),
     )

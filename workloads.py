@@ -1,14 +1,18 @@
-"""What runs on the cluster: the device plugin, where the stack brings it, and the sample job."""
+"""What runs on the cluster: device plugin or GPU Operator, and the sample job."""
 
 import pulumi
 import pulumi_kubernetes as kubernetes
 
+from catalogue.device_plugin import GPU
 from components import (
     AksCluster,
     ExistingAksCluster,
     GpuNodePool,
     NvidiaDevicePlugin,
     NvidiaDevicePluginArgs,
+    NvidiaGpuOperator,
+    NvidiaGpuOperatorArgs,
+    OperatorPoolArgs,
     PluginPoolArgs,
     SampleJob,
     SampleJobArgs,
@@ -43,14 +47,36 @@ def add_workloads(
             pulumi.ResourceOptions(provider=provider, depends_on=pools, deleted_with=gone_with),
         )
         before_the_job.append(plugin)
+    if stack.pools_of("operator"):
+        operator = NvidiaGpuOperator(
+            "gpu-operator",
+            NvidiaGpuOperatorArgs(
+                driver=stack.gpu_operator.driver,
+                version=stack.gpu_operator.version,
+                timeout_seconds=stack.gpu_operator.timeout_seconds,
+                values=stack.gpu_operator.values,
+                pools=[OperatorPoolArgs.of(pool) for pool in pools],
+            ),
+            pulumi.ResourceOptions(provider=provider, depends_on=pools, deleted_with=gone_with),
+        )
+        before_the_job.append(operator)
     if stack.sample_job.enabled:
         SampleJob(
             "sample-job",
             SampleJobArgs(
                 image=stack.sample_job.image,
                 node_taints=[pool.node_taints for pool in pools],
+                resource_name=_resource_of_the_job(stack, pools),
             ),
             pulumi.ResourceOptions(
                 provider=provider, depends_on=before_the_job, deleted_with=gone_with
             ),
         )
+
+
+def _resource_of_the_job(stack: Settings, pools: list[GpuNodePool]) -> pulumi.Input[str]:
+    """Returns the name by which the job gets a GPU of some pool: the usual one, if one has it."""
+    if not pools or stack.system_pool in stack.pools_with_gpus:
+        return GPU
+    names = pulumi.Output.all(*(pool.resource_name for pool in pools))
+    return names.apply(lambda found: GPU if GPU in found else found[0] or GPU)

@@ -1,4 +1,4 @@
-"""What the rehearsal's ARM server says: its answers to GETs, and its log of requests."""
+"""Reads the rehearsal's ARM server: resources with GET, and its log of requests."""
 
 import http.client
 import json
@@ -21,7 +21,7 @@ SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it came over the wire, and the status of its answer."""
+    """A request as the server received it, and the status of the response."""
 
     time: datetime
     method: str
@@ -36,8 +36,8 @@ class Request:
         return 200 <= self.status < 300
 
     def header(self, name: str) -> str | None:
-        found = (value for known, value in self.headers.items() if known.lower() == name.lower())
-        return next(found, None)
+        values = (value for each, value in self.headers.items() if each.lower() == name.lower())
+        return next(values, None)
 
     def is_for(self, method: str, end_of_path: str) -> bool:
         return self.method == method and self.path.lower().endswith(end_of_path.lower())
@@ -45,29 +45,29 @@ class Request:
 
 @dataclass(frozen=True)
 class Azure:
-    """A reader's view of one rehearsal cloud."""
+    """Reads one rehearsal cloud."""
 
     cloud: Cloud
 
     def get(self, path: str) -> Json:
-        """What is at a path below the subscription; None where there is nothing."""
+        """The resource at a path in the subscription; None if it does not exist."""
         host = self.cloud.url.removeprefix("https://")
         context = ssl.create_default_context(cafile=str(self.cloud.ca_bundle))
         connection = http.client.HTTPSConnection(host, timeout=SECONDS, context=context)
         token = {"Authorization": f"Bearer {self._token(connection)}"}
-        whole = f"/subscriptions/{self.cloud.subscription}{path}?api-version={API_VERSION}"
-        connection.request("GET", whole, headers=token)
-        answer = connection.getresponse()
-        content = json.load(answer)
+        address = f"/subscriptions/{self.cloud.subscription}{path}?api-version={API_VERSION}"
+        connection.request("GET", address, headers=token)
+        response = connection.getresponse()
+        content = json.load(response)
         connection.close()
-        return None if answer.status == NOT_FOUND else content
+        return None if response.status == NOT_FOUND else content
 
     def requests(self) -> list[Request]:
-        """All that was asked of it, in order."""
+        """All requests to it, in order."""
         lines = read_log(self.cloud.request_log).splitlines()
         return [_request(json.loads(line)) for line in lines]
 
-    def asked(self, method: str, end_of_path: str) -> list[Request]:
+    def requests_for(self, method: str, end_of_path: str) -> list[Request]:
         return [request for request in self.requests() if request.is_for(method, end_of_path)]
 
     def _token(self, connection: http.client.HTTPSConnection) -> str:
@@ -84,5 +84,5 @@ class Azure:
 
 
 def _request(line: Mapping[str, Any]) -> Request:
-    known = {field.name: line[field.name] for field in fields(Request)}
-    return Request(**known | {"time": datetime.fromisoformat(line["time"])})
+    values = {field.name: line[field.name] for field in fields(Request)}
+    return Request(**values | {"time": datetime.fromisoformat(line["time"])})

@@ -1,4 +1,4 @@
-"""The article both ways, each on its own cloud, and what came of them."""
+"""Runs the article both ways, each on its own cloud, and compares the results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -28,20 +28,20 @@ from rehearsal.cloud import Cloud, remove, removed_afterwards
 from rehearsal.cloud import start as start_cloud
 
 _NEVER = Finding("not ok", "no step shows it")
-# No row of a table is broken into lines.
+# Wide enough that no table row is broken into lines.
 _DETAILS_WIDTH = 1000
 
 
 @dataclass(frozen=True)
-class Happened:
-    """What became of the rows in one way, and what that way sent to ARM."""
+class WayResult:
+    """The findings of one way, and its requests to ARM."""
 
     findings: Mapping[int, Finding]
     requests: Sequence[Request]
 
 
 def article(console: Console, say: Say, *, keep: bool, as_json: bool) -> int:
-    """Makes the article happen twice and reports; the exit code."""
+    """Runs the article both ways and prints the report; the exit code."""
     folder = rehearsal_root() / "build" / "article"
     with sole_use(folder, say):
         hand = _by_hand(folder / ".rehearsal-by-hand", say, keep=keep)
@@ -60,37 +60,37 @@ def article(console: Console, say: Say, *, keep: bool, as_json: bool) -> int:
     return report.verdict.exit_code
 
 
-def _by_hand(home: Path, say: Say, *, keep: bool) -> Happened:
+def _by_hand(home: Path, say: Say, *, keep: bool) -> WayResult:
     azure_cli, kubernetes = ensure_azure_cli(say), ensure_kubernetes(say).folder
     say("The article by hand: the Azure CLI and kubectl.")
     with _cloud(home, kubernetes, keep=keep) as cloud:
         way = by_hand.sign_in(cloud, azure_cli, kubernetes, say)
-        return Happened(go(by_hand.STEPS, way, BY_HAND), way.azure.requests())
+        return WayResult(go(by_hand.STEPS, way, BY_HAND), way.azure.requests())
 
 
-def _by_program(home: Path, say: Say, *, keep: bool) -> Happened:
+def _by_program(home: Path, say: Say, *, keep: bool) -> WayResult:
     engine, kubernetes = ensure_engine(say), ensure_kubernetes(say).folder
     say("The article by this program: pulumi up.")
     with _cloud(home, kubernetes, keep=keep) as cloud:
         project = Project(PROGRAM, home)
         project.write()
         way = by_program.set_up(Stage(engine, cloud, project), kubernetes, say)
-        return Happened(go(by_program.STEPS, way, BY_PROGRAM), way.azure.requests())
+        return WayResult(go(by_program.STEPS, way, BY_PROGRAM), way.azure.requests())
 
 
 @contextmanager
 def _cloud(home: Path, kubernetes: Path, *, keep: bool) -> Iterator[Cloud]:
-    """A cloud without a past, that is taken away in the end."""
+    """A new cloud, which is removed at the end."""
     with nullcontext() if keep else removed_afterwards(home):
         remove(home)
         yield start_cloud(home, TIME_SCALE, era="article", kubernetes=kubernetes)
 
 
-def _report(hand: Happened, program: Happened) -> Report:
+def _report(hand: WayResult, program: WayResult) -> Report:
     rows = []
     for row in ROWS:
-        found = (way.findings.get(row.number, _NEVER) for way in (hand, program))
-        rows.append(RowResult(row.number, row.title, *found))
+        findings = (way.findings.get(row.number, _NEVER) for way in (hand, program))
+        rows.append(RowResult(row.number, row.title, *findings))
     return Report([*rows, *NOTES], compare(hand.requests, program.requests, EXPLANATIONS))
 
 
@@ -98,7 +98,7 @@ def main(
     keep: Annotated[bool, typer.Option("--keep", help="Keep both clouds and their logs")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON")] = False,
 ) -> None:
-    """Make the article happen twice, by hand and by this program, and compare the two."""
+    """Run the article twice, by hand and by this program, and compare the two."""
     raise typer.Exit(
         exit_code_of(lambda: article(ReportConsole(), to_stderr, keep=keep, as_json=as_json))
     )

@@ -13,8 +13,8 @@ from engine.progress import to_stderr
 LOCK = Path(__file__).with_name("azure-cli.txt")
 VERSION = "2.91.0"
 
-# What pip installs names its interpreter by the path at which it was installed, and that path is
-# another one until all of it is there.
+# Scripts that pip installs contain the path of the interpreter, and this virtual environment moves
+# once it is complete.
 _LAUNCHER = """#!/bin/sh
 AZ_INSTALLER=PIP exec "$(dirname "$0")/python" -m azure.cli "$@"
 """
@@ -25,7 +25,7 @@ class AzureCliUnavailableError(ProgramError):
 
 
 def ensure_azure_cli(say: Say) -> Path:
-    """The folder that holds `az`, installed at the first time: 1 minute, 730 MB."""
+    """The folder of `az`. The first call installs it: 1 minute, 730 MB."""
     final = user_cache() / f"azure-cli-{VERSION}"
     if not final.exists():
         with sole_use(final.with_name(f"{final.name}.making"), say):
@@ -36,13 +36,13 @@ def ensure_azure_cli(say: Say) -> Path:
 
 def _install(final: Path, say: Say) -> None:
     draft = final.with_name(f"{final.name}.making") / "venv"
-    # What an install that was killed has left.
+    # Remove what a killed installation left.
     shutil.rmtree(draft, ignore_errors=True)
-    tell = partial(Runner(draft.parent, {}, say).tell, title=f"Installing the Azure CLI {VERSION}")
+    run = partial(Runner(draft.parent, {}, say).run, title=f"Installing the Azure CLI {VERSION}")
     pip = (str(draft / "bin" / "python"), "-m", "pip", "install", "--disable-pip-version-check")
     try:
-        tell(sys.executable, "-m", "venv", str(draft))
-        tell(*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(LOCK))
+        run(sys.executable, "-m", "venv", str(draft))
+        run(*pip, "--require-hashes", "--only-binary", ":all:", "-r", str(LOCK))
     except (ProgramError, OSError) as error:
         raise AzureCliUnavailableError(
             f"The Azure CLI {VERSION} could not be installed from PyPI.\n{error}"

@@ -1,4 +1,4 @@
-"""The article by hand: its own commands, as they stand there, with the real az and kubectl."""
+"""The article by hand: its commands, unchanged, with the real az and kubectl."""
 
 import os
 import shlex
@@ -18,11 +18,11 @@ from rehearsal.cloud import Cloud
 ENDED = ("Failed", "Succeeded")
 ONE_NODE = f"--node-vm-size {names.SIZE} --node-count 1"
 
-# What is told below is written as the article has it, names and all.
+# The commands below are written as in the article, with its names.
 
 
 def sign_in(cloud: Cloud, azure_cli: Path, kubernetes: Path, say: Say) -> Way:
-    """Makes the CLI know this cloud and lets it in, which the article takes for granted."""
+    """Registers this cloud with the CLI and signs in, which the article expects to be done."""
     path = os.pathsep.join([str(azure_cli), str(kubernetes), os.environ.get("PATH", os.defpath)])
     folder = cloud.home / "by-hand"
     shutil.copytree(names.MANIFESTS, folder)
@@ -35,23 +35,23 @@ def sign_in(cloud: Cloud, azure_cli: Path, kubernetes: Path, say: Say) -> Way:
         **kubectl_environment(folder / names.GROUP),
     }
     way = Way(Azure(cloud), Runner(folder, environment, say))
-    ask = way.runner.ask
-    ask("az", "cloud", "register", "--name", "rehearsal", "--endpoint-resource-manager", cloud.url)
-    ask("az", "cloud", "set", "--name", "rehearsal")
+    read = way.runner.read
+    read("az", "cloud", "register", "--name", "rehearsal", "--endpoint-resource-manager", cloud.url)
+    read("az", "cloud", "set", "--name", "rehearsal")
     secret = folder / "secret"
     secret.touch(0o600)
     secret.write_text(cloud.client_secret, encoding="utf-8")
-    who = ("--username", cloud.client_id, "--password", f"@{secret}")
-    ask("az", "login", "--service-principal", *who, "--tenant", cloud.tenant)
+    identity = ("--username", cloud.client_id, "--password", f"@{secret}")
+    read("az", "login", "--service-principal", *identity, "--tenant", cloud.tenant)
     return way
 
 
 def _group(way: Way) -> None:
-    _tell(way, "az group create --name myResourceGroup --location eastus")
+    _run(way, "az group create --name myResourceGroup --location eastus")
 
 
 def _cluster(way: Way) -> None:
-    _tell(
+    _run(
         way,
         "az aks create --resource-group myResourceGroup --name myAKSCluster "
         "--node-vm-size Standard_NC6 --node-count 1",
@@ -59,43 +59,43 @@ def _cluster(way: Way) -> None:
 
 
 def _older_kubernetes(way: Way) -> None:
-    """Not in the article: less than what it asks for has to be refused."""
+    """Not in the article: a version below its minimum must be refused."""
     cluster = f"--resource-group {names.GROUP} --name {names.OLD_CLUSTER} {ONE_NODE}"
     version = f"--kubernetes-version {names.OLD_KUBERNETES}"
     way.runner.attempt(*f"az aks create {cluster} {version}".split())
 
 
 def _credentials(way: Way) -> None:
-    _tell(way, "az aks get-credentials --resource-group myResourceGroup --name myAKSCluster")
+    _run(way, "az aks get-credentials --resource-group myResourceGroup --name myAKSCluster")
     way.clusters[names.GROUP] = Kubectl(way.runner, way.runner.folder / names.GROUP)
-    _tell(way, "kubectl get nodes")
+    _run(way, "kubectl get nodes")
 
 
 def _namespace(way: Way) -> None:
-    _tell(way, "kubectl create namespace gpu-resources")
+    _run(way, "kubectl create namespace gpu-resources")
 
 
 def _device_plugin(way: Way) -> None:
-    _tell(way, "kubectl apply -f nvidia-device-plugin-ds.yaml")
+    _run(way, "kubectl apply -f nvidia-device-plugin-ds.yaml")
     _wait_for_gpu(way, names.FIRST_POOL)
     (node,) = way.cluster(names.GROUP).nodes(names.FIRST_POOL)
-    _tell(way, f"kubectl describe node {node['metadata']['name']}")
+    _run(way, f"kubectl describe node {node['metadata']['name']}")
 
 
 def _job(way: Way) -> None:
-    _tell(way, "kubectl apply -f samples-tf-mnist-demo.yaml")
-    way.said["watch"] = _tell(way, "kubectl get jobs samples-tf-mnist-demo --watch", until="1/1")
-    _tell(way, "kubectl get pods --selector app=samples-tf-mnist-demo")
+    _run(way, "kubectl apply -f samples-tf-mnist-demo.yaml")
+    way.outputs["watch"] = _run(way, "kubectl get jobs samples-tf-mnist-demo --watch", until="1/1")
+    _run(way, "kubectl get pods --selector app=samples-tf-mnist-demo")
     (pod,) = way.cluster(names.GROUP).items("pods", "--selector", f"app={names.JOB}")
-    _tell(way, f"kubectl logs {pod['metadata']['name']}")
+    _run(way, f"kubectl logs {pod['metadata']['name']}")
 
 
 def _clean_up(way: Way) -> None:
-    _tell(way, "kubectl delete jobs samples-tf-mnist-demo")
+    _run(way, "kubectl delete jobs samples-tf-mnist-demo")
 
 
 def _feature(way: Way) -> None:
-    _tell(
+    _run(
         way,
         "az feature register --name GPUDedicatedVHDPreview --namespace Microsoft.ContainerService",
     )
@@ -103,26 +103,26 @@ def _feature(way: Way) -> None:
         "az feature list -o table --query \"[?contains(name, 'Microsoft.ContainerService/"
         "GPUDedicatedVHDPreview')].{Name:name,State:properties.state}\""
     )
-    wait_until("the feature is Registered", lambda: " Registered" in _tell(way, features))
-    _tell(way, "az provider register --namespace Microsoft.ContainerService")
+    wait_until("the feature is Registered", lambda: " Registered" in _run(way, features))
+    _run(way, "az provider register --namespace Microsoft.ContainerService")
 
 
 def _specialized_pool(way: Way) -> None:
-    _tell(
+    _run(
         way,
         "az aks nodepool add --name gpu --cluster-name myAKSCluster "
         "--resource-group myResourceGroup --node-vm-size Standard_NC6 --node-count 1 "
         "--aks-custom-headers UseGPUDedicatedVHD=true",
     )
-    # The DaemonSet is on this cluster: just what the article warns of, until it is taken away.
-    wait_until("the harm is seen", lambda: _harm(way).endswith("True"), way.runner.say)
-    way.said["harm"] = _harm(way)
-    _tell(way, "kubectl delete -f nvidia-device-plugin-ds.yaml")
+    # The DaemonSet is on this cluster: what the article warns about, until it is deleted.
+    wait_until("the conflict is reported", lambda: _conflict(way).endswith("True"), way.runner.say)
+    way.outputs["conflict"] = _conflict(way)
+    _run(way, "kubectl delete -f nvidia-device-plugin-ds.yaml")
     _wait_for_gpu(way, names.SPECIALIZED_POOL)
 
 
 def _generation_2(way: Way) -> None:
-    _tell(
+    _run(
         way,
         f"az aks nodepool add --name {names.GENERATION_2_POOL} --cluster-name myAKSCluster "
         "--resource-group myResourceGroup --node-vm-size Standard_NC6s_v2 --node-count 1 "
@@ -132,25 +132,25 @@ def _generation_2(way: Way) -> None:
 
 
 def _new_cluster(way: Way) -> None:
-    """The article's commands but for the group."""
+    """The article's commands, with another group."""
     group = f"--resource-group {names.NEW_GROUP}"
-    _tell(way, f"az group create --name {names.NEW_GROUP} --location eastus")
-    _tell(
+    _run(way, f"az group create --name {names.NEW_GROUP} --location eastus")
+    _run(
         way,
         f"az aks create --name myAKSCluster {group} --node-vm-size Standard_NC6 "
         "--node-count 1 --aks-custom-headers UseGPUDedicatedVHD=true",
     )
     file = way.runner.folder / names.NEW_GROUP
-    _tell(way, f"az aks get-credentials {group} --name myAKSCluster --file {file}")
+    _run(way, f"az aks get-credentials {group} --name myAKSCluster --file {file}")
     way.clusters[names.NEW_GROUP] = Kubectl(way.runner, file)
     _wait_for_gpu(way, names.FIRST_POOL, names.NEW_GROUP)
 
 
 def _no_driver(way: Way) -> None:
-    """Not in the article: it makes true what its note is about."""
+    """Not in the article: creates the situation that its note is about."""
     cluster = f"--cluster-name {names.CLUSTER} --resource-group {names.NEW_GROUP}"
     pool = f"--name {names.NO_DRIVER_POOL} {ONE_NODE}"
-    _tell(way, f"az aks nodepool add {cluster} {pool} --gpu-driver None")
+    _run(way, f"az aks nodepool add {cluster} {pool} --gpu-driver None")
     run_without_driver(way)
 
 
@@ -180,9 +180,9 @@ STEPS = (
 
 
 def run_without_driver(way: Way) -> None:
-    """Runs the sample on the pool whose driver was left out, until it has said something."""
+    """Runs the sample on the pool without a driver until it has ended."""
     kubectl = way.cluster(names.NEW_GROUP)
-    kubectl.tell("apply", "-f", str(names.MANIFESTS / names.NO_DRIVER_JOB_FILE))
+    kubectl.run("apply", "-f", str(names.MANIFESTS / names.NO_DRIVER_JOB_FILE))
     pods = ("pods", "--selector", f"app={names.JOB}-nodriver")
 
     def has_ended() -> bool:
@@ -191,8 +191,8 @@ def run_without_driver(way: Way) -> None:
     wait_until("the sample has ended on the node without a driver", has_ended, way.runner.say)
 
 
-def _tell(way: Way, command: str, until: str = "") -> str:
-    return way.runner.tell(*shlex.split(command), until=until)
+def _run(way: Way, command: str, until: str = "") -> str:
+    return way.runner.run(*shlex.split(command), until=until)
 
 
 def _wait_for_gpu(way: Way, pool: str, group: str = names.GROUP) -> None:
@@ -204,6 +204,6 @@ def _wait_for_gpu(way: Way, pool: str, group: str = names.GROUP) -> None:
     wait_until(f"the node of {pool} offers its GPU", offers_it, way.runner.say)
 
 
-def _harm(way: Way) -> str:
+def _conflict(way: Way) -> str:
     (node,) = way.cluster(names.GROUP).nodes(names.SPECIALIZED_POOL)
     return " ".join(map(str, (*gpus(node), is_true(node, CONFLICT_CONDITION))))

@@ -33,7 +33,7 @@ _NO_DRIVER = {
 }
 _FIRST_POOL = {"name": names.FIRST_POOL, "vmSize": names.SIZE, "count": 1}
 
-# What the variants say otherwise than the article's stack file.
+# How the variants differ from the article's stack file.
 NEW_CLUSTER: Mapping[str, Any] = {
     "resourceGroup": {"name": names.NEW_GROUP},
     "systemPool": {**_FIRST_POOL, "image": "specialized"},
@@ -54,7 +54,7 @@ WITHOUT_JOB: Mapping[str, Any] = {"sampleJob": {"enabled": False}}
 
 
 def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
-    """Gives the rehearsal's project the article's stack file, and how it configures the pack."""
+    """Copies the article's stack file and its policy configuration into the rehearsal's project."""
     stage.project.write_stack(STACK)
     shutil.copy(policies_file(PROGRAM, STACK), stage.project.folder)
     path = os.pathsep.join([str(kubernetes), stage.exports()["PATH"]])
@@ -64,11 +64,11 @@ def set_up(stage: Stage, kubernetes: Path, say: Say) -> Way:
 
 def _refused(way: Way) -> None:
     _write_variant(way, REFUSED_STACK, REFUSED)
-    way.runner.ask("pulumi", "stack", "select", "--create", REFUSED_STACK)
-    ended = way.runner.attempt(*_up(way, REFUSED_STACK))
-    if ended.code == 0:
-        raise ProgramError("`pulumi up` took a stack that the article rules out.")
-    way.said["refused"] = ended.out
+    way.runner.read("pulumi", "stack", "select", "--create", REFUSED_STACK)
+    process = way.runner.attempt(*_up(way, REFUSED_STACK))
+    if process.code == 0:
+        raise ProgramError("`pulumi up` accepted a stack that the article rules out.")
+    way.outputs["refused"] = process.out
 
 
 def _article(way: Way) -> None:
@@ -82,7 +82,7 @@ def _new_cluster(way: Way) -> None:
 
 def _without_job(way: Way) -> None:
     _write_variant(way, STACK, WITHOUT_JOB)
-    way.runner.tell(*_up(way, STACK))
+    way.runner.run(*_up(way, STACK))
 
 
 STEPS = (
@@ -95,32 +95,32 @@ STEPS = (
 
 
 def _bring_up(way: Way, stack: str, group: str) -> None:
-    way.runner.ask("pulumi", "stack", "select", "--create", stack)
-    way.runner.tell(*_up(way, stack))
-    shown = ("output", "kubeconfig", "--show-secrets", "--stack", stack)
+    way.runner.read("pulumi", "stack", "select", "--create", stack)
+    way.runner.run(*_up(way, stack))
+    kubeconfig_output = ("output", "kubeconfig", "--show-secrets", "--stack", stack)
     kubeconfig = way.azure.cloud.home / f"kubeconfig-{group}"
     kubeconfig.touch(0o600)
-    kubeconfig.write_text(way.runner.ask("pulumi", "stack", *shown), encoding="utf-8")
+    kubeconfig.write_text(way.runner.read("pulumi", "stack", *kubeconfig_output), encoding="utf-8")
     way.clusters[group] = Kubectl(way.runner, kubeconfig)
 
 
 def _up(way: Way, stack: str) -> tuple[str, ...]:
-    # What is to come is seen as it comes: a preview would show it twice.
+    # Without a preview, which would show the same changes.
     options = ("--yes", "--skip-preview", "--policy-pack", str(PROGRAM / "policies"))
     configured = ("--policy-pack-config", str(policies_file(way.runner.folder, stack)))
     return ("pulumi", "up", "--stack", stack, *options, *configured)
 
 
 def _write_variant(
-    way: Way, stack: str, otherwise: Mapping[str, Any], policies: Mapping[str, Any] | None = None
+    way: Way, stack: str, settings: Mapping[str, Any], policies: Mapping[str, Any] | None = None
 ) -> None:
-    """A stack file, and a configuration of the pack, like the article's in all else."""
+    """Writes a variant of the article's stack file and of its policy configuration."""
     folder = way.runner.folder
-    said = yaml.safe_load(stack_file(folder, STACK).read_text(encoding="utf-8"))
-    changes = {f"{PROJECT}:{key}": value for key, value in otherwise.items()}
-    # The key of its secrets is each stack's own; a variant under the same name keeps it.
-    kept = said if stack == STACK else {}
-    content = {**kept, "config": {**said["config"], **changes}}
+    original = yaml.safe_load(stack_file(folder, STACK).read_text(encoding="utf-8"))
+    changes = {f"{PROJECT}:{key}": value for key, value in settings.items()}
+    # Each stack has its encryption key; a variant under the same name keeps it.
+    kept = original if stack == STACK else {}
+    content = {**kept, "config": {**original["config"], **changes}}
     file = stack_file(folder, stack)
     file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     guards = json.loads(policies_file(folder, STACK).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Runs commands of the article: with or without progress, to their end or until they say a word."""
+"""Runs commands of the article, with or without progress, to their end or until some output."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from engine.cache import Say
 from engine.progress import Progress
 
 POLL_SECONDS = 0.05
-# No command of the article takes as long; an install over a slow line may.
+# Longer than any command of the article; an installation over a slow network may take that long.
 MOST_SECONDS = 900.0
 WAIT_SECONDS = 60.0
 DETAIL_LETTERS = 70
@@ -19,7 +19,7 @@ DETAIL_LETTERS = 70
 
 @dataclass(frozen=True)
 class Runner:
-    """Where commands run, and with what in their environment beside this process's own."""
+    """Runs commands in a folder; `environment` is added to this process's environment."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -28,48 +28,49 @@ class Runner:
     def with_(self, **more: str) -> "Runner":
         return Runner(self.folder, {**self.environment, **more}, self.say)
 
-    def tell(self, *command: str, title: str = "", until: str = "") -> str:
-        """Runs a command of the article before the user's eyes; what it printed."""
-        ended = self.attempt(*command, title=title, until=until)
-        # A command that is ended once it has said its word has no exit code of its own.
-        if until and until in ended.out:
-            return ended.out
+    def run(self, *command: str, title: str = "", until: str = "") -> str:
+        """Runs a command of the article and shows its progress; its output."""
+        process = self.attempt(*command, title=title, until=until)
+        # A command that is interrupted after the expected output has no meaningful exit code.
+        if until and until in process.out:
+            return process.out
         if until:
-            raise ProgramError(f"`{ended.command}` never said {until!r}: {ended.out}{ended.err}")
-        return ended.succeeded()
+            printed = f"{process.out}{process.err}"
+            raise ProgramError(f"`{process.command}` did not print {until!r}: {printed}")
+        return process.succeeded()
 
-    def ask(self, *command: str) -> str:
-        """What a command prints that is run to look at something."""
+    def read(self, *command: str) -> str:
+        """The output of a command that only reads."""
         return self._program(*command).read(seconds=MOST_SECONDS)
 
     def attempt(self, *command: str, title: str = "", until: str = "") -> Ended:
-        """The same as `tell`, for a command that may fail."""
+        """The same as `run`, for a command that may fail."""
         program = self._program(*command)
-        began = time.monotonic()
+        started = time.monotonic()
         with Progress(title or f"$ {program.name()}", self.say) as progress:
 
             def is_done(printed: str) -> bool:
                 progress.update(next(reversed(printed.split("\n")[:-1]), "")[:DETAIL_LETTERS])
                 return bool(until) and until in printed
 
-            ended = program.attempt_until(is_done, seconds=MOST_SECONDS)
-        # What is told is kept; what is asked in between may hold a secret.
+            process = program.attempt_until(is_done, seconds=MOST_SECONDS)
+        # Only these commands are logged: the output of `read` may have secrets.
         with (self.folder / "commands.txt").open("a", encoding="utf-8") as file:
-            how = f"(exit code {ended.code}, {time.monotonic() - began:.1f} s)"
-            file.write(f"$ {ended.command}\n{ended.out}{ended.err}{how}\n\n")
-        return ended
+            end = f"(exit code {process.code}, {time.monotonic() - started:.1f} s)"
+            file.write(f"$ {process.command}\n{process.out}{process.err}{end}\n\n")
+        return process
 
     def _program(self, *command: str) -> Program:
         return Program(command, self.folder, self.environment)
 
 
 def wait_until(what: str, holds: Callable[[], bool], say: Say | None = None) -> None:
-    """Waits until something holds. Raises ProgramError where it does not come to."""
+    """Waits until `holds` returns true. Raises ProgramError after a time limit."""
     deadline = time.monotonic() + WAIT_SECONDS
     with Progress(f"Waiting until {what}", say) if say else nullcontext() as progress:
         while not holds():
             if time.monotonic() > deadline:
-                raise ProgramError(f"After {WAIT_SECONDS:.0f} s it is not so that {what}.")
+                raise ProgramError(f"Waited {WAIT_SECONDS:.0f} s in vain until {what}.")
             if progress:
                 progress.update("not yet")
             time.sleep(POLL_SECONDS)

@@ -1,4 +1,4 @@
-"""What the two ways sent to ARM for the same thing, side by side."""
+"""Compares the requests of the two ways to ARM, resource by resource."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,18 +15,18 @@ _INLINE_POOL = re.compile(r"properties\.agentPoolProfiles\[[^]]*\]\.")
 
 
 class _Stand(Enum):
-    # For a value that is not sent, or that says nothing: null, or empty.
-    UNSAID = "-"
-    # In an explanation, for a value that is another one at every run.
+    # For a value that is not sent, or is null or empty.
+    NOT_SENT = "-"
+    # In an explanation, for a value that differs in every run.
     ANYTHING = "anything"
 
 
-UNSAID, ANYTHING = _Stand.UNSAID, _Stand.ANYTHING
+NOT_SENT, ANYTHING = _Stand.NOT_SENT, _Stand.ANYTHING
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the two ways say something otherwise. It holds for these values, and for no others."""
+    """Why the two ways send different values. It holds for these values only."""
 
     name: str
     by_hand: Any
@@ -43,14 +43,14 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that was said: a header, the API version, or a property."""
+    """One part of a request: a header, the API version, or a property."""
 
-    # As an explanation names it: the same for every pool.
+    # The name in an explanation: the same for every pool.
     name: str
     where: str
     by_hand: Any
     by_program: Any
-    # Why it differs; without one where nobody knows.
+    # Why it differs; None if there is no explanation.
     reason: str | None = None
 
     @property
@@ -64,7 +64,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Thing:
-    """What both ways made: a group, a cluster or a pool."""
+    """A resource that both ways created: a group, a cluster or a pool."""
 
     path: str
     items: tuple[Item, ...]
@@ -73,13 +73,13 @@ class Thing:
 @dataclass(frozen=True)
 class Comparison:
     things: tuple[Thing, ...]
-    # The paths of what only one of them made.
+    # The paths of resources that only one way created.
     only_by_hand: tuple[str, ...] = ()
     only_by_program: tuple[str, ...] = ()
 
     @property
     def is_explained(self) -> bool:
-        """Whether both made the same things, and no difference is without a reason."""
+        """Whether both ways created the same resources, and every difference has a reason."""
         is_one_sided = bool(self.only_by_hand or self.only_by_program)
         is_known = not any(item.is_unexplained for item in self.items)
         return bool(self.items) and is_known and not is_one_sided
@@ -92,8 +92,8 @@ class Comparison:
 def compare(
     by_hand: Iterable[Request], by_program: Iterable[Request], known: Iterable[Explanation]
 ) -> Comparison:
-    """Everything that was made in both ways, request by request."""
-    hand, program, explanations = _made(by_hand), _made(by_program), tuple(known)
+    """Compares the requests that created each resource."""
+    hand, program, explanations = _creations(by_hand), _creations(by_program), tuple(known)
     things = [
         Thing(_path(put), tuple(_items(hand[key], put, explanations)))
         for key, put in program.items()
@@ -106,29 +106,29 @@ def compare(
     )
 
 
-def _made(requests: Iterable[Request]) -> dict[str, Request]:
-    """The request that made a thing, by the thing's path in one case."""
-    made: dict[str, Request] = {}
+def _creations(requests: Iterable[Request]) -> dict[str, Request]:
+    """The request that created each resource, by its path in lower case."""
+    creations: dict[str, Request] = {}
     for request in requests:
         if request.method == "PUT" and request.is_accepted:
-            made.setdefault(_path(request).lower(), request)
-    return made
+            creations.setdefault(_path(request).lower(), request)
+    return creations
 
 
 def _path(request: Request) -> str:
-    """The subscription of each cloud is its own."""
+    """The path without the subscription, which differs between the clouds."""
     return _SUBSCRIPTION.sub("", request.path)
 
 
 def _items(hand: Request, program: Request, known: Iterable[Explanation]) -> Iterator[Item]:
-    for one, other in zip(_said(hand), _said(program), strict=True):
-        for where in one | other:
-            values = one.get(where, UNSAID), other.get(where, UNSAID)
+    for by_hand, by_program in zip(_parts(hand), _parts(program), strict=True):
+        for where in by_hand | by_program:
+            values = by_hand.get(where, NOT_SENT), by_program.get(where, NOT_SENT)
             item = Item(_name(where, _path(program)), where, *values)
             if not item.is_same:
                 reasons = (each.reason for each in known if each.holds_for(item))
                 yield replace(item, reason=next(reasons, None))
-            elif item.by_hand != UNSAID:
+            elif item.by_hand != NOT_SENT:
                 yield item
 
 
@@ -141,8 +141,8 @@ def _name(where: str, path: str) -> str:
     return f"{kind} {where.removeprefix('properties.')}"
 
 
-def _said(request: Request) -> tuple[dict[str, Any], ...]:
-    """Headers, query and properties; the names of the first two have no case."""
+def _parts(request: Request) -> tuple[dict[str, Any], ...]:
+    """Headers, query and properties. The names of headers and query parameters ignore case."""
     headers = {f"header {name.lower()}": value for name, value in request.headers.items()}
     query = {f"query {name.lower()}": value for name, value in request.query.items()}
     return headers, query, dict(_leaves(request.body, ""))
@@ -156,5 +156,5 @@ def _leaves(value: Any, where: str) -> Iterator[tuple[str, Any]]:
         for number, each in enumerate(value):
             yield from _leaves(each, f"{where}[{each.get('name', number)}]")
     else:
-        # Azure takes a null, and what is empty, for nothing said.
-        yield where, UNSAID if value in (None, "", [], {}) else value
+        # For Azure null and empty values are the same as values that are not sent.
+        yield where, NOT_SENT if value in (None, "", [], {}) else value

@@ -1,35 +1,35 @@
-"""Why `az` and this program say some things otherwise: every difference there may be."""
+"""Why `az` and this program send different values: every difference that is expected."""
 
-from acceptance.comparison import ANYTHING, UNSAID, Explanation
+from acceptance.comparison import ANYTHING, NOT_SENT, Explanation
 
-_CLIENT = "each client speaks of itself; Azure makes nothing of it"
-_CONNECTION = "of this one connection and request; Azure makes nothing of it"
-_DEFAULT_SAID = "az says the default; the program leaves it to Azure, which takes the same"
-_VERSION = "each takes the version of the API that its own SDK knows"
+_CLIENT = "each client describes itself; Azure ignores it"
+_CONNECTION = "it belongs to one connection or request; Azure ignores it"
+_EXPLICIT_DEFAULT = "az sends the default; the program omits it, and Azure uses the same default"
+_VERSION = "each uses the API version of its SDK"
 _GPU_DRIVER = (
-    "the default, said all the same: left out, Azure would fill it in, and a refresh would take "
-    "that for drift"
+    "the default, sent explicitly: if it is omitted, Azure fills it in, and a refresh would show "
+    "that as drift"
 )
-_SYSTEM = "the default, said so that the stack stays with it if Azure's default moves"
+_SYSTEM = "the default, sent explicitly, so that the stack keeps it if Azure's default changes"
 _NETWORK = (
-    "the program's clusters have Azure's CNI, with pods on an overlay (and 250 pods a node, not "
-    "110): kubenet, which the article's Azure takes where nothing is said, is being retired"
+    "the program's clusters use Azure CNI Overlay (250 pods per node, not 110): kubenet, which "
+    "is the default in the article's Azure, is being retired"
 )
 
 EXPLANATIONS: tuple[Explanation, ...] = (
     # -- headers
-    Explanation("header host", ANYTHING, ANYTHING, "each way has a cloud of its own"),
+    Explanation("header host", ANYTHING, ANYTHING, "each way has its own cloud"),
     Explanation("header user-agent", ANYTHING, ANYTHING, _CLIENT),
-    Explanation("header commandname", ANYTHING, UNSAID, _CLIENT),
-    Explanation("header parametersetname", ANYTHING, UNSAID, _CLIENT),
-    Explanation("header connection", "keep-alive", UNSAID, _CONNECTION),
+    Explanation("header commandname", ANYTHING, NOT_SENT, _CLIENT),
+    Explanation("header parametersetname", ANYTHING, NOT_SENT, _CLIENT),
+    Explanation("header connection", "keep-alive", NOT_SENT, _CONNECTION),
     Explanation("header content-length", ANYTHING, ANYTHING, _CONNECTION),
     Explanation("header x-ms-client-request-id", ANYTHING, ANYTHING, _CONNECTION),
     Explanation(
         "header if-none-match",
-        UNSAID,
+        NOT_SENT,
         "*",
-        "the program's request makes something, or fails: az would change what is there",
+        "the program's request creates a resource or fails; az would update an existing one",
     ),
     # -- the version of the API
     Explanation("query api-version", "2024-11-01", "2025-04-01", _VERSION),
@@ -40,49 +40,51 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         "cluster dnsPrefix",
         ANYTHING,
         "myAKSCluster",
-        "a name that nobody else has to know: az makes it of cluster, group and subscription, the "
-        "program takes the cluster's",
+        "an arbitrary name: az derives it from cluster, group and subscription, the program uses "
+        "the cluster's name",
     ),
-    Explanation("cluster disableLocalAccounts", False, UNSAID, _DEFAULT_SAID),
-    Explanation("cluster enableRBAC", True, UNSAID, _DEFAULT_SAID),
-    Explanation("cluster bootstrapProfile.artifactSource", "Direct", UNSAID, _DEFAULT_SAID),
-    Explanation("cluster networkProfile.loadBalancerSku", "standard", UNSAID, _DEFAULT_SAID),
-    Explanation("cluster networkProfile.outboundType", "loadBalancer", UNSAID, _DEFAULT_SAID),
-    Explanation("cluster networkProfile.networkPlugin", UNSAID, "azure", _NETWORK),
-    Explanation("cluster networkProfile.networkPluginMode", UNSAID, "overlay", _NETWORK),
+    Explanation("cluster disableLocalAccounts", False, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("cluster enableRBAC", True, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("cluster bootstrapProfile.artifactSource", "Direct", NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("cluster networkProfile.loadBalancerSku", "standard", NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("cluster networkProfile.outboundType", "loadBalancer", NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("cluster networkProfile.networkPlugin", NOT_SENT, "azure", _NETWORK),
+    Explanation("cluster networkProfile.networkPluginMode", NOT_SENT, "overlay", _NETWORK),
     Explanation(
         "cluster oidcIssuerProfile.enabled",
-        UNSAID,
+        NOT_SENT,
         True,
         "the program turns the issuer on, which costs nothing and cannot be turned off again",
     ),
     Explanation(
         "cluster securityProfile.workloadIdentity.enabled",
-        UNSAID,
+        NOT_SENT,
         False,
-        "the default, said so that a stack which turns it off again does turn it off",
+        "the default, sent explicitly, so that a stack can also turn it off again",
     ),
     Explanation(
         "cluster autoUpgradeProfile.upgradeChannel",
-        UNSAID,
+        NOT_SENT,
         "none",
-        "the default, said: clusters of the program are upgraded by its stack file alone",
+        "the default, sent explicitly: only the stack file upgrades clusters of the program",
     ),
     Explanation(
         "cluster autoUpgradeProfile.nodeOSUpgradeChannel",
-        UNSAID,
+        NOT_SENT,
         "NodeImage",
-        "the default, said: it is a key of the stack file",
+        "the default, sent explicitly: it is a key of the stack file",
     ),
-    # -- pools, inline and of their own
-    Explanation("pool gpuProfile.driver", UNSAID, "Install", _GPU_DRIVER),
-    Explanation("pool osSKU", UNSAID, "Ubuntu", _SYSTEM),
-    Explanation("pool enableAutoScaling", False, UNSAID, _DEFAULT_SAID),
-    Explanation("pool enableEncryptionAtHost", False, UNSAID, _DEFAULT_SAID),
-    Explanation("pool enableFIPS", False, UNSAID, _DEFAULT_SAID),
-    Explanation("pool enableNodePublicIP", False, UNSAID, _DEFAULT_SAID),
-    Explanation("pool enableUltraSSD", False, UNSAID, _DEFAULT_SAID),
-    Explanation("pool scaleDownMode", "Delete", UNSAID, _DEFAULT_SAID),
-    Explanation("pool scaleSetPriority", "Regular", UNSAID, _DEFAULT_SAID),
-    Explanation("pool upgradeSettings.undrainableNodeBehavior", "Schedule", UNSAID, _DEFAULT_SAID),
+    # -- pools, inline and as resources
+    Explanation("pool gpuProfile.driver", NOT_SENT, "Install", _GPU_DRIVER),
+    Explanation("pool osSKU", NOT_SENT, "Ubuntu", _SYSTEM),
+    Explanation("pool enableAutoScaling", False, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("pool enableEncryptionAtHost", False, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("pool enableFIPS", False, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("pool enableNodePublicIP", False, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("pool enableUltraSSD", False, NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("pool scaleDownMode", "Delete", NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation("pool scaleSetPriority", "Regular", NOT_SENT, _EXPLICIT_DEFAULT),
+    Explanation(
+        "pool upgradeSettings.undrainableNodeBehavior", "Schedule", NOT_SENT, _EXPLICIT_DEFAULT
+    ),
 )

@@ -1,4 +1,4 @@
-"""kubectl on one cluster, and what it says of nodes."""
+"""kubectl on one cluster, and the GPUs of nodes."""
 
 import json
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ class Kubectl:
     runner: Runner
     kubeconfig: Path
 
-    def tell(self, *arguments: str) -> str:
-        """A command of the article, run before the user's eyes."""
-        return self._on_cluster().tell("kubectl", *arguments)
+    def run(self, *arguments: str) -> str:
+        """Runs a command of the article and shows its progress; its output."""
+        return self._on_cluster().run("kubectl", *arguments)
 
-    def ask(self, *arguments: str) -> str:
-        return self._on_cluster().ask("kubectl", *arguments)
+    def read(self, *arguments: str) -> str:
+        return self._on_cluster().read("kubectl", *arguments)
 
     def json(self, *arguments: str) -> Json:
-        return json.loads(self.ask(*arguments, "-o", "json"))
+        return json.loads(self.read(*arguments, "-o", "json"))
 
     def items(self, *arguments: str) -> list[Json]:
-        found: list[Json] = self.json("get", *arguments)["items"]
-        return found
+        listed: list[Json] = self.json("get", *arguments)["items"]
+        return listed
 
     def nodes(self, pool: str) -> list[Json]:
         return self.items("nodes", "--selector", f"agentpool={pool}")
@@ -38,12 +38,12 @@ class Kubectl:
 
 
 def kubectl_environment(kubeconfig: Path) -> dict[str, str]:
-    """What kubectl reads, and where it notes what it has read: never in the user's home."""
+    """The variables for kubectl's kubeconfig and cache, which must not be in the user's home."""
     cache = kubeconfig.with_name("kubectl-cache")
     return {"KUBECONFIG": str(kubeconfig), "KUBECACHEDIR": str(cache)}
 
 
 def gpus(node: Json) -> tuple[str | None, str | None]:
-    """How many GPUs a node has, and how many of them can be had."""
+    """The GPUs in a node's capacity, and the allocatable ones."""
     status = node["status"]
     return status["capacity"].get(GPU), status["allocatable"].get(GPU)

@@ -1,4 +1,4 @@
-"""What the article calls things, and what a second cluster beside its own is called here."""
+"""The names of the article, and of the additional resources of the comparison."""
 
 from pathlib import Path
 
@@ -20,11 +20,11 @@ GENERATION_HEADER = "usegen2vm"
 # The article names no pool for generation 2.
 GENERATION_2_POOL = "gpugen2"
 GENERATION_2_SIZE = "Standard_NC6s_v2"
-# The new cluster is the article's in all but its group: two of one name need two groups.
+# The new cluster has the article's name, so it needs another group.
 NEW_GROUP = "myNewResourceGroup"
-# To have the driver left out, so that the note on drivers can be seen to be true.
+# A pool without a driver, to prove the note on drivers.
 NO_DRIVER_POOL = "nodriver"
-# What is to be refused.
+# What must be refused.
 REFUSED_GROUP = "myRefusedResourceGroup"
 OLD_CLUSTER = "myOldCluster"
 OLD_KUBERNETES = "1.9.11"

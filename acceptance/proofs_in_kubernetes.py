@@ -1,4 +1,4 @@
-"""What of the article can be seen in Kubernetes: what the API server and kubectl say."""
+"""Proofs of the article's rows from Kubernetes: the API server and kubectl."""
 
 import re
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def smallest_size(way: Way) -> str:
     capacity = _first_node(way)["status"]["capacity"]
     gibibytes = int(capacity["memory"].removesuffix("Ki")) / KIBIBYTES_PER_GIBIBYTE
     require(capacity["cpu"] == "6", f"it has {capacity['cpu']} CPUs")
-    # Firmware and kernel keep some of the 56 for themselves.
+    # Firmware and kernel use some of the 56 GiB.
     require(55 < gibibytes <= 56, f"it has {gibibytes:.2f} GiB")
     require(capacity.get(GPU) == "1", f"it has {capacity.get(GPU)} GPUs")
     devices = _devices(way)
@@ -50,7 +50,7 @@ def smallest_size(way: Way) -> str:
 
 
 def version_and(refusal: Proof) -> Proof:
-    """The proof that the cluster's version will do, and that a lower one is refused."""
+    """The proof that the cluster's version is sufficient, and that a lower one is refused."""
 
     def proof(way: Way) -> str:
         refused = refusal(way)
@@ -64,18 +64,20 @@ def version_and(refusal: Proof) -> Proof:
 
 def credentials(way: Way) -> str:
     lists = [
-        *way.azure.asked("POST", "/listClusterUserCredential"),
-        *way.azure.asked("POST", "/listClusterAdminCredential"),
+        *way.azure.requests_for("POST", "/listClusterUserCredential"),
+        *way.azure.requests_for("POST", "/listClusterAdminCredential"),
     ]
-    require(any(each.is_accepted for each in lists), "nobody asked ARM for the credentials")
-    nodes = way.cluster(names.GROUP).ask("get", "nodes", "-o", "name").split()
+    require(any(each.is_accepted for each in lists), "ARM got no request for the credentials")
+    nodes = way.cluster(names.GROUP).read("get", "nodes", "-o", "name").split()
     require(nodes, "kubectl sees no node")
-    return f"log: POST {lists[0].path.rpartition('/')[2]}; kubectl takes them, nodes: {len(nodes)}"
+    return (
+        f"log: POST {lists[0].path.rpartition('/')[2]}; kubectl accepts them, nodes: {len(nodes)}"
+    )
 
 
 def namespace(way: Way) -> str:
-    found = way.cluster(names.GROUP).json("get", "namespace", names.NAMESPACE)
-    require(found["status"]["phase"] == "Active", f"it is {found['status']['phase']}")
+    phase = way.cluster(names.GROUP).json("get", "namespace", names.NAMESPACE)["status"]["phase"]
+    require(phase == "Active", f"it is {phase}")
     return f"kubectl: the namespace {names.NAMESPACE} is Active"
 
 
@@ -89,9 +91,9 @@ def device_plugin(way: Way) -> str:
 
 
 def warning_by_hand(way: Way) -> str:
-    """The harm, as it was seen while plugin and image were both there."""
-    harm = way.said["harm"]
-    require(harm == "1 0 True", f"capacity, allocatable and {CONFLICT_CONDITION} were {harm}")
+    """The conflict, recorded while the DaemonSet ran on the specialized image."""
+    seen = way.outputs["conflict"]
+    require(seen == "1 0 True", f"capacity, allocatable and {CONFLICT_CONDITION} were {seen}")
     return (
         "kubectl: with the DaemonSet on the specialized image, the node had 1 GPU and 0 of them "
         f"allocatable ({CONFLICT_CONDITION}); without it, 1"
@@ -102,13 +104,14 @@ def warning_by_program(way: Way) -> str:
     kubectl = way.cluster(names.GROUP)
     pods = kubectl.items("pods", "-n", names.NAMESPACE)
     require(pods, "the DaemonSet has no pods at all")
-    on = {pod["spec"]["nodeName"] for pod in pods}
+    plugin_nodes = {pod["spec"]["nodeName"] for pod in pods}
     for pool in (names.SPECIALIZED_POOL, names.GENERATION_2_POOL):
         (node,) = kubectl.nodes(pool)
-        require(node["metadata"]["name"] not in on, f"a pod of the DaemonSet is on {pool}")
+        name = node["metadata"]["name"]
+        require(name not in plugin_nodes, f"a pod of the DaemonSet is on {pool}")
         require(not is_true(node, CONFLICT_CONDITION), f"two plugins are on the node of {pool}")
         require(gpus(node) == ("1", "1"), f"the node of {pool} has GPUs: {gpus(node)}")
-    return f"kubectl: the DaemonSet's pods are on {', '.join(sorted(on))} alone"
+    return f"kubectl: the DaemonSet's pods are only on {', '.join(sorted(plugin_nodes))}"
 
 
 def confirmed(way: Way) -> str:
@@ -117,15 +120,15 @@ def confirmed(way: Way) -> str:
     name = node["metadata"]["name"]
     require(NODE_NAME.fullmatch(name), f"the node is named {name}")
     require(PROVIDER_ID.fullmatch(node["spec"]["providerID"]), node["spec"]["providerID"])
-    (line,) = [line for line in kubectl.ask("get", "nodes").splitlines() if name in line]
+    (line,) = [line for line in kubectl.read("get", "nodes").splitlines() if name in line]
     require(line.split()[1] == "Ready", f"kubectl get nodes: {line}")
-    described = kubectl.ask("describe", "node", name)
-    shown = len(re.findall(rf"{re.escape(GPU)}: +1$", described, re.MULTILINE))
-    require(shown == 2, f"kubectl describe node shows {GPU}: 1 {shown} times, not twice")
+    described = kubectl.read("describe", "node", name)
+    count = len(re.findall(rf"{re.escape(GPU)}: +1$", described, re.MULTILINE))
+    require(count == 2, f"kubectl describe node shows {GPU}: 1 {count} times, not twice")
     require("accelerator=nvidia" in described, "the node has no label accelerator=nvidia")
     for part, resource, value in NODE:
-        found = node["status"][part][resource]
-        require(found == value, f"{part} of {resource} is {found}, not {value}")
+        actual = node["status"][part][resource]
+        require(actual == value, f"{part} of {resource} is {actual}, not {value}")
     return (
         f"kubectl: {name} is Ready; {GPU}: 1 under Capacity and Allocatable; accelerator=nvidia; "
         f"CPU and memory are the article's; {node['status']['capacity']['pods']} pods"
@@ -143,20 +146,20 @@ def driver_note(way: Way) -> str:
     driver = way.azure.get(path)["properties"]["gpuProfile"]["driver"]
     require(driver == "None", f"GET: the pool's driver is {driver}")
     pods = ("--selector", f"app={names.JOB}-nodriver")
-    log = way.cluster(names.NEW_GROUP).ask("logs", *pods, "--tail=-1")
+    log = way.cluster(names.NEW_GROUP).read("logs", *pods, "--tail=-1")
     require(CUDA_MISMATCH in log, f"the log says: {log}")
     return f'a pool with driver None: kubectl logs says "{CUDA_MISMATCH}"'
 
 
 def watched_by_hand(way: Way) -> str:
-    seen = [line.split()[2] for line in way.said["watch"].splitlines()[1:]]
+    seen = [line.split()[2] for line in way.outputs["watch"].splitlines()[1:]]
     require(seen[0] == "0/1" and seen[-1] == "1/1", f"COMPLETIONS went {', '.join(seen)}")
     return f"kubectl get jobs --watch: COMPLETIONS went from {seen[0]} to {seen[-1]}"
 
 
 def watched_by_program(way: Way) -> str:
-    said = way.cluster(names.GROUP).ask("get", "jobs", names.JOB)
-    require("1/1" in said, said)
+    output = way.cluster(names.GROUP).read("get", "jobs", names.JOB)
+    require("1/1" in output, output)
     return "kubectl get jobs: COMPLETIONS is 1/1"
 
 
@@ -167,9 +170,9 @@ def logged(way: Way) -> str:
 
 
 def cleaned_up(way: Way) -> str:
-    left = way.cluster(names.GROUP).items("jobs,pods", "--selector", f"app={names.JOB}")
-    require(not left, f"{len(left)} objects of the job are still there")
-    return "kubectl: neither the job nor a pod of it is there"
+    objects = way.cluster(names.GROUP).items("jobs,pods", "--selector", f"app={names.JOB}")
+    require(not objects, f"{len(objects)} objects of the job still exist")
+    return "kubectl: neither the job nor a pod of it exists"
 
 
 def _first_node(way: Way) -> Json:
@@ -178,18 +181,18 @@ def _first_node(way: Way) -> Json:
 
 
 def _devices(way: Way) -> list[str]:
-    """The device that each run of the sample found, which is to be its node's."""
-    found = [
+    """The device that each run of the sample found; it must be the GPU of the node's size."""
+    devices = [
         _device(kubectl, pod)
         for kubectl in way.clusters.values()
         for pod in kubectl.items("pods", "--selector", f"app={names.JOB}")
     ]
-    require(found, f"there is no pod with app={names.JOB}")
-    return found
+    require(devices, f"there is no pod with app={names.JOB}")
+    return devices
 
 
 def _device(kubectl: Kubectl, pod: Json) -> str:
-    log = kubectl.ask("logs", pod["metadata"]["name"])
+    log = kubectl.read("logs", pod["metadata"]["name"])
     device = DEVICE.search(log)
     node = kubectl.json("get", "node", pod["spec"]["nodeName"])
     size = find(node["metadata"]["labels"]["node.kubernetes.io/instance-type"])
@@ -202,22 +205,22 @@ def _device(kubectl: Kubectl, pod: Json) -> str:
 
 
 def _as_in(file: str, live: Json) -> None:
-    wanted = yaml.safe_load((names.MANIFESTS / file).read_text(encoding="utf-8"))
-    lacking = list(missing(wanted, live))
-    require(not lacking, f"otherwise than in the article: {', '.join(lacking)}")
+    expected = yaml.safe_load((names.MANIFESTS / file).read_text(encoding="utf-8"))
+    paths = list(missing(expected, live))
+    require(not paths, f"not as in the article: {', '.join(paths)}")
 
 
-def missing(wanted: Json, live: Json, path: str = "") -> Iterable[str]:
-    """The paths of what is wanted and not so; what is there beside it does not matter."""
-    if isinstance(wanted, dict):
-        for name, value in wanted.items():
+def missing(expected: Json, live: Json, path: str = "") -> Iterable[str]:
+    """The paths of expected values that are missing or differ; other values do not matter."""
+    if isinstance(expected, dict):
+        for name, value in expected.items():
             below = live.get(name) if isinstance(live, dict) else None
             yield from missing(value, below, f"{path}.{name}".removeprefix("."))
-    elif isinstance(wanted, list):
-        there = live if isinstance(live, list) else []
-        for number, value in enumerate(wanted):
-            if not any(not list(missing(value, each)) for each in there):
+    elif isinstance(expected, list):
+        items = live if isinstance(live, list) else []
+        for number, value in enumerate(expected):
+            if not any(not list(missing(value, each)) for each in items):
                 yield f"{path}[{number}]"
-    # A quantity is a number in the article, and a text in what the API server gives back.
-    elif str(wanted) != str(live):
+    # A quantity is a number in the article, and a string in the API server's response.
+    elif str(expected) != str(live):
         yield path

@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
-from acceptance.comparison import UNSAID, Comparison, Item, Thing
+from acceptance.comparison import NOT_SENT, Comparison, Item, Thing
 from acceptance.steps import Finding
 from aksgpu.outcome import Cause
 from aksgpu.report import ReportTable, print_result, table
@@ -92,7 +92,7 @@ class Report:
             console.print(_table(thing))
 
     def _reasons(self) -> Mapping[str, list[str]]:
-        """The names of what differs, by reason; what has no reason comes first."""
+        """The names of differing items by reason; items without a reason come first."""
         reasons: dict[str, list[str]] = defaultdict(list)
         for item in sorted(self.sent.items, key=lambda item: item.reason is not None):
             if not item.is_same:
@@ -132,12 +132,12 @@ def _show_row(row: RowResult, console: Console, *, with_proofs: bool) -> None:
 
 
 def _table(thing: Thing) -> ReportTable:
-    shown = table("what", "by hand", "by program", "why")
+    differences = table("what", "by hand", "by program", "why")
     for item in thing.items:
         if not item.is_same:
             values = (_shown(item.by_hand), _shown(item.by_program))
-            shown.add_row(item.where, *values, item.reason or _UNEXPLAINED)
-    return shown
+            differences.add_row(item.where, *values, item.reason or _UNEXPLAINED)
+    return differences
 
 
 def _sent_by_both(thing: Thing) -> str:
@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    if value is UNSAID:
+    if value is NOT_SENT:
         return "-"
     return value if isinstance(value, str) else json.dumps(value)
 
@@ -160,7 +160,7 @@ def _item_json(item: Item) -> Mapping[str, Any]:
     values = {"byHand": item.by_hand, "byProgram": item.by_program}
     return {
         "what": item.where,
-        **{way: value for way, value in values.items() if value is not UNSAID},
+        **{way: value for way, value in values.items() if value is not NOT_SENT},
         "same": item.is_same,
         "reason": item.reason,
     }

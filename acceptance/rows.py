@@ -1,4 +1,4 @@
-"""The rows of the article, and how each is proven in the two ways."""
+"""The rows of the article, and how each is proven in both ways."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from acceptance.steps import Finding, Proof
 
 @dataclass(frozen=True)
 class Row:
-    """Something that the article says. Proven by one proof, it is the same thing in both ways."""
+    """A statement of the article. If there is one proof, it is for both ways."""
 
     number: int
     title: str
@@ -51,7 +51,7 @@ ROWS: tuple[Row, ...] = (
     Row(20, "clean up", kubernetes.cleaned_up),
 )
 
-# What the article says of the world outside a cloud.
+# Statements that a rehearsal cannot prove.
 _LISTED = Finding("note", "a rehearsal has neither; docs/article.md says where Azure lists both")
 NOTES = (RowResult(21, "NOTE on price and regions", _LISTED, _LISTED),)
 

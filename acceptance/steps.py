@@ -1,4 +1,4 @@
-"""One of the two ways in which the article happens: its steps, and what each of them shows."""
+"""One of the two ways to run the article: its steps, and the rows that each step proves."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ Result = Literal["ok", "not ok", "note"]
 
 
 class NotShownError(Exception):
-    """What a row says cannot be seen, and the message is what was seen instead."""
+    """A row is not proven; the message is what was found instead."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of a row, and by what it is known."""
+    """The result of a row, and its proof."""
 
     result: Result
     proof: str
@@ -26,13 +26,13 @@ class Finding:
 
 @dataclass(frozen=True)
 class Way:
-    """What there is to look at: the cloud, its clusters, and what commands printed."""
+    """What proofs read: the cloud, its clusters, and the output of commands."""
 
     azure: Azure
     runner: Runner
-    # By their resource groups, from when there are credentials for them.
+    # By resource group, once there are credentials.
     clusters: dict[str, Kubectl] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
 
     def cluster(self, group: str) -> Kubectl:
         """kubectl on the cluster of a group."""
@@ -41,20 +41,20 @@ class Way:
         return self.clusters[group]
 
 
-# Gives what the row is known by, or raises NotShownError.
+# Returns the proof of a row, or raises NotShownError.
 Proof = Callable[[Way], str]
 
 
 @dataclass(frozen=True)
 class Step:
-    """Something that is done, and the numbers of the rows that can be seen once it is."""
+    """A step of the article, and the numbers of the rows that can be proven after it."""
 
     do: Callable[[Way], None]
     shows: tuple[int, ...] = ()
 
 
 def go(steps: Iterable[Step], way: Way, proofs: Mapping[int, Proof]) -> dict[int, Finding]:
-    """Does every step: where one fails, its rows are not shown, and the next may still be."""
+    """Runs every step. If one fails, its rows are not ok, and the next step runs."""
     findings: dict[int, Finding] = {}
     for step in steps:
         try:
@@ -77,5 +77,5 @@ def _look(proof: Proof, way: Way) -> Finding:
     except (ProgramError, NotShownError) as error:
         return Finding("not ok", str(error))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        # What was to be looked at is not there, or not of the form that it has.
-        return Finding("not ok", f"What there is to see cannot be read: {error!r}")
+        # A value that the proof reads is missing, or has another type.
+        return Finding("not ok", f"A value that the proof needs cannot be read: {error!r}")

@@ -1,1 +1,1 @@
-"""What azure-native cannot say: a Pulumi provider of our own, and how it speaks to ARM."""
+"""The Pulumi provider aks-preview, for AKS features that azure-native does not support."""

@@ -1,9 +1,9 @@
-"""The plug-in as the engine starts it: with this folder, which need not be installed anywhere."""
+"""The main program of the plug-in. The engine runs this folder, which needs no installation."""
 
 import sys
 from pathlib import Path
 
-# In place of this folder itself, where Python would look first: its modules are no top-level ones.
+# Python adds this folder to sys.path. Its modules must not be imported as top-level ones.
 sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from provider_kit.loading import unsearched  # noqa: E402

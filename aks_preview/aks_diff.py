@@ -1,4 +1,4 @@
-"""What a change of the inputs of a pool or a cluster does to it."""
+"""Compares old and new inputs of a node pool or a cluster."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType
-from aks_preview.sameness import settled, supplemented
+from aks_preview.equivalence import settled, supplemented
 from catalogue import fixed
 from catalogue.shapes import at
 from provider_kit.diff import diff
 
-# What older states have in their inputs: it named headers whose change replaced nothing.
-_OF_OLDER_STATES = "updatableHeaders"
+# An input in older states: the headers whose changes replaced nothing.
+_OLD_INPUT = "updatableHeaders"
 
 
 def aks_diff(
@@ -21,14 +21,18 @@ def aks_diff(
     old_state: Mapping[str, Any],
     new_inputs: Mapping[str, Any],
 ) -> DiffResponse:
-    """Returns what changes, and whether in place; order and Azure's own defaults are no change."""
+    """Returns the changes, and whether they replace the resource.
+
+    Another order, and values that equal Azure's defaults, are no change.
+    """
+    new_inputs = _with_defaults(old_inputs, new_inputs)
     actual = aks_type.inputs_of(old_state)
     old = supplemented(aks_type.inputs, old_inputs, actual, new_inputs)
     if HEADERS not in old_state and HEADERS not in old and HEADERS in new_inputs:
-        # Imported: nobody can say which headers made it, so the program is taken at its word.
+        # After an import, the headers of the creation are unknown, so the program's are assumed.
         old = {**old, HEADERS: new_inputs[HEADERS]}
     new = settled(aks_type.inputs, old, new_inputs)
-    said = [path for path in aks_type.replaces if at(new_inputs, path) is not None]
+    set_paths = [path for path in aks_type.replaces if at(new_inputs, path) is not None]
     old, new = (
         _with_missing_objects(aks_type, old, new),
         _with_missing_objects(aks_type, new, old),
@@ -37,23 +41,40 @@ def aks_diff(
         old,
         new,
         replaces=[
-            *fixed.replacing(aks_type.replaces, said),
+            *fixed.replacing(aks_type.replaces, set_paths),
             *([HEADERS] if new.get(REPLACE_ON_HEADERS) is True else []),
         ],
-        # They say how other changes are made, and are none themselves.
-        ignored=[REPLACE_ON_HEADERS, _OF_OLDER_STATES],
+        # These only control how other changes are made.
+        ignored=[REPLACE_ON_HEADERS, _OLD_INPUT],
     )
 
 
-def _with_missing_objects(
-    aks_type: AksType, these: Mapping[str, Any], those: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Returns these, with an empty object for one of those that may replace in part.
+def _with_defaults(old: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the new inputs, with the defaults of removed properties that AKS would keep."""
+    for path, default in fixed.DEFAULTS.items():
+        if at(old, path) is not None and at(new, path) is None:
+            new = _with(new, path, default)
+    return new
 
-    So the members of a new object are compared one by one.
+
+def _with(values: Mapping[str, Any], path: str, value: Any) -> Mapping[str, Any]:
+    name, _, rest = path.partition(".")
+    inner = values.get(name)
+    if rest and not isinstance(inner, Mapping | None):
+        # The value is unknown.
+        return values
+    return {**values, name: _with(inner or {}, rest, value) if rest else value}
+
+
+def _with_missing_objects(
+    aks_type: AksType, inputs: Mapping[str, Any], others: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Adds an empty object for each object that only `others` has, if part of it may replace.
+
+    Then the members of the object are compared one by one.
     """
     in_part = {path.partition(".")[0] for path in aks_type.replaces if "." in path} | {HEADERS}
-    one_sided: dict[str, Any] = {
-        name: {} for name in in_part if name not in these and name in those
+    missing: dict[str, Any] = {
+        name: {} for name in in_part if name not in inputs and name in others
     }
-    return {**these, **one_sided}
+    return {**inputs, **missing}

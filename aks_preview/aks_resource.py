@@ -11,8 +11,15 @@ from azure.core.exceptions import HttpResponseError
 from pulumi.provider.experimental.provider import DiffResponse
 
 from aks_preview.aks_diff import aks_diff
-from aks_preview.aks_types import HEADERS, REPLACE_ON_HEADERS, AksType, is_anothers, of_inputs_alone
-from aks_preview.sameness import is_autoscaled, projected
+from aks_preview.aks_types import (
+    AGENT_POOL,
+    HEADERS,
+    REPLACE_ON_HEADERS,
+    AksType,
+    input_only,
+    is_anothers,
+)
+from aks_preview.equivalence import is_autoscaled, projected
 from catalogue import headers, kept, nodes
 from catalogue.mistakes import Mistake, property_path
 from catalogue.shapes import mapping, mappings
@@ -23,7 +30,7 @@ from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
 from provider_kit.errors import because, explained, words
 from provider_kit.exchange import ONLY_NEW, Delivery, pause_of
-from provider_kit.provider import Found, Handler, Recorded, Task, Values
+from provider_kit.provider import Handler, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import mistakes
 from provider_kit.values import holds_unknown, property_map
@@ -31,31 +38,33 @@ from provider_kit.waiting import in_time, loop_time, pauses, wait_because_of, wa
 
 Result = TypeVar("Result")
 
-# How AKS and ARM say that something else is done to the resource. Their codes do not tell: those
-# of a quota that is used up and of a cluster that is stopped are the same.
+# The messages of AKS and ARM for another running operation. Their error codes are not enough: a
+# used-up quota and a stopped cluster have the same ones.
 _BUSY = re.compile("in ?progress|concurrent|aks-pending-operation", re.IGNORECASE)
 _PAUSES = 0.5, 30.0
-# Azure may show what it has deleted a while longer.
-_LOOKS_AT_WHAT_IS_GONE = 5
-_SECONDS_OF_A_READ = 600.0
-_SECONDS_OF_A_LOOK = 30.0
+# For a time, Azure can still return a resource that it has deleted.
+_READS_AFTER_DELETION = 5
+_READ_TIMEOUT = 600.0
+_LOOK_TIMEOUT = 30.0
 
 
-# Where Azure's answers say how a resource is doing.
+# The property of a resource with its state.
 STATE, SUCCEEDED = "provisioningState", "Succeeded"
-# Where a state says that what the program asked for was done, though somebody else was at work
-# when the resource was seen last. Pulumi does not show names that begin so.
+# The property of a state whose update is complete, although another client's operation was running
+# at the last read. Pulumi does not show properties that begin with two underscores.
 _FINISHED = "__finished"
-# The status of a request that shall make something new, where there is something.
-_IS_THERE = 412
-# What may stand around an id that was pasted.
+# The status of a PUT with `If-None-Match: *` for an existing resource.
+_PRECONDITION_FAILED = 412
+# Characters around a pasted ID.
 _AROUND_IDS = "/\"' \t\r\n"
-# How many nodes a pool has, and who says so.
+# A property of pools that azure-native does not have, and AKS can update.
+_STREAMING = "artifactStreamingProfile"
+# The properties of the number of nodes.
 _NODES = ("count", "enableAutoScaling", "maxCount", "minCount")
 _BROKEN = frozenset({"Canceled", "Failed"})
 
-# What else can be done with headers that come too late than to remove them.
-_WAYS_OUT = MappingProxyType(
+# The alternative to removing headers from a resource that cannot have them.
+_ALTERNATIVES = MappingProxyType(
     {
         "AgentPool": f"create another pool with them; or set {REPLACE_ON_HEADERS}: true, which "
         "deletes this pool and creates it again.",
@@ -65,7 +74,7 @@ _WAYS_OUT = MappingProxyType(
 
 
 class AksResource(Handler):
-    """The handler of one of AKS's types."""
+    """The handler of one resource type of AKS."""
 
     def __init__(
         self,
@@ -80,9 +89,9 @@ class AksResource(Handler):
         self._cancellation = cancellation
         self._log = log
         self._names_new_feature = names_new_feature
-        # The resources of the program, by what they name in Azure.
+        # By URN, the Azure resource that a resource of the program names, ...
         self._named: dict[str, str] = {}
-        # What each of them has in Azure in this run: what it keeps, takes over, or has made.
+        # ... and the one that it has kept, taken over or created in this run.
         self._held: dict[str, str] = {}
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
@@ -90,18 +99,21 @@ class AksResource(Handler):
         yield from header_mistakes(inputs)
 
     def rivals(self, urn: str, inputs: Values) -> Iterator[Mistake]:
-        """Two resources would both make it, and whichever goes takes it from the other."""
+        """Yields a mistake if another resource of the program names the same Azure resource.
+
+        Both would create it, and deleting one would delete it for the other.
+        """
         names = {name: inputs[name] for name in self._type.path_names}
         if holds_unknown(names):
             return
-        own = self._named[urn] = self._type.resource_id("", names).lower()
-        for rival in [other for other, named in self._named.items() if named == own]:
+        named = self._named[urn] = self._type.resource_id("", names).lower()
+        for rival in [other for other, other_named in self._named.items() if other_named == named]:
             if rival != urn:
                 yield Mistake(
                     self._type.path_names[-1],
                     f"names the same Azure resource as {rival}. Remove one of the two from the "
-                    "program. If both are in the state, remove one with `pulumi state delete`: to "
-                    "delete one in Azure deletes the other",
+                    "program. If both are in the state, remove one with `pulumi state delete`: "
+                    "otherwise, deleting one deletes the other's Azure resource",
                 )
 
     def require(self, resource_id: str) -> None:
@@ -112,32 +124,32 @@ class AksResource(Handler):
             return aks_diff(self._type, old.inputs, old.outputs, inputs)
         if inputs.get(REPLACE_ON_HEADERS) is True:
             return diff(old.inputs, inputs, replaces=[HEADERS])
-        raise ProviderError(
-            f"azure-native created {old.outputs.get('id')} without custom headers, and an existing "
-            f"resource cannot move to aks-preview: remove {_asked_for(inputs)}; or "
-            f"{_WAYS_OUT[self._type.name]}"
-        )
+        planned = aks_diff(self._type, old.inputs, old.outputs, inputs)
+        if planned.replaces and self._type is AGENT_POOL:
+            # The new pool can have another provider.
+            return planned
+        raise ProviderError(_cannot_move(self._type, str(old.outputs.get("id")), inputs))
 
     def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:
-        # Under an alias, what is replaced is deleted by its old URN: it is the new one's no more.
+        # With an alias, the engine deletes a replaced resource by its old URN.
         self._held.pop(urn, None)
         if stays:
             self._hold(urn, resource_id)
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
         resource_id = self._type.resource_id(self._arm.subscription, inputs)
-        if (there := await self._in_the_way(task, resource_id)) is not None:
-            taken_over = self._arm.configuration.text("takeOver").lower().split(",")
-            if resource_id.lower() not in ("/" + each.strip(_AROUND_IDS) for each in taken_over):
+        if (existing := await self._existing(task, resource_id)) is not None:
+            take_over = self._arm.configuration.text("takeOver").lower().split(",")
+            if resource_id.lower() not in ("/" + item.strip(_AROUND_IDS) for item in take_over):
                 raise ProviderError(_exists_already(self._type, task, resource_id))
             try:
-                taken = await self.update(task, resource_id, Recorded({}, there), inputs)
+                outputs = await self.update(task, resource_id, Recorded({}, existing), inputs)
             except ResourceInitError:
                 raise
             except Exception:
                 self._held.pop(task.urn, None)
                 raise
-            return resource_id, taken
+            return resource_id, outputs
         delivery = Delivery()
         try:
             accepted = await self._begin(
@@ -146,45 +158,45 @@ class AksResource(Handler):
             self._hold(task.urn, resource_id)
             return resource_id, await self._finished(task, accepted, inputs)
         except Exception as error:
-            # After what Azure accepted, a 404 is no proof that there is nothing.
-            if delivery.is_accepted or (delivery.is_unclear and await self._may_be(resource_id)):
+            # After Azure has accepted the request, a 404 does not prove that nothing exists.
+            if delivery.is_accepted or (delivery.is_unclear and await self._may_exist(resource_id)):
                 raise _unfinished(resource_id, inputs, error, delivery) from error
-            if getattr(error.__cause__, "status_code", None) == _IS_THERE:
-                told = _exists_already(self._type, task, resource_id)
-                raise ProviderError(f"{told}\n{error}") from error
+            if getattr(error.__cause__, "status_code", None) == _PRECONDITION_FAILED:
+                message = _exists_already(self._type, task, resource_id)
+                raise ProviderError(f"{message}\n{error}") from error
             raise
 
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
         place = self._place(resource_id)
         self._hold(task.urn, place)
-        wanted = emptied(self._type.empty, old.inputs, inputs)
+        desired = emptied(self._type.empty, old.inputs, inputs)
         is_finished = _was_finished(old.outputs)
 
-        async def now() -> Values:
-            """What to send, by the nodes that there are: AKS scales while this waits."""
+        async def request_inputs() -> Values:
+            """Reads the live resource for each try: AKS can scale it while this waits."""
             live = await self._get(place, task.until) or {}
-            sent = as_others_left(wanted, old.inputs, live, is_finished=is_finished)
+            sent = as_others_left(desired, old.inputs, live, is_finished=is_finished)
             require_nodes(sent, live)
             return sent
 
         delivery = Delivery()
         try:
-            accepted = await self._begin(task, "PUT", place, now, delivery)
+            accepted = await self._begin(task, "PUT", place, request_inputs, delivery)
             return await self._finished(task, accepted, inputs)
         except Exception as error:
             if delivery.is_accepted or delivery.is_unclear:
                 raise _unfinished(resource_id, inputs, error, delivery) from error
             raise
 
-    async def read(self, resource_id: str, old: Recorded) -> Found | None:
-        outputs = await self._get(self._place(resource_id), loop_time() + _SECONDS_OF_A_READ)
+    async def read(self, resource_id: str, old: Recorded) -> Live | None:
+        outputs = await self._get(self._place(resource_id), loop_time() + _READ_TIMEOUT)
         if outputs is None:
             return None
         actual = self._type.inputs_of(outputs)
         if old.inputs:
-            now = projected(self._type.inputs, old.inputs, actual) | of_inputs_alone(old.inputs)
+            inputs = projected(self._type.inputs, old.inputs, actual) | input_only(old.inputs)
         else:
-            now = {
+            inputs = {
                 name: value
                 for name, value in actual.items()
                 if not self._type.is_filled_in(name, value)
@@ -192,7 +204,7 @@ class AksResource(Handler):
         reason = _why_unfinished(resource_id, old.outputs, outputs)
         if _was_finished(old.outputs):
             outputs = _finished(outputs)
-        return Found(resource_id, outputs | of_inputs_alone(old.outputs), now, reason)
+        return Live(resource_id, outputs | input_only(old.outputs), inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:  # noqa: ARG002
         place = self._place(resource_id)
@@ -200,47 +212,47 @@ class AksResource(Handler):
             del self._held[task.urn]
         for other, held in self._held.items():
             if held == place.lower() and other != task.urn:
-                told = f"{place} is not deleted in Azure, because {other} uses it now."
-                await self._log.warning(task.urn, told)
+                message = f"{place} is not deleted in Azure, because {other} uses it now."
+                await self._log.warning(task.urn, message)
                 return
         try:
             deleting = await self._begin(task, "DELETE", place)
             await self._arm.finish(deleting, task.until)
         except NotFoundError:
-            # Whether that is so is looked at.
+            # _require_gone looks whether it is deleted.
             pass
         await self._require_gone(task, place)
 
     def _hold(self, urn: str, resource_id: str) -> None:
         self._held[urn] = resource_id.lower()
 
-    async def _in_the_way(self, task: Task, resource_id: str) -> dict[str, Any] | None:
-        """The outputs of another resource of the name; one that is being deleted is waited for."""
+    async def _existing(self, task: Task, resource_id: str) -> dict[str, Any] | None:
+        """Returns the outputs of an existing resource, if any. Waits until a deletion has ended."""
         waits = pauses(*_PAUSES)
         while True:
             try:
                 look = self._arm.look(resource_id, self._api_version, task.until)
-                there = await self._cancellation.watch(look)
+                resource = await self._cancellation.watch(look)
             except NotFoundError as error:
                 if not reports_missing(error, resource_id):
                     raise
                 waited()
                 return None
-            if state_of(there).lower() != "deleting":
-                return self._type.outputs_of(there, self._api_version)
+            if state_of(resource).lower() != "deleting":
+                return self._type.outputs_of(resource, self._api_version)
             await self._wait(task, next(waits), f"another {resource_id} is being deleted.")
 
     async def _require_gone(self, task: Task, resource_id: str) -> None:
-        """Returns once a resource is gone for certain."""
+        """Waits until a resource is certainly deleted."""
         waits = pauses(*_PAUSES)
-        for looked in itertools.count(1):
-            there = await find(self._arm, resource_id, self._api_version, task.until)
-            if there is None:
+        for reads in itertools.count(1):
+            resource = await find(self._arm, resource_id, self._api_version, task.until)
+            if resource is None:
                 waited()
                 return
-            if state_of(there).lower() != "deleting" and looked > _LOOKS_AT_WHAT_IS_GONE:
-                told = f"The deletion of {resource_id} ended, but it still exists"
-                raise ProviderError(because(told, there))
+            if state_of(resource).lower() != "deleting" and reads > _READS_AFTER_DELETION:
+                message = f"The deletion of {resource_id} ended, but it still exists"
+                raise ProviderError(because(message, resource))
             await self._wait(task, next(waits), f"{resource_id} is being deleted.")
 
     async def _wait(self, task: Task, seconds: float, reason: str) -> None:
@@ -249,9 +261,9 @@ class AksResource(Handler):
             await self._cancellation.watch(asyncio.sleep(seconds))
 
     def _place(self, resource_id: str) -> str:
-        """Returns an id as this provider writes it, whatever its case in the state.
+        """Returns an ID in this provider's spelling; the state can have another case.
 
-        Refuses one of another type or of another subscription.
+        Refuses an ID of another type or another subscription.
         """
         names = self._type.names_in(resource_id)
         self._arm.require(resource_id)
@@ -262,25 +274,25 @@ class AksResource(Handler):
         return self._arm.configuration.text("apiVersion")
 
     async def _get(self, resource_id: str, until: float | None) -> dict[str, Any] | None:
-        """The outputs of a resource as it is; None if there is none."""
-        answer = await find(self._arm, resource_id, self._api_version, until)
-        return self._type.outputs_of(answer, self._api_version) if answer is not None else None
+        """Returns the outputs of the live resource; None if it does not exist."""
+        resource = await find(self._arm, resource_id, self._api_version, until)
+        return self._type.outputs_of(resource, self._api_version) if resource is not None else None
 
     async def _begin(
         self,
         task: Task,
         method: Method,
         resource_id: str,
-        now: Callable[[], Awaitable[Values]] | None = None,
+        request_inputs: Callable[[], Awaitable[Values]] | None = None,
         delivery: Delivery | None = None,
         *,
         is_new: bool = False,
     ) -> Accepted:
         async def call() -> Accepted:
             place = (resource_id, self._api_version)
-            if now is None:
+            if request_inputs is None:
                 return await self._arm.begin(method, *place)
-            inputs = await now()
+            inputs = await request_inputs()
             body, sent = self._type.body(inputs), inputs.get(HEADERS) or {}
             if is_new and not (delivery and delivery.is_unclear):
                 sent = {**sent, ONLY_NEW: "*"}
@@ -290,17 +302,17 @@ class AksResource(Handler):
             return await once_accepted(call, self._cancellation, self._names_new_feature)
 
     async def _finished(self, task: Task, accepted: Accepted, inputs: Values) -> dict[str, Any]:
-        """The outputs of a resource, once what Azure accepted is done."""
-        answer = await self._arm.finish(accepted, task.until)
-        return _finished(self._type.outputs_of(answer, self._api_version)) | _unseen(inputs)
+        """Returns the outputs of a resource after the operation has ended."""
+        resource = await self._arm.finish(accepted, task.until)
+        return _finished(self._type.outputs_of(resource, self._api_version)) | _not_returned(inputs)
 
-    async def _may_be(self, resource_id: str) -> bool:
-        """Whether a PUT that may have arrived has left something; also if nobody can say.
+    async def _may_exist(self, resource_id: str) -> bool:
+        """Whether a resource exists after an unclear PUT, or that is unknown.
 
-        An update that is being cancelled still looks: what Azure has, the state must not forget.
+        This also runs after a cancellation, so that the state contains what Azure has.
         """
         try:
-            await self._arm.look(resource_id, self._api_version, loop_time() + _SECONDS_OF_A_LOOK)
+            await self._arm.look(resource_id, self._api_version, loop_time() + _LOOK_TIMEOUT)
         except NotFoundError as error:
             return not reports_missing(error, resource_id)
         except ProviderError:
@@ -309,7 +321,7 @@ class AksResource(Handler):
 
 
 def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
-    # A URN names the types of the parents, and not who they are.
+    # A URN contains the types of the parents, but not their names.
     parent = " --parent 'parent=URN'" if "$" in task.urn else ""
     return (
         f"{resource_id} exists already, but is not in the state of this stack as {task.urn}. If "
@@ -321,8 +333,27 @@ def _exists_already(aks_type: AksType, task: Task, resource_id: str) -> str:
     )
 
 
-def _asked_for(inputs: Values) -> str:
-    """The headers, and the settings that send one by themselves."""
+def _cannot_move(aks_type: AksType, resource_id: str, inputs: Values) -> str:
+    """Returns the error for a resource of azure-native, with the alternatives."""
+    if _STREAMING in inputs and not inputs.get(HEADERS):
+        names = aks_type.names_in(resource_id)
+        return (
+            f"azure-native created {resource_id}, and an existing resource cannot move to "
+            "aks-preview: remove artifactStreaming, and turn it on with `az aks nodepool update "
+            f"--resource-group {names['resourceGroupName']} --cluster-name {names['resourceName']} "
+            f"--name {names['agentPoolName']} --enable-artifact-streaming`; azure-native leaves it "
+            "on. Or create another pool with it."
+        )
+    streaming = " and artifactStreaming" if _STREAMING in inputs else ""
+    return (
+        f"azure-native created {resource_id} without custom headers, and an existing resource "
+        f"cannot move to aks-preview: remove {_header_settings(inputs)}{streaming}; or "
+        f"{_ALTERNATIVES[aks_type.name]}"
+    )
+
+
+def _header_settings(inputs: Values) -> str:
+    """Names the settings that send the headers, for a message."""
     sent = inputs.get(HEADERS)
     names = map(str.lower, sent if isinstance(sent, Mapping) else ())
     if headers.SPECIALIZED_IMAGE.lower() in names:
@@ -331,7 +362,7 @@ def _asked_for(inputs: Values) -> str:
 
 
 def header_mistakes(inputs: Values) -> Iterator[Mistake]:
-    """Everything that is wrong with the headers themselves."""
+    """Yields the mistakes in custom headers."""
     sent = inputs.get(HEADERS)
     if isinstance(sent, Mapping):
         yield from headers.header_mistakes(sent, HEADERS)
@@ -344,19 +375,19 @@ async def once_accepted(
     cancellation: Cancellation,
     names_new_feature: Callable[[str], bool] = lambda _: False,
 ) -> Result:
-    """The call's result, once nothing is in its way that passes; the caller bounds the time.
+    """Repeats a call until Azure accepts it, and returns its result. The caller sets the deadline.
 
-    What passes is another operation, and that AKS does not know a feature yet which is registered.
-    A cancellation ends the waiting at once, and a call under way after some seconds.
+    It repeats the call while another operation is running, and while AKS does not know a newly
+    registered feature. A cancellation stops the waiting at once, and a running call after seconds.
     """
     waits = pauses(*_PAUSES)
     while True:
         try:
             result = await cancellation.answered(call())
         except HttpResponseError as error:
-            said = words(error)
-            is_busy = error.status_code == 409 and _BUSY.search(said)
-            if not is_busy and not names_new_feature(said):
+            message = words(error)
+            is_busy = error.status_code == 409 and _BUSY.search(message)
+            if not is_busy and not names_new_feature(message):
                 raise
             await wait_because_of(explained(error))
             pause = in_time(pause_of(error.response) or next(waits))
@@ -370,20 +401,23 @@ async def _known(inputs: Values) -> Values:
     return inputs
 
 
-def require_nodes(wanted: Values, live: Values) -> None:
-    """Refuses to take a pool, or a cluster's own, from the autoscaler with other nodes."""
-    there = _pools(live)
-    pools = [(pool, there.get(name, {})) for name, pool in _pools(wanted).items()]
-    for pool, actual in [(wanted, live), *pools]:
+def require_nodes(desired: Values, live: Values) -> None:
+    """Refuses to turn off autoscaling and change the number of nodes at once."""
+    live_pools = _pools(live)
+    pools = [(pool, live_pools.get(name, {})) for name, pool in _pools(desired).items()]
+    for pool, actual in [(desired, live), *pools]:
         name = pool.get("name") or pool.get("agentPoolName") or ""
         if reason := nodes.lost_nodes(name, pool, actual):
             raise ProviderError(reason)
 
 
 def emptied(empty: Values, old: Values, new: Values) -> dict[str, Any]:
-    """The new inputs, with nothing where something is taken out: AKS keeps what is left out."""
-    gone = {name: nothing for name, nothing in empty.items() if old.get(name) and not new.get(name)}
-    result = {**gone, **new}
+    """Returns the new inputs, with an empty value for each removed property.
+
+    AKS keeps properties that a request does not contain.
+    """
+    removed = {name: value for name, value in empty.items() if old.get(name) and not new.get(name)}
+    result = {**removed, **new}
     if "agentPoolProfiles" in new:
         before = _pools(old)
         result["agentPoolProfiles"] = [
@@ -394,41 +428,43 @@ def emptied(empty: Values, old: Values, new: Values) -> dict[str, Any]:
 
 
 def as_others_left(
-    wanted: Values, before: Values, live: Values, *, is_finished: bool
+    desired: Values, old: Values, live: Values, *, is_finished: bool
 ) -> dict[str, Any]:
-    """What an update sends: its PUT must not undo what others did, and it is not about.
+    """Returns the inputs of an update, without undoing changes of others.
 
-    That is how many nodes there are, and the tags of others. What was not finished is made as
-    wanted, but for the nodes that the autoscaler has chosen.
+    The update keeps the live number of nodes, unless it changes the scaling, and the tags of
+    others. If the last update did not finish, it keeps only the autoscaler's number of nodes.
     """
-    result = dict(wanted)
-    if is_finished and "count" in live and not _is_about_nodes(wanted, before):
-        said = [name for name in _NODES if name in wanted or is_autoscaled(live)]
-        result = {name: value for name, value in wanted.items() if name not in _NODES}
-        result |= {name: live[name] for name in said if live.get(name) is not None}
-    elif is_autoscaled(wanted) and "count" in live:
+    result = dict(desired)
+    if is_finished and "count" in live and not _changes_nodes(desired, old):
+        names = [name for name in _NODES if name in desired or is_autoscaled(live)]
+        result = {name: value for name, value in desired.items() if name not in _NODES}
+        result |= {name: live[name] for name in names if live.get(name) is not None}
+    elif is_autoscaled(desired) and "count" in live:
         result["count"] = live["count"]
-    if "tags" in wanted:
-        ours = {name.casefold() for name in (*mapping(before.get("tags")), *wanted["tags"])}
-        theirs = mapping(live.get("tags"))
+    if "tags" in desired:
+        ours = {name.casefold() for name in (*mapping(old.get("tags")), *desired["tags"])}
+        live_tags = mapping(live.get("tags"))
         result["tags"] = {
-            **{name: value for name, value in theirs.items() if name.casefold() not in ours},
-            **wanted["tags"],
+            **{name: value for name, value in live_tags.items() if name.casefold() not in ours},
+            **desired["tags"],
         }
-    if "agentPoolProfiles" in wanted:
-        known, there = _pools(before), _pools(live)
+    if "agentPoolProfiles" in desired:
+        old_pools, live_pools = _pools(old), _pools(live)
         result["agentPoolProfiles"] = [
-            as_others_left(pool, known.get(name, {}), there.get(name, {}), is_finished=is_finished)
-            for name, pool in _pools(wanted).items()
+            as_others_left(
+                pool, old_pools.get(name, {}), live_pools.get(name, {}), is_finished=is_finished
+            )
+            for name, pool in _pools(desired).items()
         ]
     return result
 
 
-def _is_about_nodes(wanted: Values, before: Values) -> bool:
-    def said(values: Values, name: str) -> Any:
+def _changes_nodes(desired: Values, old: Values) -> bool:
+    def setting(values: Values, name: str) -> Any:
         return None if values.get(name) is False else values.get(name)
 
-    return any(said(wanted, name) != said(before, name) for name in _NODES)
+    return any(setting(desired, name) != setting(old, name) for name in _NODES)
 
 
 def _pools(cluster: Values) -> dict[str, Values]:
@@ -437,7 +473,7 @@ def _pools(cluster: Values) -> dict[str, Values]:
 
 
 def _finished(outputs: dict[str, Any]) -> dict[str, Any]:
-    """The outputs of a resource of which all is done that the program asked for."""
+    """Marks the outputs of a resource as the result of a finished update."""
     return outputs if outputs.get(STATE) == SUCCEEDED else outputs | {_FINISHED: True}
 
 
@@ -445,27 +481,26 @@ def _was_finished(outputs: Values) -> bool:
     return outputs.get(STATE) == SUCCEEDED or outputs.get(_FINISHED) is True
 
 
-def _why_unfinished(resource_id: str, before: Values, now: Values) -> str:
-    """Why the next `pulumi up` has to go on with a resource; '' if it has not.
+def _why_unfinished(resource_id: str, old: Values, outputs: Values) -> str:
+    """Returns why the next `pulumi up` must continue with a resource; empty if it need not.
 
-    What somebody else has begun since it was finished is not ours to go on with; its end is seen
-    the next time.
+    An operation of another client since the last finished update does not count.
     """
-    state = str(now.get(STATE) or SUCCEEDED)
-    has_begun_since = state not in _BROKEN and _was_finished(before)
-    if state == SUCCEEDED or has_begun_since:
+    state = str(outputs.get(STATE) or SUCCEEDED)
+    is_others_operation = state not in _BROKEN and _was_finished(old)
+    if state == SUCCEEDED or is_others_operation:
         return ""
-    error = mapping(mapping(now.get("status")).get("provisioningError"))
-    said = ": ".join(str(error[part]) for part in ("code", "message") if error.get(part))
+    error = mapping(mapping(outputs.get("status")).get("provisioningError"))
+    message = ": ".join(str(error[part]) for part in ("code", "message") if error.get(part))
     return (
-        f"In Azure, {resource_id} is {state}{f', {said}' if said else ''}. "
+        f"In Azure, {resource_id} is {state}{f', {message}' if message else ''}. "
         "The next `pulumi up` continues with it."
     )
 
 
-def _unseen(inputs: Values) -> dict[str, Any]:
-    """What Azure never gives back. A state without it is of an import: nobody knows its headers."""
-    return {HEADERS: {}} | of_inputs_alone(inputs)
+def _not_returned(inputs: Values) -> dict[str, Any]:
+    """Returns the inputs that Azure never returns. After an import, the state has no headers."""
+    return {HEADERS: {}} | input_only(inputs)
 
 
 def _unfinished(
@@ -476,5 +511,5 @@ def _unfinished(
         f"{resource_id} {exists}, but is not finished: {explained(error)}\n"
         "It stays in the state, and the next `pulumi up` continues with it.",
         resource_id=resource_id,
-        properties=property_map({**inputs, **_unseen(inputs)}),
+        properties=property_map({**inputs, **_not_returned(inputs)}),
     )

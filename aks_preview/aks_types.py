@@ -1,7 +1,7 @@
-"""AKS's two resources as this provider has them: their properties, and what a change of each does.
+"""The resource types AgentPool and ManagedCluster: their properties, and which changes replace.
 
-The names are azure-native's: all on one level, where ARM has some beside `properties` and some in
-it. What a property may look like comes from Azure's own SDK.
+The names are azure-native's: all properties are on one level, where ARM has most of them inside
+`properties`. The shapes of properties come from the Azure SDK.
 """
 
 import typing
@@ -29,17 +29,17 @@ from provider_kit.shapes import (
     shape_of,
 )
 
-# Stands for whatever value Azure chooses.
+# Any value that Azure chooses.
 ANY_VALUE: Final = object()
 HEADERS: Final = "customHeaders"
 REPLACE_ON_HEADERS: Final = "replaceOnHeaderChange"
-# How the headers are sent is ours: Azure has no property for it, and gives nothing back.
+# Properties of this provider only. Azure does not return them.
 _OURS: Mapping[str, Shape] = MappingProxyType({HEADERS: STRING_MAP, REPLACE_ON_HEADERS: BOOLEAN})
-# ARM's own `type` takes the name in the outputs; azure-native calls the other one so.
+# azure-native's name for the property `type`: the output `type` is the ARM resource type.
 _TYPE_OUTPUT = "typePropertiesType"
-# Error reports, with others like themselves inside: read from Azure, never written.
+# Types that contain themselves. They are only read from Azure.
 _RECURSIVE = frozenset({"ErrorDetail", "ManagedClusterPodIdentityProvisioningErrorBody"})
-# The enumerations are known to the SDK's types under their bare names only.
+# The SDK's type hints name the enumerations without their module.
 _NAMES = {**vars(models), **{name: value for name, value in vars(wire).items() if name[0] != "_"}}
 
 
@@ -51,32 +51,32 @@ def _members_of(hint: Any) -> Members:
 
 @cache
 def object_shape(name: str) -> ObjectOf:
-    """The shape of one of the SDK's types of requests, by its name."""
+    """Returns the shape of a request type in the SDK, by its name."""
     shape = shape_of(getattr(wire, name), _members_of)
-    assert isinstance(shape, ObjectOf)  # noqa: S101 (each type of requests is an object)
+    assert isinstance(shape, ObjectOf)  # noqa: S101 (each request type is an object)
     return shape
 
 
 @dataclass(frozen=True, kw_only=True)
 class AksType(ArmType):
-    """One of AKS's types: where ARM has it, what it takes, and what AKS does not let change."""
+    """A resource type of AKS: its path, its properties, and which of them cannot change."""
 
     not_sent: frozenset[str] = frozenset(_OURS)
     description: str
-    # The name of what stands in ARM's `properties`, in the SDK.
+    # The SDK's type of ARM's `properties`.
     properties: str
-    # What stands beside `properties`, with its shape.
+    # The properties outside `properties`, with their shapes.
     envelope: Mapping[str, Shape]
     required: frozenset[str]
-    # Of the SDK's properties, those that Azure alone writes.
+    # The SDK's properties that only Azure writes.
     read_only: frozenset[str]
-    # What cannot change, by its path, and why: a change of it replaces the resource.
+    # The properties that cannot change, by path, with the reason: a change replaces the resource.
     replaces: Mapping[str, str]
-    # Of our own properties, those that it has.
-    own: frozenset[str]
-    # What takes a property out, which AKS would keep, left out.
+    # The properties of this provider only.
+    ours: frozenset[str]
+    # The values that remove a property: AKS keeps properties that a request does not contain.
     empty: Mapping[str, Any]
-    # What AKS fills in by itself, and with which value: no input of an imported resource.
+    # The values that AKS sets by default. They are not inputs of an imported resource.
     filled_in: Mapping[str, Any]
 
     @property
@@ -85,59 +85,59 @@ class AksType(ArmType):
 
     @cached_property
     def inputs(self) -> ObjectOf:
-        own = object_shape(self.properties).fields
+        properties = object_shape(self.properties).fields
         fields = {
             **dict.fromkeys(self.path_names, STRING),
-            **{name: shape for name, shape in own.items() if name not in self.read_only},
+            **{name: shape for name, shape in properties.items() if name not in self.read_only},
             **self.envelope,
-            **{name: _OURS[name] for name in self.own},
+            **{name: _OURS[name] for name in self.ours},
         }
         required = self.required.union(self.path_names)
         return ObjectOf(self.name, MappingProxyType(fields), required)
 
     @cached_property
     def outputs(self) -> Mapping[str, Shape]:
-        """What Azure tells of the resource, beside its inputs."""
-        own = object_shape(self.properties).fields
-        return {name: own[name] for name in sorted(self.read_only & own.keys())} | {
+        """The outputs that are not inputs."""
+        properties = object_shape(self.properties).fields
+        return {name: properties[name] for name in sorted(self.read_only & properties.keys())} | {
             "name": STRING,
             "azureApiVersion": STRING,
         }
 
     def is_filled_in(self, name: str, value: Any) -> bool:
-        """Whether AKS has this value unasked."""
+        """Whether AKS sets this value by default."""
         return name in self.filled_in and self.filled_in[name] in (ANY_VALUE, value)
 
     def outputs_of(self, answer: Mapping[str, Any], api_version: str) -> dict[str, Any]:
-        """What a state has of ARM's answer, beside what only the inputs know."""
+        """Returns the outputs in ARM's response, without those that only the inputs have."""
         outputs = flat(answer) | self.names_in(answer["id"]) | {"azureApiVersion": api_version}
         outputs.pop("systemData", None)
         if "type" in (answer.get("properties") or {}):
             outputs[_TYPE_OUTPUT] = answer["properties"]["type"]
         for owner, name in self.id_lists:
-            held = dict(mapping(outputs.get(owner)))
-            if name in held:
-                ids = held.pop(name)
-                outputs[owner] = held | ({name: list(ids)} if isinstance(ids, Mapping) else {})
+            members = dict(mapping(outputs.get(owner)))
+            if name in members:
+                ids = members.pop(name)
+                outputs[owner] = members | ({name: list(ids)} if isinstance(ids, Mapping) else {})
         return outputs
 
     def inputs_of(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The inputs that would make a resource as a state has it."""
-        named = {name: _TYPE_OUTPUT if name == "type" else name for name in self.inputs.fields}
+        """Returns the inputs that would create a resource with these outputs."""
+        names = {name: _TYPE_OUTPUT if name == "type" else name for name in self.inputs.fields}
         return {
             name: outputs[output]
-            for name, output in named.items()
+            for name, output in names.items()
             if output in outputs and name not in self.not_sent
         }
 
 
 def is_anothers(aks_type: AksType, state: Mapping[str, Any]) -> bool:
-    """Whether another provider wrote a state: ours has the names in the resource's path."""
+    """Whether another provider wrote a state. This one stores the names in the resource path."""
     return bool(state) and not state.keys() >= set(aks_type.path_names)
 
 
-def of_inputs_alone(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What Azure never gives back: only the inputs know it, and the state from then on."""
+def input_only(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the inputs that Azure never returns, so that the state keeps them."""
     return {name: values[name] for name in _OURS if name in values}
 
 
@@ -148,7 +148,7 @@ _CLUSTER_PATH = (
 
 AGENT_POOL = AksType(
     name="AgentPool",
-    description="A node pool of an AKS cluster, made with HTTP headers of one's choice.",
+    description="A node pool of an AKS cluster, created with custom HTTP headers.",
     path=f"{_CLUSTER_PATH}/agentPools/{{agentPoolName}}",
     properties="ManagedClusterAgentPoolProfileProperties",
     envelope=MappingProxyType({}),
@@ -168,7 +168,7 @@ AGENT_POOL = AksType(
             **fixed.POOL,
         }
     ),
-    own=frozenset(_OURS),
+    ours=frozenset(_OURS),
     empty=kept.EMPTY_POOL,
     filled_in=MappingProxyType(
         {
@@ -201,13 +201,13 @@ AGENT_POOL = AksType(
 
 MANAGED_CLUSTER = AksType(
     name="ManagedCluster",
-    description="An AKS cluster, made with HTTP headers of one's choice.",
+    description="An AKS cluster, created with custom HTTP headers.",
     path=_CLUSTER_PATH,
     properties="ManagedClusterProperties",
     envelope=MappingProxyType(
         {
             "extendedLocation": object_shape("ExtendedLocation"),
-            # As azure-native has it: the ids of the identities as a list, where ARM has a map.
+            # As in azure-native, a list of the identities' IDs; ARM has a map.
             "identity": ObjectOf(
                 "ManagedClusterIdentity",
                 MappingProxyType(
@@ -242,7 +242,7 @@ MANAGED_CLUSTER = AksType(
             **fixed.CLUSTER,
         }
     ),
-    own=frozenset({HEADERS}),
+    ours=frozenset({HEADERS}),
     empty=kept.EMPTY_CLUSTER,
     filled_in=MappingProxyType(
         dict.fromkeys(

@@ -16,10 +16,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         "apiVersion": Setting(
             (),
             "The version of the AKS API to use, such as `2026-08-02-preview`.",
-            # The one that the SDK's own description of the properties belongs to.
+            # The version of the Azure SDK's types.
             default="2026-08-01",
             pattern=r"\d{4}-\d{2}-\d{2}(-[a-z]+)?",
-            has_to_be="a version of the API, such as `2026-08-01` or `2026-08-02-preview`",
+            expected="an API version, such as `2026-08-01` or `2026-08-02-preview`",
         ),
         "takeOver": Setting(
             ("AKS_PREVIEW_TAKE_OVER",),
@@ -28,10 +28,10 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         ),
     }
 )
-# Where resources are: one program means one Azure, whichever of its providers makes them.
+# The settings that must be the same for both providers of a program.
 PLACE = ("subscriptionId", "tenantId", "metadataHost", "environment")
-# The variables that azure-native reads itself: fewer than aks-preview, and one more.
-_OF_AZURE_NATIVE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+# The environment variables that azure-native reads. They differ from aks-preview's.
+_AZURE_NATIVE_VARIABLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "subscriptionId": ("ARM_SUBSCRIPTION_ID",),
         "tenantId": ("ARM_TENANT_ID",),
@@ -39,7 +39,7 @@ _OF_AZURE_NATIVE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "environment": ("ARM_ENVIRONMENT", "AZURE_ENVIRONMENT"),
     }
 )
-# With one of these it does not sign in with the Azure CLI, whose account has a cloud of its own.
+# With one of these, azure-native does not use the Azure CLI, nor the cloud of its account.
 _SIGN_IN: Mapping[str, str] = MappingProxyType(
     {
         "clientCertificatePath": "ARM_CLIENT_CERTIFICATE_PATH",
@@ -48,33 +48,33 @@ _SIGN_IN: Mapping[str, str] = MappingProxyType(
         "useOidc": "ARM_USE_OIDC",
     }
 )
-# Hidden in the state, whether or not the program asks for it.
+# Secret in the state, even if the program does not mark them.
 HIDDEN = (
     secrecy.CREDENTIALS
-    | secrecy.MAY_HOLD_SECRETS
+    | secrecy.CAN_CONTAIN_SECRETS
     | {name for name, setting in SETTINGS.items() if setting.is_secret}
 )
 
 
 def contradictions(
     azure_native: Mapping[str, str],
-    own: Mapping[str, str],
+    aks_preview: Mapping[str, str],
     environment: Mapping[str, str] = os.environ,
     *,
     secret: Collection[str] = (),
 ) -> Iterator[Mistake]:
-    """Where the configuration of aks-preview means another Azure than that of azure-native.
+    """Yields the settings that refer to another cloud or subscription than azure-native's.
 
-    Of what is secret no value is told.
+    The messages do not contain secret values.
     """
     for name in PLACE:
-        theirs, source = _of_azure_native(name, azure_native, environment)
-        ours = own.get(name)
-        if theirs and ours and theirs.lower() != ours.lower():
+        expected, source = _of_azure_native(name, azure_native, environment)
+        actual = aks_preview.get(name)
+        if expected and actual and expected.lower() != actual.lower():
             values = (
                 f"differs from {source}"
                 if name in secret
-                else f"is {ours}, and {source} is {theirs}"
+                else f"is {actual}, and {source} is {expected}"
             )
             yield Mistake(
                 f"{PACKAGE}:{name}",
@@ -84,17 +84,17 @@ def contradictions(
 
 
 def _of_azure_native(
-    name: str, given: Mapping[str, str], environment: Mapping[str, str]
+    name: str, config: Mapping[str, str], environment: Mapping[str, str]
 ) -> tuple[str, str]:
-    """What azure-native takes for a setting, and from where; '' where a program cannot know."""
-    if value := given.get(name):
+    """Returns azure-native's value of a setting and its source; empty if that is unknown."""
+    if value := config.get(name):
         return value, f"azure-native:{name}"
-    for variable in _OF_AZURE_NATIVE[name]:
+    for variable in _AZURE_NATIVE_VARIABLES[name]:
         if value := environment.get(variable):
             return value, variable
     default = SETTINGS[name].default
-    by_itself = any(
-        (given.get(setting) or environment.get(variable, "")).lower() not in ("", "0", "false")
+    without_cli = any(
+        (config.get(setting) or environment.get(variable, "")).lower() not in ("", "0", "false")
         for setting, variable in _SIGN_IN.items()
     )
-    return (default, f"the default of azure-native:{name}") if default and by_itself else ("", "")
+    return (default, f"the default of azure-native:{name}") if default and without_cli else ("", "")

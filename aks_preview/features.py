@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pulumi.provider.experimental.provider import DiffResponse
 
-from aks_preview.sameness import settled
+from aks_preview.equivalence import settled
 from catalogue.mistakes import Mistake
 from provider_kit.absence import find, require_gone
 from provider_kit.arm import Arm, NotFoundError
@@ -17,11 +17,11 @@ from provider_kit.diff import diff
 from provider_kit.engine_log import EngineLog
 from provider_kit.errors import explained
 from provider_kit.exchange import Delivery
-from provider_kit.provider import Found, Handler, Recorded, Task, Values
+from provider_kit.provider import Handler, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError
 from provider_kit.shapes import BOOLEAN, STRING, ObjectOf, mistakes
 from provider_kit.values import property_map
-from provider_kit.waiting import due, loop_time, pauses
+from provider_kit.waiting import deadline, loop_time, pauses
 
 NAMESPACE: Final = "providerNamespace"
 FEATURE: Final = "featureName"
@@ -39,22 +39,22 @@ FEATURE_REPLACES: Mapping[str, str] = MappingProxyType(
 )
 
 _REGISTERED, _REGISTERING = "Registered", "Registering"
-# A registration that Azure has taken up; Pending is one that somebody at Azure has to approve.
-_UNDER_WAY = frozenset({"Pending", _REGISTERED, _REGISTERING})
+
 _NOT_REGISTERED = frozenset({"NotRegistered", "NotSpecified", "Unregistered", "Unregistering"})
 _ARM_TYPE = ArmType(
     name="FeatureRegistration",
     path=f"/providers/Microsoft.Features/providers/{{{NAMESPACE}}}/features/{{{FEATURE}}}",
     envelope=(),
 )
-_SECONDS_OF_NEWS = 600.0
+# For how long AKS may not know a newly registered feature.
+_NEW_SECONDS = 600.0
 _PAUSES = (0.25, 10.0)
 _READ = 600.0
 _FEATURES_VERSION, _PROVIDERS_VERSION = "2021-07-01", "2025-04-01"
 
 
 class FeatureRegistration(Handler):
-    """The handler of registrations."""
+    """The handler of feature registrations."""
 
     def __init__(self, arm: Arm, cancellation: Cancellation, log: EngineLog) -> None:
         self._arm = arm
@@ -62,14 +62,14 @@ class FeatureRegistration(Handler):
         self._log = log
         self._registered: dict[str, float] = {}
 
-    def is_new(self, words: str) -> bool:
-        """Whether words of Azure name a feature that has been registered just now.
+    def is_new(self, message: str) -> bool:
+        """Whether a message of Azure names a newly registered feature.
 
-        That its provider is registered again does not show when AKS knows of it.
+        AKS can still refuse the feature for a while after its provider is registered again.
         """
         return any(
-            feature.lower() in words.lower() and loop_time() - then < _SECONDS_OF_NEWS
-            for feature, then in self._registered.items()
+            feature.lower() in message.lower() and loop_time() - registered_at < _NEW_SECONDS
+            for feature, registered_at in self._registered.items()
         )
 
     def mistakes(self, inputs: Values) -> Iterator[Mistake]:
@@ -84,7 +84,7 @@ class FeatureRegistration(Handler):
         )
 
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
-        """Registers the feature, and then its resource provider again, which takes it over."""
+        """Registers the feature, and then its resource provider again, which activates it."""
         namespace, feature = inputs[NAMESPACE], inputs[FEATURE]
         subscription, delivery = self._arm.subscription, Delivery()
         resource_id = _ARM_TYPE.resource_id(subscription, inputs)
@@ -105,13 +105,13 @@ class FeatureRegistration(Handler):
         self._registered[feature] = loop_time()
         return resource_id, {**inputs, STATE: _REGISTERED}
 
-    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
-        """Goes on with what was not finished; else there is nothing that Azure need know."""
+    async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (the type has no other outputs)
+        """Continues an unfinished registration. Otherwise there is nothing to change in Azure."""
         if old.outputs.get(STATE) == _REGISTERED:
             return {**inputs, STATE: _REGISTERED}
         return (await self.create(task, inputs))[1]
 
-    async def read(self, resource_id: str, old: Recorded) -> Found | None:
+    async def read(self, resource_id: str, old: Recorded) -> Live | None:
         names = _ARM_TYPE.names_in(resource_id)
         self._arm.require(resource_id)
         place = _ARM_TYPE.resource_id(self._arm.subscription, names)
@@ -121,7 +121,7 @@ class FeatureRegistration(Handler):
             return None
         inputs = settled(FEATURE_INPUTS, old.inputs, {**old.inputs, **names})
         if state == _REGISTERED and old.inputs and old.outputs.get(STATE) != _REGISTERED:
-            # Who has not seen the end of the registration has not told the provider either.
+            # The last `create` ended before it registered the resource provider again.
             state = _REGISTERING
         reason = (
             ""
@@ -129,10 +129,10 @@ class FeatureRegistration(Handler):
             else f"{resource_id} is {state}, or its resource provider is not registered again yet. "
             "The next `pulumi up` continues with it."
         )
-        return Found(resource_id, {**inputs, STATE: state}, inputs, reason)
+        return Live(resource_id, {**inputs, STATE: state}, inputs, reason)
 
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
-        """Warns that the feature stays registered, unless it is to be unregistered."""
+        """Unregisters the feature if `unregisterOnDelete` is set. Otherwise warns that it stays."""
         namespace, feature = outputs[NAMESPACE], outputs[FEATURE]
         if not outputs.get(UNREGISTER):
             await self._log.warning(
@@ -152,14 +152,14 @@ class FeatureRegistration(Handler):
         self, task: Task, path: str, api_version: str, delivery: Delivery | None = None
     ) -> None:
         async with self._arm.failing(task.until):
-            sent = self._arm.send("POST", path, api_version, delivery=delivery)
-            await self._cancellation.answered(sent)
+            request = self._arm.send("POST", path, api_version, delivery=delivery)
+            await self._cancellation.answered(request)
 
     async def _wait(self, task: Task, path: str, api_version: str, what: str) -> None:
-        """Returns once what is looked at is Registered; tells every state on the way."""
+        """Waits until a feature or provider is registered. Reports each state."""
         state, waits = "", pauses(*_PAUSES)
         try:
-            async with due(task.until):
+            async with deadline(task.until):
                 while state != _REGISTERED:
                     if state:
                         await self._cancellation.watch(asyncio.sleep(next(waits)))
@@ -169,15 +169,15 @@ class FeatureRegistration(Handler):
                         await self._log.info(task.urn, f"{what} is {state}.")
         except TimeoutError as error:
             raise ProviderError(
-                f"{what} is still {state or 'without a state'}, and the time in customTimeouts is "
-                "over. Azure can take an hour to register a feature; Pending means that Azure has "
-                "to approve it."
+                f"{what} is still {state or 'without a state'}, and the timeout in customTimeouts "
+                "has expired. Azure can take an hour to register a feature; Pending means that "
+                "Azure has to approve it."
             ) from error
 
 
 def _state(answer: Mapping[str, Any]) -> str:
-    """The state of a feature, or of a provider."""
-    said = (answer.get("properties") or {}).get("state") or answer.get("registrationState")
-    if not isinstance(said, str):
+    """Returns the state of a feature or a provider."""
+    state = (answer.get("properties") or {}).get("state") or answer.get("registrationState")
+    if not isinstance(state, str):
         raise ProviderError(f"Azure did not return the state of {answer.get('id')}.")
-    return said
+    return state

@@ -1,4 +1,4 @@
-"""The provider: the types that it has, its settings, and the headers of its resources."""
+"""The provider aks-preview, with its resource types and settings."""
 
 import asyncio
 from collections.abc import Mapping
@@ -20,13 +20,12 @@ from provider_kit.exchange import Patience
 from provider_kit.provider import Handler, HandlerProvider
 from provider_kit.values import plain_map, without_nulls
 
-# What passes is tried again for about ten minutes, if a resource may take as long; whether there is
-# an Azure to reach at all is known after half a minute.
+# Retries temporary errors for about ten minutes, and failed connections for half a minute.
 _PATIENCE = Patience(tries=40, connections=6, factor=0.5, longest=15.0)
 
 
 class AksPreview(HandlerProvider):
-    """Node pools, clusters and preview features of AKS, with HTTP headers of one's choice."""
+    """Node pools, clusters and preview features of AKS, with custom HTTP headers."""
 
     name = PACKAGE
     hidden = HIDDEN
@@ -45,14 +44,14 @@ class AksPreview(HandlerProvider):
         super().__init__({**handlers, FEATURE_TYPE: features}, cancellation, log)
 
     async def ready(self) -> None:
-        """Asks Azure's CLI for its account, if it is who signs in, beside all else: it is slow."""
+        """Gets the account of the Azure CLI in a thread, because the CLI is slow."""
         if self._settled is None:
-            asking = asyncio.to_thread(self._arm.configuration.settle)
-            self._settled = asyncio.create_task(asking)
+            settling = asyncio.to_thread(self._arm.configuration.settle)
+            self._settled = asyncio.create_task(settling)
         await self._cancellation.watch(asyncio.shield(self._settled))
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
-        """A null is nothing to Azure's own clients; sent, it may be a value to ARM."""
+        """Drops nulls: Azure's clients do not send them, and ARM may take them for a value."""
         return dict(without_nulls(plain_map(values)))
 
     async def get_schema(self, request: sdk.GetSchemaRequest) -> sdk.GetSchemaResponse:  # noqa: ARG002
@@ -66,5 +65,5 @@ class AksPreview(HandlerProvider):
         return await super().configure(request)
 
     async def close(self) -> None:
-        """Ends the connections, where the process goes on."""
+        """Closes the connections."""
         await self._arm.close()

@@ -1,7 +1,7 @@
 """The resource classes of aks-preview, for programs.
 
-They take azure-native's own arguments, so that a program says the same to either provider. Neither
-Azure's SDK nor the provider itself is loaded.
+They accept azure-native's arguments, so that a program can use either provider. This module imports
+neither the Azure SDK nor the provider itself.
 """
 
 import re
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pulumi_azure_native import containerservice
 
 Headers = pulumi.Input[Mapping[str, pulumi.Input[str]]]
-# Where azure-native's arguments do not know a property yet: a mapping, by its names on the wire.
+# A mapping by the names in requests, for properties that azure-native's arguments do not have yet.
 OnTheWire = Mapping[str, pulumi.Input[Any]]
 
 
@@ -28,17 +28,17 @@ _PROVIDERS: "WeakKeyDictionary[pulumi.Resource, pulumi.ProviderResource]" = Weak
 
 
 class _Resource(pulumi.CustomResource):
-    """A resource with outputs of Azure's own, beside its inputs."""
+    """A resource with outputs that are not inputs."""
 
     _outputs: ClassVar[tuple[str, ...]]
 
     def __init__(
         self, token: str, name: str, inputs: Mapping[str, Any], opts: pulumi.ResourceOptions | None
     ) -> None:
-        # A property without a value is one that is to come.
+        # A property without a value becomes an output.
         props = {**dict.fromkeys(self._outputs), **inputs}
         kind = f"{PACKAGE}:{token}"
-        super().__init__(kind, name, props, _where_azure_native_is(kind, opts))
+        super().__init__(kind, name, props, _with_azure_native_settings(kind, opts))
 
     def translate_output_property(self, prop: str) -> str:
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)
@@ -46,7 +46,7 @@ class _Resource(pulumi.CustomResource):
 
 
 class AgentPool(_Resource):
-    """A node pool of an AKS cluster, made with HTTP headers of one's choice."""
+    """A node pool of an AKS cluster, created with custom HTTP headers."""
 
     current_orchestrator_version: pulumi.Output[str]
     name: pulumi.Output[str]
@@ -75,7 +75,7 @@ class AgentPool(_Resource):
 
 
 class ManagedCluster(_Resource):
-    """An AKS cluster, made with HTTP headers of one's choice."""
+    """An AKS cluster, created with custom HTTP headers."""
 
     current_kubernetes_version: pulumi.Output[str]
     fqdn: pulumi.Output[str | None]
@@ -109,7 +109,7 @@ class ManagedCluster(_Resource):
 
 
 class FeatureRegistration(_Resource):
-    """A preview feature, registered in the subscription, and taken over by its provider."""
+    """A preview feature that is registered in the subscription and active in its provider."""
 
     state: pulumi.Output[str]
     _outputs = ("state",)
@@ -131,34 +131,40 @@ class FeatureRegistration(_Resource):
         super().__init__("features:FeatureRegistration", resource_name, inputs, opts)
 
 
+def on_the_wire(args: Any) -> dict[str, Any]:
+    """Returns azure-native's arguments by their names in Azure's API."""
+    inputs: dict[str, Any] = sdk_types.input_type_to_dict(args)
+    return inputs
+
+
 def _inputs(args: Any, custom_headers: Headers | None) -> dict[str, Any]:
-    """The inputs by their names on the wire."""
-    inputs = args if isinstance(args, Mapping) else sdk_types.input_type_to_dict(args)
+    """Returns the inputs by their names in requests."""
+    inputs = args if isinstance(args, Mapping) else on_the_wire(args)
     return {**inputs, **({} if custom_headers is None else {"customHeaders": custom_headers})}
 
 
-def _where_azure_native_is(
+def _with_azure_native_settings(
     kind: str, opts: pulumi.ResourceOptions | None
 ) -> pulumi.ResourceOptions | None:
-    """Options with a provider that has azure-native's configuration.
+    """Returns options with a provider that has azure-native's configuration.
 
-    A plug-in sees no configuration but its own, so the program hands it over. Without any, and with
-    a provider of the program's own, the options stay as they are.
+    A plug-in gets only its own configuration, so the program passes azure-native's. If there is
+    none, or the program sets a provider, the options do not change.
     """
-    given = opts or pulumi.ResourceOptions()
-    if given.provider or (given.parent and given.parent.get_provider(kind)):
+    options = opts or pulumi.ResourceOptions()
+    if options.provider or (options.parent and options.parent.get_provider(kind)):
         return opts
-    azure_native, own = _configured("azure-native"), _configured(PACKAGE)
+    azure_native, aks_preview = _configured("azure-native"), _configured(PACKAGE)
     secret = _secrets("azure-native") | _secrets(PACKAGE)
-    if found := list(contradictions(azure_native, own, secret=secret)):
-        raise pulumi.RunError("\n".join(map(str, found)))
+    if mistakes := list(contradictions(azure_native, aks_preview, secret=secret)):
+        raise pulumi.RunError("\n".join(map(str, mistakes)))
     root = pulumi.runtime.get_root_resource()
     if not azure_native or root is None:
         return opts
     if root not in _PROVIDERS:
         settings = {
             name: pulumi.Output.secret(value) if name in secret else value
-            for name, value in {**azure_native, **own}.items()
+            for name, value in {**azure_native, **aks_preview}.items()
         }
         _PROVIDERS[root] = pulumi.ProviderResource(PACKAGE, f"{PACKAGE}-as-azure-native", settings)
     return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(provider=_PROVIDERS[root]))
@@ -170,7 +176,7 @@ def _configured(package: str) -> dict[str, str]:
 
 
 def _secrets(package: str) -> set[str]:
-    """The settings that are secrets by themselves, or in the configuration of a package."""
+    """Returns the settings that are secrets by definition, or in a package's configuration."""
     return {
         name
         for name, setting in SETTINGS.items()

@@ -1,4 +1,4 @@
-"""The provider's schema, made from the same tables that it works by."""
+"""The provider's schema, generated from its tables of resource types and settings."""
 
 import json
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scala
 VERSION: Final = "0.1.0"
 
 _DESCRIPTIONS: Mapping[str, str] = {
-    HEADERS: "HTTP headers that go out with every PUT of the resource, by their names. Azure never "
-    "gives them back: what they are is known from the state alone.",
+    HEADERS: "HTTP headers of every PUT request for the resource, by name. Azure never returns "
+    "them, so only the state has them.",
     REPLACE_ON_HEADERS: f"Whether a change of {HEADERS} replaces the pool. Otherwise the next "
     "request has them, and the nodes stay.",
 }
@@ -22,7 +22,7 @@ _Json = dict[str, Any]
 
 
 def schema() -> str:
-    """The schema as JSON."""
+    """Returns the schema as JSON."""
     types: _Json = {}
     resources = {token: _aks_resource(known, types) for token, known in AKS_TYPES.items()}
     resources[FEATURE_TYPE] = _feature(types)
@@ -30,8 +30,8 @@ def schema() -> str:
         {
             "name": PACKAGE,
             "version": VERSION,
-            "description": "What azure-native cannot say to AKS: node pools and clusters with HTTP "
-            "headers of one's choice, and preview features.",
+            "description": "AKS features that azure-native does not support: node pools and "
+            "clusters with custom HTTP headers, and preview features.",
             "config": {"variables": {name: _setting(known) for name, known in SETTINGS.items()}},
             "provider": {
                 "inputProperties": {name: _setting(known) for name, known in SETTINGS.items()}

@@ -1,7 +1,7 @@
-"""Where the programs that people run begin: an interruption is one sentence, at any moment.
+"""Entry points of the programs that users run: an interruption prints one sentence.
 
-Python prints a traceback where it is interrupted while it imports, or on its way out. Nothing is
-under way then that would have to end in good order, so the program ends at once.
+Python prints a traceback if it is interrupted while importing or exiting. Nothing needs cleaning up
+then, so the program ends at once.
 """
 
 import os
@@ -16,9 +16,9 @@ _RESULT = f"Result: {Cause.INTERRUPTED.word} - {Cause.INTERRUPTED.sentence}.\n"
 
 
 def enter(load: Callable[[], Callable[[], object]]) -> None:
-    """Runs what `load` imports; `terminated_as_interrupted` is for all that needs to end well."""
+    """Runs what `load` imports; commands that clean up use `terminated_as_interrupted`."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # What was started in the background, or with `nohup`, is not to be interrupted.
+        # A program in the background, or under `nohup`, ignores these signals.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
     load()()

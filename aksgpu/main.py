@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
@@ -12,6 +12,8 @@ from aksgpu.rehearsal_stage import PROGRAM, Era
 from aksgpu.report import ReportConsole, exit_code_of
 
 _ERA_HELP = "What the cloud accepts; by default the stack decides: article with allowRetired"
+
+Sample = Literal["article", "vectoradd"]
 
 # The groups of commands in the help.
 _REHEARSE = "Rehearse on this machine"
@@ -62,7 +64,13 @@ def env(
     """Print the environment for pulumi and kubectl on a rehearsed stack, for eval."""
     from aksgpu.rehearse import command as rehearsing
 
-    _exit(lambda: rehearsing.print_ways_out() if unset else rehearsing.print_ways_in(stack, era))
+    _exit(
+        lambda: (
+            rehearsing.print_earlier_environment()
+            if unset
+            else rehearsing.print_environment(stack, era)
+        )
+    )
 
 
 @app.command(epilog=EXIT_CODES, rich_help_panel=_LOOK)
@@ -101,7 +109,14 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     kubeconfig: Annotated[
         Path | None, typer.Option(help="Check the cluster of this kubeconfig")
     ] = None,
-    job: Annotated[bool, typer.Option("--job", help="Also run the sample GPU job")] = False,
+    job: Annotated[bool, typer.Option("--job", help="Also run a sample GPU job")] = False,
+    sample: Annotated[
+        Sample | None,
+        typer.Option(
+            help="The sample that the job runs: that of AKS's article (the default), or NVIDIA's "
+            "small vector addition. Implies --job"
+        ),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON document")] = False,
     timeout: Annotated[float, typer.Option(min=1, help="Seconds, including the job")] = 900.0,
 ) -> None:
@@ -109,7 +124,9 @@ def check(  # noqa: PLR0913, PLR0917 (the options of a command line)
     from aksgpu.check import command as checking
     from aksgpu.check.examination import CheckOptions
 
-    options = CheckOptions(job=job, json=json, timeout=timeout)
+    options = CheckOptions(
+        job=job or sample is not None, sample=sample or "article", json=json, timeout=timeout
+    )
     _exit(lambda: checking.check(stack, era, kubeconfig, options, rehearsal=rehearsal))
 
 

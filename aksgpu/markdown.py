@@ -1,30 +1,30 @@
-"""Foreign text in Markdown, in which it means nothing.
+"""Escapes untrusted text for Markdown.
 
-The standard library alone: `aksgpu.ci` runs without an installation.
+Only the standard library: `aksgpu.ci` runs without an installation.
 """
 
 import re
 
 from aksgpu.visible import visible
 
-# By this line a workflow finds the comment that it has to update.
+# A workflow finds the comment to update by this line.
 MARKER = "<!-- aks-gpu review -->"
 
-# What Markdown, HTML and GitHub make something of. As entities they are letters and no more.
-_RULING = str.maketrans({letter: f"&#{ord(letter)};" for letter in "&<>\"'`*_[]|~\\#@$"})
-# What would become a link: its first letters stay apart.
+# Special characters of Markdown, HTML and GitHub, which become entities.
+_SPECIAL = str.maketrans({letter: f"&#{ord(letter)};" for letter in "&<>\"'`*_[]|~\\#@$"})
+# The start of what would become a link.
 _ADDRESS = re.compile(r"(?<=www)\.|:(?=//)", re.IGNORECASE)
-# GitHub looks for mentions and references in what has been rendered: there an entity is a letter
-# like any other, and only something invisible in between helps.
+# GitHub looks for mentions and references in the rendered text, where an entity is an ordinary
+# letter: only an invisible character in between prevents them.
 _REFERENCE = re.compile(r"(&#(?:64|35);)(?=\w)")
 _SPACE = re.compile(r"\s+")
 
 
 def escape(text: str, letters: int = 4000) -> str:
-    """Foreign text in one line, in which nothing means anything."""
-    # Of a very long text, no more than can be shown is looked at.
+    """Untrusted text on one line, without any markup."""
+    # Do not process more of a very long text than can be shown.
     line = visible(_SPACE.sub(" ", text[: letters * 2])).strip()
     if len(line) > letters:
         line = line[:letters] + "…"
-    line = _ADDRESS.sub(lambda found: f"&#{ord(found[0])};", line.translate(_RULING))
+    line = _ADDRESS.sub(lambda match: f"&#{ord(match[0])};", line.translate(_SPECIAL))
     return _REFERENCE.sub("\\1\u200b", line)

@@ -66,6 +66,7 @@ class Cause(Enum):
     NO_GPU_POOL = (AGAINST, "there is no node and no pool with NVIDIA GPUs")
     NODES_MISSING = (AGAINST, "a pool has no nodes, but its stack expects some")
     NODE_NOT_READY = (AGAINST, "a node with GPUs is not ready")
+    GPU_FAULT = (AGAINST, "AKS reports a fault of a node's GPUs, driver or device plugin")
     PLUGIN_TWICE = (AGAINST, "two device plugins run on a node")
     PLUGIN_NOT_RUNNING = (AGAINST, "the device plugin of a node does not run")
     PLUGIN_MISSING = (AGAINST, "no device plugin is scheduled on a node")
@@ -78,6 +79,7 @@ class Cause(Enum):
     ARTICLE_DIFFERS = (AGAINST, "a row is not ok, or a difference has no explanation")
     # Worth a line, but no problem.
     GPUS_PARTLY_UNHEALTHY = (OK, "a node has fewer allocatable GPUs than its capacity")
+    GPUS_IMPAIRED = (OK, "a node's GPUs are slower than usual, or have no metrics")
     NODE_CORDONED = (OK, "a node is cordoned")
     GPUS_LEFT_OUT = (OK, "a pool has no device plugin, as configured in its stack")
     DIFFERS_FROM_STACK = (OK, "a pool differs from its stack")

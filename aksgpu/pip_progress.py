@@ -1,4 +1,4 @@
-"""Runs pip, and shows one line of progress in place of everything that pip prints.
+"""Runs pip, and shows one line of progress instead of its output.
 
     python3 -m aksgpu.pip_progress .venv/bin/pip install -r requirements-dev.txt
 
@@ -55,9 +55,9 @@ class Progress:
         return f"{self._collected} of {self.total} packages collected{latest}"
 
     def _installed(self) -> int:
-        found = self._site_packages.glob("*.dist-info") if self._site_packages else ()
-        # pip was there before.
-        return min(self.total, max(0, sum(1 for _ in found) - 1))
+        packages = self._site_packages.glob("*.dist-info") if self._site_packages else ()
+        # pip itself does not count.
+        return min(self.total, max(0, sum(1 for _ in packages) - 1))
 
 
 def run(command: Sequence[str], out: TextIO) -> int:
@@ -69,8 +69,8 @@ def run(command: Sequence[str], out: TextIO) -> int:
     reader.start()
 
     def show() -> None:
-        line = f"Making .venv: {time.monotonic() - started:.0f} s, {progress}"
-        # In a terminal one line is written over; the width of the rest is cleared by blanks.
+        line = f"Creating .venv: {time.monotonic() - started:.0f} s, {progress}"
+        # In a terminal the line is overwritten, and blanks clear the rest of it.
         out.write(f"\r{line[:78]:<78}" if out.isatty() else f"{line}\n")
         out.flush()
 

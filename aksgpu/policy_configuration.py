@@ -1,4 +1,4 @@
-"""Checks configurations of the policy pack, by the pack's own rules and settings alone."""
+"""Checks configurations of the policy pack against the pack's rules and settings."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +15,7 @@ _ADVICE = "correct it: docs/reference/rules.md has the rules and their settings"
 
 
 def check(files: Iterable[Path], console: Console) -> int:
-    """Prints the mistakes of the files, of those beside the stack files where none is named."""
+    """Prints the mistakes in the files; by default, in those next to the stack files."""
     named = [*files] or sorted(stack_files(Path.cwd()).glob("Pulumi.*.policies.json"))
     findings, checked = [], []
     for file in named:
@@ -29,8 +29,8 @@ def check(files: Iterable[Path], console: Console) -> int:
         findings += [mistake_in(file.name, mistake) for mistake in mistakes]
     for finding in findings:
         console.print(finding_text(finding), soft_wrap=True)
-    said = ", ".join([f"Configurations checked: {len(checked)}", *checked])
-    console.print(Text(f"{said}."), soft_wrap=True)
+    summary = ", ".join([f"Configurations checked: {len(checked)}", *checked])
+    console.print(Text(f"{summary}."), soft_wrap=True)
     cause = verdict(finding.cause for finding in findings)
     print_result(cause, console)
     return cause.exit_code
@@ -40,7 +40,7 @@ def _unreadable(file: Path, error: Exception) -> Finding:
     is_missing = isinstance(error, FileNotFoundError)
     cause = Cause.STACK_MISSING if is_missing else Cause.POLICIES_INVALID
     what = f"it cannot be read: {error}"
-    return Finding(cause, what, "name a file that there is, in UTF-8", key=file.name)
+    return Finding(cause, what, "name an existing file in UTF-8", key=file.name)
 
 
 def mistake_in(name: str, mistake: str) -> Finding:

@@ -1,9 +1,9 @@
-"""Puts the policy pack into a folder of its own, which works from anywhere, on any program.
+"""Copies the policy pack into a folder that works anywhere and for any program.
 
     python -m aksgpu.policy_pack build/policy-pack
 
-Beside the rules and the tables they read, it has the pack's own requirements: `pulumi-policy` and
-what that needs, at the versions that this project is tested with.
+Besides the rules and their tables, the folder has a requirements file: `pulumi-policy` and its
+dependencies, at the versions that this project is tested with.
 """
 
 import re
@@ -26,14 +26,14 @@ _PROGRAM = '''"""Starts the policy pack that lies beside this file."""
 import policies.__main__  # noqa: F401
 '''
 
-# What the lock file says of a package: its line, its hashes, then who wants it, as comments.
+# A package in the lock file: its line, its hashes, then its dependents as comments.
 _PINNED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==")
 _HASH = re.compile(r"\s+--hash=")
-_WANTED_BY = re.compile(r"\s+#(?: via)?\s+(?P<name>[A-Za-z0-9._-]+)")
+_DEPENDENT = re.compile(r"\s+#(?: via)?\s+(?P<name>[A-Za-z0-9._-]+)")
 
 
 def assemble(place: Path) -> None:
-    """Makes the folder anew; a virtual environment that was made in it stays."""
+    """Writes the folder again; a virtual environment in it stays."""
     place.mkdir(parents=True, exist_ok=True)
     for package in _PACKAGES:
         shutil.rmtree(place / package, ignore_errors=True)
@@ -53,11 +53,13 @@ def assemble(place: Path) -> None:
 
 
 def pins_for(package: str, locked: str) -> list[str]:
-    """The lines of a lock file for a package and all that it needs."""
-    lines = {name: (line, wanted_by) for name, line, wanted_by in _entries(locked)}
+    """The lines of a lock file for a package and all its dependencies."""
+    lines = {name: (line, dependents) for name, line, dependents in _entries(locked)}
     needed = {package}
     while more := {
-        name for name, (_, wanted_by) in lines.items() if name not in needed and wanted_by & needed
+        name
+        for name, (_, dependents) in lines.items()
+        if name not in needed and dependents & needed
     }:
         needed |= more
     return [lines[name][0] for name in sorted(needed)]
@@ -65,16 +67,16 @@ def pins_for(package: str, locked: str) -> list[str]:
 
 def _entries(locked: str) -> Iterator[tuple[str, str, set[str]]]:
     name, line = "", ""
-    wanted_by: set[str] = set()
+    dependents: set[str] = set()
     for text in [*locked.splitlines(), "end=="]:
         if pinned := _PINNED.match(text):
             if name:
-                yield name, line, wanted_by
-            name, line, wanted_by = pinned["name"], text, set()
+                yield name, line, dependents
+            name, line, dependents = pinned["name"], text, set()
         elif name and _HASH.match(text):
             line += f"\n{text}"
-        elif name and (wanting := _WANTED_BY.match(text)):
-            wanted_by.add(wanting["name"])
+        elif name and (wanting := _DEPENDENT.match(text)):
+            dependents.add(wanting["name"])
 
 
 def _project_file() -> str:
@@ -84,13 +86,13 @@ def _project_file() -> str:
 
 
 if __name__ == "__main__":
-    made = Path(sys.argv[1])
-    assemble(made)
+    folder = Path(sys.argv[1])
+    assemble(folder)
     sys.stdout.write(
-        f"The policy pack is in {made}. Copy it to where it is to stay; in there, once:\n"
+        f"The policy pack is in {folder}. Copy it to its final place; in that folder, once:\n"
         "    pulumi install\n"
         "Then, for any program:\n"
         "    pulumi preview --policy-pack FOLDER\n"
-        "For all stacks of an organisation of Pulumi Cloud, in there:\n"
+        "For all stacks of an organization of Pulumi Cloud, in that folder:\n"
         "    pulumi policy publish ORGANISATION\n"
     )

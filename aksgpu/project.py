@@ -1,7 +1,7 @@
-"""The rehearsal's own Pulumi project: the same program, other plug-ins, a state of its own.
+"""The rehearsal's Pulumi project: the same program with other plug-ins and another state.
 
-It is made anew from the real Pulumi.yaml and stack file at every use, and lies in the rehearsal's
-home with all that Pulumi writes; so the real project is only ever read.
+Every use writes it again from the real Pulumi.yaml and stack file, into the rehearsal's home, where
+Pulumi also writes its files. The real project is only read.
 """
 
 import os
@@ -26,7 +26,7 @@ from settings.stack_file import StackFile, StackFileError, parse, with_stand_ins
 from settings.stack_file import read as read_stack_file
 from settings.yaml_text import written
 
-# The plug-ins that stand-ins play, with the folders they are in. Our own plug-ins play themselves.
+# The plug-ins that stand-ins replace, with the folders of these. Our own plug-ins are not replaced.
 _STAND_INS: Mapping[str, str] = MappingProxyType(
     {
         "azure-native": "rehearsal/stand_ins/azure_native",
@@ -34,16 +34,16 @@ _STAND_INS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# A rehearsal has an Azure of its own, with a subscription and an identity, whatever these are told.
+# A rehearsal has its own subscription and identity: settings of these providers do not apply.
 _AZURE_PROVIDERS = ("aks-preview", "azure", "azure-native", "azuread")
 
-# Where the stand-ins are, whatever program is rehearsed.
+# The checkout with the stand-ins, whatever program is rehearsed.
 _CHECKOUT = Path(__file__).resolve().parent.parent
 
-# Of the homes from before each had its own.
+# The passphrase of old homes; each new home has its own.
 _OLD_PASSPHRASE = "rehearsal"  # noqa: S105
 
-# How a stack file says which key its secrets are encrypted with: the real one's is not ours.
+# The keys of a stack file about encryption; a rehearsal does not have the real stack's key.
 _KEYS_OF_SECRETS = ("encryptedkey", "encryptionsalt", "secretsprovider")
 
 
@@ -64,7 +64,7 @@ class Project:
 
     @property
     def stack_files(self) -> Path:
-        """Where the program's own stack files are."""
+        """The folder of the program's stack files."""
         return stack_files(self.program)
 
     @property
@@ -73,10 +73,10 @@ class Project:
 
     @property
     def passphrase(self) -> str:
-        """The passphrase of this home's secrets: a word of no other text, for reports mask it."""
+        """The passphrase of this home's secrets. It must be unique, as reports mask it."""
         file = self.home / "passphrase"
         self.home.mkdir(parents=True, exist_ok=True)
-        # Of two commands, the first counts.
+        # If two commands start at once, the first one creates it.
         with FileLock(self.home / f".{file.name}.lock"):
             if not (file.exists() and file.read_bytes().strip()):
                 word = _OLD_PASSPHRASE if self._has_secrets() else secrets.token_urlsafe()
@@ -84,31 +84,31 @@ class Project:
         return file.read_text(errors="replace").strip()
 
     def _has_secrets(self) -> bool:
-        """Whether anything is encrypted here already."""
+        """Whether anything here is encrypted."""
         files = [*self.folder.glob("Pulumi.*.yaml"), *self.state.rglob("*.json")]
         signs = (b"encryptionsalt", b"secrets_providers")
         return any(sign in file.read_bytes() for file in files for sign in signs)
 
     @property
     def main(self) -> Path:
-        """Where the program itself is."""
-        said = read_project(self.program).content.get("main", ".")
-        return Path(self.program, str(said)).resolve()
+        """The folder or file of the program's code."""
+        main = read_project(self.program).content.get("main", ".")
+        return Path(self.program, str(main)).resolve()
 
     def configuration_of_the_pack(self, stack: str) -> Path | None:
-        """The stack's own configuration of the policy pack, where it has one."""
+        """The stack's configuration of the policy pack, if it has one."""
         file = policies_file(self.stack_files, stack)
         return file if file.exists() else None
 
     def has_locks(self, stack: str) -> bool:
-        """Whether an update of the stack is at work, or was killed."""
+        """Whether an update of the stack is running, or was killed."""
         return any(self.state.glob(f".pulumi/locks/**/{stack}/*.json"))
 
     def environment(self) -> dict[str, str]:
-        """What `pulumi` needs to work on this project, and on no other backend."""
+        """The variables with which `pulumi` uses this project and its backend."""
         return {
             "PULUMI_BACKEND_URL": self.state.absolute().as_uri(),
-            # A shell on the rehearsal may have those of another stack.
+            # A shell of `aksgpu env` can have these of another stack.
             "PULUMI_OPTION_CWD": str(self.folder.absolute()),
             "PULUMI_OPTION_POLICY_PACK": "",
             "PULUMI_OPTION_POLICY_PACK_CONFIG": "",
@@ -119,68 +119,67 @@ class Project:
         }
 
     def write(self) -> None:
-        """Makes the project file, and takes the known stack files over as they are now."""
+        """Writes the project file, and copies the known stack files again."""
         real = _read(self.program / "Pulumi.yaml")
-        for made in (self.folder, self.state):
-            made.mkdir(parents=True, exist_ok=True)
-        # All stack files lie beside it.
+        for folder in (self.folder, self.state):
+            folder.mkdir(parents=True, exist_ok=True)
+        # Here all stack files are next to it.
         real.pop("stackConfigDir", None)
         if isinstance(real.get("config"), str):
             del real["config"]
-        _write(self.folder / "Pulumi.yaml", real | self._own(real))
+        _write(self.folder / "Pulumi.yaml", real | self._changes(real))
         for stack in stacks_in(self.folder):
-            # One without a real counterpart was made by hand, with plain pulumi. One that is broken
-            # stays as it was: whoever works on that stack is told.
+            # A stack without a real file was created with plain pulumi. An invalid file is not
+            # copied: commands on that stack report it.
             with suppress(StackFileError):
                 self.write_stack(stack)
 
     def write_stack(self, stack: str, text: str | None = None) -> None:
-        """Takes over the stack file of that name, with the key of the rehearsal's own secrets.
+        """Copies a stack file, with the encryption key of the rehearsal.
 
-        `text` is what to take for the file's own, such as what it was earlier.
+        `text` replaces the file's text, such as with an earlier version.
         """
-        real, name = self._stack_file(stack, text), stack_file(self.folder, stack).name
+        real, copy = self._stack_file(stack, text), stack_file(self.folder, stack)
         real.require_whole()
-        own_file = self.folder / name
-        kept = _read(own_file) if own_file.exists() else {}
+        kept = _read(copy) if copy.exists() else {}
         keys = {key: kept[key] for key in _KEYS_OF_SECRETS if key in kept}
-        own = {key: value for key, value in real.content.items() if key not in _KEYS_OF_SECRETS}
-        if config := own.get("config"):
-            own["config"] = {key: config[key] for key in config if not _is_of_azure(key)}
+        content = {key: value for key, value in real.content.items() if key not in _KEYS_OF_SECRETS}
+        if config := content.get("config"):
+            content["config"] = {key: config[key] for key in config if not _is_of_azure(key)}
         if real.secrets:
-            own["config"], keys = self._with_stand_ins(own["config"], keys)
-        _write(own_file, own | keys)
+            content["config"], keys = self._with_stand_ins(content["config"], keys)
+        _write(copy, content | keys)
 
     def encrypted(self, stack: str, text: str | None = None) -> dict[str, str]:
-        """The values that stand-ins take the places of, by their paths."""
+        """The encrypted values, which placeholders replace, by their paths."""
         secrets = self._stack_file(stack, text).secrets
         return {path: value for path, value in secrets.items() if not _is_of_azure(path)}
 
     def _with_stand_ins(
         self, config: Mapping[str, Any], keys: Mapping[str, str]
     ) -> tuple[dict[str, Any], dict[str, str]]:
-        """A configuration that the rehearsal's own key can read, and that key."""
+        """The config with placeholders, encrypted with the rehearsal's key, and that key."""
         key = StackKey(self.passphrase, keys.get("encryptionsalt"))
 
         def encrypted(path: str, stand_in: str) -> dict[str, str]:
             return {"secure": key.encrypted(stand_in, path)}
 
-        made = with_stand_ins(config, encrypted, read_project(self.program))
-        return made, {**keys, "encryptionsalt": key.salt}
+        readable = with_stand_ins(config, encrypted, read_project(self.program))
+        return readable, {**keys, "encryptionsalt": key.salt}
 
     def asks_for_retired(self, stack: str, text: str | None = None) -> bool:
-        """Whether a stack file, or the text in its place, allows what Azure has retired."""
+        """Whether a stack file, or the text instead of it, allows what Azure has retired."""
         return self._stack_file(stack, text).allows_retired
 
     def _stack_file(self, stack: str, text: str | None) -> StackFile:
         file = stack_file(stack_files(self.program), stack)
         return read_stack_file(file) if text is None else parse(text, file.name)
 
-    def _own(self, real: Mapping[str, Any]) -> dict[str, Any]:
-        """What the rehearsal's project file says otherwise."""
+    def _changes(self, real: Mapping[str, Any]) -> dict[str, Any]:
+        """Where the rehearsal's project file differs from the real one."""
         try:
             providers = (real.get("plugins") or {}).get("providers") or []
-            paths = {own["name"]: self.program / own["path"] for own in providers}
+            paths = {each["name"]: self.program / each["path"] for each in providers}
         except (AttributeError, LookupError, TypeError):
             raise StackFileError(
                 f"{self.program / 'Pulumi.yaml'}: each of plugins.providers needs a name and a path"
@@ -194,35 +193,35 @@ class Project:
             },
             "runtime": {
                 "name": "python",
-                # A program without an environment of its own is run in this one.
+                # A program without a virtual environment runs in this one.
                 "options": {"virtualenv": str(venv if venv.exists() else sys.prefix)},
             },
         }
 
 
 def stack_files(program: Path) -> Path:
-    """Where the stack files of a program are."""
+    """The folder of a program's stack files."""
     return program / read_project(program).folder_of_stacks
 
 
 def _is_of_azure(key: str) -> bool:
-    """Whether a key says which Azure a provider works in, and in whose name."""
+    """Whether a key configures a provider's access to Azure."""
     provider, _, name = key.partition(":")
     return provider in _AZURE_PROVIDERS and name in azure_settings.SETTINGS
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """The map in a file of the project's own. Raises StackFileError where there is none."""
+    """The map in a YAML file. Raises StackFileError if it cannot be read."""
     try:
         content = yaml.safe_load(file.read_bytes())
     except (OSError, RecursionError, ValueError, yaml.YAMLError) as error:
         raise StackFileError(f"{file} cannot be read: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict | None):
-        raise StackFileError(f"{file} is no map of keys and values (line 1, column 1)")
+        raise StackFileError(f"{file} is not a map of keys and values (line 1, column 1)")
     return content or {}
 
 
 def _write(file: Path, content: Mapping[str, Any]) -> None:
-    """Writes a file where it says something else: another rehearsal may be at work with it."""
+    """Writes a file only if its content changes: another rehearsal may be using it."""
     if not file.exists() or _read(file) != content:
         write_whole(file, written(content).encode())

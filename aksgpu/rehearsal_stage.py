@@ -1,4 +1,4 @@
-"""Sets the stage for a rehearsal: an engine, the rehearsal cloud, and the project on it."""
+"""Prepares a rehearsal: the engine, the rehearsal cloud, and the project."""
 
 import os
 from collections.abc import Mapping
@@ -11,15 +11,17 @@ from aksgpu.project import Project
 from aksgpu.running import Program
 from engine import Engine, ensure_engine, ensure_kubernetes
 from engine.cache import Say
+from engine.helm import helm_place
 from rehearsal.cloud import Cloud, refuse_other_systems
 from rehearsal.cloud import start as start_cloud
+from rehearsal.stand_ins.launch import HELM_VARIABLE
 
 Era = Literal["article", "today"]
 
 PROGRAM = Path(__file__).resolve().parent.parent
 
 
-# Where the rehearsals of this checkout keep all that they have: each era is a cloud of its own.
+# The folders of this checkout's rehearsals: each era has its own cloud.
 _HOMES: Mapping[Era, str] = MappingProxyType(
     {"today": ".rehearsal", "article": ".rehearsal-article"}
 )
@@ -35,7 +37,7 @@ def rehearsal_home(era: Era) -> Path:
 
 
 def era_of(stack: str) -> Era:
-    """The time a stack is of: one that asks for what is retired, of the article's."""
+    """The era of a stack: the article's if it uses something that is retired, else today."""
     return "article" if Project(PROGRAM, PROGRAM).asks_for_retired(stack) else "today"
 
 
@@ -52,8 +54,8 @@ class Stage:
     engine: Engine
     cloud: Cloud
     project: Project
-    # What this `pulumi` is told beside what every one on this stage is.
-    told: Mapping[str, str] = field(default_factory=dict)
+    # Additional environment variables for `pulumi`.
+    extra: Mapping[str, str] = field(default_factory=dict)
 
     def exports(self) -> dict[str, str]:
         """What a shell needs, so that plain `pulumi` works on the rehearsal."""
@@ -64,14 +66,16 @@ class Stage:
         environment = {
             **self.project.environment(),
             **self.cloud.environment(),
-            **self.told,
+            # Only stacks with Helm releases need it to be there.
+            HELM_VARIABLE: str(helm_place()),
+            **self.extra,
             "PATH": path,
         }
         return pulumi_in(self.engine, self.project.folder, environment)
 
 
 def set_stage(say: Say, era: Era) -> Stage:
-    """Everything a rehearsal needs, made where it is missing and started where it is down."""
+    """Everything that a rehearsal needs: creates and starts what is missing."""
     refuse_other_systems()
     home = rehearsal_home(era)
     engine = ensure_engine(say)

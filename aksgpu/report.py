@@ -24,18 +24,18 @@ from settings.stack_file import ElsewhereError, NoStackFileError, StackFileError
 from settings.yaml_text import Written
 
 _WITHOUT_END = 100_000
-# Such a command is not copied out of a sentence.
+# A longer command gets its own line, for copying.
 _LONG_COMMAND = re.compile(r"`([^`]{50,})`")
 # Between the columns of a table.
 _GAP = 2
 _TRY_AGAIN = "do as it says, and try again"
-# What each failure that can be understood comes to, and what to do; the first that fits.
+# The cause and advice for each kind of failure; the first match counts.
 _FAILURES: Mapping[type[Exception], tuple[Cause, str]] = MappingProxyType(
     {
         EngineUnavailableError: (Cause.ENGINE_UNAVAILABLE, _TRY_AGAIN),
         CloudError: (Cause.REHEARSAL_UNAVAILABLE, _TRY_AGAIN),
         ProgramError: (Cause.PROGRAM_FAILED, _TRY_AGAIN),
-        NoStackFileError: (Cause.STACK_MISSING, "name one of those there are"),
+        NoStackFileError: (Cause.STACK_MISSING, "name an existing stack"),
         ElsewhereError: (
             Cause.ENVIRONMENT_UNREADABLE,
             "run `pulumi preview`, which knows them, or write them to the stack file",
@@ -72,11 +72,11 @@ def findings_of_mistakes(mistakes: Iterable[Written]) -> tuple[Finding, ...]:
 
 
 class ReportConsole(Console):
-    """Where reports are printed: nothing that is said in one rules the terminal, or is cut off."""
+    """Prints reports without control characters, and without cutting lines off."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        # Into a pipe a line is as long as it is, unless somebody has said how long.
+        # Lines in a pipe are not broken, unless the width is set.
         if not (self.is_terminal or "COLUMNS" in os.environ or options.get("width")):
             self.width = _WITHOUT_END
 
@@ -89,7 +89,7 @@ class ReportConsole(Console):
 
 
 def exit_code_of(command: Callable[[], int]) -> int:
-    """Runs a command to its end, whatever happens; a failure is told in one message."""
+    """Runs a command; its exit code. A failure is printed as one message."""
     messages = ReportConsole(stderr=True)
     try:
         with terminated_as_interrupted():
@@ -110,6 +110,12 @@ def print_result(cause: Cause, console: Console) -> None:
     style = "bold red" if cause.is_problem else "bold green"
     line = Text("Result: ").append(cause.word, style).append(f" - {cause.sentence}.")
     console.print(line, soft_wrap=True)
+
+
+def print_next(sentence: str, commands: Sequence[str], console: Console) -> None:
+    """Shows commands to copy, each on a line of its own."""
+    lines = ["", *(f"    {command}" for command in commands), ""]
+    console.print(Text("\n".join([f"{sentence}:", *lines])), soft_wrap=True)
 
 
 def finding_text(finding: Finding) -> Text:

@@ -1,11 +1,11 @@
-"""Runs other programs: pulumi, az, kubectl, git. There is one rule for how they end.
+"""Runs other programs: pulumi, az, kubectl, git. All of them end in the same way.
 
-A program has a session of its own, so the Ctrl-C of a terminal reaches this process only. When this
-process is interrupted, or a time limit is over, the program gets one SIGINT and is waited for. A
-second interruption kills it and all that it has started; where nobody watches it, the end of the
-grace period does too. So no program is signalled twice, and none is left behind.
+A program has its own session, so Ctrl-C in a terminal reaches only this process. When this process
+is interrupted, or a time limit ends, the program gets one SIGINT and time to end. A second
+interruption kills it and its children; so does the end of a grace period, if there is one. No
+program is signaled twice, and none keeps running.
 
-The standard library alone: `aksgpu.ci` runs without an installation.
+Only the standard library: `aksgpu.ci` runs without an installation.
 """
 
 import json
@@ -40,26 +40,26 @@ class ProgramError(Exception):
 
 @dataclass(frozen=True)
 class Ended:
-    """How a program has ended, and what it printed."""
+    """The exit code and output of a program."""
 
     command: str
     code: int
     out: str
     err: str
-    # What it printed, before it was read as UTF-8.
+    # Its output as bytes, before decoding.
     printed: bytes = field(default=b"", repr=False)
 
     def succeeded(self) -> str:
-        """What it printed. Raises ProgramError where its exit code is not 0."""
+        """Its output. Raises ProgramError if the exit code is not 0."""
         if self.code:
             lines = (self.err.strip() or self.out.strip()).splitlines()
-            left_out = ["..."] * (len(lines) > _TAIL_LINES)
-            tail = "\n".join(left_out + lines[-_TAIL_LINES:])
+            ellipsis = ["..."] * (len(lines) > _TAIL_LINES)
+            tail = "\n".join(ellipsis + lines[-_TAIL_LINES:])
             raise ProgramError(f"`{self.command}` ended with exit code {self.code}: {tail}")
         return self.out
 
     def json(self) -> Any:
-        """The JSON that it printed. Raises ProgramError where it is none."""
+        """The JSON that it printed. Raises ProgramError if it failed, or printed no JSON."""
         try:
             return json.loads(self.succeeded())
         except ValueError as error:
@@ -68,24 +68,24 @@ class Ended:
 
 @dataclass(frozen=True)
 class Program:
-    """A program in a folder; `environment` comes on top of this process's own."""
+    """A program in a folder; `environment` is added to this process's environment."""
 
     command: Sequence[str | Path]
     folder: Path
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def watch(self, *arguments: str) -> int:
-        """Runs it before the user's eyes; its exit code.
+        """Runs it and shows its output; its exit code.
 
-        Interrupted, it has all the time that it needs: an update ends what it has begun. It cannot
-        read from the terminal: pulumi would take the Ctrl-C for itself.
+        After an interruption there is no time limit: an update finishes its operations. It cannot
+        read from the terminal, since pulumi would then handle Ctrl-C itself.
         """
         with self.running(arguments, None, stdin=DEVNULL) as process:
             return process.wait()
 
     def attempt(self, *arguments: str, seconds: float | None = None) -> Ended:
         """Runs it to its end."""
-        # Through pipes: what it prints may be secret, and files lie on a disk.
+        # Through pipes, not files: its output may have secrets.
         with self.running(
             arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
         ) as process:
@@ -98,7 +98,7 @@ class Program:
     def attempt_until(
         self, is_done: Callable[[str], bool], *arguments: str, seconds: float
     ) -> Ended:
-        """Runs it until `is_done` says so of what it has printed so far, or to its end."""
+        """Runs it until `is_done` returns true for its output so far, or to its end."""
         deadline = time.monotonic() + seconds
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             with self.running(
@@ -111,7 +111,7 @@ class Program:
             return Ended(self.name(*arguments), process.returncode, _written(out), _written(err))
 
     def read(self, *arguments: str, seconds: float | None = None) -> str:
-        """What it prints. Raises ProgramError where it fails."""
+        """Its output. Raises ProgramError if it fails."""
         return self.attempt(*arguments, seconds=seconds).succeeded()
 
     def read_json(self, *arguments: str) -> Any:
@@ -122,7 +122,7 @@ class Program:
         self, arguments: Sequence[str], grace: float | None, **streams: Any
     ) -> Iterator["subprocess.Popen[bytes]"]:
         """Starts it. If it still runs at the end, it is interrupted, and killed after `grace`."""
-        # One that is half started would be nobody's to end.
+        # An interruption during the start would leave a process that nothing ends.
         held = _Held()
         try:
             process = subprocess.Popen(
@@ -147,12 +147,12 @@ class Program:
                 if process.poll() is None:
                     _end(process, grace)
         finally:
-            # A signal close behind the first one has raised before that one could be answered.
+            # A second signal may have interrupted the handling of the first.
             if process.poll() is None:
                 _end(process, grace)
 
     def _late(self, arguments: Sequence[str], seconds: float | None) -> ProgramError:
-        return ProgramError(f"`{self.name(*arguments)}` was not done in {seconds:.0f} s")
+        return ProgramError(f"`{self.name(*arguments)}` did not end in {seconds:.0f} s")
 
     def name(self, *arguments: str) -> str:
         """The command as people write it."""
@@ -162,20 +162,20 @@ class Program:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP do what Ctrl-C does: whatever is at work ends what it has started.
+    """SIGTERM and SIGHUP do the same as Ctrl-C, so that commands clean up.
 
-    Python calls destructors at any moment, and one that is interrupted only has a traceback
-    printed. Such an interruption comes again a moment later.
+    If the interruption hits a destructor, Python only prints a traceback. It is then sent again a
+    moment later.
     """
-    wanted = {
+    handlers = {
         signal.SIGINT: signal.default_int_handler,
         signal.SIGTERM: _interrupt,
         signal.SIGHUP: _interrupt,
     }
-    # What was started in the background ignores SIGINT, and under `nohup` SIGHUP, and means it.
+    # A program in the background ignores SIGINT, and under `nohup` SIGHUP: keep that.
     before = {
         number: handler
-        for number in wanted
+        for number in handlers
         if (handler := signal.getsignal(number)) is not signal.SIG_IGN
     }
     complain, timers = sys.unraisablehook, list[threading.Timer]()
@@ -192,7 +192,7 @@ def terminated_as_interrupted() -> Iterator[None]:
     sys.unraisablehook = once_more
     try:
         for number in before:
-            signal.signal(number, wanted[number])
+            signal.signal(number, handlers[number])
         yield
     finally:
         for timer in timers:
@@ -203,13 +203,13 @@ def terminated_as_interrupted() -> Iterator[None]:
 
 
 def _interrupt(_: int, frame: FrameType | None) -> None:
-    # asyncio has a handler of its own; in the background of a shell there is none.
+    # asyncio sets its own handler; in the background of a shell there is none.
     handler = signal.getsignal(signal.SIGINT)
     (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
 def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
-    """One SIGINT, time to end in good order, and then nothing of it is left."""
+    """Sends one SIGINT, waits, and then kills what is left."""
     held = _Held()
     try:
         with suppress(ProcessLookupError):
@@ -217,12 +217,12 @@ def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
         deadline = math.inf if grace is None else time.monotonic() + grace
         while process.poll() is None and not held.asked and time.monotonic() < deadline:
             with suppress(subprocess.TimeoutExpired):
-                # Reads on, too: a full pipe would keep it from ending.
+                # Keeps reading: a full pipe would keep it from ending.
                 process.communicate(timeout=_POLL_SECONDS)
-        # A process that has ended is nobody's: its number may be another's by now.
-        for one in _with_descendants(process.pid) if process.poll() is None else ():
+        # After the process has ended, another one may have its id.
+        for pid in _with_descendants(process.pid) if process.poll() is None else ():
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -231,7 +231,7 @@ def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
 
 
 class _Held:
-    """Interruptions are noted, and raise nothing until they are released."""
+    """Holds interruptions back until `release`."""
 
     def __init__(self) -> None:
         self.asked: list[int] = []
@@ -251,24 +251,24 @@ class _Held:
 
 
 def _with_descendants(pid: int) -> list[int]:
-    """A process and all below it, whatever sessions and groups they have made for themselves.
+    """A process and its descendants, in all sessions and groups.
 
-    Where there is no /proc, as on macOS, it is the process alone, and its group goes with it.
+    Without /proc, as on macOS, only the process; its group is killed with it.
     """
     children = defaultdict(list)
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            # The name in brackets may hold anything; the parent is the second field behind it.
+            # The name in parentheses can contain anything; the parent is the second field after it.
             parent = stat.read_text(errors="replace").rpartition(")")[2].split()[1]
             children[int(parent)].append(int(stat.parent.name))
-    found = [pid]
-    for one in found:
-        found += children[one]
-    return found
+    pids = [pid]
+    for each in pids:
+        pids += children[each]
+    return pids
 
 
 def _written(file: IO[bytes]) -> str:
-    """What is in a file that a program writes, whose place in it is not to be moved."""
+    """The content of a file that a program writes, without moving the program's offset."""
     return _text(os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0))
 
 

@@ -1,6 +1,6 @@
-"""The files of a stack, and the stack of a file: a name may have dots in it, as prod.eu has.
+"""The files of a stack, and the stack of a file. A name can contain dots, such as prod.eu.
 
-The standard library alone: `aksgpu.ci` runs without an installation.
+Only the standard library: `aksgpu.ci` runs without an installation.
 """
 
 import re
@@ -11,13 +11,18 @@ _IN_FILES = re.compile(r"(organization/([\w.-]{1,100}/)?)?[\w.-]{1,100}", re.ASC
 
 
 def short_name(stack: str) -> str:
-    """A stack's own name: one of an organisation is written `organisation/project/stack`."""
+    """The name without organisation and project, as in `organisation/project/stack`."""
     return stack.rpartition("/")[2]
 
 
-def is_for_pulumi(stack: str) -> bool:
-    """Whether Pulumi takes a name for a stack's, in a state in files."""
-    return _IN_FILES.fullmatch(stack) is not None and short_name(stack).strip(".") != ""
+def mistake_in_name(stack: str) -> tuple[str, str] | None:
+    """What is wrong with a stack's name for a file backend, and what to do; None if it is valid."""
+    if _IN_FILES.fullmatch(stack) and short_name(stack).strip("."):
+        return None
+    return (
+        f"Pulumi does not allow the stack name {stack[:100]!r}",
+        "give the name between `Pulumi.` and `.yaml` in the stack file's name",
+    )
 
 
 def stack_file(folder: Path, stack: str) -> Path:
@@ -25,17 +30,17 @@ def stack_file(folder: Path, stack: str) -> Path:
 
 
 def policies_file(folder: Path, stack: str) -> Path:
-    """Where a stack configures the policy pack: beside its stack file."""
+    """The stack's configuration of the policy pack, next to its stack file."""
     return stack_file(folder, stack).with_suffix(".policies.json")
 
 
 def stack_of(file: str) -> str | None:
     """The stack whose stack file, or configuration of the pack, has this name."""
-    found = _OF_ONE_STACK.fullmatch(file)
-    return found["stack"] if found else None
+    match = _OF_ONE_STACK.fullmatch(file)
+    return match["stack"] if match else None
 
 
 def stacks_in(folder: Path) -> list[str]:
-    """The stacks that have a stack file, by name. A folder is none, nor what lies elsewhere."""
+    """The stacks that have a stack file, by name. Folders and symbolic links do not count."""
     files = (file for file in folder.glob("Pulumi.*.yaml") if file.is_file())
     return sorted(filter(None, (stack_of(file.name) for file in files if not file.is_symlink())))

@@ -1,26 +1,26 @@
-"""The settings of azure-native that say where it works and as whom, as of azure-native 3.29."""
+"""azure-native's settings of the Azure cloud, subscription and identity, as of version 3.29."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 22)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: the environment variables that stand for it, and what it says."""
+    """A provider setting, and the environment variables that can replace it."""
 
     variables: tuple[str, ...]
     description: str
     is_secret: bool = False
     is_switch: bool = False
     default: str = ""
-    # What every value looks like, and that in words.
+    # The pattern of valid values, and its description for messages: "must be ...".
     pattern: str = ".*"
-    has_to_be: str = ""
+    expected: str = ""
 
 
 _ID = "[0-9A-Za-z_-]+"
@@ -31,19 +31,19 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
         "subscriptionId": Setting(
             ("ARM_SUBSCRIPTION_ID", "AZURE_SUBSCRIPTION_ID"),
-            "The id of the subscription.",
+            "The ID of the subscription.",
             pattern=_ID,
-            has_to_be=f"the id of a subscription, such as `{_AN_ID}`",
+            expected=f"the ID of a subscription, such as `{_AN_ID}`",
         ),
         "tenantId": Setting(
             ("ARM_TENANT_ID", "AZURE_TENANT_ID"),
-            "The id of the tenant that one signs in to.",
+            "The ID of the tenant to sign in to.",
             pattern=rf"{_ID}(\.{_ID})*",
-            has_to_be=f"the id of a tenant, such as `{_AN_ID}`, or its domain",
+            expected=f"the ID of a tenant, such as `{_AN_ID}`, or its domain",
         ),
         "clientId": Setting(
             ("ARM_CLIENT_ID", "AZURE_CLIENT_ID"),
-            "The id of the service principal, or of a user-assigned managed identity.",
+            "The ID of the service principal, or of a user-assigned managed identity.",
         ),
         "clientSecret": Setting(
             ("ARM_CLIENT_SECRET", "AZURE_CLIENT_SECRET"),
@@ -52,46 +52,46 @@ SETTINGS: Mapping[str, Setting] = MappingProxyType(
         ),
         "clientCertificatePath": Setting(
             ("ARM_CLIENT_CERTIFICATE_PATH", "AZURE_CLIENT_CERTIFICATE_PATH"),
-            "The file of the service principal's certificate with its key, PEM or PKCS12.",
+            "The path of the service principal's certificate with its key, in PEM or PKCS12.",
         ),
         "clientCertificatePassword": Setting(
             ("ARM_CLIENT_CERTIFICATE_PASSWORD", "AZURE_CLIENT_CERTIFICATE_PASSWORD"),
-            "The password of that file.",
+            "The password of the certificate.",
             is_secret=True,
         ),
         "useOidc": Setting(
             ("ARM_USE_OIDC",), "Sign in with a token of another issuer (OIDC).", is_switch=True
         ),
-        "oidcToken": Setting(("ARM_OIDC_TOKEN",), "That token itself.", is_secret=True),
+        "oidcToken": Setting(("ARM_OIDC_TOKEN",), "The OIDC token.", is_secret=True),
         "oidcTokenFilePath": Setting(
             ("ARM_OIDC_TOKEN_FILE_PATH", "AZURE_FEDERATED_TOKEN_FILE"),
-            "A file with that token, read anew whenever it is needed.",
+            "The path of a file with the OIDC token, which is read for each sign-in.",
         ),
         "oidcRequestUrl": Setting(
             ("ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"),
-            "Where to ask for that token, as GitHub's runners have it.",
+            "The URL to request the OIDC token from, as on GitHub's runners.",
             pattern=rf"https://{_HOST}([/?][!-~]*)?",
-            has_to_be="a URL that begins with `https://`: tokens are only sent to https",
+            expected="a URL that begins with `https://`: tokens are only sent to https",
         ),
         "oidcRequestToken": Setting(
             ("ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
-            "What to show when asking there.",
+            "The bearer token for that request.",
             is_secret=True,
         ),
         "useMsi": Setting(
             ("ARM_USE_MSI",),
-            "Sign in as the managed identity of the machine; a clientId chooses among several.",
+            "Sign in as the managed identity of the VM; clientId selects one of several.",
             is_switch=True,
         ),
         "metadataHost": Setting(
             ("ARM_METADATA_HOSTNAME",),
-            "The host that describes the Azure cloud to use; the public cloud if there is none.",
+            "The host with the metadata of the Azure cloud. The default is the public cloud.",
             pattern=_HOST,
-            has_to_be="the name of a host, such as `management.local.azurestack.external`",
+            expected="a host name, such as `management.local.azurestack.external`",
         ),
         "environment": Setting(
             ("ARM_ENVIRONMENT",),
-            "`public`, `usgovernment` or `china`; metadataHost goes before it.",
+            "`public`, `usgovernment` or `china`. metadataHost has precedence.",
             default="public",
         ),
     }

@@ -3,7 +3,7 @@
 import re
 from datetime import date
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 22)
 
 # ASCII: `\w` would take letters of every language.

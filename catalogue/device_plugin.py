@@ -1,4 +1,4 @@
-"""NVIDIA's device plugin: what it offers on nodes, and how its containers are known."""
+"""NVIDIA's device plugin: the resources that it advertises, its versions, and its settings."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,46 +8,51 @@ from typing import Any
 
 from catalogue.shapes import mappings, sequence
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
-# A version up to its minor number.
+# The major and minor version.
 Version = tuple[int, int]
 
 PREFIX = "nvidia.com/"
 GPU = f"{PREFIX}gpu"
-# The condition by which a node says that several plugins offer it the same.
+# The names of MIG slices with the strategy `mixed`, and of shared resources that are renamed.
+MIG_PREFIX = f"{PREFIX}mig-"
+SHARED = ".shared"
+# The node condition for several plugins that advertise the same resource.
 CONFLICT_CONDITION = "DevicePluginConflict"
 
-# The name of its image, whatever the registry; AMD's plugin for other GPUs is called the same.
-# Mirrors that flatten the path have NVIDIA in the name.
+# The name of the image in any registry. AMD's plugin has the same name. Mirrors that flatten the
+# path have NVIDIA in the name.
 IMAGE = "k8s-device-plugin"
 _NVIDIAS_IMAGE = re.compile(r"(.*[-_.])?nvidia[-_.](k8s[-_.])?device[-_.]plugin")
 _OF_AMD = ("rocm/", "amd/")
 PROGRAM = "nvidia-device-plugin"
-# Starts the plugin where the GPU Operator runs it.
+# The command of the plugin in the GPU Operator.
 _OPERATORS_SCRIPT = "entrypoint.sh"
-# Of 2018: numbered as the Kubernetes that it was made for. They come before all others.
+# The plugins of 2018 have the numbers of Kubernetes versions, and are older than all others.
 OF_2018: Version = (0, 0)
 _OF_2018 = re.compile(r"v?1\.(0\.0-beta\d*|[89]|1\d)(-.*)?")
-# A tag that is no version ("latest"), or none at all, is taken for the newest there is.
+# For a tag that is not a version, such as "latest", and for no tag.
 NEWEST: Version = (999, 0)
-# NVIDIA has come to no other version 1: in mirrors, by which the vendor is not told, it is AMD's.
+# NVIDIA has no other versions 1.x, so they are AMD's in mirrors, whose names lack the vendor.
 _AMDS_TAG = re.compile(r"([a-z]+-)*v?1\.\d.*|labeller.*")
 _OF_NVIDIA = "nvidia/"
+# What allocates GPUs in NVIDIA's DRA driver. Its other program is for links between nodes, and
+# leaves GPUs to a device plugin.
+_DRA_PROGRAM = re.compile(r"(?<![\w-])gpu-kubelet-plugin(?![\w-])")
 _NUMBERS = re.compile(r"v?(\d+)\.(\d+)([.-].*)?")
-# Before this version a plugin that finds no driver blocks for ever, knows no MIG, and ignores what
-# it is given.
+# Older plugins wait forever if they find no driver, do not support MIG, and ignore their settings.
 CAN_FAIL: Version = (0, 7)
 
 FAILS, MIG_STRATEGY, _CONFIG_FILE = "fail-on-init-error", "mig-strategy", "config-file"
-# What a plugin does if nobody says otherwise.
+# The defaults of the plugin.
 NO_STRATEGY = "none"
 _DEFAULTS = {FAILS: "true", MIG_STRATEGY: NO_STRATEGY}
 
 
 def version_of(image: str) -> Version:
-    """The plugin's version, as its image's tag has it."""
+    """Returns the plugin's version, from the tag of its image."""
     tag = _tag(image)
     if _OF_2018.fullmatch(tag):
         return OF_2018
@@ -59,13 +64,18 @@ def _tag(image: str) -> str:
     return image.partition("@")[0].rpartition("/")[2].partition(":")[2]
 
 
+def is_dra_driver(container: Mapping[str, Any]) -> bool:
+    """Whether the container allocates GPUs by Dynamic Resource Allocation."""
+    return any(_DRA_PROGRAM.search(word) for word in words(container))
+
+
 def setting(container: Mapping[str, Any], name: str) -> str | None:
-    """A setting of the plugin's container; None where it stands in what is not seen here."""
+    """Returns a setting of the plugin's container; None if it is set outside the container spec."""
     if any(_variable(name) in word for word in words(container)):
         return None
-    if (found := _said(container, name)) is not None:
-        return found if found and "$" not in found else None
-    reads_more = _said(container, _CONFIG_FILE) is not None or container.get("envFrom")
+    if (value := _value(container, name)) is not None:
+        return value if value and "$" not in value else None
+    reads_more = _value(container, _CONFIG_FILE) is not None or container.get("envFrom")
     return None if reads_more or _is_open(container) else _DEFAULTS[name]
 
 
@@ -74,14 +84,14 @@ def _variable(name: str) -> str:
 
 
 def _is_open(container: Mapping[str, Any]) -> bool:
-    """Whether something else starts the plugin, or its arguments refer to something else."""
-    said = [*words(container)]
-    starts = said[0].rpartition("/")[2] if container.get("command") and said else PROGRAM
-    return starts != PROGRAM or any("$" in word for word in said)
+    """Whether another program starts the plugin, or its arguments refer to variables."""
+    command = [*words(container)]
+    program = command[0].rpartition("/")[2] if container.get("command") and command else PROGRAM
+    return program != PROGRAM or any("$" in word for word in command)
 
 
-def _said(container: Mapping[str, Any], name: str) -> str | None:
-    """What arguments or environment say of a setting; empty where they refer to something else."""
+def _value(container: Mapping[str, Any], name: str) -> str | None:
+    """Returns a setting from arguments or environment; empty if it refers to another object."""
     for word, following in pairwise([*words(container), ""]):
         argument, has_value, value = word.partition("=")
         if argument.startswith("-") and argument.lstrip("-") == name:
@@ -93,7 +103,7 @@ def _said(container: Mapping[str, Any], name: str) -> str | None:
 
 
 def is_plugin(container: Mapping[str, Any]) -> bool:
-    """Whether a container runs the plugin: its image holds other programs, too."""
+    """Whether a container runs the plugin: its image contains other programs, too."""
     repository = str(container.get("image") or "").partition("@")[0]
     path, _, name = repository.rpartition("/")
     image, tag = name.partition(":")[0], _tag(repository)
@@ -110,7 +120,7 @@ def is_plugin(container: Mapping[str, Any]) -> bool:
 
 
 def words(container: Mapping[str, Any]) -> Iterator[str]:
-    """All words of a container's command, also of one that a shell runs."""
+    """Yields all words of a container's command, also of a command that a shell runs."""
     for part in ("command", "args"):
         for text in sequence(container.get(part)):
             yield from (word.strip("\"';") for word in str(text).split())

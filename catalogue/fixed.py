@@ -1,27 +1,28 @@
-"""What AKS does not let change on a pool or a cluster that exists, as of November 2026.
+"""The properties that AKS cannot change on an existing node pool or cluster, as of November 2026.
 
-By the path of the property, with the reason. A change of it takes a new resource. What AKS changes
-in place is not here, even where it does so in one direction only (`networkPluginMode`, `podCidr`,
-`networkPolicy`, `outboundType`, a service principal that gives way to an identity) or in a preview
-(`capacityReservationGroupID`, since August 2026): an update is tried, and AKS says no where it
-cannot.
+Each table has the reason by property path. A change needs a new resource. Properties that AKS
+updates in place are not listed, even if it does so in one direction only (`networkPluginMode`,
+`podCidr`, `networkPolicy`, `outboundType`, a service principal that gives way to an identity) or in
+a preview: the update is sent, and AKS refuses it where it must.
 """
 
 from collections.abc import Collection, Mapping
 from datetime import date
 from types import MappingProxyType
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
 _NAME = "names the resource"
-_AT_CREATION = "AKS sets it when it makes the nodes, and never again"
-_OF_THE_NODES_NETWORK = "part of the network that the nodes are made in"
-_OF_THE_MACHINE = "part of the virtual machine that a node is"
+_AT_CREATION = "AKS sets it only when it creates the resource"
+_OF_THE_NODES_NETWORK = "part of the nodes' network"
+_OF_THE_MACHINE = "part of the node's virtual machine"
+_OF_THE_DRIVER = "AKS installs the driver when it creates the nodes"
+_OF_THE_REGION = "a cluster cannot move to another region"
 _OF_THE_ADDRESS = "part of the cluster's address"
-_OF_THE_CLUSTERS_NETWORK = "part of the network that the cluster is made in"
+_OF_THE_CLUSTERS_NETWORK = "part of the cluster's network"
 
-# Names in the path of a resource; its own PUT cannot change them.
+# Parts of the resource's URL.
 POOL_NAMES: Mapping[str, str] = MappingProxyType(
     dict.fromkeys(("resourceGroupName", "resourceName", "agentPoolName"), _NAME)
 )
@@ -33,10 +34,10 @@ POOL: Mapping[str, str] = MappingProxyType(
     {
         "vmSize": _OF_THE_MACHINE,
         "osType": _OF_THE_MACHINE,
-        "gpuInstanceProfile": "the GPUs are cut when the nodes are made",
-        "gpuProfile.driver": "the driver is installed when the nodes are made",
-        "gpuProfile.driverType": "the driver is installed when the nodes are made",
-        "gpuProfile.nvidia": "the driver is installed when the nodes are made",
+        "gpuInstanceProfile": "AKS partitions the GPUs when it creates the nodes",
+        "gpuProfile.driver": _OF_THE_DRIVER,
+        "gpuProfile.driverType": _OF_THE_DRIVER,
+        "gpuProfile.nvidia": _OF_THE_DRIVER,
         "osDiskSizeGB": _OF_THE_MACHINE,
         "osDiskType": _OF_THE_MACHINE,
         "kubeletDiskType": _OF_THE_MACHINE,
@@ -48,6 +49,8 @@ POOL: Mapping[str, str] = MappingProxyType(
         "spotMaxPrice": _OF_THE_MACHINE,
         "availabilityZones": _OF_THE_MACHINE,
         "proximityPlacementGroupID": _OF_THE_MACHINE,
+        # Preview versions of the API change it, with a reimage of the nodes.
+        "capacityReservationGroupID": _OF_THE_MACHINE,
         "hostGroupID": _OF_THE_MACHINE,
         "vnetSubnetID": _OF_THE_NODES_NETWORK,
         "podSubnetID": _OF_THE_NODES_NETWORK,
@@ -65,11 +68,11 @@ POOL: Mapping[str, str] = MappingProxyType(
 
 CLUSTER: Mapping[str, str] = MappingProxyType(
     {
-        "location": "a cluster does not move",
-        "extendedLocation": "a cluster does not move",
+        "location": _OF_THE_REGION,
+        "extendedLocation": _OF_THE_REGION,
         "dnsPrefix": _OF_THE_ADDRESS,
         "fqdnSubdomain": _OF_THE_ADDRESS,
-        "nodeResourceGroup": "AKS makes this resource group with the cluster",
+        "nodeResourceGroup": "AKS creates this resource group with the cluster",
         "enableRBAC": _AT_CREATION,
         "diskEncryptionSetID": _AT_CREATION,
         "apiServerAccessProfile.enablePrivateCluster": _OF_THE_ADDRESS,
@@ -80,10 +83,15 @@ CLUSTER: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# What AKS chooses or keeps where a program leaves it out: a refresh or an import may find it.
+# What removing a property means: the default of new pools, although AKS keeps the value.
+DEFAULTS: Mapping[str, str] = MappingProxyType({"gpuProfile.nvidia.managementMode": "Unmanaged"})
+
+# Properties that AKS chooses or keeps if a program does not set them. After a refresh or an import
+# they can be in the state.
 _LEFT_TO_AKS = frozenset(
     {
         "apiServerAccessProfile.enablePrivateCluster",
+        "capacityReservationGroupID",
         "diskEncryptionSetID",
         "enableEncryptionAtHost",
         "enableNodePublicIP",
@@ -121,7 +129,7 @@ _LEFT_TO_AKS = frozenset(
 def replacing(table: Mapping[str, str], given: Collection[str]) -> list[str]:
     """Returns the paths that replace a resource whose program sets the properties `given`.
 
-    Pulumi's own comparison takes a value that a refresh has found, and the program does not set,
-    for one that was taken out. It is none: AKS keeps what a request leaves out.
+    Pulumi would report a value as removed if it is in the state after a refresh, and the program
+    does not set it. AKS keeps such a value, so it must not replace the resource.
     """
     return [path for path in table if path not in _LEFT_TO_AKS or path in given]

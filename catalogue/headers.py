@@ -8,7 +8,7 @@ from typing import Any
 
 from catalogue.mistakes import Mistake, property_path
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
 # A token (RFC 9110).

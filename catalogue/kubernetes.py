@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
-# The lowest that can schedule GPUs.
+# The oldest version that can schedule GPUs.
 LOWEST = (1, 10)
 
-# How many minor versions a pool may be behind its cluster.
+# The number of minor versions that a pool can be older than its cluster.
 MOST_BEHIND = 3
 
 # AKS's support plans.
@@ -27,7 +27,7 @@ class MinorVersion:
     plans: tuple[str, ...] = (OFFICIAL, LONG_TERM)
 
 
-# As of November 2026; the patch releases are from memory.
+# As of November 2026. The patch releases are not verified.
 ON_AKS: Mapping[str, MinorVersion] = MappingProxyType(
     {
         "1.31": MinorVersion(("1.31.14", "1.31.13"), (LONG_TERM,)),
@@ -38,10 +38,10 @@ ON_AKS: Mapping[str, MinorVersion] = MappingProxyType(
         "1.36": MinorVersion(("1.36.1", "1.36.0")),
     }
 )
-# What AKS takes if a request names none.
+# AKS's default version.
 DEFAULT = "1.35"
-# In the article's days, when there was one plan.
-ON_AKS_THEN: Mapping[str, MinorVersion] = MappingProxyType(
+# When the article was published, with a single support plan.
+ON_AKS_IN_2021: Mapping[str, MinorVersion] = MappingProxyType(
     {
         "1.18": MinorVersion(("1.18.19", "1.18.17"), (OFFICIAL,)),
         "1.19": MinorVersion(("1.19.11", "1.19.9"), (OFFICIAL,)),
@@ -49,20 +49,20 @@ ON_AKS_THEN: Mapping[str, MinorVersion] = MappingProxyType(
     }
 )
 
-# The namespaces that every cluster has from its beginning.
+# The namespaces that every new cluster has.
 OWN_NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(\.\d+)?")
 
 
 def minor_version(text: str) -> tuple[int, int] | None:
-    """Returns the version up to its minor number; None where the text is no version."""
+    """Returns the major and minor version; None if the text is not a version."""
     match = _VERSION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def is_newer_release(text: str, other: str) -> bool:
-    """Returns whether both texts name a patch release, and the first one's is the newer."""
+    """Whether both texts are patch releases, and the first is newer."""
     if text.count(".") < 2 or other.count(".") < 2:
         return False
     numbers, others = (tuple(map(int, release.split("."))) for release in (text, other))
@@ -75,5 +75,5 @@ def written(version: tuple[int, int]) -> str:
 
 def full_version(text: str) -> str:
     """Returns the patch release that a minor version stands for; any other text as it is."""
-    known = ON_AKS.get(text) or ON_AKS_THEN.get(text)
+    known = ON_AKS.get(text) or ON_AKS_IN_2021.get(text)
     return known.patches[0] if known else text

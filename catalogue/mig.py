@@ -1,7 +1,7 @@
-"""How AKS divides GPUs by MIG: its profiles, and what NVIDIA calls the slices, by GPU.
+"""MIG profiles of AKS, and NVIDIA's names for the slices of each GPU, as of November 2026.
 
-As of November 2026. The number of slices is what AKS's node image creates of each profile; the
-names are those of NVIDIA's MIG user guide. AKS divides A100, H100 and H200 only.
+The numbers of slices are those that AKS's node image creates. The names are from NVIDIA's MIG user
+guide. AKS supports MIG only on A100, H100 and H200.
 """
 
 from collections.abc import Mapping
@@ -11,17 +11,17 @@ from types import MappingProxyType
 
 from catalogue.sizes import GpuSize
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
-# How many slices of one GPU each profile of AKS creates.
+# The number of slices per GPU, by AKS's profile.
 SLICES_PER_GPU: Mapping[str, int] = MappingProxyType(
     {"MIG1g": 7, "MIG2g": 3, "MIG3g": 2, "MIG4g": 1, "MIG7g": 1}
 )
 PROFILES = tuple(SLICES_PER_GPU)
 
-# The memory of a slice in gigabytes, as its name has it, in the order of the profiles: by the GPU's
-# model, and by its memory in GiB.
+# The gigabytes in the names of the slices, in the order of the profiles. The key is the GPU's model
+# and its memory in GiB.
 _MEMORY: Mapping[tuple[str, int], tuple[int, int, int, int, int]] = MappingProxyType(
     {
         ("A100", 40): (5, 10, 20, 20, 40),
@@ -35,14 +35,14 @@ _MEMORY: Mapping[tuple[str, int], tuple[int, int, int, int, int]] = MappingProxy
 
 @dataclass(frozen=True)
 class Slices:
-    """What one GPU is divided into: NVIDIA's name of the slices, and how many there are."""
+    """The slices of one GPU: NVIDIA's name, and their number."""
 
     profile: str
     per_gpu: int
 
 
 def slices(size: GpuSize, profile: str) -> Slices | None:
-    """What a profile makes of each GPU of a size; None where AKS divides no such GPU so."""
+    """Returns the slices of each GPU of a size; None if AKS does not support the profile on it."""
     model = size.gpu_model.partition(" ")[0]
     memory = _MEMORY.get((model, size.gpu_memory_gib or 0))
     if memory is None or profile not in SLICES_PER_GPU:

@@ -1,11 +1,11 @@
-"""A mistake in the values of a user: which property is wrong, and why."""
+"""A mistake in a user's configuration or inputs."""
 
 import json
 from typing import NamedTuple
 
 
 class Mistake(NamedTuple):
-    """The path of a property, and what is wrong with it."""
+    """The path of the wrong property, and the reason."""
 
     path: str
     reason: str

@@ -7,11 +7,17 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any
 
-# When the facts here were true.
+from catalogue.shapes import at
+
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
-# The taint for GPU pools in the AKS documentation. AKS itself does not taint GPU nodes.
-GPU_TAINT = "sku=gpu:NoSchedule"
+# The taints for GPU pools, by name: that of the AKS documentation, and that of NVIDIA's charts. AKS
+# itself does not taint GPU nodes.
+GPU_TAINTS: Mapping[str, str] = MappingProxyType(
+    {"sku=gpu": "sku=gpu:NoSchedule", "nvidia.com/gpu": "nvidia.com/gpu=present:NoSchedule"}
+)
+GPU_TAINT = GPU_TAINTS["sku=gpu"]
 
 # The label and taint that AKS adds to spot nodes.
 SPOT_LABEL = ("kubernetes.azure.com/scalesetpriority", "spot")
@@ -29,6 +35,11 @@ OPEN_LABEL_DOMAINS = ("kubelet.kubernetes.io", "node.kubernetes.io")
 POOL_LABEL = "kubernetes.azure.com/agentpool"
 # The tag of a pool on which AKS manages the GPU driver and the device plugin (preview).
 MANAGED_GPU_TAG = "EnableManagedGPUExperience"
+# The feature that a subscription needs for pools whose GPUs AKS manages, and the label of their
+# nodes, by which the metrics of DCGM are found.
+MANAGED_GPU_NAMESPACE = "Microsoft.ContainerService"
+MANAGED_GPU_FEATURE = "ManagedGPUExperiencePreview"
+DCGM_LABEL = ("kubernetes.azure.com/dcgm-exporter", "enabled")
 
 # The tag of a pool without a driver, from the time before `gpuProfile.driver`.
 SKIP_DRIVER_TAG = "SkipGPUDriverInstall"
@@ -56,9 +67,15 @@ LABEL_RULE = (
     "letters, digits, '-', '_' and '.', and start and end with a letter or digit"
 )
 
-# By GPU stack, the value of gpuProfile.driver.
+# By GPU stack, the value of gpuProfile.driver. With `operator` it depends on gpuOperator.driver.
 DRIVERS: Mapping[str, str] = MappingProxyType(
-    {"device-plugin": "Install", "specialized-image": "Install", "none": "None"}
+    {
+        "device-plugin": "Install",
+        "managed": "Install",
+        "operator": "Install",
+        "specialized-image": "Install",
+        "none": "None",
+    }
 )
 
 # How earlier versions of this project spelled values of `gpuStack` and of `image`, and how Azure
@@ -67,25 +84,51 @@ OLD_SPELLINGS: Mapping[str, str] = MappingProxyType(
     {"specialised-image": "specialized-image", "specialised": "specialized"}
 )
 
+# The old names of keys and arguments, with the new ones. The next version drops the old names.
+OLD_KEYS: Mapping[str, str] = MappingProxyType({"encryptionAtHost": "hostEncryption"})
+
 # The feature that a subscription needs for encryption at host.
 ENCRYPTION_AT_HOST_NAMESPACE = "Microsoft.Compute"
 ENCRYPTION_AT_HOST_FEATURE = "EncryptionAtHost"
 
+# The resource ID of a capacity reservation group.
+RESERVATION_GROUP = re.compile(
+    r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute"
+    r"/capacityReservationGroups/[^/]+",
+    re.IGNORECASE,
+)
+
+# The pods of a node, and of all nodes of a new pool.
+FEWEST_PODS, MOST_PODS, ROOM_FOR_PODS = 10, 250, 30
+
 # The default of maxSurge: how many extra nodes AKS adds during an upgrade.
 DEFAULT_SURGE = "10%"
-SURGE = re.compile(r"(\d+)(%?)", re.ASCII)
-NO_SURGE = ("0", "0%")
+# A number of nodes or a percentage of a pool, and what AKS takes for the bounds of upgrades.
+NUMBER_OF_NODES = re.compile(r"(\d+)(%?)", re.ASCII)
+DRAIN_MINUTES, MOST_DRAIN_MINUTES = 5, 1440
+MOST_SOAK_MINUTES = 30
+UNDRAINABLE = ("Cordon", "Schedule")
 
 # The spot price that stands for the on-demand price, and the decimals of other prices.
 PRICE_ON_DEMAND, DECIMALS_OF_PRICE = -1, 5
 
 
+def has_managed_gpus(pool: Mapping[str, Any]) -> bool:
+    """Whether AKS manages the GPU driver and the device plugin of a pool."""
+    return str(at(pool, "gpuProfile.nvidia.managementMode")).lower() == "managed"
+
+
 def spelling(property_name: str, value: str) -> str:
-    """What to tell a user of an old spelling."""
+    """Returns the warning about an old spelling of a value."""
     return (
         f"{property_name}: {value!r} is now spelled {OLD_SPELLINGS[value]!r}. Change it: the next "
         "version does not accept the old spelling."
     )
+
+
+def renamed(old: str, new: str) -> str:
+    """Returns the warning about an old name of a setting."""
+    return f"{old} is now called {new}. Change it: the next version does not accept the old name."
 
 
 def is_label(key: str, value: object) -> bool:
@@ -114,14 +157,32 @@ def _is_below(domain: str, others: tuple[str, ...]) -> bool:
     return any(domain == other or domain.endswith(f".{other}") for other in others)
 
 
-def surge_nodes(count: int, max_surge: str | None, *, is_spot: bool) -> int | None:
+def is_zero(number: object) -> bool:
+    """Whether maxSurge or maxUnavailable is 0, as a number or as a percentage."""
+    found = NUMBER_OF_NODES.fullmatch(str(number).strip())
+    return found is not None and not int(found[1])
+
+
+def max_surge_beside(max_unavailable: str) -> str:
+    """Returns the maxSurge to send with maxUnavailable: AKS wants one of them above 0, not both."""
+    return DEFAULT_SURGE if is_zero(max_unavailable) else "0"
+
+
+def node_number(count: int, number: str) -> int | None:
+    """Returns the nodes of a number or a rounded up percentage; None if it is neither."""
+    found = NUMBER_OF_NODES.fullmatch(number.strip())
+    if found is None:
+        return None
+    return math.ceil(count * int(found[1]) / 100) if found[2] else int(found[1])
+
+
+def surge_nodes(
+    count: int, max_surge: str | None, max_unavailable: str | None = None, *, is_spot: bool
+) -> int | None:
     """Returns how many extra nodes an upgrade adds; None if maxSurge is invalid."""
-    surge = SURGE.fullmatch((max_surge or DEFAULT_SURGE).strip())
     if is_spot or not count:
         return 0
-    if surge is None or not surge[2]:
-        return int(surge[1]) if surge else None
-    return max(1, math.ceil(count * int(surge[1]) / 100))
+    return node_number(count, max_surge or max_surge_beside(max_unavailable or "0"))
 
 
 def lost_nodes(name: str, sent: Mapping[str, Any], live: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Quantities as Kubernetes writes them: 500m, 2Gi, 1e3."""
+"""Kubernetes quantities, such as 500m, 2Gi and 1e3."""
 
 import re
 from collections.abc import Mapping
@@ -16,24 +16,24 @@ _UNITS: Mapping[str, Decimal] = MappingProxyType(
     | {unit: Decimal(1000**power) for power, unit in enumerate("kMGTPE", 1)}
     | {f"{unit}i": Decimal(1024**power) for power, unit in enumerate("KMGTPE", 1)}
 )
-# Enough digits for every product of a number and a unit to be exact.
+# Enough digits to multiply any number by a unit exactly.
 _EXACT = Context(prec=200)
 
 
 @dataclass(frozen=True)
 class Quantity:
     amount: Decimal
-    # "decimal", "binary" or "exponent": Kubernetes writes a quantity in the notation it got.
+    # "decimal", "binary" or "exponent": Kubernetes keeps the notation of its input.
     notation: str
 
 
 def parse(text: str) -> Quantity:
-    """Raises ValueError for what is no quantity."""
-    found = _QUANTITY.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is no quantity")
-    if found["exponent"]:
+    """Returns a quantity. Raises ValueError if the text is not one."""
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a quantity")
+    if match["exponent"]:
         return Quantity(Decimal(text), "exponent")
-    unit = found["unit"] or ""
-    amount = _EXACT.multiply(Decimal(found["number"]), _UNITS[unit])
+    unit = match["unit"] or ""
+    amount = _EXACT.multiply(Decimal(match["number"]), _UNITS[unit])
     return Quantity(amount, "binary" if unit.endswith("i") else "decimal")

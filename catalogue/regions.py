@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Region:
-    """One region: its name in requests and for people, and its zones."""
+    """An Azure region: its name in requests, its display name, and its zones."""
 
     name: str
     display_name: str
@@ -22,15 +22,15 @@ class Region:
 
 
 def plain(name: str) -> str:
-    """A name as Azure compares names, those of regions above all: without case and white space."""
+    """Normalizes a name as Azure does for comparisons: without case and white space."""
     return "".join(name.split()).lower()
 
 
 @cache
 def regions() -> Mapping[str, Region]:
-    """The regions of the table, by name."""
+    """Returns the regions of the table, by name."""
     with Path(__file__).with_name("regions.csv").open(newline="", encoding="utf-8") as table:
-        found = [
+        rows = [
             Region(
                 name=row["name"],
                 display_name=row["display_name"],
@@ -38,4 +38,4 @@ def regions() -> Mapping[str, Region]:
             )
             for row in csv.DictReader(table)
         ]
-    return MappingProxyType({region.name: region for region in found})
+    return MappingProxyType({region.name: region for region in rows})

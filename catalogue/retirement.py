@@ -1,4 +1,4 @@
-"""What Azure has retired, and what takes the place of retired families of sizes."""
+"""What Azure has retired, and the successors of retired VM size families."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -7,10 +7,10 @@ from types import MappingProxyType
 from catalogue.nodes import SKIP_DRIVER_TAG
 from catalogue.today import today
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 21)
 
-# By family, the size to move to: of the same kind of work, with a whole GPU.
+# By family, the size to move to: for the same kind of work, with at least one whole GPU.
 SUCCESSORS: Mapping[str, str] = MappingProxyType(
     {
         "NC": "Standard_NC8as_T4_v3",
@@ -25,15 +25,15 @@ SUCCESSORS: Mapping[str, str] = MappingProxyType(
     }
 )
 
-# Tags of pools that once had a meaning: since when they have none, and what takes their place.
+# Tags of pools that AKS ignores now: since when, and the property that replaces them.
 TAGS: Mapping[str, tuple[date, str]] = MappingProxyType(
     {SKIP_DRIVER_TAG: (date(2025, 8, 14), "gpuProfile.driver: None")}
 )
 
-# A day on which nothing of what the catalogue knows was retired yet.
-BEFORE_ANY = date(2023, 9, 5)
+# A date before all retirements in the catalogue.
+BEFORE_ALL_RETIREMENTS = date(2023, 9, 5)
 
 
-def has_come(retired_on: date | None) -> bool:
-    """Whether the day of a retirement has come; None: no such day is known."""
+def has_passed(retired_on: date | None) -> bool:
+    """Whether a retirement is in effect. None means that no retirement is announced."""
     return retired_on is not None and retired_on <= today()

@@ -1,7 +1,8 @@
-"""Which nodes pods may go to, as kube-scheduler decides it: by labels, by names and by taints.
+"""Which nodes can run a pod, by labels, names and taints, as kube-scheduler decides it.
 
-`spec` is the specification of pods, or what is known of it; it is read only as far as it decides.
-What the API server refuses (an unknown operator, a bound that is no number) admits no node.
+`spec` is a pod spec, or its known part; only the properties that matter are read. A requirement
+that the API server would refuse (an unknown operator, a bound that is not a number) matches no
+node.
 """
 
 import operator
@@ -18,20 +19,20 @@ from catalogue.shapes import mapping, mappings, sequence
 
 Spec = Mapping[str, Any]
 
-_NO_TERM = "(no term at all)"
+_NO_TERM = "(an affinity without terms)"
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
 class Unknown(Enum):
-    """What nobody can know of a node yet: it meets all that is asked of it, or nothing."""
+    """A label or name that is not known before the node exists."""
 
-    UNKNOWN = "unknown"
-    UNMET = "unknown, and taken for unmet"
+    UNKNOWN = "unknown: matches every requirement"
+    UNMET = "unknown: matches no requirement"
 
 
 UNKNOWN: Final = Unknown.UNKNOWN
 UNMET: Final = Unknown.UNMET
-# A node's label by its key; None where the node has none.
+# Returns a node's label by its key; None if the node does not have the label.
 LabelOf = Callable[[str], str | Unknown | None]
 
 
@@ -43,27 +44,27 @@ class Taint:
 
     @classmethod
     def of(cls, taint: Mapping[str, Any]) -> "Taint":
-        """A taint as a node has it."""
+        """Returns the taint of a node."""
         return cls(taint["key"], taint.get("value") or "", taint["effect"])
 
     @classmethod
     def parse(cls, text: str) -> "Taint":
-        """A taint as an agent pool has it, key=value:effect."""
-        found = TAINT.fullmatch(text)
-        if found is None:
-            raise ValueError(f"{text!r} is no taint: {TAINT_RULE}")
-        return cls(found["key"], found["value"] or "", found["effect"])
+        """Returns the taint of an agent pool, key=value:effect."""
+        match = TAINT.fullmatch(text)
+        if match is None:
+            raise ValueError(f"{text!r} is not a valid taint: use {TAINT_RULE}")
+        return cls(match["key"], match["value"] or "", match["effect"])
 
     @property
     def blocks(self) -> bool:
-        """Whether it keeps away pods that do not tolerate it."""
+        """Whether it prevents pods without a toleration from running on the node."""
         return self.effect in ("NoSchedule", "NoExecute")
 
     @property
     def toleration(self) -> dict[str, str]:
-        """What tolerates this taint and no other."""
-        asked = {"operator": "Equal", "value": self.value} if self.value else {"operator": "Exists"}
-        return {"key": self.key, **asked, "effect": self.effect}
+        """The toleration for only this taint."""
+        match = {"operator": "Equal", "value": self.value} if self.value else {"operator": "Exists"}
+        return {"key": self.key, **match, "effect": self.effect}
 
     def __str__(self) -> str:
         value = f"={self.value}" if self.value else ""
@@ -71,7 +72,7 @@ class Taint:
 
 
 def untolerated(spec: Spec, taints: Iterable[Taint]) -> list[Taint]:
-    """The taints that keep the pods away."""
+    """Returns the taints that keep the pods off a node."""
     return [
         taint
         for taint in taints
@@ -83,7 +84,7 @@ def untolerated(spec: Spec, taints: Iterable[Taint]) -> list[Taint]:
 
 
 def selects(spec: Spec, label_of: LabelOf, name: str | Unknown = UNKNOWN) -> bool:
-    """Whether a node can be what the pods' selector and required node affinity ask for."""
+    """Whether a node can match the pods' node selector and required node affinity."""
     if any(unmet_selector(spec, label_of)):
         return False
     terms = affinity_terms(spec)
@@ -91,7 +92,7 @@ def selects(spec: Spec, label_of: LabelOf, name: str | Unknown = UNKNOWN) -> boo
 
 
 def unmet_selector(spec: Spec, label_of: LabelOf) -> Iterator[str]:
-    """What the selector asks for and the node does not have."""
+    """Yields the labels of the node selector that the node does not have."""
     selector = mapping(spec.get("nodeSelector"))
     for key in selector:
         label = label_of(key)
@@ -100,7 +101,7 @@ def unmet_selector(spec: Spec, label_of: LabelOf) -> Iterator[str]:
 
 
 def unmet_affinity(spec: Spec, label_of: LabelOf, name: str | Unknown = UNKNOWN) -> list[str]:
-    """What the node lacks of every term; empty where the affinity admits the node."""
+    """Returns the unmet requirements of each term; empty if the affinity matches the node."""
     terms = affinity_terms(spec)
     if terms is None or selects({"affinity": spec.get("affinity")}, label_of, name):
         return []
@@ -109,7 +110,7 @@ def unmet_affinity(spec: Spec, label_of: LabelOf, name: str | Unknown = UNKNOWN)
 
 
 def affinity_terms(spec: Spec) -> Sequence[Mapping[str, Any]] | None:
-    """The terms of the required node affinity, of which one has to be met; None without any."""
+    """Returns the terms of the required node affinity, of which one must match; None without it."""
     nodes = mapping(mapping(spec.get("affinity")).get("nodeAffinity"))
     required = nodes.get("requiredDuringSchedulingIgnoredDuringExecution")
     if required is None:
@@ -117,8 +118,8 @@ def affinity_terms(spec: Spec) -> Sequence[Mapping[str, Any]] | None:
     return [*map(mapping, sequence(mapping(required).get("nodeSelectorTerms")))]
 
 
-def asked_labels(spec: Spec) -> Iterator[tuple[str, list[str]]]:
-    """The labels that the pods' selector and affinity ask for, each with the values they name."""
+def selected_labels(spec: Spec) -> Iterator[tuple[str, list[str]]]:
+    """Yields the labels in the pods' node selector and node affinity, with the named values."""
     selector = mapping(spec.get("nodeSelector"))
     yield from ((key, [str(selector[key])]) for key in selector)
     for term in affinity_terms(spec) or ():
@@ -153,17 +154,18 @@ _Test = Callable[[str | None, Sequence[str]], bool]
 
 
 def _is_met(
-    asked: Mapping[str, Any], value: str | Unknown | None, tests: Mapping[str, _Test]
+    requirement: Mapping[str, Any], value: str | Unknown | None, tests: Mapping[str, _Test]
 ) -> bool:
-    test = tests.get(str(asked.get("operator")))
+    test = tests.get(str(requirement.get("operator")))
     if test is None or isinstance(value, Unknown):
         return test is not None and value is not UNMET
-    return test(value, [*map(str, sequence(asked.get("values")))])
+    return test(value, [*map(str, sequence(requirement.get("values")))])
 
 
-def _written(asked: Mapping[str, Any]) -> str:
-    values = ", ".join(map(str, sequence(asked.get("values"))))
-    return f"{asked.get('key')} {asked.get('operator')}" + (f" ({values})" if values else "")
+def _written(requirement: Mapping[str, Any]) -> str:
+    values = ", ".join(map(str, sequence(requirement.get("values"))))
+    text = f"{requirement.get('key')} {requirement.get('operator')}"
+    return f"{text} ({values})" if values else text
 
 
 def _compared(holds: Callable[[int, int], bool], value: str | None, values: Sequence[str]) -> bool:
@@ -171,7 +173,7 @@ def _compared(holds: Callable[[int, int], bool], value: str | None, values: Sequ
     return len(numbers) == 2 and all(map(_NUMBER.fullmatch, numbers)) and holds(*map(int, numbers))
 
 
-# By operator: a label's value, None where there is no such label, and the values asked for.
+# By operator. The arguments are a label's value, None without the label, and the named values.
 _TESTS: Mapping[str, _Test] = MappingProxyType(
     {
         "In": lambda value, values: value in values,

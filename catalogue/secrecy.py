@@ -1,14 +1,14 @@
-"""Which properties of AKS's API are secrets, by their names, whether or not a program says so."""
+"""Secret properties of AKS, by name. They are secret even if a program does not mark them."""
 
 from datetime import date
 from typing import Final
 
-# When the facts here were true.
+# The date of these facts.
 AS_OF = date(2026, 11, 22)
 
-# What AKS takes, and never gives back.
+# Properties that AKS accepts, and never returns.
 CREDENTIALS: Final = frozenset(
     {"adminPassword", "kubeconfig", "password", "secret", "serverAppSecret"}
 )
-# What may have a secret in it: a proxy's URL its password, the settings of an add-on a key.
-MAY_HOLD_SECRETS: Final = frozenset({"config", "httpProxy", "httpsProxy"})
+# Properties that can contain a secret: a password in a proxy URL, a key in an add-on's settings.
+CAN_CONTAIN_SECRETS: Final = frozenset({"config", "httpProxy", "httpsProxy"})

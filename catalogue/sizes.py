@@ -1,11 +1,10 @@
-"""The sizes of virtual machines, from gpu_sizes.csv and cpu_sizes.csv.
+"""VM sizes, from gpu_sizes.csv and cpu_sizes.csv.
 
-Without GPUs these are the sizes that node pools are commonly made of. An empty cell means: not
-known. Cache and temporary disk are those of Azure's pages on the series, as of 2025, and, where its
-list of sizes is public, of that list (June 2025). Two exceptions, which neither has: the cache of
-the Dpds and Dplds sizes of v5 is what AKS was recorded to put systems on (200 GiB with 8 cores, so
-half of that with 4), and the quota families of the D sizes of v4 and v5 that are in no such list
-follow the naming of the others.
+cpu_sizes.csv has the common sizes without GPUs. An empty cell means that a value is unknown. Cache
+and temporary disk are from Azure's documentation of the series (2025) and from its public list of
+sizes (June 2025). Two values are derived: the cache of the Dpdsv5 and Dpldsv5 sizes from recorded
+OS disks (200 GiB with 8 vCPUs, so half of that with 4), and the quota families of D sizes of v4 and
+v5 that are in no list from the names of the others.
 """
 
 import csv
@@ -19,25 +18,25 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-# When both tables were true.
+# The date of both tables.
 AS_OF = date(2026, 11, 21)
 
-# The smallest GPU size that the policy pack lets through, where it is not told another.
+# The smallest GPU size that the policy pack accepts by default.
 FLOOR = "Standard_NC6"
 
-# The cores and GiB that AKS asks of every pool's machines, and of System pools'.
+# The vCPUs and GiB of memory that AKS requires for every pool, and for system pools.
 SMALLEST = (2, 2)
 SMALLEST_OF_SYSTEM = (2, 4)
 
-# By AKS's documentation, the size of a managed disk for the system of nodes with so many cores...
+# The default size of a managed OS disk, by the least number of vCPUs (AKS documentation).
 _MANAGED_DISK_GIB = {64: 1024, 16: 512, 8: 256, 1: 128}
-# ...and the smallest local disk that it puts the system on unasked. No system disk is larger than
-# AKS's API has it.
+# The smallest local disk that AKS uses for an ephemeral OS disk by default.
 LEAST_DEFAULT_EPHEMERAL_GIB = 128
+# The largest OS disk of AKS's API.
 _MOST_DISK_GIB = 2048
 
-# The families that AKS also runs Azure Linux 3 on, by the list of GPU sizes of its node
-# provisioning (August 2026). The others need Ubuntu.
+# The families on which AKS also supports Azure Linux 3, from the list of GPU sizes of node
+# auto-provisioning (August 2026). The others need Ubuntu.
 AZURE_LINUX_FAMILIES = frozenset(
     {
         "NC_A100_v4",
@@ -53,10 +52,10 @@ AZURE_LINUX_FAMILIES = frozenset(
     }
 )
 
-# Every size of the N-series carries an accelerator; NP's are FPGAs, the others' GPUs.
+# All sizes of the N series have accelerators: FPGAs in the NP series, GPUs in the others.
 _GPU_SERIES = re.compile(r"(standard_)?n(c|d|g|v)", re.IGNORECASE)
 
-# By Azure's naming: a p among the features is for Arm, and so is NVIDIA's Grace beside the GPU.
+# In Azure's names, the feature p means an Arm CPU, and so does NVIDIA Grace next to the GPU.
 _SIZE = re.compile(
     r"(standard_)?[a-z]+\d+(-\d+)?(?P<features>[a-z]*)[a-z0-9]*(_.*?(?P<grace>_?gb\d+))?.*",
     re.IGNORECASE | re.DOTALL,
@@ -65,27 +64,27 @@ _SIZE = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """One virtual machine size."""
+    """A VM size."""
 
     name: str
     vcpus: int
     memory_gib: float | None
     quota_family: str | None
     generations: frozenset[str]
-    # The cache and the temporary disk, where a system can be without a disk of its own. None: not
-    # known, or on NVMe; 0: there is none.
+    # The cache and the temporary disk, which can hold an ephemeral OS disk. None: unknown, or NVMe;
+    # 0: the size has none.
     cache_gib: int | None = None
     temp_gib: int | None = None
 
     @property
     def most_ephemeral_gib(self) -> int | None:
-        """The largest system that fits on one of the two; None where neither is known."""
+        """The largest ephemeral OS disk that fits on cache or temporary disk; None if unknown."""
         known = [disk for disk in (self.cache_gib, self.temp_gib) if disk is not None]
         return max(known, default=None)
 
     @property
     def local_disk_gib(self) -> int | None:
-        """The disk that an ephemeral system is put on: the cache, if it is large enough."""
+        """The disk that AKS uses for an ephemeral OS disk: the cache, if it is large enough."""
         cache, temp = self.cache_gib or 0, self.temp_gib or 0
         disk = cache if cache >= LEAST_DEFAULT_EPHEMERAL_GIB else max(cache, temp)
         return min(disk, _MOST_DISK_GIB) or None
@@ -93,7 +92,7 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuSize(Size):
-    """One virtual machine size with GPUs."""
+    """A VM size with GPUs."""
 
     family: str
     gpus: Fraction | None
@@ -101,7 +100,7 @@ class GpuSize(Size):
     gpu_vendor: str
     gpu_memory_gib: int | None
     mig: bool | None
-    # Whether AKS installs a driver on it, where nobody says driver: None.
+    # Whether AKS installs a driver on it, unless gpuProfile.driver is None.
     aks_driver: bool | None
     retired_on: date | None
 
@@ -111,7 +110,7 @@ class GpuSize(Size):
 
     @property
     def devices(self) -> int:
-        """How many GPUs a machine sees: a share of one is a device, and so is an unknown number."""
+        """The number of GPU devices in a VM. A fraction of a GPU counts as one device."""
         return math.ceil(self.gpus or 1)
 
 
@@ -140,12 +139,12 @@ def cpu_sizes() -> Mapping[str, Size]:
 
 
 def managed_disk_gib(vcpus: int) -> int:
-    """The size of the managed disk that AKS gives nodes with so many cores."""
+    """Returns the default size of the managed OS disk for this number of vCPUs."""
     return next(gib for least, gib in _MANAGED_DISK_GIB.items() if vcpus >= least)
 
 
 def architecture(vm_size: str) -> str | None:
-    """A size's architecture, as Kubernetes calls it; None where nobody knows it."""
+    """Returns Kubernetes' name for the CPU architecture of a size; None if it is unknown."""
     match = _SIZE.fullmatch(vm_size)
     if match is None or (is_gpu_size(vm_size) and find(vm_size) is None):
         return None
@@ -153,23 +152,23 @@ def architecture(vm_size: str) -> str | None:
 
 
 def find(vm_size: str) -> GpuSize | None:
-    """The GPU size of that name, in any case; None where it is no GPU size or not known."""
+    """Returns the GPU size of this name, in any case; None if the table has none."""
     return gpu_sizes().get(vm_size.lower())
 
 
 def is_gpu_size(vm_size: str) -> bool:
-    """Whether a size carries GPUs: all in the table, and what Azure's naming says of others."""
+    """Whether a size has GPUs: it is in the table, or has a name of Azure's GPU series."""
     return find(vm_size) is not None or _GPU_SERIES.match(vm_size) is not None
 
 
 def is_below(size: GpuSize, floor: GpuSize) -> bool:
-    """Whether a size has fewer GPUs than another, or less memory of each."""
+    """Whether a size has fewer GPUs than another, or less memory per GPU."""
     pairs = ((size.gpus, floor.gpus), (size.gpu_memory_gib, floor.gpu_memory_gib))
     return any(None not in pair and pair[0] < pair[1] for pair in pairs)  # type: ignore[operator]
 
 
 def is_smaller(vm_size: str, smallest: tuple[int, int]) -> bool:
-    """Whether a size has fewer cores or less memory than that; False where nobody knows it."""
+    """Whether a size has fewer vCPUs or less memory than `smallest`; False if it is unknown."""
     size = find(vm_size) or cpu_sizes().get(vm_size.lower())
     if size is None:
         return False

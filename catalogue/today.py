@@ -1,7 +1,8 @@
-"""The day by which retirement is judged, everywhere.
+"""The date of today, for retirements and exceptions from policies.
 
-AKS_GPU_TODAY sets it, for every program that inherits the environment: the Pulumi program, the
-policy pack, the commands and the rehearsal cloud. Without it, it is the day of the clock in UTC.
+The variable AKS_GPU_TODAY sets it for all programs that inherit the environment: the Pulumi
+program, the policy pack, the commands and the rehearsal cloud. The default is the current date in
+UTC.
 """
 
 import os
@@ -11,11 +12,11 @@ TODAY_VARIABLE = "AKS_GPU_TODAY"
 
 
 def today() -> date:
-    """Raises ValueError where the variable holds no day."""
-    said = os.environ.get(TODAY_VARIABLE)
-    if not said:
+    """Returns the date of today. Raises ValueError if the variable is not a date."""
+    text = os.environ.get(TODAY_VARIABLE)
+    if not text:
         return datetime.now(UTC).date()
     try:
-        return date.fromisoformat(said)
+        return date.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{TODAY_VARIABLE} is {said!r}: set a day, such as 2026-11-30") from None
+        raise ValueError(f"{TODAY_VARIABLE} is {text!r}: set a date, such as 2026-11-30") from None

@@ -17,6 +17,10 @@ Rule = Callable[[Any, Values], str | None]
 Rules = Mapping[str, Sequence[Rule]]
 
 
+# By the rules that allow these values only.
+_CHOICES: dict[Rule, tuple[str, ...]] = {}
+
+
 def mistakes(rules: Rules, values: Values, path: str = "") -> list[Mistake]:
     """Returns everything that is wrong with an object."""
     return [mistake for name in values for mistake in property_mistakes(rules, name, values, path)]
@@ -24,11 +28,11 @@ def mistakes(rules: Rules, values: Values, path: str = "") -> list[Mistake]:
 
 def property_mistakes(rules: Rules, name: str, values: Values, path: str = "") -> Iterator[Mistake]:
     """Yields what is wrong with one property: the first reason, and the first of each item."""
-    own = property_path(path, name)
-    yield from _first(rules.get(name, ()), values[name], values, own)
+    whole = property_path(path, name)
+    yield from _first(rules.get(name, ()), values[name], values, whole)
     if item_rules := rules.get(f"{name}[]"):
         for index, item in enumerate(values[name] or ()):
-            yield from _first(item_rules, item, values, property_path(own, index))
+            yield from _first(item_rules, item, values, property_path(whole, index))
 
 
 def _first(rules: Sequence[Rule], value: Any, values: Values, path: str) -> list[Mistake]:
@@ -47,10 +51,17 @@ def wrong_if(is_wrong: Callable[[Any, Values], Any], reason: str) -> Rule:
 def one_of(*choices: str) -> Rule:
     """Returns a rule: the value must be one of these."""
     *most, last = map(repr, choices)
-    return wrong_if(
+    rule = wrong_if(
         lambda value, _: value is not None and value not in choices,
         f"input should be {', '.join(most)} or {last}, not {{!r}}",
     )
+    _CHOICES[rule] = choices
+    return rule
+
+
+def choices_of(rules: Rules, name: str) -> tuple[str, ...]:
+    """Returns the values that a property can have; none if it is not a choice."""
+    return next((_CHOICES[rule] for rule in rules.get(name, ()) if rule in _CHOICES), ())
 
 
 def between(lowest: int, highest: int) -> Sequence[Rule]:

@@ -6,28 +6,45 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import clusters, kubernetes, networks
+from catalogue import clusters, gpu_operator, kubernetes, networks
 from catalogue.clusters import DNS_PREFIX, DNS_PREFIX_RULE, NAME, NAME_RULE
-from catalogue.valid import Rule, Rules, Values, matches, no_longer_than, one_of, wrong_if
-from catalogue.valid_pools import GPU_STACK, KUBERNETES_VERSION, LEGAL_TAINT, outgrown
+from catalogue.valid import (
+    Rule,
+    Rules,
+    Values,
+    between,
+    matches,
+    no_longer_than,
+    one_of,
+    wrong_if,
+)
+from catalogue.valid_pools import (
+    GPU_STACK,
+    GPU_TAINT,
+    KUBERNETES_VERSION,
+    MIG_STRATEGY,
+    SHARES,
+    VALID_TAINT,
+    channel_conflict,
+)
 
 _REGION = "[a-z0-9]+"
 _NAMESPACE = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?"
 
 
-def _names_what_exists(kind: str) -> Rule:
+def _require_name_of_existing(kind: str) -> Rule:
     return wrong_if(
         lambda name, values: not name and values.get("existing"),
         f"is required: set the name of the existing {kind}",
     )
 
 
-def _looks_like(pattern: str) -> Rule:
-    shown = pattern.replace("{", "{{").replace("}", "}}")
-    return matches(re.compile(pattern), f"string should match pattern '^{shown}$', not {{!r}}")
+def _matches_pattern(pattern: str) -> Rule:
+    escaped = pattern.replace("{", "{{").replace("}", "}}")
+    return matches(re.compile(pattern), f"string should match pattern '^{escaped}$', not {{!r}}")
 
 
-def _is_a_range(text: str | None, _: Values) -> str | None:
+def _check_cidr(text: str | None, _: Values) -> str | None:
     if text is None:
         return None
     try:
@@ -37,12 +54,12 @@ def _is_a_range(text: str | None, _: Values) -> str | None:
     return None
 
 
-def _is_a_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
+def _check_dns_prefix(prefix: str | None, cluster: Values) -> str | None:
     if cluster.get("existing"):
         return None
     if prefix is not None:
-        fits = DNS_PREFIX.fullmatch(prefix)
-        return None if fits else f"{prefix!r} is not a valid DNS prefix: use {DNS_PREFIX_RULE}"
+        is_valid = DNS_PREFIX.fullmatch(prefix)
+        return None if is_valid else f"{prefix!r} is not a valid DNS prefix: use {DNS_PREFIX_RULE}"
     name = cluster.get("name") or cluster.get("clusterName")
     if not name or not NAME.fullmatch(name) or DNS_PREFIX.fullmatch(name):
         return None
@@ -56,44 +73,44 @@ def _has_no_administrators(entra: Any) -> bool:
     return entra.azure_rbac is False and entra.admin_group_object_ids in ([], ())
 
 
-def _leaves_the_version_alone(channel: str | None, cluster: Values) -> str | None:
+def _check_upgrade_channel(channel: str | None, cluster: Values) -> str | None:
     version = cluster.get("kubernetesVersion")
     if cluster.get("existing") or not version:
         return None
-    return outgrown(version, channel)
+    return channel_conflict(version, channel)
 
 
-def _lies_among_the_services(address: str | None, network: Values) -> str | None:
-    services = network.get("serviceCidr", "not known")
-    if services == "not known" or _is_a_range(services, network):
+def _check_dns_service_ip(address: str | None, network: Values) -> str | None:
+    services = network.get("serviceCidr", "unknown")
+    if services == "unknown" or _check_cidr(services, network):
         return None
     if address is None:
         return "is required with serviceCidr: set an address in that range" if services else None
     if services is None:
         return "requires serviceCidr: set both, or neither"
-    return _is_free(address, services)
+    return _check_free_address(address, services)
 
 
-def _is_free(address: str, services: str) -> str | None:
+def _check_free_address(address: str, services: str) -> str | None:
     try:
-        found, there = ipaddress.ip_address(address), ipaddress.ip_network(services)
+        ip, network = ipaddress.ip_address(address), ipaddress.ip_network(services)
     except ValueError as error:
         return str(error)
-    if found not in there:
+    if ip not in network:
         return f"{address} is not in serviceCidr, {services}"
-    if found in (there.network_address + 1, there.broadcast_address):
+    if ip in (network.network_address + 1, network.broadcast_address):
         return f"{address} is reserved: do not use the first or last address of {services}"
     return None
 
 
-def _is_for_services(text: str | None, _: Values) -> str | None:
-    found = networks.network(text) if text else None
-    if networks.is_too_large_for_services(found):
-        return f"{text} is too large: use /{networks.LARGEST_OF_SERVICES} or smaller"
+def _check_service_range(text: str | None, _: Values) -> str | None:
+    cidr = networks.network(text) if text else None
+    if networks.is_too_large_for_services(cidr):
+        return f"{text} is too large: use /{networks.SHORTEST_SERVICE_PREFIX} or smaller"
     return None
 
 
-def _is_not_of_pods(text: str | None, network: Values) -> str | None:
+def _check_overlap(text: str | None, network: Values) -> str | None:
     if "podCidr" not in network or network.get("mode") != "overlay":
         return None
     pods, services = network["podCidr"] or networks.PODS, text or networks.SERVICES
@@ -110,16 +127,16 @@ _CLUSTER_NAME = wrong_if(
 # `name` is the key in a stack file, `resourceGroupName` the property of a component.
 RESOURCE_GROUP: Rules = MappingProxyType(
     {
-        "name": (no_longer_than(90), _names_what_exists("resource group")),
+        "name": (no_longer_than(90), _require_name_of_existing("resource group")),
         "resourceGroupName": (no_longer_than(90),),
     }
 )
 
 CLUSTER: Rules = MappingProxyType(
     {
-        "name": (_CLUSTER_NAME, _names_what_exists("cluster")),
+        "name": (_CLUSTER_NAME, _require_name_of_existing("cluster")),
         "clusterName": (_CLUSTER_NAME,),
-        "dnsPrefix": (_is_a_dns_prefix,),
+        "dnsPrefix": (_check_dns_prefix,),
         "kubernetesVersion": (KUBERNETES_VERSION,),
         "skuTier": (one_of("Free", "Standard", "Premium"),),
         "authorizedIpRanges": (
@@ -128,7 +145,7 @@ CLUSTER: Rules = MappingProxyType(
                 "a private cluster has no public API server: remove authorizedIpRanges, or private",
             ),
         ),
-        "authorizedIpRanges[]": (_is_a_range,),
+        "authorizedIpRanges[]": (_check_cidr,),
         "workloadIdentity": (
             wrong_if(
                 lambda on, cluster: on and not cluster.get("oidcIssuer", True),
@@ -155,14 +172,14 @@ CLUSTER: Rules = MappingProxyType(
         ),
         "upgradeChannel": (
             one_of("none", "patch", "stable", "rapid", "node-image"),
-            _leaves_the_version_alone,
+            _check_upgrade_channel,
         ),
         "nodeOsUpgradeChannel": (one_of("None", "Unmanaged", "SecurityPatch", "NodeImage"),),
     }
 )
 
 
-def _is_on_aks(version: str | None, _: Values) -> str | None:
+def _check_version_on_aks(version: str | None, _: Values) -> str | None:
     minor = kubernetes.minor_version(version or "")
     if minor is None or kubernetes.written(minor) in kubernetes.ON_AKS:
         return None
@@ -170,7 +187,7 @@ def _is_on_aks(version: str | None, _: Values) -> str | None:
     return f"Kubernetes {version} may not be available on AKS. Available versions: {known}."
 
 
-def _is_free_name(name: str | None, cluster: Values) -> str | None:
+def _check_reserved_name(name: str | None, cluster: Values) -> str | None:
     if not name or cluster.get("existing") or not clusters.is_reserved(name):
         return None
     return (
@@ -179,31 +196,31 @@ def _is_free_name(name: str | None, cluster: Values) -> str | None:
     )
 
 
-def _is_for_new_services(text: str | None, _: Values) -> str | None:
-    found = networks.network(text) if text else None
-    if networks.is_public(found):
+def _check_new_service_range(text: str | None, _: Values) -> str | None:
+    cidr = networks.network(text) if text else None
+    if networks.is_public(cidr):
         return f"AKS refuses new clusters with services in {text}: not all of it is private."
-    if networks.overlap(found, networks.LINK_LOCAL):
+    if networks.overlap(cidr, networks.LINK_LOCAL):
         return f"AKS refuses new clusters with services in {text}: Azure reserves part of it."
     return None
 
 
-def _is_for_new_pods(text: str | None, _: Values) -> str | None:
+def _check_new_pod_range(text: str | None, _: Values) -> str | None:
     if networks.is_reserved(networks.network(text) if text else None):
-        return f"AKS refuses new clusters with pods in {text}: it reserves part of it."
+        return f"AKS refuses new clusters with pods in {text}: AKS reserves part of it."
     return None
 
 
-# Only warnings: existing clusters keep values that AKS refuses for new ones.
-DOUBTS: Rules = MappingProxyType(
+# Not errors: existing clusters keep values that AKS refuses for new ones.
+WARNINGS: Rules = MappingProxyType(
     {
-        "kubernetesVersion": (_is_on_aks,),
-        "name": (_is_free_name,),
-        "clusterName": (_is_free_name,),
+        "kubernetesVersion": (_check_version_on_aks,),
+        "name": (_check_reserved_name,),
+        "clusterName": (_check_reserved_name,),
     }
 )
-NETWORK_DOUBTS: Rules = MappingProxyType(
-    {"podCidr": (_is_for_new_pods,), "serviceCidr": (_is_for_new_services,)}
+NETWORK_WARNINGS: Rules = MappingProxyType(
+    {"podCidr": (_check_new_pod_range,), "serviceCidr": (_check_new_service_range,)}
 )
 
 ENTRA: Rules = MappingProxyType(
@@ -232,21 +249,21 @@ NETWORK: Rules = MappingProxyType(
             ),
         ),
         "podCidr": (
-            _is_a_range,
+            _check_cidr,
             wrong_if(
                 lambda cidr, network: cidr and network.get("mode") == "subnet",
                 "is only for mode: overlay: remove it, because pods get addresses of the subnet",
             ),
         ),
-        "serviceCidr": (_is_a_range, _is_for_services, _is_not_of_pods),
-        "dnsServiceIp": (_lies_among_the_services,),
+        "serviceCidr": (_check_cidr, _check_service_range, _check_overlap),
+        "dnsServiceIp": (_check_dns_service_ip,),
     }
 )
 
 DEVICE_PLUGIN: Rules = MappingProxyType(
     {
         "edition": (one_of("today", "article"),),
-        "namespace": (_looks_like(_NAMESPACE),),
+        "namespace": (_matches_pattern(_NAMESPACE),),
         "createNamespace": (
             lambda creates, plugin: (
                 f"the namespace {plugin['namespace']} exists in every cluster: set "
@@ -258,18 +275,55 @@ DEVICE_PLUGIN: Rules = MappingProxyType(
     }
 )
 
-PLUGIN_POOL: Rules = MappingProxyType({"gpuStack": (GPU_STACK,), "nodeTaints[]": (LEGAL_TAINT,)})
+PLUGIN_POOL: Rules = MappingProxyType(
+    {
+        "gpuStack": (GPU_STACK,),
+        "nodeTaints[]": (VALID_TAINT,),
+        "migStrategy": (
+            *MIG_STRATEGY,
+            wrong_if(
+                lambda strategy, pool: strategy and pool.get("hasMig") is False,
+                "applies only to partitioned GPUs: set hasMig, or remove it",
+            ),
+        ),
+        "sharing": SHARES,
+        "name": (
+            wrong_if(
+                lambda name, pool: pool.get("sharing") and not (name or pool.get("poolName")),
+                "is required with sharing if poolName is an output: the DaemonSet is named by it",
+            ),
+            _matches_pattern(_NAMESPACE),
+        ),
+    }
+)
 
 
-def edition_without_mig(edition: str, image: object, partitioned: Sequence[str]) -> str | None:
-    """Returns why the edition's plugin does not work on pools with a MIG profile, or None."""
-    if edition != "article" or image or not partitioned:
+def old_plugin_mistake(
+    edition: str, image: object, partitioned: Sequence[str], shared: Sequence[str]
+) -> str | None:
+    """Returns why the edition's plugin does not work on these pools, or None."""
+    if edition != "article" or image or not (partitioned or shared):
         return None
+    uses = {"MIG": partitioned, "sharing": shared}
+    lacks = " or ".join(name for name, pools in uses.items() if pools)
     return (
-        "the plugin of edition: article does not support MIG, which these pools use: "
-        f"{', '.join(partitioned)}. Set edition: today"
+        f"the plugin of edition: article does not support {lacks}, which these pools use: "
+        f"{', '.join(dict.fromkeys([*partitioned, *shared]))}. Set edition: today"
     )
 
+
+GPU_OPERATOR: Rules = MappingProxyType(
+    {
+        "driver": (one_of(*gpu_operator.PROFILES),),
+        "version": (
+            matches(
+                gpu_operator.VERSION_FORM,
+                f"{{!r}} is not a version of the chart: use the form {gpu_operator.VERSION}",
+            ),
+        ),
+        "timeoutSeconds": between(1, 86400),
+    }
+)
 
 SAMPLE_JOB: Rules = MappingProxyType(
     {
@@ -282,4 +336,11 @@ SAMPLE_JOB: Rules = MappingProxyType(
 )
 
 # The top-level keys of a stack file.
-STACK: Rules = MappingProxyType({"location": (_looks_like(_REGION),), "gpuStack": (GPU_STACK,)})
+STACK: Rules = MappingProxyType(
+    {
+        "location": (_matches_pattern(_REGION),),
+        "gpuStack": (GPU_STACK,),
+        "gpuTaint": (GPU_TAINT,),
+        "managedGpuFeature": (one_of("assume", "register"),),
+    }
+)

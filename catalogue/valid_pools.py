@@ -1,27 +1,36 @@
 """Validation rules for node pools: system pools and GPU pools."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from catalogue import kubernetes, mig, retirement
+from catalogue import gpu_operator, kubernetes, mig, retirement, rotation
 from catalogue.headers import GENERATION_2, SPECIALIZED_IMAGE, header_mistakes, is_on
 from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
 from catalogue.nodes import (
     DECIMALS_OF_PRICE,
+    DRAIN_MINUTES,
     DRIVERS,
+    FEWEST_PODS,
+    GPU_TAINTS,
     LABEL_RULE,
     LINUX_POOL_NAME,
     LINUX_POOL_NAME_RULE,
-    NO_SURGE,
-    SURGE,
+    MOST_DRAIN_MINUTES,
+    MOST_PODS,
+    MOST_SOAK_MINUTES,
+    NUMBER_OF_NODES,
+    RESERVATION_GROUP,
+    ROOM_FOR_PODS,
     TAINT,
     TAINT_RULE,
+    UNDRAINABLE,
     is_aks_label,
     is_kubernetes_label,
     is_label,
     is_spot_price,
+    is_zero,
 )
 from catalogue.sizes import (
     AS_OF,
@@ -33,13 +42,15 @@ from catalogue.sizes import (
 )
 from catalogue.valid import Rule, Rules, Values, between, matches, one_of, wrong_if
 
-_SPECIALIZED = "specialized-image"
+_SPECIALIZED, _DEVICE_PLUGIN, _MANAGED = "specialized-image", "device-plugin", "managed"
+OPERATOR = "operator"
 GPU_STACK = one_of(*DRIVERS)
-LEGAL_TAINT = matches(TAINT, f"{{!r}} is not a valid taint: use {TAINT_RULE}")
+GPU_TAINT = one_of(*GPU_TAINTS)
+VALID_TAINT = matches(TAINT, f"{{!r}} is not a valid taint: use {TAINT_RULE}")
 _NAME = matches(LINUX_POOL_NAME, f"{{!r}} is not a valid pool name: use {LINUX_POOL_NAME_RULE}")
 
 
-def _can_schedule_gpus(version: str | None, _: Values) -> str | None:
+def _check_kubernetes_version(version: str | None, _: Values) -> str | None:
     minor = kubernetes.minor_version(version or "")
     if version and minor is None:
         return f"{version!r} is not a version: use the form 1.35 or 1.35.2"
@@ -49,10 +60,10 @@ def _can_schedule_gpus(version: str | None, _: Values) -> str | None:
     return None
 
 
-KUBERNETES_VERSION: Rule = _can_schedule_gpus
+KUBERNETES_VERSION: Rule = _check_kubernetes_version
 
 
-def outgrown(version: str, channel: str | None) -> str | None:
+def channel_conflict(version: str, channel: str | None) -> str | None:
     """Returns why a version conflicts with an upgrade channel, or None.
 
     The channel upgrades the cluster and its pools, and an update would request the old version.
@@ -72,34 +83,35 @@ def outgrown(version: str, channel: str | None) -> str | None:
     return None
 
 
-def version_beside(version: str, cluster_version: str, channel: str) -> str | None:
+def version_conflict(version: str, cluster_version: str, channel: str) -> str | None:
     """Returns why a pool's version conflicts with the cluster's version or channel, or None."""
-    own, cluster = map(kubernetes.minor_version, (version, cluster_version))
-    if own is None or cluster is None:
-        return outgrown(version, channel)
-    if own > cluster or (own == cluster and kubernetes.is_newer_release(version, cluster_version)):
+    pool, cluster = map(kubernetes.minor_version, (version, cluster_version))
+    if pool is None or cluster is None:
+        return channel_conflict(version, channel)
+    is_newer_patch = pool == cluster and kubernetes.is_newer_release(version, cluster_version)
+    if pool > cluster or is_newer_patch:
         return f"{version} is newer than the cluster's {cluster_version}: upgrade the cluster first"
-    if own[1] < cluster[1] - kubernetes.MOST_BEHIND:
+    if pool[1] < cluster[1] - kubernetes.MOST_BEHIND:
         return (
             f"{version} is more than {kubernetes.MOST_BEHIND} minor versions older than the "
             f"cluster's {cluster_version}: use a newer version"
         )
-    return outgrown(version, channel)
+    return channel_conflict(version, channel)
 
 
-def _is_a_gpu_size(vm_size: str, pool: Values) -> str | None:
+def _check_gpu_size(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
     if not is_gpu_size(vm_size):
         return f"{vm_size!r} has no GPUs: use a GPU size, such as Standard_NC8as_T4_v3"
     if size and size.gpu_vendor != "NVIDIA" and pool.get("gpuStack", "none") != "none":
         return (
             f"{size.name} has {size.gpu_vendor} GPUs, which the NVIDIA driver and device plugin do "
-            f"not support: {_nearest(vm_size)}, or set gpuStack: none"
+            f"not support: {_suggest_sizes(vm_size)}, or set gpuStack: none"
         )
     return None
 
 
-def _nearest(vm_size: str) -> str:
+def _suggest_sizes(vm_size: str) -> str:
     """Suggests the available sizes with the most similar names."""
     names = [
         size.name
@@ -110,7 +122,7 @@ def _nearest(vm_size: str) -> str:
     return f"use a size such as {', '.join(near)}"
 
 
-def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
+def _check_bounds(largest: int | None, pool: Values) -> str | None:
     smallest: int | None = pool.get("minCount", largest)
     if (smallest is None) != (largest is None):
         return "minCount and maxCount belong together: set both, or neither"
@@ -119,7 +131,7 @@ def _lies_above_the_smallest(largest: int | None, pool: Values) -> str | None:
     return None
 
 
-def _admits_the_count(largest: int | None, pool: Values) -> str | None:
+def _check_initial_count(largest: int | None, pool: Values) -> str | None:
     smallest, count = pool.get("minCount"), pool.get("count")
     if largest is None or smallest is None or count is None or smallest <= count <= largest:
         return None
@@ -129,26 +141,26 @@ def _admits_the_count(largest: int | None, pool: Values) -> str | None:
     )
 
 
-def _are_legal(headers: Mapping[str, Any] | None, _: Values) -> str | None:
+def _check_headers(headers: Mapping[str, Any] | None, _: Values) -> str | None:
     return "; ".join(f"{wrong.path!r} {wrong.reason}" for wrong in header_mistakes(headers or {}))
 
 
-def _ask_for_one_image(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
+def _check_image_owner(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     # A pool without GPUs has no GPU stack.
     if pool.get("gpuStack") in (None, _SPECIALIZED):
         return None
     if not is_on(headers, SPECIALIZED_IMAGE):
         return None
     # Only a stack file has the key `image`.
-    by_image = "set image: specialized, which sends the header"
-    remedy = by_image if "image" in pool else "set gpuStack: specialized-image"
+    use_image = "set image: specialized, which sends the header"
+    remedy = use_image if "image" in pool else "set gpuStack: specialized-image"
     return (
         f"{SPECIALIZED_IMAGE}=true requests the specialized image, but gpuStack is "
         f"{pool['gpuStack']}: {remedy}"
     )
 
 
-def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
+def _check_generation(headers: Mapping[str, Any] | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
     if pool.get("gpuStack") != _SPECIALIZED or size is None:
         return None
@@ -160,7 +172,32 @@ def _ask_for_the_generation(headers: Mapping[str, Any] | None, pool: Values) -> 
     )
 
 
-def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | None:
+def _check_surge(surge: str | None, pool: Values) -> str | None:
+    unavailable = pool.get("maxUnavailable", "not known")
+    if surge is None or unavailable == "not known":
+        return None
+    if unavailable is None or is_zero(unavailable):
+        if not is_zero(surge):
+            return None
+        return (
+            f"is {surge!r}, but an upgrade needs an extra node: set at least 1, or remove it, or "
+            "set maxUnavailable to upgrade without extra nodes"
+        )
+    if is_zero(surge):
+        return None
+    return (
+        f"is {surge!r}, but with maxUnavailable, {unavailable!r}, an upgrade adds no nodes: remove "
+        "maxSurge or maxUnavailable"
+    )
+
+
+_NUMBER_OF_NODES = wrong_if(
+    lambda number, _: number is not None and not NUMBER_OF_NODES.fullmatch(str(number)),
+    "{!r} is neither a number of nodes nor a percentage: use, for example, 2 or 33%",
+)
+
+
+def _check_mig_profile(profile: str | None, pool: Values) -> str | None:
     size = find(pool.get("vmSize", ""))
     if profile is not None and profile not in mig.PROFILES:
         return f"{profile!r} is not a MIG profile: use one of {', '.join(mig.PROFILES)}"
@@ -172,7 +209,25 @@ def _divides_what_can_be_divided(profile: str | None, pool: Values) -> str | Non
     )
 
 
-def _fits_on_the_machine(disk: str | None, pool: Values) -> str | None:
+def operator_conflict(driver: str, pool: Values) -> str | None:
+    """Returns why a pool of the GPU Operator conflicts with who installs its driver, or None."""
+    size = find(pool.get("vmSize", ""))
+    if pool.get("gpuStack") != OPERATOR:
+        return None
+    if driver == "operator" and pool.get("migProfile") is not None:
+        return (
+            f"AKS partitions GPUs only with a driver of its own, and the pool has migProfile "
+            f"{pool['migProfile']}: let AKS install the driver, or remove migProfile"
+        )
+    if driver == "aks" and size and size.aks_driver is False:
+        return (
+            f"AKS does not install a GPU driver on {size.name} (as of {AS_OF}): let the GPU "
+            "Operator install it"
+        )
+    return None
+
+
+def _check_os_disk(disk: str | None, pool: Values) -> str | None:
     size, gb = find(pool.get("vmSize", "")), pool.get("osDiskSizeGb")
     most = size.most_ephemeral_gib if size else None
     if disk != "Ephemeral" or size is None or most is None:
@@ -187,14 +242,30 @@ def _fits_on_the_machine(disk: str | None, pool: Values) -> str | None:
     )
 
 
-def _leave_reserved_names_alone(labels: Mapping[str, Any], _: Values) -> str | None:
+def _check_length_with_rotation(name: str, pool: Values) -> str | None:
+    if pool.get("replacement") != rotation.ROTATE or len(name) <= rotation.LONGEST_NAME:
+        return None
+    return (
+        f"{name!r} is too long for replacement: rotate, which adds characters to the name in "
+        f"Azure: use at most {rotation.LONGEST_NAME} characters"
+    )
+
+
+def _check_labels_of_rotation(labels: Mapping[str, Any], pool: Values) -> str | None:
+    if pool.get("replacement") != rotation.ROTATE:
+        return None
+    reserved = sorted({rotation.LABEL, rotation.STACK_LABEL} & labels.keys())
+    return f"{', '.join(reserved)}: set by replacement: rotate; remove it" if reserved else None
+
+
+def _check_reserved_labels(labels: Mapping[str, Any], _: Values) -> str | None:
     reserved = sorted(name for name in labels if is_aks_label(name) or is_kubernetes_label(name))
     reason = "reserved for AKS and Kubernetes; use another name"
     return f"{', '.join(reserved)}: {reason}" if reserved else None
 
 
-def _are_labels(labels: Mapping[str, Any], _: Values) -> str | None:
-    # Without the values, which may be secrets.
+def _check_labels(labels: Mapping[str, Any], _: Values) -> str | None:
+    # The message leaves out the values, which may be secrets.
     wrong = ", ".join(repr(name) for name, value in labels.items() if not is_label(name, value))
     return f"{wrong}: not a valid label: use {LABEL_RULE}" if wrong else None
 
@@ -219,14 +290,14 @@ _EVERY_POOL: Rules = {
     ),
     "count": between(0, 1000),
     "minCount": between(0, 1000),
-    "maxCount": (*between(1, 1000), _lies_above_the_smallest, _admits_the_count),
+    "maxCount": (*between(1, 1000), _check_bounds, _check_initial_count),
     "zones[]": (one_of("1", "2", "3"),),
     "osSku": (one_of("Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux", "AzureLinux3"),),
-    "customHeaders": (_are_legal, _ask_for_one_image, _ask_for_the_generation),
+    "customHeaders": (_check_headers, _check_image_owner, _check_generation),
 }
 
-# The properties of pools without GPUs.
-_OF_NODES = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
+# The properties that a pool without GPUs has, too.
+_WITHOUT_GPUS = ("name", "poolName", "count", "minCount", "maxCount", "zones[]", "osSku")
 
 _LARGE_ENOUGH = wrong_if(
     lambda size, _: size and is_smaller(size, SMALLEST_OF_SYSTEM),
@@ -234,18 +305,88 @@ _LARGE_ENOUGH = wrong_if(
     f"{SMALLEST_OF_SYSTEM[0]} vCPUs and {SMALLEST_OF_SYSTEM[1]} GiB of memory",
 )
 
+
+def _check_plugin_is_ours(value: object, pool: Values) -> str | None:
+    stack = pool.get("gpuStack", _DEVICE_PLUGIN)
+    if value is None or stack == _DEVICE_PLUGIN:
+        return None
+    return (
+        f"is a setting of the device plugin of gpuStack: {_DEVICE_PLUGIN}, and gpuStack is "
+        f"{stack}: remove it, or change gpuStack"
+    )
+
+
+MIG_STRATEGY: Sequence[Rule] = (
+    one_of("single", "mixed"),
+    wrong_if(
+        lambda strategy, pool: strategy and not pool.get("migProfile", "unknown"),
+        "applies only to partitioned GPUs: set migProfile, or remove it",
+    ),
+    _check_plugin_is_ours,
+)
+SHARES: Sequence[Rule] = (
+    _check_plugin_is_ours,
+    wrong_if(
+        lambda sharing, pool: sharing and pool.get("migStrategy") == "mixed",
+        "shares nvidia.com/gpu, but with migStrategy: mixed the partitions have other names: use "
+        "migStrategy: single, or remove sharing",
+    ),
+)
+SHARING: Rules = MappingProxyType(
+    {
+        "mps": (
+            wrong_if(
+                lambda mps, _: mps is not None,
+                "is not supported, because MPS needs a control daemon on each node: use "
+                "timeSlicing, or gpuStack: none with the NVIDIA GPU Operator",
+            ),
+        ),
+        "timeSlicing": (
+            wrong_if(
+                lambda slicing, sharing: slicing is None and sharing.get("mps", "") is None,
+                "is required: set timeSlicing.replicas, or remove sharing",
+            ),
+        ),
+    }
+)
+TIME_SLICING: Rules = MappingProxyType(
+    {
+        "replicas": (
+            wrong_if(
+                lambda replicas, _: type(replicas) is not int, "should be a whole number, not {!r}"
+            ),
+            wrong_if(
+                lambda replicas, _: replicas < 2,
+                "is {!r}, which shares nothing: use at least 2, or remove sharing",
+            ),
+        )
+    }
+)
+
 SYSTEM_POOL: Rules = MappingProxyType(
     {
         **_EVERY_POOL,
         "count": between(1, 1000),
         "minCount": between(1, 1000),
-        "vmSize": (_LARGE_ENOUGH,),
+        "vmSize": (
+            _LARGE_ENOUGH,
+            wrong_if(
+                lambda size, pool: pool.get("gpuStack") == _MANAGED and is_gpu_size(size),
+                "{!r} has GPUs, which AKS does not manage in a system pool: use a size without "
+                "GPUs, or set gpuStack: device-plugin for this pool",
+            ),
+            wrong_if(
+                lambda size, pool: pool.get("gpuStack") == OPERATOR and is_gpu_size(size),
+                "{!r} has GPUs, and the GPU Operator of a stack serves only gpuPools: use a size "
+                "without GPUs, or set gpuStack: device-plugin for this pool",
+            ),
+        ),
     }
 )
 
 SYSTEM_NODE_POOL: Rules = MappingProxyType(
     {
-        **{key: rules for key, rules in _EVERY_POOL.items() if key in _OF_NODES},
+        **{key: rules for key, rules in _EVERY_POOL.items() if key in _WITHOUT_GPUS},
         "count": between(1, 1000),
         "minCount": between(1, 1000),
         "vmSize": (
@@ -262,7 +403,10 @@ SYSTEM_NODE_POOL: Rules = MappingProxyType(
 GPU_POOL: Rules = MappingProxyType(
     {
         **_EVERY_POOL,
-        "vmSize": (_is_a_gpu_size,),
+        "name": (_NAME, _check_length_with_rotation),
+        "poolName": (_NAME, _check_length_with_rotation),
+        "replacement": (one_of(rotation.ROTATE, rotation.IN_PLACE),),
+        "vmSize": (_check_gpu_size,),
         "kubernetesVersion": (KUBERNETES_VERSION,),
         "osType": (
             wrong_if(
@@ -280,24 +424,60 @@ GPU_POOL: Rules = MappingProxyType(
                 f"{DECIMALS_OF_PRICE} decimals, or -1 for the on-demand price",
             ),
         ),
+        "maxUnavailable": (
+            wrong_if(
+                lambda nodes, pool: nodes is not None and pool.get("spot"),
+                "AKS accepts no maxUnavailable for spot pools: remove maxUnavailable, or spot",
+            ),
+            _NUMBER_OF_NODES,
+        ),
         "maxSurge": (
             wrong_if(
                 lambda surge, pool: surge is not None and pool.get("spot"),
                 "AKS upgrades spot pools without extra nodes: remove maxSurge, or spot",
             ),
-            wrong_if(
-                lambda surge, _: surge is not None and not SURGE.fullmatch(str(surge)),
-                "{!r} is neither a number of nodes nor a percentage: use, for example, 2 or 33%",
+            _NUMBER_OF_NODES,
+            _check_surge,
+        ),
+        "capacityReservationGroupId": (
+            matches(
+                RESERVATION_GROUP,
+                "{!r} is not the resource ID of a capacity reservation group: use /subscriptions/"
+                ".../Microsoft.Compute/capacityReservationGroups/NAME",
             ),
             wrong_if(
-                lambda surge, _: str(surge) in NO_SURGE,
-                "is {!r}, but an upgrade needs an extra node: set at least 1, or remove it",
+                lambda group, pool: group and pool.get("spot"),
+                "Azure reserves no capacity for spot nodes: remove capacityReservationGroupId, or "
+                "spot",
             ),
         ),
-        "migProfile": (_divides_what_can_be_divided,),
+        "maxPods": between(FEWEST_PODS, MOST_PODS),
+        "gpuTaint": (GPU_TAINT,),
+        "gpuOperatorDriver": (one_of(*gpu_operator.PROFILES), operator_conflict),
+        "drainTimeoutMinutes": between(DRAIN_MINUTES, MOST_DRAIN_MINUTES),
+        "nodeSoakMinutes": between(0, MOST_SOAK_MINUTES),
+        "undrainableNodeBehavior": (one_of(*UNDRAINABLE),),
+        "maxCount": (
+            wrong_if(
+                lambda most, pool: pool.get("gpuStack") == _MANAGED and most is not None,
+                "AKS does not scale a pool with gpuStack: managed: remove minCount and maxCount, "
+                "or set another gpuStack",
+            ),
+            *_EVERY_POOL["maxCount"],
+        ),
+        "migProfile": (
+            wrong_if(
+                lambda profile, pool: pool.get("gpuStack") == _MANAGED and profile,
+                "needs gpuProfile.nvidia.migStrategy with gpuStack: managed, which only preview "
+                "versions of AKS's API have: set gpuStack: device-plugin, or remove it",
+            ),
+            _check_mig_profile,
+        ),
+        "migStrategy": MIG_STRATEGY,
+        "sharing": SHARES,
         "osDiskSizeGb": between(30, 2048),
-        "osDiskType": (one_of("Managed", "Ephemeral"), _fits_on_the_machine),
-        "taints[]": (LEGAL_TAINT,),
+        "osDiskType": (one_of("Managed", "Ephemeral"), _check_os_disk),
+        "taints[]": (VALID_TAINT,),
         "updatableHeaders": (
             wrong_if(
                 lambda names, _: names,
@@ -305,23 +485,26 @@ GPU_POOL: Rules = MappingProxyType(
                 "replaceOnHeaderChange: true to replace the pool when its headers change",
             ),
         ),
-        "labels": (_are_labels, _leave_reserved_names_alone),
+        "labels": (_check_labels, _check_reserved_labels, _check_labels_of_rotation),
     }
 )
 
 
-def _is_known(vm_size: str, _: Values) -> str | None:
+def _check_size_is_known(vm_size: str, _: Values) -> str | None:
     if not is_gpu_size(vm_size) or find(vm_size):
         return None
     return (
         f"{vm_size} is not in the table of GPU sizes of {AS_OF}, so its GPUs are unknown. Check "
-        f"the spelling: if it is wrong, {_nearest(vm_size)}."
+        f"the spelling: if it is wrong, {_suggest_sizes(vm_size)}."
     )
 
 
-def _gets_a_driver(vm_size: str, pool: Values) -> str | None:
+def _check_driver(vm_size: str, pool: Values) -> str | None:
     size = find(vm_size)
-    if size is None or size.aks_driver is not False or pool.get("gpuStack", "none") == "none":
+    if size is None or size.aks_driver is not False:
+        return None
+    # A pool of the GPU Operator is judged together with who installs its driver.
+    if pool.get("gpuStack", "none") in ("none", OPERATOR):
         return None
     return (
         f"AKS does not install a GPU driver on {size.name} (as of {AS_OF}): set gpuStack: none, "
@@ -329,23 +512,56 @@ def _gets_a_driver(vm_size: str, pool: Values) -> str | None:
     )
 
 
-def _is_of_today(vm_size: str, _: Values) -> str | None:
+def _check_room_for_pods(pods: int | None, pool: Values) -> str | None:
+    count = pool.get("count")
+    if not pods or not count or count * pods >= ROOM_FOR_PODS:
+        return None
+    return (
+        f"AKS refuses a new pool whose nodes have room for fewer than {ROOM_FOR_PODS} pods: with "
+        f"maxPods, {pods}, set count to {-(-ROOM_FOR_PODS // pods)} or more."
+    )
+
+
+def _check_retirement(vm_size: str, _: Values) -> str | None:
     size = find(vm_size)
-    if size is None or not retirement.has_come(size.retired_on):
+    if size is None or not retirement.has_passed(size.retired_on):
         return None
     successor = retirement.SUCCESSORS[size.family]
     return f"Azure retired {size.name} on {size.retired_on}: use {successor} instead."
 
 
-# Only warnings: Azure may accept these values, or has accepted them for existing pools.
-DOUBTS: Rules = MappingProxyType(
+def _check_autoscaler_knows_the_name(value: object, pool: Values) -> str | None:
+    """The name by which pods ask for GPUs is not the one that the autoscaler knows."""
+    slicing = getattr(value, "time_slicing", None)
+    if pool.get("maxCount") is None or not (value == "mixed" or getattr(slicing, "rename", False)):
+        return None
+    return (
+        "The cluster autoscaler adds nodes only for pods that ask for nvidia.com/gpu, but pods ask "
+        "for the GPUs of this pool by another name: remove minCount and maxCount, or keep the name."
+    )
+
+
+def _check_isolation(sharing: object, pool: Values) -> str | None:
+    if sharing is None or not pool.get("migProfile"):
+        return None
+    return (
+        "Pods that share a MIG partition can use up each other's memory; pods on partitions of "
+        "their own cannot: consider a smaller migProfile instead of sharing."
+    )
+
+
+# Not errors: Azure may accept these values, or has accepted them for existing pools.
+WARNINGS: Rules = MappingProxyType(
     {
-        "vmSize": (_is_known, _is_of_today, _gets_a_driver),
+        "vmSize": (_check_size_is_known, _check_retirement, _check_driver),
+        "maxPods": (_check_room_for_pods,),
+        "migStrategy": (_check_autoscaler_knows_the_name,),
+        "sharing": (_check_autoscaler_knows_the_name, _check_isolation),
         "customHeaders": (
             wrong_if(
                 lambda _, pool: (
                     pool.get("gpuStack") == _SPECIALIZED
-                    and retirement.has_come(SPECIALIZED_IMAGE_RETIRED_ON)
+                    and retirement.has_passed(SPECIALIZED_IMAGE_RETIRED_ON)
                 ),
                 f"Azure retired the specialized GPU image on {SPECIALIZED_IMAGE_RETIRED_ON}: use "
                 "the regular image, with gpuStack: device-plugin, instead.",

@@ -13,10 +13,16 @@ with unsearched():
         SystemPoolArgs,
     )
     from components.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
+    from components.managed_gpu_feature import ManagedGpuFeature, ManagedGpuFeatureArgs
     from components.nvidia_device_plugin import (
         NvidiaDevicePlugin,
         NvidiaDevicePluginArgs,
         PluginPoolArgs,
+    )
+    from components.nvidia_gpu_operator import (
+        NvidiaGpuOperator,
+        NvidiaGpuOperatorArgs,
+        OperatorPoolArgs,
     )
     from components.resource_group import (
         ExistingResourceGroup,
@@ -25,6 +31,7 @@ with unsearched():
         ResourceGroupArgs,
     )
     from components.sample_job import SampleJob, SampleJobArgs
+    from components.sharing import SharingArgs, TimeSlicingArgs
     from components.specialized_gpu_image import SpecialisedGpuImage as SpecialisedGpuImage
     from components.specialized_gpu_image import SpecialisedGpuImageArgs as SpecialisedGpuImageArgs
     from components.specialized_gpu_image import SpecializedGpuImage, SpecializedGpuImageArgs
@@ -40,17 +47,24 @@ __all__ = [
     "ExistingResourceGroupArgs",
     "GpuNodePool",
     "GpuNodePoolArgs",
+    "ManagedGpuFeature",
+    "ManagedGpuFeatureArgs",
     "NetworkArgs",
     "NvidiaDevicePlugin",
     "NvidiaDevicePluginArgs",
+    "NvidiaGpuOperator",
+    "NvidiaGpuOperatorArgs",
+    "OperatorPoolArgs",
     "PluginPoolArgs",
     "ResourceGroup",
     "ResourceGroupArgs",
     "SampleJob",
     "SampleJobArgs",
+    "SharingArgs",
     "SpecializedGpuImage",
     "SpecializedGpuImageArgs",
     "SystemNodePool",
     "SystemNodePoolArgs",
     "SystemPoolArgs",
+    "TimeSlicingArgs",
 ]

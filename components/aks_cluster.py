@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -15,16 +15,20 @@ from catalogue import fixed, kept, valid_clusters, valid_pools
 from catalogue.nodes import DRIVERS
 from catalogue.valid_clusters import CLUSTER, ENTRA, NETWORK
 from catalogue.valid_pools import SYSTEM_POOL
-from components.arguments import as_azure_spells_it, check, chosen, true_or_nothing, warn
-from components.azure_child import azure_child
+from components.arguments import as_azure_spells_it, check, chosen, rename, true_or_nothing, warn
 from components.first_pool import first_pool_hooks
 from components.live_pools import FIRST_COUNT, POOLS, LiveCluster
 from components.one_owner import one_owner
-from components.taken_out import taken_out_hooks
+from components.removed_properties import removed_property_hooks
+from components.unaliased_resource import unaliased_resource
 
 # By network mode, the value of networkPluginMode.
 _NETWORK_PLUGIN_MODES: Mapping[str, str | None] = MappingProxyType(
     {"overlay": "overlay", "subnet": None}
+)
+# Like DRIVERS, without the GPU stacks of GPU pools alone.
+_DRIVERS = MappingProxyType(
+    {stack: DRIVERS[stack] for stack in DRIVERS if stack not in ("managed", "operator")}
 )
 
 
@@ -55,7 +59,7 @@ class SystemPoolArgs:
     gpu_stack: pulumi.Input[str] | None = None
     """What installs the GPU driver and the device plugin if the VM size has GPUs: `device-plugin`,
     `specialized-image` or `none`. Default: AKS installs the driver."""
-    encryption_at_host: pulumi.Input[bool] = False
+    host_encryption: pulumi.Input[bool] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. AKS does not change it later."""
     custom_headers: Mapping[str, pulumi.Input[str]] | None = None
@@ -67,7 +71,11 @@ class SystemPoolArgs:
     out, so that you can delete it in AKS. A new cluster needs the pool. Plain value: it decides
     the content of requests."""
 
-    def __post_init__(self) -> None:
+    # The old name of `host_encryption`, for this version.
+    encryption_at_host: InitVar[pulumi.Input[bool] | None] = None
+
+    def __post_init__(self, encryption_at_host: pulumi.Input[bool] | None) -> None:
+        rename(self, "encryption_at_host", "host_encryption", encryption_at_host)
         object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
 
 
@@ -278,9 +286,9 @@ class AksCluster(_Cluster):
         parts = {"system_pool": SYSTEM_POOL, "network": NETWORK, "entra": ENTRA}
         check(name, args, CLUSTER, parts)
         super().__init__(name, opts)
-        warn(self, args, valid_clusters.DOUBTS)
-        warn(self, args.network, valid_clusters.NETWORK_DOUBTS)
-        warn(self, args.system_pool, valid_pools.DOUBTS)
+        warn(self, args, valid_clusters.WARNINGS)
+        warn(self, args.network, valid_clusters.NETWORK_WARNINGS)
+        warn(self, args.system_pool, valid_pools.WARNINGS)
         self.managed_cluster = self._managed_cluster(name, args)
         has_headers = args.system_pool.custom_headers is not None
         self._register(
@@ -304,11 +312,11 @@ class AksCluster(_Cluster):
             replace_on_changes=fixed.replacing(fixed.CLUSTER, private),
         )
         opts = one_owner(
-            options, "containerservice:ManagedCluster", has_headers=headers is not None
+            options, "containerservice:ManagedCluster", by_aks_preview=headers is not None
         )
         hooks = first_pool_hooks(removed=args.system_pool.removed)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
-        hooks = taken_out_hooks(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)
+        hooks = removed_property_hooks(kept.LASTING_CLUSTER, kept.REFUSED_CLUSTER)
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=hooks))
         # AKS repeats the labels, taints and tags of all pools here, and these may be secrets.
         opts.additional_secret_outputs = [POOLS]
@@ -316,7 +324,7 @@ class AksCluster(_Cluster):
         if headers is not None:
             return ManagedCluster(name, cluster, opts, custom_headers=headers)
         opts = LiveCluster(self, cluster).options(opts)
-        return azure_child(aks.ManagedCluster, name, cluster, opts)
+        return unaliased_resource(aks.ManagedCluster, name, cluster, opts)
 
 
 class ExistingAksCluster(_Cluster):
@@ -455,10 +463,10 @@ def _system_pool(
         max_count=pool.max_count,
         availability_zones=pool.zones or None,
         gpu_profile=(
-            aks.GPUProfileArgs(driver=chosen(name, "systemPool.gpuStack", DRIVERS, pool.gpu_stack))
+            aks.GPUProfileArgs(driver=chosen(name, "systemPool.gpuStack", _DRIVERS, pool.gpu_stack))
             if pool.gpu_stack
             else None
         ),
         vnet_subnet_id=network.subnet_id,
-        enable_encryption_at_host=true_or_nothing(pool.encryption_at_host),
+        enable_encryption_at_host=true_or_nothing(pool.host_encryption),
     )

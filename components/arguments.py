@@ -1,17 +1,20 @@
 """Validates the arguments of components before any resource is registered."""
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from typing import Any, TypeVar
 
 import pulumi
 
-from catalogue.mistakes import Mistake
-from catalogue.nodes import OLD_SPELLINGS, spelling
+from catalogue.mistakes import Mistake, property_path
+from catalogue.nodes import OLD_SPELLINGS, renamed, spelling
 from catalogue.valid import Rules, mistakes
 from components import hooks
 
 Choice = TypeVar("Choice")
+_UNREADABLE: ContextVar[tuple[Mistake, ...]] = ContextVar("_UNREADABLE", default=())
 
 
 class ArgumentsError(pulumi.RunError, pulumi.InputPropertiesError):
@@ -27,23 +30,45 @@ def check(
 ) -> None:
     """Raises ArgumentsError with all mistakes in a component's arguments.
 
-    `parts` has the rules of nested arguments, by property.
+    `parts` has the rules of nested arguments, by their path.
     """
-    found = mistakes(rules, known(args))
-    for name, rules_of_part in (parts or {}).items():
-        if (part := getattr(args, name)) is not None:
-            found += mistakes(rules_of_part, known(part), camel_case(name))
-    refuse(component, found)
+    refuse(component, found_mistakes(args, rules, parts))
 
 
-def warn(component: pulumi.Resource, args: Any, doubts: Rules) -> None:
-    """Warns of arguments that are valid but doubtful."""
-    for _, reason in mistakes(doubts, known(args)):
+def found_mistakes(
+    args: Any, rules: Rules, parts: Mapping[str, Rules] | None = None, path: str = ""
+) -> list[Mistake]:
+    """Returns all mistakes in arguments, and in those that are nested in them."""
+    found = mistakes(rules, known(args), path)
+    for names, rules_of_part in (parts or {}).items():
+        part = args
+        for name in names.split("."):
+            part = getattr(part, name, None)
+        if part is not None:
+            place = property_path(path, *map(camel_case, names.split(".")))
+            found += mistakes(rules_of_part, known(part), place)
+    return found
+
+
+def warn(component: pulumi.Resource, args: Any, rules: Rules) -> None:
+    """Warns of arguments that are valid, but that AKS may refuse."""
+    for _, reason in mistakes(rules, known(args)):
         pulumi.log.warn(reason, component)
 
 
-def refuse(component: str, found: list[Mistake]) -> None:
+@contextmanager
+def unreadable(found: Sequence[Mistake]) -> Iterator[None]:
+    """Adds mistakes to those of the next component: values that are left out of its arguments."""
+    before = _UNREADABLE.set(tuple(found))
+    try:
+        yield
+    finally:
+        _UNREADABLE.reset(before)
+
+
+def refuse(component: str, found: Sequence[Mistake]) -> None:
     """Raises ArgumentsError if there are mistakes."""
+    found = [*_UNREADABLE.get(), *found]
     if found:
         raise ArgumentsError(
             "\n".join(f"{component}: {mistake}" for mistake in found),
@@ -82,6 +107,13 @@ def as_azure_spells_it(gpu_stack: pulumi.Input[str] | None) -> Any:
         return gpu_stack
     pulumi.log.warn(spelling("gpu_stack", gpu_stack))
     return OLD_SPELLINGS[gpu_stack]
+
+
+def rename(args: Any, old: str, new: str, value: Any) -> None:
+    """Gives an argument the value of its old name, and warns of it."""
+    if value is not None:
+        pulumi.log.warn(renamed(old, new))
+        object.__setattr__(args, new, value)
 
 
 def known(args: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from catalogue import fixed, kept
 from catalogue.shapes import at
 from components.hooks import guard
 from components.live_pools import POOLS, Values, has, resolved
-from components.taken_out import warn_of_kept
+from components.removed_properties import warn_of_kept_properties
 
 _KEPT = dict.fromkeys((*fixed.POOL, *kept.LASTING_POOL))
 
@@ -48,7 +48,7 @@ async def _require_same_pool(args: pulumi.ResourceHookArgs) -> None:
                 "(docs/system-pools.md)"
             )
         removed = [path for path in _KEPT if at(old_inputs[old_name], path) and not at(pool, path)]
-        warn_of_kept(f"system pool {old_name!r}", removed, kept.LASTING_POOL)
+        warn_of_kept_properties(f"system pool {old_name!r}", removed, kept.LASTING_POOL)
 
 
 def _changed(old_pool: Values, new_pool: Values) -> dict[str, Any]:

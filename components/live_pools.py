@@ -7,7 +7,7 @@ when a resource is registered, and again, in a hook, right before the PUT.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import partial
@@ -22,7 +22,7 @@ from pulumi.runtime import rpc, settings
 from pulumi.runtime.proto import resource_pb2
 from pulumi_azure_native import containerservice as aks
 
-from catalogue import kept
+from catalogue import kept, rotation
 from catalogue.nodes import lost_nodes
 from catalogue.shapes import at
 from components.hooks import guard
@@ -93,10 +93,18 @@ class LivePool:
     """Keeps the live node count of a separate node pool."""
 
     def __init__(
-        self, owner: pulumi.Resource, args: aks.AgentPoolArgs, clearable: Collection[str]
+        self,
+        owner: pulumi.Resource,
+        args: aks.AgentPoolArgs,
+        clearable: Collection[str],
+        *,
+        rotates: bool = False,
     ) -> None:
-        """`clearable` are the component's properties that an empty value clears in AKS."""
-        self._owner, self._args = owner, args
+        """`clearable` are the component's properties that an empty value clears in AKS.
+
+        A pool that rotates can still have an earlier name in Azure.
+        """
+        self._owner, self._args, self._rotates = owner, args, rotates
         empty = {name: kept.EMPTY_POOL[name] for name in clearable}
         self._cleared_args = _ClearedArgs(args, empty)
 
@@ -112,19 +120,39 @@ class LivePool:
         """Returns the live count if the pool has changes; otherwise ignores the count."""
         inputs = await _resolved_args(self._cleared_args.program_args)
         cleared = self._cleared_args.cleared(inputs)
-        live = await _find(self._owner, _GET_POOL, inputs)
+        live = await self._find_live(inputs)
         if live is None:
-            _ignore_in_previews(ignored, inputs, cleared)
+            _ignore_in_previews(ignored, inputs, [*cleared, *defaults(inputs, {})])
             return None
         is_new = not live or is_replaced(live, inputs, self._replacing)
         if not is_new:
             ignored += self._cleared_args.unset_everywhere(inputs, live)
+            ignored += defaults(inputs, live)
+            live = _with_defaults(live)
         # In the reply, `type` is the ARM resource type.
         is_unchanged = not is_new and has(live, {**cleared, **inputs}, but={*_NAMES, "type"})
         if is_unchanged or "count" not in ignored:
             return None
         ignored.remove("count")
-        return None if is_new else _count(inputs, live)
+        if is_new:
+            return _within_limits(inputs, live) if live and self._rotates else None
+        return _count(inputs, live)
+
+    async def _find_live(self, inputs: Values) -> dict[str, Any] | None:
+        """Returns the live pool, under its present name in Azure; see `_find`."""
+        live = await _find(self._owner, _GET_POOL, inputs)
+        if live != {} or not self._rotates:
+            return live
+        cluster = await _find(self._owner, _GET_CLUSTER, inputs)
+        pool_name = inputs["nodeLabels"][rotation.LABEL]
+        return next(
+            (
+                dict(pool)
+                for name, pool in _by_name(cluster).items()
+                if rotation.is_name_of(name, pool_name, pool.get("nodeLabels"))
+            ),
+            {},
+        )
 
     async def _require_live_count(self, args: pulumi.ResourceHookArgs) -> None:
         sent = await resolved(args.new_inputs)
@@ -208,13 +236,34 @@ class LiveCluster:
             )
 
 
+def defaults(inputs: Values, live: Values) -> list[str]:
+    """Returns the properties with AKS's own values in the program and in Azure.
+
+    They are no change of a state that is without them.
+    """
+    live = _with_defaults(live)
+    return [
+        f"{name}.{member}"
+        for name, members in kept.DEFAULT_POOL.items()
+        for member, default in members.items()
+        if at(inputs, f"{name}.{member}") == default == live[name][member]
+    ]
+
+
+def _with_defaults(live: Values) -> dict[str, Any]:
+    return {
+        **live,
+        **{name: {**own, **(live.get(name) or {})} for name, own in kept.DEFAULT_POOL.items()},
+    }
+
+
 def _or_empty(value: Any, empty: Any) -> Any:
     if isinstance(value, pulumi.Output):
         return value.apply(lambda resolved_value: resolved_value or empty)
     return value or empty
 
 
-def _ignore_in_previews(ignored: list[str], inputs: Values, cleared: Values) -> None:
+def _ignore_in_previews(ignored: list[str], inputs: Values, cleared: Iterable[str]) -> None:
     """Hides cleared properties from a preview that cannot reach Azure.
 
     An update sends them, after it has read the live values.
@@ -255,6 +304,13 @@ def _count(inputs: Values, live: Values) -> Any:
         return inputs["count"]
     if live.get("enableAutoScaling"):
         return live["count"]
+    return _within_limits(inputs, live)
+
+
+def _within_limits(inputs: Values, live: Values) -> Any:
+    """Returns the live count, brought within the limits."""
+    if not inputs.get("enableAutoScaling"):
+        return inputs["count"]
     return min(max(live["count"], inputs["minCount"]), inputs["maxCount"])
 
 
@@ -337,6 +393,11 @@ async def resolved(properties: Mapping[str, Any] | None) -> dict[str, Any]:
     """Returns the values of outputs and secrets; empty if any is unknown."""
     values = {name: rpc.unwrap_rpc_secret(value) for name, value in (properties or {}).items()}
     return await pulumi.Output.from_input(values).future() or {}
+
+
+async def find_pool(owner: pulumi.Resource, names: Values) -> dict[str, Any] | None:
+    """Returns a live pool; empty if it does not exist, None if Azure cannot be reached."""
+    return await _find(owner, _GET_POOL, names)
 
 
 async def _find(owner: pulumi.Resource, function: str, names: Values) -> dict[str, Any] | None:

@@ -1,25 +1,30 @@
 """The NVIDIA device plugin on the nodes of GPU pools, which lets Kubernetes schedule their GPUs."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import pulumi
 from pulumi_kubernetes import apps, core, meta
 
-from catalogue import valid_clusters
+from catalogue import rotation, valid_clusters
 from catalogue.device_plugin import GPU
 from catalogue.images import ARTICLE_DEVICE_PLUGIN, DEVICE_PLUGIN
 from catalogue.mistakes import Mistake, property_path
 from catalogue.nodes import POOL_LABEL
 from catalogue.valid import mistakes
-from components.arguments import as_azure_spells_it, known, refuse
+from components.arguments import as_azure_spells_it, found_mistakes, known, refuse
 from components.gpu_node_pool import GpuNodePool
 from components.placement import FOR_NEW_NODES, Toleration, toleration_args
+from components.sharing import RULES_OF_PARTS, SharingArgs, TimeSlicingArgs, config_file
 
 _NAME = "nvidia-device-plugin-daemonset"
 _LABEL = "nvidia-device-plugin-ds"
+_PRESENT_NAMES = "aks-gpu/pools"
 _SOCKETS = "/var/lib/kubelet/device-plugins"
+_CONFIG_FOLDER, _CONFIG_FILE = "/config", "config.yaml"
+_CHECKSUM = "checksum/config"
 _TOLERATIONS: Sequence[Toleration] = (
     {"key": "CriticalAddonsOnly", "operator": "Exists"},
     {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
@@ -54,38 +59,36 @@ EDITIONS: Mapping[str, Edition] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Need:
-    """The settings of a DaemonSet for pools with, or without, a MIG profile."""
-
-    suffix: str
-    security: core.v1.SecurityContextArgs
-    environment: Mapping[str, str] = field(default_factory=dict)
-
-
-# By whether the pools have a MIG profile.
-NEEDS: Mapping[bool, Need] = MappingProxyType(
-    {
-        False: Need(
-            suffix="",
-            security=core.v1.SecurityContextArgs(
-                allow_privilege_escalation=False,
-                capabilities=core.v1.CapabilitiesArgs(drop=["ALL"]),
-            ),
-        ),
-        # Without a MIG strategy the plugin advertises a partitioned GPU as one whole GPU. Without
-        # SYS_ADMIN (and on Azure Linux the variable) it does not see the partitions. A pool has
-        # partitions of one kind, so the strategy `single` advertises them as nvidia.com/gpu.
-        True: Need(
-            suffix="-mig",
-            # Kubernetes does not allow allowPrivilegeEscalation: false with SYS_ADMIN.
-            security=core.v1.SecurityContextArgs(
-                capabilities=core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
-            ),
-            environment={"MIG_STRATEGY": "single", "NVIDIA_MIG_MONITOR_DEVICES": "all"},
-        ),
-    }
+_UNPRIVILEGED = core.v1.SecurityContextArgs(
+    allow_privilege_escalation=False, capabilities=core.v1.CapabilitiesArgs(drop=["ALL"])
 )
+# Kubernetes does not allow allowPrivilegeEscalation: false with SYS_ADMIN.
+_SEES_PARTITIONS = core.v1.SecurityContextArgs(
+    capabilities=core.v1.CapabilitiesArgs(add=["SYS_ADMIN"])
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The settings of a DaemonSet, which are the same for all of its pools."""
+
+    # None: the GPUs are not partitioned.
+    mig_strategy: str | None = None
+    time_slicing: TimeSlicingArgs | None = None
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of the plugin.
+
+        Without a MIG strategy the plugin advertises a partitioned GPU as one whole GPU. Without
+        SYS_ADMIN (and on Azure Linux NVIDIA_MIG_MONITOR_DEVICES) it does not see the partitions.
+        """
+        variables: dict[str, str] = {}
+        if self.mig_strategy:
+            variables |= {"MIG_STRATEGY": self.mig_strategy, "NVIDIA_MIG_MONITOR_DEVICES": "all"}
+        if self.time_slicing:
+            variables["CONFIG_FILE"] = f"{_CONFIG_FOLDER}/{_CONFIG_FILE}"
+        return variables
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +96,7 @@ class PluginPoolArgs:
     """A GPU node pool for the device plugin."""
 
     pool_name: pulumi.Input[str]
-    """The name of the node pool in AKS."""
+    """The name of the node pool in AKS; of a pool that rotates, without what rotates."""
     gpu_stack: str = "device-plugin"
     """What installs the GPU driver and the device plugin on the pool. The plugin runs only on pools
     with `device-plugin`. Plain value: it decides which DaemonSets exist."""
@@ -102,18 +105,42 @@ class PluginPoolArgs:
     none."""
     has_mig: bool = False
     """Whether the pool has a MIG profile. Plain value: it decides which DaemonSets exist."""
+    mig_strategy: str | None = None
+    """By which name pods ask for a partition: `single` (`nvidia.com/gpu`) or `mixed` (a name like
+    `nvidia.com/mig-1g.10gb`). Default: `single` if `has_mig` is set. Plain value."""
+    sharing: SharingArgs | None = None
+    """How several pods share a GPU. Default: each GPU is for one pod. Plain value."""
+    name: str | None = None
+    """The pool's part of the name of a DaemonSet with `sharing`. Default: `pool_name`. Required if
+    that is an output. Plain value."""
+    rotating_name: pulumi.Input[str] | None = None
+    """The present name in AKS of a pool with `replacement: rotate`. The plugin finds its nodes by
+    the label `aks-gpu/pool`, and an update waits until it runs on those of a new pool. Default: the
+    pool does not rotate."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gpu_stack", as_azure_spells_it(self.gpu_stack))
+
+    @property
+    def profile(self) -> Profile:
+        """The settings of the plugin for the pool."""
+        return Profile(
+            (self.mig_strategy or "single") if self.has_mig else None,
+            self.sharing.time_slicing if self.sharing else None,
+        )
 
     @classmethod
     def of(cls, pool: GpuNodePool) -> "PluginPoolArgs":
         """Returns the inputs for a GpuNodePool of the same program."""
         return cls(
-            pool_name=pool.pool_name,
+            pool_name=pool.pool_label,
             gpu_stack=pool.gpu_stack,
             node_taints=pool.node_taints,
             has_mig=pool.has_mig,
+            mig_strategy=pool.mig_strategy,
+            sharing=pool.sharing,
+            name=pool.plain_name if pool.sharing else None,
+            rotating_name=pool.pool_name if pool.replacement == rotation.ROTATE else None,
         )
 
 
@@ -139,8 +166,10 @@ class NvidiaDevicePluginArgs:
 class NvidiaDevicePlugin(pulumi.ComponentResource):
     """The NVIDIA device plugin, only on the nodes of the pools that need it.
 
-    Pools with a MIG profile get a separate DaemonSet. Pulumi waits up to 30 minutes for a
-    DaemonSet, because the pods of new nodes take that long.
+    Pools whose plugin has the same settings have one DaemonSet: `device-plugin` in Pulumi, and with
+    partitions or shared GPUs `device-plugin-mig`, `device-plugin-mig-mixed` or
+    `device-plugin-shared-POOL`. Pulumi waits up to 30 minutes for a DaemonSet, because the pods of
+    new nodes take that long.
     """
 
     namespace: pulumi.Output[str]
@@ -160,17 +189,17 @@ class NvidiaDevicePlugin(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         self.namespace = _namespace(name, args, child)
         self.daemon_sets: list[apps.v1.DaemonSet] = []
-        for has_mig, need in NEEDS.items():
-            if served := [pool for pool in pools if pool.has_mig == has_mig]:
-                # A pool whose MIG profile changes loses the old plugin before it gets the new one.
-                options = pulumi.ResourceOptions.merge(
-                    child,
-                    pulumi.ResourceOptions(
-                        depends_on=[*self.daemon_sets], custom_timeouts=FOR_NEW_NODES
-                    ),
-                )
-                daemon_set = _daemon_set(name, need, args, served, self.namespace, options)
-                self.daemon_sets.append(daemon_set)
+        for group in _groups(pools):
+            # A pool whose settings change loses the old plugin before it gets the new one.
+            options = pulumi.ResourceOptions.merge(
+                child,
+                pulumi.ResourceOptions(
+                    depends_on=[*self.daemon_sets], custom_timeouts=FOR_NEW_NODES
+                ),
+            )
+            config = _config(name, group, self.namespace, child)
+            daemon_set = _daemon_set(name, group, config, args, self.namespace, options)
+            self.daemon_sets.append(daemon_set)
         names = [daemon_set.metadata["name"] for daemon_set in self.daemon_sets]
         self.daemon_set_names = pulumi.Output.all(*names).apply(list)
         self.register_outputs(
@@ -182,20 +211,68 @@ def _pool_mistakes(
     args: NvidiaDevicePluginArgs, pools: Sequence[PluginPoolArgs]
 ) -> Iterator[Mistake]:
     for index, pool in enumerate(args.pools):
-        yield from mistakes(valid_clusters.PLUGIN_POOL, known(pool), property_path("pools", index))
+        path = property_path("pools", index)
+        yield from found_mistakes(pool, valid_clusters.PLUGIN_POOL, RULES_OF_PARTS, path)
     if not pools:
         yield Mistake(
             "pools",
             "no pool has the GPU stack 'device-plugin', so no node needs the plugin: pass a pool "
             "that has it, or remove this component",
         )
-    partitioned = [
-        str(known(pool).get("poolName", f"pools[{index}]"))
+    names = [
+        (pool, str(known(pool).get("poolName", f"pools[{index}]")))
         for index, pool in enumerate(args.pools)
-        if pool.has_mig and pool in pools
+        if pool in pools
     ]
-    if reason := valid_clusters.edition_without_mig(args.edition, args.image, partitioned):
+    if reason := valid_clusters.old_plugin_mistake(
+        args.edition,
+        args.image,
+        [name for pool, name in names if pool.has_mig],
+        [name for pool, name in names if pool.sharing],
+    ):
         yield Mistake("edition", reason)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The pools of one DaemonSet, and the end of its names."""
+
+    suffix: str
+    profile: Profile
+    pools: Sequence[PluginPoolArgs]
+
+
+def _groups(pools: Sequence[PluginPoolArgs]) -> list[_Group]:
+    by_profile: dict[Profile, list[PluginPoolArgs]] = {}
+    for pool in pools:
+        by_profile.setdefault(pool.profile, []).append(pool)
+    groups = (_Group(_suffix(profile, its), profile, its) for profile, its in by_profile.items())
+    return sorted(groups, key=lambda group: group.suffix)
+
+
+def _suffix(profile: Profile, pools: Sequence[PluginPoolArgs]) -> str:
+    """Returns the end of the names of a DaemonSet.
+
+    Where its pools share GPUs, it has no setting in it: a new setting restarts the pods of the
+    DaemonSet, and does not start those of another one beside them.
+    """
+    if profile.time_slicing:
+        return f"-shared-{min(pool.name or str(pool.pool_name) for pool in pools)}"
+    return {None: "", "single": "-mig"}.get(profile.mig_strategy, f"-mig-{profile.mig_strategy}")
+
+
+def _config(
+    name: str, group: _Group, namespace: pulumi.Output[str], opts: pulumi.ResourceOptions
+) -> core.v1.ConfigMap | None:
+    """Returns the plugin's configuration file, which only shared GPUs need."""
+    if group.profile.time_slicing is None:
+        return None
+    return core.v1.ConfigMap(
+        f"{name}{group.suffix}",
+        metadata=meta.v1.ObjectMetaArgs(name=f"{_NAME}{group.suffix}", namespace=namespace),
+        data={_CONFIG_FILE: config_file(group.profile.time_slicing)},
+        opts=opts,
+    )
 
 
 def _namespace(
@@ -211,33 +288,50 @@ def _namespace(
 
 def _daemon_set(
     name: str,
-    need: Need,
+    group: _Group,
+    config: core.v1.ConfigMap | None,
     args: NvidiaDevicePluginArgs,
-    pools: Sequence[PluginPoolArgs],
     namespace: pulumi.Output[str],
     opts: pulumi.ResourceOptions,
 ) -> apps.v1.DaemonSet:
     edition = EDITIONS[args.edition]
-    labels = {"name": f"{_LABEL}{need.suffix}"}
+    labels = {"name": f"{_LABEL}{group.suffix}"}
+    annotations = {**(edition.annotations or {})}
+    volumes = [
+        core.v1.VolumeArgs(
+            name="device-plugin", host_path=core.v1.HostPathVolumeSourceArgs(path=_SOCKETS)
+        )
+    ]
+    if config and group.profile.time_slicing:
+        # The plugin reads its file only when it starts: a new file has to restart it.
+        text = config_file(group.profile.time_slicing)
+        annotations[_CHECKSUM] = hashlib.sha256(text.encode()).hexdigest()
+        volumes.append(
+            core.v1.VolumeArgs(
+                name="config",
+                config_map=core.v1.ConfigMapVolumeSourceArgs(name=config.metadata["name"]),
+            )
+        )
     return apps.v1.DaemonSet(
-        f"{name}{need.suffix}",
-        metadata=meta.v1.ObjectMetaArgs(name=f"{_NAME}{need.suffix}", namespace=namespace),
+        f"{name}{group.suffix}",
+        metadata=meta.v1.ObjectMetaArgs(
+            name=f"{_NAME}{group.suffix}",
+            namespace=namespace,
+            annotations=_present_names(group.pools),
+        ),
         spec=apps.v1.DaemonSetSpecArgs(
             selector=meta.v1.LabelSelectorArgs(match_labels=labels),
             update_strategy=apps.v1.DaemonSetUpdateStrategyArgs(type="RollingUpdate"),
             template=core.v1.PodTemplateSpecArgs(
-                metadata=meta.v1.ObjectMetaArgs(labels=labels, annotations=edition.annotations),
+                metadata=meta.v1.ObjectMetaArgs(labels=labels, annotations=annotations or None),
                 spec=core.v1.PodSpecArgs(
                     priority_class_name=edition.priority_class,
-                    tolerations=toleration_args([pool.node_taints for pool in pools], _TOLERATIONS),
-                    affinity=_affinity(pools),
-                    containers=[_container(edition, need, args.image)],
-                    volumes=[
-                        core.v1.VolumeArgs(
-                            name="device-plugin",
-                            host_path=core.v1.HostPathVolumeSourceArgs(path=_SOCKETS),
-                        )
-                    ],
+                    tolerations=toleration_args(
+                        [pool.node_taints for pool in group.pools], _TOLERATIONS
+                    ),
+                    affinity=_affinity(group.pools),
+                    containers=[_container(edition, group.profile, args.image)],
+                    volumes=volumes,
                 ),
             ),
         ),
@@ -246,19 +340,24 @@ def _daemon_set(
 
 
 def _container(
-    edition: Edition, need: Need, image: pulumi.Input[str] | None
+    edition: Edition, profile: Profile, image: pulumi.Input[str] | None
 ) -> core.v1.ContainerArgs:
+    mounts = [core.v1.VolumeMountArgs(name="device-plugin", mount_path=_SOCKETS)]
+    if profile.time_slicing:
+        mounts.append(
+            core.v1.VolumeMountArgs(name="config", mount_path=_CONFIG_FOLDER, read_only=True)
+        )
     return core.v1.ContainerArgs(
         name="nvidia-device-plugin-ctr",
         image=image or edition.image,
         env=[
             core.v1.EnvVarArgs(name=variable, value=value)
-            for variable, value in need.environment.items()
+            for variable, value in profile.environment.items()
         ]
         or None,
-        security_context=need.security,
+        security_context=_SEES_PARTITIONS if profile.mig_strategy else _UNPRIVILEGED,
         resources=edition.resources,
-        volume_mounts=[core.v1.VolumeMountArgs(name="device-plugin", mount_path=_SOCKETS)],
+        volume_mounts=mounts,
     )
 
 
@@ -268,13 +367,35 @@ def _affinity(pools: Sequence[PluginPoolArgs]) -> core.v1.AffinityArgs:
     On a node without an NVIDIA GPU the plugin crashes repeatedly; on other teams' GPU pools it
     would be a second plugin.
     """
-    in_pools = core.v1.NodeSelectorRequirementArgs(
-        key=POOL_LABEL, operator="In", values=[pool.pool_name for pool in pools]
-    )
+    terms = []
+    if staying := [pool.pool_name for pool in pools if pool.rotating_name is None]:
+        terms.append(_term({POOL_LABEL: staying}))
+    if rotating := [pool for pool in pools if pool.rotating_name is not None]:
+        # The pool that is to go can have another need; it has the other label then.
+        [stack] = {rotation.stack_of(pool.gpu_stack, has_mig=pool.has_mig) for pool in rotating}
+        names = [pool.pool_name for pool in rotating]
+        terms.append(_term({rotation.LABEL: names, rotation.STACK_LABEL: [stack]}))
     return core.v1.AffinityArgs(
         node_affinity=core.v1.NodeAffinityArgs(
             required_during_scheduling_ignored_during_execution=core.v1.NodeSelectorArgs(
-                node_selector_terms=[core.v1.NodeSelectorTermArgs(match_expressions=[in_pools])]
+                node_selector_terms=terms
             )
         )
     )
+
+
+def _term(labels: Mapping[str, Sequence[pulumi.Input[str]]]) -> core.v1.NodeSelectorTermArgs:
+    return core.v1.NodeSelectorTermArgs(
+        match_expressions=[
+            core.v1.NodeSelectorRequirementArgs(key=key, operator="In", values=values)
+            for key, values in labels.items()
+        ]
+    )
+
+
+def _present_names(pools: Sequence[PluginPoolArgs]) -> dict[str, pulumi.Output[str]] | None:
+    """Returns an annotation that changes with a new pool, so that Pulumi waits for its nodes."""
+    names = [pool.rotating_name for pool in pools if pool.rotating_name is not None]
+    if not names:
+        return None
+    return {_PRESENT_NAMES: pulumi.Output.all(*names).apply(",".join)}

@@ -9,6 +9,7 @@ from components.hooks import guard
 from components.live_pools import Values, resolved
 
 _HEADERS = "customHeaders"
+_STREAMING = "artifactStreamingProfile"
 
 
 class OwnerError(Exception):
@@ -19,27 +20,28 @@ def one_owner(
     opts: pulumi.ResourceOptions,
     kind: str,
     *,
-    has_headers: bool,
+    by_aks_preview: bool,
     replace_on_header_change: bool = False,
+    rotates: bool = False,
 ) -> pulumi.ResourceOptions:
-    """Returns the options of a resource: aks-preview manages it with headers, else azure-native.
+    """Returns the options of a resource that aks-preview or azure-native manages.
 
     Both providers manage the same Azure resource. An alias finds it in the state under the other
-    provider. It stays there unless the user asks for a replacement. aks-preview sees in the state
-    that azure-native created the resource, and refuses or replaces. azure-native does not, so an
+    provider. It stays there unless it is replaced anyway. aks-preview sees in the state that
+    azure-native created the resource, and refuses or replaces. azure-native does not, so an
     option replaces the resource and a hook refuses updates. Azure names are unique, so the old
-    resource is deleted first.
+    resource is deleted first, unless it rotates: then the new one has another name.
 
     Only azure-native needs `replace_on_changes`: aks-preview knows which changes replace.
     """
-    other = "azure-native" if has_headers else "aks-preview"
-    refuse = keeps_its_image if has_headers else _stays
+    other = "azure-native" if by_aks_preview else "aks-preview"
+    refuse = keeps_its_image if by_aks_preview else _stays
     more = pulumi.ResourceOptions(
         aliases=[pulumi.Alias(type_=f"{other}:{kind}")],
-        delete_before_replace=True,
+        delete_before_replace=not rotates,
         hooks=pulumi.ResourceHookBinding(before_update=[guard(refuse, in_previews=True)]),
     )
-    if has_headers:
+    if by_aks_preview:
         opts.replace_on_changes = None
     elif replace_on_header_change:
         more.replace_on_changes = [_HEADERS]
@@ -83,6 +85,12 @@ async def _stays(args: Any) -> None:
     if _HEADERS not in before and "resourceName" not in (args.old_outputs or {}):
         return
     await keeps_its_image(args)
+    if _STREAMING in before:
+        raise OwnerError(
+            f"aks-preview created {args.name} with {_STREAMING}, and an existing resource cannot "
+            "move to azure-native: set artifactStreaming: false to keep it without; or create "
+            "another pool."
+        )
     replacing = (
         "; or set replaceOnHeaderChange: true, which deletes this pool and creates it again"
         if _is_pool(args)

@@ -1,4 +1,4 @@
-"""Tolerations and node selectors for the pods of GPU node pools."""
+"""Tolerations, node selectors and an example for the pods of GPU node pools."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -7,6 +7,9 @@ from typing import Any
 import pulumi
 from pulumi_kubernetes import core
 
+from catalogue import rotation
+from catalogue.device_plugin import GPU
+from catalogue.images import VECTOR_ADD
 from catalogue.nodes import POOL_LABEL
 from catalogue.scheduling import Taint
 
@@ -36,6 +39,28 @@ def tolerations(taints: Iterable[str]) -> list[Toleration]:
     return [taint.toleration for taint in dict.fromkeys(map(Taint.parse, taints))]
 
 
-def node_selector(pool_name: str) -> dict[str, str]:
+def node_selector(pool_name: str, *, rotates: bool = False) -> dict[str, str]:
     """Returns the node selector for the nodes of a pool."""
-    return {POOL_LABEL: pool_name}
+    return {rotation.LABEL if rotates else POOL_LABEL: pool_name}
+
+
+def pod(
+    resource_name: str | None, selector: dict[str, str], tolerated: Sequence[Toleration]
+) -> dict[str, Any]:
+    """Returns a pod that runs on a pool and asks for one GPU, ready for kubectl apply."""
+    container = {
+        "name": "vectoradd",
+        "image": VECTOR_ADD,
+        "resources": {"limits": {resource_name or GPU: "1"}},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "vectoradd"},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [container],
+            "nodeSelector": selector,
+            "tolerations": [*tolerated],
+        },
+    }

@@ -8,7 +8,7 @@ from pulumi_azure_native import resources
 
 from catalogue.valid_clusters import RESOURCE_GROUP
 from components.arguments import check
-from components.azure_child import azure_child
+from components.unaliased_resource import unaliased_resource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class ResourceGroup(_Group):
     ) -> None:
         check(name, args, RESOURCE_GROUP)
         super().__init__(name, opts)
-        self.resource_group = azure_child(
+        self.resource_group = unaliased_resource(
             resources.ResourceGroup,
             name,
             resources.ResourceGroupArgs(

@@ -26,6 +26,8 @@ class SampleJobArgs:
     node_taints: pulumi.Input[Sequence[pulumi.Input[Sequence[pulumi.Input[str]]]]] = ()
     """The taints of the node pools that the job can run on, as one list for each pool. Default:
     only pools without taints."""
+    resource_name: pulumi.Input[str] = GPU
+    """The resource of which the job asks for one."""
 
 
 class SampleJob(pulumi.ComponentResource):
@@ -62,7 +64,11 @@ def _pod(args: SampleJobArgs) -> core.v1.PodTemplateSpecArgs:
                     image=args.image,
                     args=["--max_steps", "500"],
                     image_pull_policy="IfNotPresent",
-                    resources=core.v1.ResourceRequirementsArgs(limits={GPU: "1"}),
+                    resources=core.v1.ResourceRequirementsArgs(
+                        limits=pulumi.Output.from_input(args.resource_name).apply(
+                            lambda name: {name: "1"}
+                        )
+                    ),
                 )
             ],
             restart_policy="OnFailure",

@@ -1,17 +1,17 @@
 """An additional system node pool, as a separate resource that Pulumi can replace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
 import pulumi
 from pulumi_azure_native import containerservice as aks
 
 from catalogue import fixed, kept
 from catalogue.valid_pools import SYSTEM_NODE_POOL
-from components.arguments import check, true_or_nothing
-from components.azure_child import azure_child
+from components.arguments import check, rename, true_or_nothing
 from components.live_pools import LivePool
-from components.taken_out import taken_out_hooks
+from components.removed_properties import removed_property_hooks
+from components.unaliased_resource import unaliased_resource
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +48,17 @@ class SystemNodePoolArgs:
     subnet_id: pulumi.Input[str] | None = None
     """The resource ID of the subnet for the nodes. Default: the virtual network that AKS created.
     Another subnet replaces the pool."""
-    encryption_at_host: pulumi.Input[bool] = False
+    host_encryption: pulumi.Input[bool] = False
     """Whether to encrypt the temporary disks and disk caches of the nodes. The subscription needs
     the feature `Microsoft.Compute/EncryptionAtHost`. To turn it on replaces the pool; AKS keeps it
     on until you delete the pool."""
     tags: pulumi.Input[Mapping[str, pulumi.Input[str]]] | None = None
     """The Azure tags of the pool. Default: none."""
+    # The old name of `host_encryption`, for this version.
+    encryption_at_host: InitVar[pulumi.Input[bool] | None] = None
+
+    def __post_init__(self, encryption_at_host: pulumi.Input[bool] | None) -> None:
+        rename(self, "encryption_at_host", "host_encryption", encryption_at_host)
 
 
 class SystemNodePool(pulumi.ComponentResource):
@@ -75,7 +80,7 @@ class SystemNodePool(pulumi.ComponentResource):
         super().__init__("aks-gpu:components:SystemNodePool", name, None, opts)
         self.pool_name = pulumi.Output.from_input(args.pool_name)
         pool = _pool_args(args)
-        encrypted = () if args.encryption_at_host is False else ("enableEncryptionAtHost",)
+        encrypted = () if args.host_encryption is False else ("enableEncryptionAtHost",)
         options = pulumi.ResourceOptions(
             parent=self,
             # The cluster autoscaler changes the node count.
@@ -83,10 +88,10 @@ class SystemNodePool(pulumi.ComponentResource):
             replace_on_changes=fixed.replacing(fixed.POOL, encrypted),
             delete_before_replace=True,
             deleted_with=opts.deleted_with if opts else None,
-            hooks=taken_out_hooks(kept.LASTING_POOL, {}),
+            hooks=removed_property_hooks(kept.LASTING_POOL, {}),
         )
         live = LivePool(self, pool, ("enableAutoScaling", "tags"))
-        self.agent_pool = azure_child(aks.AgentPool, name, pool, live.options(options))
+        self.agent_pool = unaliased_resource(aks.AgentPool, name, pool, live.options(options))
         self.id = self.agent_pool.id
         self.register_outputs({"id": self.id, "poolName": self.pool_name})
 
@@ -111,6 +116,6 @@ def _pool_args(args: SystemNodePoolArgs) -> aks.AgentPoolArgs:
             lambda zones: sorted(map(str, zones)) or None
         ),
         vnet_subnet_id=args.subnet_id,
-        enable_encryption_at_host=true_or_nothing(args.encryption_at_host),
+        enable_encryption_at_host=true_or_nothing(args.host_encryption),
         tags=args.tags or None,
     )

@@ -1,4 +1,4 @@
-"""The versions of Pulumi, Kubernetes and actionlint that this project uses."""
+"""The versions of Pulumi, Kubernetes, Helm and actionlint that this project uses."""
 
 # The version that is downloaded or built, and with which the tests run.
 PULUMI = "3.259.0"
@@ -11,6 +11,10 @@ LOWEST_PULUMI = PULUMI
 KUBERNETES = "1.36.1"
 ETCD = "3.6.8"
 KWOK = "0.8.0"
+
+# What installs Helm releases on a rehearsed cluster. The Go module of `helm_source/` has the same
+# version; pulumi-kubernetes has Helm 3 too.
+HELM = "3.22.0"
 
 # The checker of workflows. The Go module of `actionlint_source/` has the same version.
 ACTIONLINT = "1.7.12"

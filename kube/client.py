@@ -9,12 +9,14 @@ import json
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
-from kubernetes.aio.client import ApiClient
 
 from catalogue.shapes import mapping
+
+if TYPE_CHECKING:
+    from kubernetes.aio.client import ApiClient
 
 Json = dict[str, Any]
 
@@ -73,7 +75,7 @@ class NoAnswerError(ApiError):
 class Client:
     """A client of one API server."""
 
-    def __init__(self, connection: ApiClient, pauses: Sequence[float] = _PAUSES) -> None:
+    def __init__(self, connection: "ApiClient", pauses: Sequence[float] = _PAUSES) -> None:
         self._connection = connection
         self._pauses = pauses
 

@@ -11,14 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import yaml
-from kubernetes.aio.client import ApiClient
-from kubernetes.aio.config import ConfigException, new_client_from_config_dict
 
 from kube.login import LoginError, signed_in
+
+if TYPE_CHECKING:
+    from kubernetes.aio.client import ApiClient
 
 Kubeconfig = dict[str, Any]
 
@@ -107,12 +108,18 @@ def choose(config: Kubeconfig, namespace: str = "") -> Chosen:
 
 async def connect(
     chosen: Chosen, environment: Mapping[str, str] = MappingProxyType({})
-) -> ApiClient:
+) -> "ApiClient":
     """Returns a connection; the first request shows whether the cluster answers.
 
     A program that signs the user in, as `kubelogin` does, is run with this process's environment
     and `environment` on top.
     """
+    # It takes a third of a second, and most who read kubeconfigs connect to no cluster.
+    from kubernetes.aio.config import (  # noqa: PLC0415
+        ConfigException,
+        new_client_from_config_dict,
+    )
+
     try:
         user = await signed_in(chosen.user, environment)
     except LoginError as error:

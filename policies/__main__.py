@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# The engine runs this folder by its path; the catalogue and the page lie beside it.
+# The engine runs this folder by its path. The catalogue and docs/policies.md are next to it.
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from pulumi_policy import EnforcementLevel, PolicyPack
@@ -17,7 +17,7 @@ PolicyPack(
     name="aks-gpu-policies",
     enforcement_level=EnforcementLevel.MANDATORY,
     policies=list(RULES),
-    # What whoever enables a published pack gets to see.
+    # Pulumi Cloud shows these for a published pack.
     display_name="GPUs on AKS",
     description="Rules for GPU node pools on Azure Kubernetes Service",
     readme=Path(sys.path[0], "docs", "policies.md").read_text(encoding="utf-8"),

@@ -1,11 +1,11 @@
-"""How sure a rule is. A mandatory one refuses what is certain; what is possible is told."""
+"""The certainty of findings: mandatory rules report certain ones, advisory rules possible ones."""
 
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 
 
 class Certainty(IntEnum):
-    """Whether something holds; of things that have to hold together, the least."""
+    """Whether a condition holds. If several must hold, use the minimum."""
 
     NO = 0
     POSSIBLE = 1
@@ -16,10 +16,10 @@ class Certainty(IntEnum):
         return cls.CERTAIN if holds else cls.NO
 
 
-# How sure it is, what is wrong, and with which resource.
+# The certainty, the message, and the URN of a finding.
 Weighed = tuple[Certainty, str, str]
 
 
 def that_are(certainty: Certainty, weighed: Iterable[Weighed]) -> Iterator[tuple[str, str]]:
-    """The findings of which a rule is as sure as that."""
-    return ((message, urn) for found, message, urn in weighed if found is certainty)
+    """Yields the findings of exactly this certainty, as message and URN."""
+    return ((message, urn) for actual, message, urn in weighed if actual is certainty)

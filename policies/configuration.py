@@ -1,4 +1,4 @@
-"""What is wrong with a configuration of the pack. Pulumi passes much of it over in silence."""
+"""Finds mistakes in a configuration of the pack. Pulumi ignores many of them silently."""
 
 import json
 import re
@@ -6,128 +6,133 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from policies.exceptions import SETTING, day_unknown, exceptions_in, meant
+from policies.exceptions import SETTING, date_error, exceptions_in, suggestion
 from policies.rules import RULES
 
 LEVELS = ("advisory", "mandatory", "remediate", "disabled")
-# The level of all rules, and the level of one beside its settings.
+# The key for all rules, and the key of a rule's level.
 _ALL, _LEVEL = "all", "enforcementLevel"
 _SETTINGS = {rule.name: rule.config_schema.properties for rule in RULES if rule.config_schema}
 
 
-class _TwiceError(ValueError):
-    """A name that stands twice in one object; of those JSON takes the last one."""
+class _DuplicateKeyError(ValueError):
+    """A key occurs twice in one object; JSON readers take the last one."""
 
 
 def mistakes_in(text: str) -> list[str]:
-    """The mistakes of a configuration's text, each with its place."""
+    """Returns the mistakes of a configuration, each with its path."""
     try:
-        read = json.loads(text, object_pairs_hook=_object, parse_float=_number)
-        if not isinstance(read, Mapping):
-            return ["This is no object with rules in it."]
-        return [mistake for rule, said in read.items() for mistake in _of_rule(rule, said)]
-    except _TwiceError as error:
+        rules = json.loads(text, object_pairs_hook=_object, parse_float=_number)
+        if not isinstance(rules, Mapping):
+            return ["The configuration is not an object with rules as keys."]
+        return [mistake for rule, config in rules.items() for mistake in _check_rule(rule, config)]
+    except _DuplicateKeyError as error:
         return [str(error)]
     except ValueError as error:
-        return [f"This is no JSON: {error}"]
+        return [f"The configuration is not valid JSON: {error}"]
     except RecursionError:
-        return ["This nests too deeply."]
+        return ["The configuration is nested too deeply."]
 
 
 def expired_in(text: str) -> list[str]:
-    """The exceptions that no longer count, of a configuration without mistakes."""
-    excepted = [
-        one
-        for rule, said in json.loads(text).items()
-        if isinstance(said, Mapping)
-        for one in exceptions_in(rule, said)
+    """Returns the expired exceptions of a configuration without mistakes."""
+    exceptions = [
+        exception
+        for rule, config in json.loads(text).items()
+        if isinstance(config, Mapping)
+        for exception in exceptions_in(rule, config)
     ]
-    if excepted and (why := day_unknown()):
-        return [why]
+    if exceptions and (error := date_error()):
+        return [error]
     return [
-        f"{one.rule}.{SETTING}: that of {one.resource} has expired on {one.until}."
-        for one in excepted
-        if one.has_expired
+        f"{exception.rule}.{SETTING}: the exception of {exception.resource} expired on "
+        f"{exception.until}: remove it, or set a later date."
+        for exception in exceptions
+        if exception.has_expired
     ]
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in pairs:
-        if name in made:
-            raise _TwiceError(f"{name} stands twice in one object: the first counts for nothing.")
-        made[name] = value
-    return made
+        if name in result:
+            raise _DuplicateKeyError(
+                f"{name} occurs twice in one object, and only the last one has an effect: remove "
+                "one of them."
+            )
+        result[name] = value
+    return result
 
 
 def _number(text: str) -> float:
-    """JSON Schema takes 1.0 for a whole number."""
+    """JSON Schema accepts 1.0 as an integer."""
     value = float(text)
     return int(value) if value.is_integer() else value
 
 
-def _of_rule(rule: str, said: Any) -> Iterator[str]:
+def _check_rule(rule: str, config: Any) -> Iterator[str]:
     if rule != _ALL and rule not in _SETTINGS:
-        yield f"{rule}: the pack has no such rule{meant(rule, _SETTINGS)}"
+        yield f"{rule}: the pack has no such rule{suggestion(rule, _SETTINGS)}"
         return
-    if not isinstance(said, Mapping):
-        yield from _of_level(rule, said)
+    if not isinstance(config, Mapping):
+        yield from _check_level(rule, config)
         return
-    if _LEVEL in said:
-        yield from _of_level(f"{rule}.{_LEVEL}", said[_LEVEL])
-    settings = _SETTINGS.get(rule, {})
-    given = {name: value for name, value in said.items() if name != _LEVEL}
-    for name, value in given.items():
-        if name in settings:
-            yield from _unlike(settings[name], value, f"{rule}.{name}")
+    if _LEVEL in config:
+        yield from _check_level(f"{rule}.{_LEVEL}", config[_LEVEL])
+    schemas = _SETTINGS.get(rule, {})
+    settings = {name: value for name, value in config.items() if name != _LEVEL}
+    for name, value in settings.items():
+        if name in schemas:
+            yield from _check_value(schemas[name], value, f"{rule}.{name}")
         else:
-            yield f"{rule}.{name}: the rule has no such setting{meant(name, [_LEVEL, *settings])}"
+            names = [_LEVEL, *schemas]
+            yield f"{rule}.{name}: the rule has no such setting{suggestion(name, names)}"
 
 
-def _of_level(place: str, said: Any) -> Iterator[str]:
-    if said not in LEVELS:
-        yield f"{place}: {_shown(said)} is no level{meant(str(said), LEVELS)}"
+def _check_level(path: str, level: Any) -> Iterator[str]:
+    if level not in LEVELS:
+        yield f"{path}: {_quoted(level)} is not a level{suggestion(str(level), LEVELS)}"
 
 
 _TYPES: Mapping[str, tuple[str, type | tuple[type, ...]]] = MappingProxyType(
     {
         "array": ("a list", list),
-        "integer": ("a whole number", int),
+        "integer": ("an integer", int),
         "object": ("an object", dict),
-        "string": ("a text", str),
+        "string": ("a string", str),
     }
 )
 
 
-def _unlike(schema: Mapping[str, Any], value: Any, place: str) -> Iterator[str]:
-    """How a value differs from its schema, by the words of JSON Schema that the rules use."""
-    what, kind = _TYPES[schema["type"]]
+def _check_value(schema: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
+    """Checks a value against the keywords of JSON Schema that the rules use."""
+    description, kind = _TYPES[schema["type"]]
     if not isinstance(value, kind) or isinstance(value, bool):
-        yield f"{place}: {_shown(value)} is not {what}."
+        yield f"{path}: {_quoted(value)} is not {description}."
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _unlike(schema["items"], item, f"{place}[{index}]")
+            yield from _check_value(schema["items"], item, f"{path}[{index}]")
     elif isinstance(value, dict):
-        parts, needed = schema["properties"], schema["required"]
-        yield from (f"{place}: {name} is missing." for name in needed if name not in value)
-        for name, inside in value.items():
-            if name in parts:
-                yield from _unlike(parts[name], inside, f"{place}.{name}")
+        properties, required = schema["properties"], schema["required"]
+        yield from (f"{path}: {name} is missing." for name in required if name not in value)
+        for name, inner in value.items():
+            if name in properties:
+                yield from _check_value(properties[name], inner, f"{path}.{name}")
             else:
-                yield f"{place}.{name}: there is no such part{meant(name, parts)}"
+                yield f"{path}.{name}: there is no such property{suggestion(name, properties)}"
     elif isinstance(value, str):
-        yield from _unlike_text(schema, value, place)
+        yield from _check_text(schema, value, path)
     elif value < schema.get("minimum", value):
-        yield f"{place}: {value} is less than {schema['minimum']}."
+        yield f"{path}: {value} is less than {schema['minimum']}."
 
 
-def _unlike_text(schema: Mapping[str, Any], value: str, place: str) -> Iterator[str]:
+def _check_text(schema: Mapping[str, Any], value: str, path: str) -> Iterator[str]:
     if value not in schema.get("enum", [value]):
-        yield f"{place}: {_shown(value)} is not to be had{meant(value, schema['enum'])}"
-    # As the engine reads a pattern: `$` is the very end, and a digit one of ASCII.
+        yield f"{path}: {_quoted(value)} is not supported{suggestion(value, schema['enum'])}"
+    # As in the engine, `$` matches only at the very end, and \d only ASCII digits.
     if not re.search(schema.get("pattern", "").replace("$", r"\Z"), value, re.ASCII):
-        yield f"{place}: {_shown(value)} is not: {schema['description']}"
+        yield f"{path}: {_quoted(value)} is not valid. Expected: {schema['description']}"
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)

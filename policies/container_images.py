@@ -1,4 +1,4 @@
-"""The images of the containers that Kubernetes resources make."""
+"""The images of the containers that Kubernetes resources create."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from policies.pods import containers_of, pods_of
 from policies.unknowns import Unknowns
 
 _DEFAULT_REGISTRY, _DEFAULT_PATH = "docker.io", "library"
-# An older name of the same registry, that Docker still takes.
+# An older name of the same registry, which Docker still accepts.
 _OTHER_NAME = "index.docker.io"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """An image as it is written, and what that means."""
+    """A container's image, as written and parsed."""
 
     container: str
     text: str
-    # With the registry and the path that are meant where they are left out.
+    # With Docker's default registry and path if the text has none.
     repository: str
     tag: str
     digest: str
@@ -28,7 +28,7 @@ class Image:
 def images_of(
     resource_type: str, properties: Mapping[str, Any], unknowns: Unknowns
 ) -> Iterator[Image]:
-    """Each container's image; an unknown one hides none of the others."""
+    """Yields each container's image. An unknown image does not hide the others."""
 
     def images(pods: Mapping[str, Any]) -> Iterator[Image]:
         def image_of(place: tuple[str, int]) -> Iterator[Image]:
@@ -42,9 +42,9 @@ def images_of(
 
 
 def _image(container: str, text: str) -> Image:
-    named, _, digest = text.partition("@")
-    # The colon of a registry's port comes before a slash, that of a tag after the last one.
-    path, slash, last = named.rpartition("/")
+    reference, _, digest = text.partition("@")
+    # A colon before the last slash belongs to the registry's port, a later one to the tag.
+    path, slash, last = reference.rpartition("/")
     name, _, tag = last.partition(":")
     return Image(
         container=container,
@@ -55,8 +55,8 @@ def _image(container: str, text: str) -> Image:
     )
 
 
-def by_one_name(repository: str) -> str:
-    """The repository, or its beginning, by the name of the registry that all others use."""
+def normalized(repository: str) -> str:
+    """Returns the repository, or its prefix, with the usual name of Docker's registry."""
     registry, slash, path = repository.partition("/")
     return f"{_DEFAULT_REGISTRY if registry == _OTHER_NAME else registry}{slash}{path}"
 
@@ -64,8 +64,8 @@ def by_one_name(repository: str) -> str:
 def _in_full(repository: str) -> str:
     first, slash, _ = repository.partition("/")
     has_registry = slash and ("." in first or ":" in first or first == "localhost")
-    named = by_one_name(repository if has_registry else f"{_DEFAULT_REGISTRY}/{repository}")
-    registry, _, path = named.partition("/")
+    full = normalized(repository if has_registry else f"{_DEFAULT_REGISTRY}/{repository}")
+    registry, _, path = full.partition("/")
     if registry == _DEFAULT_REGISTRY and "/" not in path:
         return f"{registry}/{_DEFAULT_PATH}/{path}"
-    return named
+    return full

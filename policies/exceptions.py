@@ -1,4 +1,4 @@
-"""Resources that a rule passes for a while, by the pack's configuration, and what came of them."""
+"""Exceptions from rules, by resource and until a date, from the pack's configuration."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,13 +11,13 @@ from typing import Any
 from catalogue.today import today
 
 SETTING = "exceptions"
-# The rule that tells of them, and of what else the configuration lets through.
-TELLS = "pack-configuration"
+# The rule that reports exceptions, and what else the configuration lets through.
+REPORTING_RULE = "pack-configuration"
 _TEXT = {"type": "string", "pattern": r"\S"}
 SCHEMA: Mapping[str, Any] = MappingProxyType(
     {
         "type": "array",
-        "description": "Resources that the rule passes until a day.",
+        "description": "Resources that the rule ignores until a date.",
         "items": {
             "type": "object",
             "required": ["resource", "reason", "until"],
@@ -25,13 +25,13 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
             "properties": {
                 "resource": {
                     **_TEXT,
-                    "description": "A resource's name or URN; * stands for any letters.",
+                    "description": "A resource name or URN; * matches any characters.",
                 },
-                "reason": {**_TEXT, "description": "Why it is passed."},
+                "reason": {**_TEXT, "description": "The reason for the exception."},
                 "until": {
                     "type": "string",
                     "pattern": r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$",
-                    "description": "The last day on which it is, as 2026-12-31.",
+                    "description": "The last day of the exception, such as 2026-12-31.",
                 },
             },
         },
@@ -41,7 +41,7 @@ SCHEMA: Mapping[str, Any] = MappingProxyType(
 
 @dataclass(frozen=True)
 class RuleException:
-    """One resource, or several by a pattern, that a rule passes until a day."""
+    """A resource, or several by a pattern, that a rule ignores until a date."""
 
     rule: str
     resource: str
@@ -49,66 +49,67 @@ class RuleException:
     until: str
 
     def covers(self, urn: str) -> bool:
-        # A name may have the separator in it; nothing before it may.
+        # Only the name, the last part of the URN, can contain the separator.
         name = urn.split("::", 3)[-1]
         pattern = "*".join(map(escape, self.resource.split("*")))
-        return any(fnmatchcase(one, pattern) for one in (name, urn))
+        return any(fnmatchcase(text, pattern) for text in (name, urn))
 
     @property
-    def counts(self) -> bool:
-        # A day that there is not, as 2026-02-30, comes after the month's last one.
-        return not day_unknown() and f"{today():%Y-%m-%d}" <= self.until
+    def in_effect(self) -> bool:
+        # Compared as text: 2026-02-30, which is no date, includes all of February.
+        return not date_error() and f"{today():%Y-%m-%d}" <= self.until
 
     @property
     def has_expired(self) -> bool:
-        return not day_unknown() and not self.counts
+        return not date_error() and not self.in_effect
 
 
-def day_unknown() -> str:
-    """Why nobody knows what day it is, and so which exceptions count; else empty."""
+def date_error() -> str:
+    """Returns why the date of today is unknown, and so no exception is in effect; else empty."""
     try:
         today()
     except ValueError as error:
-        return f"{error}. Without it no exception counts."
+        return f"{error}. Until then, no exception is in effect."
     return ""
 
 
 def exceptions_in(rule: str, settings: Mapping[str, Any]) -> list[RuleException]:
-    """A rule's exceptions; what tells of them has none, or they would hide themselves."""
-    if rule == TELLS:
+    """Returns a rule's exceptions. The rule that reports them has none, so they stay visible."""
+    if rule == REPORTING_RULE:
         return []
     return [
-        RuleException(rule, one["resource"], one["reason"], one["until"])
-        for one in settings.get(SETTING, ())
+        RuleException(rule, item["resource"], item["reason"], item["until"])
+        for item in settings.get(SETTING, ())
     ]
 
 
 @dataclass
-class Configured:
-    """How a run of the pack is configured, and what its exceptions have let through."""
+class PackConfiguration:
+    """The configuration of one run of the pack, and the resources that it excepted."""
 
-    # The levels of rules: by the pack, and by who uses it, also of rules that there are not.
+    # The pack's own levels by rule, and the configured ones, also of rules that do not exist.
     rules: Mapping[str, str] = field(default_factory=dict)
     levels: Mapping[str, str] = field(default_factory=dict)
-    # What rules go by where nobody says otherwise, and what is said.
+    # The default settings by rule, and the configured ones.
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # The names of resources, in order.
     excepted: dict[RuleException, dict[str, None]] = field(default_factory=dict)
 
-    def passes(self, rule: str, settings: Mapping[str, Any], urn: str) -> bool:
-        """Whether an exception of the rule covers a resource; what it lets through is noted."""
-        for one in exceptions_in(rule, settings):
-            if one.counts and one.covers(urn):
-                self.excepted.setdefault(one, {})[urn.split("::", 3)[-1]] = None
+    def excepts(self, rule: str, settings: Mapping[str, Any], urn: str) -> bool:
+        """Whether an exception from the rule covers a resource. Notes the resource if so."""
+        for exception in exceptions_in(rule, settings):
+            if exception.in_effect and exception.covers(urn):
+                self.excepted.setdefault(exception, {})[urn.split("::", 3)[-1]] = None
                 return True
         return False
 
 
-def meant(name: str, names: Iterable[str]) -> str:
-    """What somebody can have meant who wrote a name that there is not."""
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Returns the end of a message about a name that does not exist: the closest name, or all."""
     near = get_close_matches(name, [*names], 1)
-    return f": did you mean {near[0]}?" if near else f": there are {', '.join(names)}."
+    return f": did you mean {near[0]}?" if near else f": use one of {', '.join(names)}."
 
 
-# The pack is a process of its own, with one configuration.
-CONFIGURED = Configured()
+# The pack runs in its own process, with one configuration.
+CONFIGURATION = PackConfiguration()

@@ -1,19 +1,27 @@
-"""The GPU pools of a stack, and what of its software lands on which of them."""
+"""The GPU pools of a stack, and which software of the stack runs on each."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from policies.certainty import Certainty
 from policies.gpu_software import Software
-from policies.pools import Pool, inline_pool, is_cluster, nvidia_gpus, own_pool, pools_of
+from policies.pools import (
+    Pool,
+    inline_pool_names,
+    is_cluster,
+    nvidia_gpus,
+    pools_of,
+    standalone_pool_names,
+)
 from policies.reading import CannotReadError
 from policies.scheduling import is_selected, tolerates
 from policies.stack_rule import Member
 from policies.unknowns import Unknowns
 
-# By these labels on its nodes the GPU Operator leaves a pool alone, or leaves out one of its parts.
+# With these labels set to "false", the GPU Operator skips a node, or one of its parts there.
 _ALL_PARTS = "nvidia.com/gpu.deploy.operands"
 _PLUGIN, _DRIVER = "nvidia.com/gpu.deploy.device-plugin", "nvidia.com/gpu.deploy.driver"
+_TOOLKIT = "nvidia.com/gpu.deploy.container-toolkit"
 
 
 @dataclass(frozen=True)
@@ -24,7 +32,7 @@ class StackPool:
     pool: Pool
 
     def clusters(self) -> set[str]:
-        """The cluster that it is in, as far as that is a resource of this stack."""
+        """The URNs of the pool's cluster; empty if the cluster is not a resource of this stack."""
         if self.pool.inline:
             return {self.member.urn}
         return self.member.clusters("resourceName", "kubernetesClusterId")
@@ -34,37 +42,54 @@ class StackPool:
 
 
 def pools_in(members: Collection[Member], unknowns: Unknowns) -> Iterator[StackPool]:
-    """All agent pools of a stack, each once."""
-    own = {own_pool(member.type, member.properties) for member in members} - {None}
+    """Yields all agent pools of a stack, each once."""
+    names = (standalone_pool_names(member.type, member.properties) for member in members)
+    standalone = {*names} - {None}
 
-    def judge(member: Member) -> Iterator[StackPool]:
-        for pool in pools_of(member.type, member.properties):
-            if not (pool.inline and inline_pool(member.properties, pool.properties) in own):
+    def pools(member: Member) -> Iterator[StackPool]:
+        inputs = member.properties
+        for pool in pools_of(member.type, inputs):
+            if not (pool.inline and inline_pool_names(inputs, pool.properties) in standalone):
                 yield StackPool(member, pool)
 
-    return unknowns.each(members, judge)
+    return unknowns.each(members, pools)
 
 
 def nvidia_pools(members: Collection[Member], unknowns: Unknowns) -> Iterator[StackPool]:
-    """Each pool that can have NVIDIA's GPUs: others have drivers and plugins of their own."""
+    """Yields the pools that can have NVIDIA GPUs; other GPUs have other drivers and plugins."""
     pools = pools_in(members, unknowns)
-    return unknowns.each(pools, lambda found: [found] if nvidia_gpus(found.pool) else [])
+    return unknowns.each(pools, lambda item: [item] if nvidia_gpus(item.pool) else [])
 
 
-def brings_plugin(found: StackPool, software: Software) -> bool:
-    """Whether the software has the device plugin for the pool, if it lands there."""
-    return software.plugin and not _is_switched_off(found, software, _PLUGIN)
+def brings_plugin(stack_pool: StackPool, software: Software) -> bool:
+    """Whether the software brings the device plugin to the pool, if it runs there."""
+    return software.plugin and not _is_switched_off(stack_pool, software, _PLUGIN)
 
 
-def brings_driver(found: StackPool, software: Software) -> bool:
-    """Whether the software has the driver for the pool, if it lands there."""
-    return software.driver and not _is_switched_off(found, software, _DRIVER)
+def brings_driver(stack_pool: StackPool, software: Software) -> bool:
+    """Whether the software brings the driver to the pool, if it runs there."""
+    return software.driver and not _is_switched_off(stack_pool, software, _DRIVER)
 
 
-def _is_switched_off(found: StackPool, software: Software, part: str) -> bool:
+def brings_dra(stack_pool: StackPool, software: Software) -> bool:
+    """Whether the software brings a DRA driver to the pool, if it runs there."""
+    return software.dra and not _is_switched_off(stack_pool, software, _ALL_PARTS)
+
+
+def brings_toolkit(stack_pool: StackPool, software: Software) -> bool:
+    """Whether the software has the container toolkit for the pool, if it lands there."""
+    return software.toolkit and not _is_switched_off(stack_pool, software, _TOOLKIT)
+
+
+def serves(stack_pool: StackPool, software: Software) -> bool:
+    """Whether the pool's labels leave it to the operator."""
+    return not _is_switched_off(stack_pool, software, _ALL_PARTS)
+
+
+def _is_switched_off(stack_pool: StackPool, software: Software, part: str) -> bool:
     if not software.is_operator:
         return False
-    labels = found.pool.part("nodeLabels")
+    labels = stack_pool.pool.part("nodeLabels")
     return any(str(labels.get(name)).lower() == "false" for name in (_ALL_PARTS, part))
 
 
@@ -72,83 +97,85 @@ _REFERENCE = "pulumi:pulumi:StackReference"
 
 
 class Clusters:
-    """The clusters of a stack, and which of them each pool and each plugin is in."""
+    """The clusters of a stack, with the pools and the software of each."""
 
     def __init__(self, members: Iterable[Member]) -> None:
         self._by_urn = {member.urn: member for member in members}
         self._urns = {urn for urn, member in self._by_urn.items() if is_cluster(member.type)}
-        self._of_providers: dict[str, _Reach] = {}
+        # By the URN of the Kubernetes provider.
+        self._reaches: dict[str, _Reach] = {}
 
-    def have_both(self, found: StackPool, software: Software) -> Certainty:
-        """Whether the software's cluster is the pool's."""
+    def have_both(self, stack_pool: StackPool, software: Software) -> Certainty:
+        """Whether the pool and the software are in the same cluster."""
         provider = software.member.resource.provider
         if provider is None or provider.urn not in self._by_urn:
             return Certainty.POSSIBLE
-        if provider.urn not in self._of_providers:
-            self._of_providers[provider.urn] = self._reach(self._by_urn[provider.urn])
-        reach, own = self._of_providers[provider.urn], found.clusters()
+        if provider.urn not in self._reaches:
+            self._reaches[provider.urn] = self._reach(self._by_urn[provider.urn])
+        reach, clusters = self._reaches[provider.urn], stack_pool.clusters()
         if not reach.clusters:
-            return Certainty.NO if own and reach.of_another_stack else Certainty.POSSIBLE
-        if not own:
-            return _is_one_of(found, [self._by_urn[urn] for urn in reach.clusters])
-        if not own & reach.clusters:
+            return Certainty.NO if clusters and reach.of_another_stack else Certainty.POSSIBLE
+        if not clusters:
+            return _is_one_of(stack_pool, [self._by_urn[urn] for urn in reach.clusters])
+        if not clusters & reach.clusters:
             return Certainty.NO
         if len(reach.clusters) > 1 and reach.guessed:
             names = ", ".join(sorted(self._by_urn[urn].name for urn in reach.clusters))
             raise CannotReadError(
-                f"before the first update nobody knows which of the clusters {names} the provider "
-                f"{self._by_urn[provider.urn].name} is for. Let its kubeconfig come of its "
-                "cluster, as by Output.all(cluster.id, kubeconfig)",
+                f"before the first update, the cluster of the provider "
+                f"{self._by_urn[provider.urn].name} is unknown: it can be any of {names}. Make its "
+                "kubeconfig depend on its cluster, for example with "
+                "Output.all(cluster.id, kubeconfig)",
                 provider.urn,
             )
         return Certainty.CERTAIN if len(reach.clusters) == 1 else Certainty.POSSIBLE
 
-    def _reach(self, connection: Member) -> "_Reach":
-        if theirs := connection.clusters("kubeconfig", "context", "cluster"):
-            return _Reach(theirs)
-        # One that is made of something else is that of another cluster, or comes of it by detours.
-        if others := connection.resource.property_dependencies.get("kubeconfig"):
-            # Another stack knows nothing of a cluster that this one makes.
-            return _Reach(
-                set(), of_another_stack=all(one.resource_type == _REFERENCE for one in others)
-            )
-        # A kubeconfig that is still to come is that of a cluster that is: what comes of unknown
-        # arguments tells no dependencies.
-        ways = Unknowns()
-        with ways.deferred():
-            connection.properties.get("kubeconfig")
-        return _Reach(self._urns if ways.met else set(), guessed=True)
+    def _reach(self, provider: Member) -> "_Reach":
+        if clusters := provider.clusters("kubeconfig", "context", "cluster"):
+            return _Reach(clusters)
+        # The kubeconfig of another cluster, or one that depends on its cluster indirectly.
+        if dependencies := provider.resource.property_dependencies.get("kubeconfig"):
+            # Another stack does not have the kubeconfig of a cluster that this stack creates.
+            references = all(resource.resource_type == _REFERENCE for resource in dependencies)
+            return _Reach(set(), of_another_stack=references)
+        # An unknown kubeconfig without dependencies: the engine reports none for the result of an
+        # invoke with unknown arguments.
+        unknowns = Unknowns()
+        with unknowns.deferred():
+            provider.properties.get("kubeconfig")
+        return _Reach(self._urns if unknowns.met else set(), guessed=True)
 
 
 @dataclass(frozen=True)
 class _Reach:
-    """The clusters that a provider can be for; none: it can be any, of whichever stack."""
+    """The clusters that a provider can connect to; empty: any cluster, of any stack."""
 
     clusters: set[str]
     guessed: bool = False
     of_another_stack: bool = False
 
 
-def _is_one_of(found: StackPool, clusters: Iterable[Member]) -> Certainty:
-    """Whether a pool can be in one of these clusters, by its name alone."""
-    cluster = found.pool.owner.get("resourceName") or found.pool.owner.get("kubernetesClusterId")
+def _is_one_of(stack_pool: StackPool, clusters: Iterable[Member]) -> Certainty:
+    """Whether a pool can be in one of these clusters, by the name of its cluster only."""
+    owner = stack_pool.pool.owner
+    cluster = owner.get("resourceName") or owner.get("kubernetesClusterId")
     names = {
-        str(one.properties.get("resourceName") or one.properties.get("name") or "").lower()
-        for one in clusters
+        str(member.properties.get("resourceName") or member.properties.get("name") or "").lower()
+        for member in clusters
     }
-    named = str(cluster or "").rpartition("/")[2].lower()
-    return Certainty.NO if named and "" not in names and named not in names else Certainty.POSSIBLE
+    name = str(cluster or "").rpartition("/")[2].lower()
+    return Certainty.NO if name and "" not in names and name not in names else Certainty.POSSIBLE
 
 
-def is_for(found: StackPool, software: Software, clusters: Clusters) -> Certainty:
-    """Whether the software's cluster is the pool's, and its selectors choose the pool."""
-    where = clusters.have_both(found, software)
-    if not where:
-        return where
-    return min(where, software.certainty, is_selected(found.pool, software.pods))
+def is_for(stack_pool: StackPool, software: Software, clusters: Clusters) -> Certainty:
+    """Whether the software is in the pool's cluster, and selects the pool."""
+    in_cluster = clusters.have_both(stack_pool, software)
+    if not in_cluster:
+        return in_cluster
+    return min(in_cluster, software.certainty, is_selected(stack_pool.pool, software.pods))
 
 
-def lands(found: StackPool, software: Software, clusters: Clusters) -> Certainty:
+def lands(stack_pool: StackPool, software: Software, clusters: Clusters) -> Certainty:
     """Whether the software is for the pool, and tolerates its taints."""
-    meant = is_for(found, software, clusters)
-    return min(meant, tolerates(found.pool, software.pods)) if meant else meant
+    is_meant = is_for(stack_pool, software, clusters)
+    return min(is_meant, tolerates(stack_pool.pool, software.pods)) if is_meant else is_meant

@@ -1,18 +1,18 @@
-"""What a pool asks for beside its properties: by custom headers and by tags."""
+"""The GPU features that a pool requests with custom headers, tags, and its GPU profile."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from catalogue import nodes
 from catalogue.headers import CUSTOM_FEATURES, SPECIALIZED_IMAGE
 from catalogue.images import SPECIALIZED_IMAGE_FEATURE
-from catalogue.nodes import MANAGED_GPU_TAG
 from catalogue.sizes import find
 from policies.certainty import Certainty
 from policies.pools import Pool
 
 
 def specialized_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:
-    """The custom headers of a pool or a cluster that ask for the specialized image."""
+    """Yields the custom headers of a pool or a cluster that request the specialized image."""
     headers = properties.get("customHeaders") or {}
     for name in headers:
         if name.lower() == SPECIALIZED_IMAGE.lower() and is_true(headers[name]):
@@ -22,16 +22,14 @@ def specialized_image_headers(properties: Mapping[str, Any]) -> Iterator[str]:
 
 
 def has_specialized_image(pool: Pool) -> bool:
-    """An inline pool has it by the headers of its cluster."""
+    """Whether the pool requests it; an inline pool does with the headers of its cluster."""
     return any(specialized_image_headers(pool.owner))
 
 
 def has_managed_gpus(pool: Pool) -> bool:
-    """Whether AKS looks after driver and device plugin."""
-    nvidia = pool.part("gpuProfile").get("nvidia") or {}
-    if str(nvidia.get("managementMode") or "").lower() == "managed":
-        return True
-    return is_true(pool.part("tags").get(MANAGED_GPU_TAG))
+    """Whether AKS manages the driver and the device plugin."""
+    by_property = nodes.has_managed_gpus({"gpuProfile": pool.part("gpuProfile")})
+    return by_property or is_true(pool.part("tags").get(nodes.MANAGED_GPU_TAG))
 
 
 def driver_is_left_out(pool: Pool) -> bool:
@@ -39,7 +37,7 @@ def driver_is_left_out(pool: Pool) -> bool:
 
 
 def driver_by_aks(pool: Pool) -> Certainty:
-    """Whether AKS installs the driver: not on all sizes, and of some nobody knows it."""
+    """Whether AKS installs the driver; possible if that is unknown for the VM size."""
     if driver_is_left_out(pool):
         return Certainty.NO
     installs = {size and size.aks_driver for size in map(find, pool.gpu_sizes())}
@@ -53,5 +51,5 @@ def is_true(value: Any) -> bool:
 
 
 def _names_the_image(features: str) -> bool:
-    named = [feature.strip().rpartition("/")[2].lower() for feature in features.split(",")]
-    return SPECIALIZED_IMAGE_FEATURE.lower() in named
+    names = [feature.strip().rpartition("/")[2].lower() for feature in features.split(",")]
+    return SPECIALIZED_IMAGE_FEATURE.lower() in names

@@ -1,8 +1,8 @@
-"""What in a stack brings drivers and device plugins to GPU nodes: DaemonSets and Helm charts."""
+"""The software of a stack that brings GPU drivers, device plugins and DRA drivers."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -13,6 +13,7 @@ from catalogue.device_plugin import (
     MIG_STRATEGY,
     NEWEST,
     NO_STRATEGY,
+    is_dra_driver,
     is_plugin,
     setting,
     version_of,
@@ -27,10 +28,14 @@ from policies.unknowns import Unknowns
 
 _PLUGIN_CHART = "nvidia-device-plugin"
 _OPERATOR_CHART = "gpu-operator"
-# The operator's own resource; others have one of that name, too.
-_OPERATORS_SETTINGS = "kubernetes:nvidia.com/v1:ClusterPolicy"
+# NVIDIA's DRA driver: its first name, and its name as a project of Kubernetes.
+_DRA_CHARTS = ("nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu")
+_CHARTS = (_OPERATOR_CHART, _PLUGIN_CHART, *_DRA_CHARTS)
+# The GPU Operator's custom resources; other operators have a ClusterPolicy, too.
+_CLUSTER_POLICY = "kubernetes:nvidia.com/v1:ClusterPolicy"
+_GPU_CLUSTER = "kubernetes:nvidia.com/v1alpha1:GPUCluster"
 
-# What the charts have where their values say nothing.
+# The defaults of the charts.
 _GPU_TOLERATION = MappingProxyType({"key": GPU, "operator": "Exists", "effect": "NoSchedule"})
 _CRITICAL_TOLERATION = MappingProxyType({"key": "CriticalAddonsOnly", "operator": "Exists"})
 _DISCOVERED = (
@@ -58,26 +63,32 @@ def _never() -> Certainty:
 
 @dataclass(frozen=True, kw_only=True)
 class Software:
-    """Something that brings a driver, a device plugin, or both, where its pods land."""
+    """Software that brings a driver, a device plugin or a DRA driver to the nodes of its pods."""
 
+    # Its name in messages.
     label: str
     member: Member
-    # What its pods say of the nodes that they land on.
+    # The pod spec: its selectors, affinity and tolerations.
     pods: Spec
     plugin: bool
     driver: bool
+    # Whether it allocates GPUs with Dynamic Resource Allocation.
+    dra: bool = False
+    toolkit: bool = False
     is_operator: bool = False
-    # How sure it is that its pods are as they are described here.
+    # The values of the operator's chart, or the settings of its resource.
+    values: Mapping[str, Any] = field(default_factory=dict)
+    # How certain `pods`, `plugin` and `driver` are.
     certainty: Certainty = Certainty.CERTAIN
-    # Whether the plugin exits on a node without NVIDIA's GPUs, and its strategy for MIG, where that
-    # is known. Each is read when it is asked for.
+    # Whether the plugin exits on a node without NVIDIA GPUs, and its MIG strategy, if it is known.
+    # Functions, so that an unknown value is read only when a rule uses it.
     fails_without_gpus: Callable[[], Certainty] = _never
     mig_strategy: Callable[[], str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Installed:
-    """A chart that something installs, with the values it is given as far as they are seen."""
+    """A chart that a resource installs, with the values that are visible in the program."""
 
     name: str
     values: Mapping[str, Any]
@@ -85,12 +96,16 @@ class Installed:
 
 
 def software_in(members: Iterable[Member], unknowns: Unknowns) -> list[Software]:
-    """All that the stack has of it; an unknown value hides only that of which it is."""
-    rendered = {one.resource.parent.urn for one in members if one.resource.parent}
-    found = list(unknowns.each(members, lambda one: _software(one, one.urn in rendered, unknowns)))
-    # A chart of the operator is told by the operator's resource in it, where that is known.
-    exact = [one for one in found if one.member.type == _OPERATORS_SETTINGS]
-    return [one for one in found if not (exact and kind_of(one.member.type) == "Chart")]
+    """Returns the software of the stack. An unknown value hides only the software that has it."""
+    parents = {member.resource.parent.urn for member in members if member.resource.parent}
+
+    def of_member(member: Member) -> Iterator[Software]:
+        return _software(member, member.urn in parents, unknowns)
+
+    software = list(unknowns.each(members, of_member))
+    # A rendered chart of the GPU Operator contains its ClusterPolicy, which is more exact.
+    exact = [item for item in software if item.member.type == _CLUSTER_POLICY]
+    return [item for item in software if not (exact and kind_of(item.member.type) == "Chart")]
 
 
 def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[Software]:
@@ -98,86 +113,101 @@ def _software(member: Member, rendered: bool, unknowns: Unknowns) -> Iterator[So
     if kind == "DaemonSet":
         for pods in pods_of(member.type, member.properties, unknowns):
             yield from _daemon_set(member, pods)
-    elif member.type == _OPERATORS_SETTINGS:
-        yield _operator(member, mapping(member.properties.get("spec")), Certainty.CERTAIN)
+    elif member.type in _CUSTOM_RESOURCES:
+        spec = mapping(member.properties.get("spec"))
+        yield _CUSTOM_RESOURCES[member.type](member, spec, Certainty.CERTAIN)
     elif kind in _INSTALLERS:
         charts = [*_INSTALLERS[kind](member.properties)]
-        for one in charts:
-            if one.name == _OPERATOR_CHART:
-                yield _operator(member, one.values, one.certainty)
-            # A chart's DaemonSets are resources of the stack themselves, once it is rendered.
-            elif one.name == _PLUGIN_CHART and not (rendered and kind == "Chart"):
-                yield _plugin_release(member, one.values, one.certainty)
+        for chart in charts:
+            if chart.name == _OPERATOR_CHART:
+                yield _operator(member, chart.values, chart.certainty)
+            # The DaemonSets of a rendered chart are resources of the stack themselves.
+            elif chart.name in _CHARTS and not (rendered and kind == "Chart"):
+                release = _plugin_release if chart.name == _PLUGIN_CHART else _dra_release
+                yield release(member, chart.values, chart.certainty)
     if _RENDERS.fullmatch(member.type) and not rendered:
-        if kind == "Chart" and _chart(member.properties) in (_OPERATOR_CHART, _PLUGIN_CHART):
+        if kind == "Chart" and _chart(member.properties) in _CHARTS:
             return
         raise CannotReadError(
-            f"{member.name} ({member.type}) has no resources yet: what it makes once its cluster "
-            "is there is not judged",
+            f"{member.name} ({member.type}) has no child resources before its cluster exists, so "
+            "they are not judged",
             member.urn,
         )
 
 
 def _daemon_set(member: Member, pods: Mapping[str, Any]) -> Iterator[Software]:
     places = containers_of(pods)
-    containers = (mapping(pods[where][index]) for where, index in places)
+    containers = [mapping(pods[kind][index]) for kind, index in places]
+    # The behavior of a custom resource is unknown.
+    certainty = Certainty.POSSIBLE if is_custom(member.type) else Certainty.CERTAIN
+    label = f"the DaemonSet {member.name}"
+    if any(map(is_dra_driver, containers)):
+        yield Software(
+            label=label,
+            member=member,
+            pods=pods,
+            plugin=False,
+            driver=False,
+            dra=True,
+            certainty=certainty,
+            mig_strategy=lambda: None,
+        )
     if (container := next(filter(is_plugin, containers), None)) is None:
         return
-    # What comes before it may wait for the driver, and never end without one.
+    # An init container may wait for the driver, and so never let the plugin start without one.
     is_first = all(kind == "containers" for kind, _ in places)
     at_most = Certainty.CERTAIN if is_first else Certainty.POSSIBLE
     yield Software(
-        label=f"the DaemonSet {member.name}",
+        label=label,
         member=member,
         pods=pods,
         plugin=True,
         driver=False,
-        # What a custom resource of that name does nobody knows.
-        certainty=Certainty.POSSIBLE if is_custom(member.type) else Certainty.CERTAIN,
+        certainty=certainty,
         fails_without_gpus=lambda: min(_fails(container), at_most),
         mig_strategy=lambda: setting(container, MIG_STRATEGY),
     )
 
 
 def _by_helm(properties: Mapping[str, Any]) -> Iterator[Installed]:
-    # Files of values are not read.
-    sure = Certainty.POSSIBLE if properties.get("valueYamlFiles") else Certainty.CERTAIN
+    # The pack does not read value files.
+    certainty = Certainty.POSSIBLE if properties.get("valueYamlFiles") else Certainty.CERTAIN
     values = mapping(properties.get("values"))
-    yield Installed(name=_chart(properties), values=values, certainty=sure)
-    yield from _inside(values)
+    yield Installed(name=_chart(properties), values=values, certainty=certainty)
+    yield from _subcharts(values)
 
 
 def _by_flux(properties: Mapping[str, Any]) -> Iterator[Installed]:
     spec = mapping(properties.get("spec"))
     chart = mapping(mapping(spec.get("chart")).get("spec"))
-    elsewhere = any(name in spec for name in ("valuesFrom", "kubeConfig", "suspend"))
-    sure = Certainty.POSSIBLE if elsewhere else Certainty.CERTAIN
+    unclear = any(name in spec for name in ("valuesFrom", "kubeConfig", "suspend"))
+    certainty = Certainty.POSSIBLE if unclear else Certainty.CERTAIN
     values = mapping(spec.get("values"))
-    yield Installed(name=_chart(chart), values=values, certainty=sure)
-    yield from _inside(values)
+    yield Installed(name=_chart(chart), values=values, certainty=certainty)
+    yield from _subcharts(values)
 
 
 def _by_argo(properties: Mapping[str, Any]) -> Iterator[Installed]:
-    """To which cluster, and whether it is synchronised at all, others decide."""
+    """The cluster of an application, and whether it is synced, are unknown."""
     spec = mapping(properties.get("spec"))
     for source in [mapping(spec.get("source")), *mappings(spec.get("sources"))]:
         values = mapping(mapping(source.get("helm")).get("valuesObject"))
         yield Installed(name=_chart(source), values=values, certainty=Certainty.POSSIBLE)
-        yield from _inside(values)
+        yield from _subcharts(values)
 
 
-def _inside(values: Mapping[str, Any]) -> Iterator[Installed]:
-    """The charts that a chart has others in it for: by their names it gives them values."""
-    for name in (_OPERATOR_CHART, _PLUGIN_CHART):
-        theirs = mapping(values.get(name))
-        if name in values and not _is_off(theirs, "enabled"):
-            yield Installed(name=name, values=theirs, certainty=Certainty.POSSIBLE)
+def _subcharts(values: Mapping[str, Any]) -> Iterator[Installed]:
+    """A chart passes values to its subcharts by their names."""
+    for name in _CHARTS:
+        chart_values = mapping(values.get(name))
+        if name in values and not _is_off(chart_values, "enabled"):
+            yield Installed(name=name, values=chart_values, certainty=Certainty.POSSIBLE)
 
 
 _INSTALLERS: Mapping[str, Callable[[Mapping[str, Any]], Iterator[Installed]]] = MappingProxyType(
     {"Release": _by_helm, "Chart": _by_helm, "HelmRelease": _by_flux, "Application": _by_argo}
 )
-# What the engine makes other resources of.
+# Resources that create others from a chart or from manifests.
 _RENDERS = re.compile(
     r"kubernetes:(helm\.sh/\w+:Chart|yaml(/\w+)?:Config(File|Group)|kustomize(/\w+)?:Directory)"
 )
@@ -187,7 +217,7 @@ _ARCHIVE = re.compile(r"(?P<name>.+?)-v?\d+\.\d+\.\d+.*\.tgz")
 
 
 def _chart(properties: Mapping[str, Any]) -> str:
-    """A chart's name, whether it is said by name, by a path, or by an address."""
+    """Returns a chart's name. `chart` can be a name, a path, or a URL."""
     name = str(properties.get("chart") or "").partition("?")[0].rstrip("/").rpartition("/")[2]
     archive = _ARCHIVE.fullmatch(name)
     return archive["name"] if archive else name.removesuffix(".tgz").partition(":")[0]
@@ -202,22 +232,22 @@ def _fails(container: Mapping[str, Any]) -> Certainty:
 
 def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certainty) -> Software:
     def fails() -> Certainty:
-        # Both may stand in a configuration that the chart puts into a ConfigMap.
+        # The chart's `config` can set this, too, and the MIG strategy.
         return Certainty.NO if _is_off(values, "failOnInitError") else Certainty.POSSIBLE
 
     def mig_strategy() -> str | None:
-        said = values.get("migStrategy")
-        return None if values.get("config") and said is None else str(said or NO_STRATEGY)
+        strategy = values.get("migStrategy")
+        return None if values.get("config") and strategy is None else str(strategy or NO_STRATEGY)
 
     return Software(
         label=f"the {_LABELS.get(kind_of(member.type), _CHART)} {member.name}",
         member=member,
         pods={
             "nodeSelector": values.get("nodeSelector"),
-            "affinity": _said(values, "affinity", _PLUGIN_AFFINITY),
-            "tolerations": _said(values, "tolerations", [_CRITICAL_TOLERATION, _GPU_TOLERATION]),
+            "affinity": _value(values, "affinity", _PLUGIN_AFFINITY),
+            "tolerations": _value(values, "tolerations", [_CRITICAL_TOLERATION, _GPU_TOLERATION]),
         },
-        # A release can be of the chart's other parts alone.
+        # A release can install only other parts of the chart.
         plugin=_is_on(values, "devicePlugin"),
         driver=False,
         certainty=certainty,
@@ -226,22 +256,70 @@ def _plugin_release(member: Member, values: Mapping[str, Any], certainty: Certai
     )
 
 
+def _dra_release(member: Member, values: Mapping[str, Any], certainty: Certainty) -> Software:
+    pods = mapping(values.get("kubeletPlugin"))
+    # Without this setting, current versions of the chart do not allocate GPUs.
+    is_sure = str(values.get("gpuResourcesEnabledOverride")).lower() == "true"
+    return Software(
+        label=f"the DRA driver {member.name}",
+        member=member,
+        pods={
+            "nodeSelector": pods.get("nodeSelector"),
+            "affinity": _value(pods, "affinity", _PLUGIN_AFFINITY),
+            "tolerations": pods.get("tolerations"),
+        },
+        plugin=False,
+        driver=False,
+        dra=_is_on(mapping(values.get("resources")), "gpus"),
+        certainty=certainty if is_sure else Certainty.POSSIBLE,
+        mig_strategy=lambda: None,
+    )
+
+
+def _operators_dra(member: Member, spec: Mapping[str, Any], certainty: Certainty) -> Software:
+    """The DRA driver of NVIDIA's GPU Operator."""
+    return Software(
+        label="the DRA driver of the GPU Operator",
+        member=member,
+        pods=_operands(spec),
+        plugin=False,
+        driver=False,
+        dra=_is_on(mapping(spec.get("draDriver")), "gpus"),
+        is_operator=True,
+        certainty=certainty,
+        mig_strategy=lambda: None,
+    )
+
+
+def _operands(settings: Mapping[str, Any]) -> Spec:
+    tolerations = _value(mapping(settings.get("daemonsets")), "tolerations", [_GPU_TOLERATION])
+    return {"tolerations": tolerations}
+
+
 def _operator(member: Member, values: Mapping[str, Any], certainty: Certainty) -> Software:
-    """NVIDIA's GPU Operator; its custom resource has its settings by the chart's names."""
+    """NVIDIA's GPU Operator. Its ClusterPolicy has the settings under the chart's names."""
+
+    def is_deployed(resource: str, *, default: bool) -> bool:
+        value = mapping(values.get(resource)).get("deployCR")
+        return default if value is None else str(value).lower() == "true"
+
+    has_policy = is_deployed("clusterPolicy", default=True)
     return Software(
         label="the GPU Operator",
         member=member,
-        pods={
-            "tolerations": _said(
-                mapping(values.get("daemonsets")), "tolerations", [_GPU_TOLERATION]
-            )
-        },
-        plugin=_is_on(values, "devicePlugin"),
-        driver=_is_on(values, "driver"),
+        pods=_operands(values),
+        plugin=has_policy and _is_on(values, "devicePlugin"),
+        driver=has_policy and _is_on(values, "driver"),
+        dra=is_deployed("gpuCluster", default=False),
+        toolkit=has_policy and _is_on(values, "toolkit"),
         is_operator=True,
+        values=values,
         certainty=certainty,
         mig_strategy=lambda: mapping(values.get("mig")).get("strategy"),
     )
+
+
+_CUSTOM_RESOURCES = MappingProxyType({_CLUSTER_POLICY: _operator, _GPU_CLUSTER: _operators_dra})
 
 
 def _is_on(values: Mapping[str, Any], part: str) -> bool:
@@ -249,10 +327,10 @@ def _is_on(values: Mapping[str, Any], part: str) -> bool:
 
 
 def _is_off(values: Mapping[str, Any], name: str) -> bool:
-    """Whether a value is off; the configuration of a stack has texts, too."""
+    """Whether a value is false, as a boolean or as a string."""
     return str(values.get(name)).lower() == "false"
 
 
-def _said(values: Mapping[str, Any], name: str, otherwise: Any) -> Any:
-    said = values.get(name)
-    return otherwise if said is None else said
+def _value(values: Mapping[str, Any], name: str, default: Any) -> Any:
+    value = values.get(name)
+    return default if value is None else value

@@ -1,4 +1,4 @@
-"""Who brings driver and device plugin to each GPU pool of a stack, and how sure that is."""
+"""Which software brings each GPU pool its driver and device plugin, and with what certainty."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
+    brings_dra,
     brings_driver,
     brings_plugin,
     lands,
@@ -30,49 +31,55 @@ from policies.unknowns import Unknowns
 class Owners:
     """The software of the stack that runs on a pool, with its certainty."""
 
-    found: StackPool
+    stack_pool: StackPool
     plugins: Sequence[tuple[Certainty, Software]]
     drivers: Sequence[tuple[Certainty, Software]]
+    dra: Sequence[tuple[Certainty, Software]]
     # Whether unknown values may contain a driver.
     unsure: bool
 
     @property
+    def _pool(self) -> Pool:
+        return self.stack_pool.pool
+
+    @property
     def label(self) -> str:
-        return self.found.pool.label
+        return self._pool.label
 
     @property
     def urn(self) -> str:
-        return self.found.member.urn
+        return self.stack_pool.member.urn
 
     @property
     def without_driver(self) -> bool:
-        pool = self.found.pool
-        return not (self.drivers or self.unsure or driver_by_aks(pool) or _own(pool))
+        pool = self._pool
+        return not (self.drivers or self.unsure or driver_by_aks(pool) or _built_in(pool))
 
     @property
     def why_without_driver(self) -> str:
-        if driver_is_left_out(self.found.pool):
+        if driver_is_left_out(self._pool):
             return "has gpuProfile.driver None"
-        return f"has {' and '.join(self.found.pool.gpu_sizes())}, for which AKS has no driver"
+        return f"uses {' and '.join(self._pool.gpu_sizes())}, on which AKS installs no driver"
 
     @property
     def instead(self) -> str:
-        return "let AKS install the driver, " if driver_is_left_out(self.found.pool) else ""
+        return "let AKS install the driver, " if driver_is_left_out(self._pool) else ""
 
     def twice(self) -> Iterator[Weighed]:
-        """Yields what the pool gets, or can get, from several owners."""
-        own = [(Certainty.CERTAIN, label) for label in _own(self.found.pool)]
-        by_aks = own or [(driver_by_aks(self.found.pool), "AKS")]
+        """Yields a finding if several owners bring the device plugin, or the driver."""
+        built_in = [(Certainty.CERTAIN, label) for label in _built_in(self._pool)]
+        by_azure = built_in or [(driver_by_aks(self._pool), "AKS")]
         yield from self._several(
-            own,
+            built_in,
             self.plugins,
             lambda gets, owners: (
                 f"{gets} the device plugin from {owners}. Two device plugins on a node make its "
                 "GPUs disappear: keep all but one off the pool, with node affinity or taints."
             ),
         )
+        yield from self._with_dra(built_in)
         yield from self._several(
-            by_aks,
+            by_azure,
             self.drivers,
             lambda gets, owners: (
                 f"{gets} its driver from {owners}. Set gpuProfile.driver of the pool to None, or "
@@ -80,44 +87,77 @@ class Owners:
             ),
         )
 
+    def _with_dra(self, built_in: Sequence[tuple[Certainty, str]]) -> Iterator[Weighed]:
+        """Yields a finding if a DRA driver runs beside a device plugin."""
+        beside = [
+            (min(certainty, how), label, driver)
+            for how, driver in self.dra
+            for certainty, label in (
+                *built_in,
+                *(
+                    (certainty, plugin.label)
+                    for certainty, plugin in self.plugins
+                    if self._can_share_a_node((plugin, driver))
+                ),
+            )
+        ]
+        if beside:
+            certainty, label, driver = max(beside, key=lambda pair: pair[0])
+            certainty = min(certainty, nvidia_gpus(self._pool))
+            gets = "gets" if certainty is Certainty.CERTAIN else "can get"
+            text = (
+                f"{gets} the device plugin from {label}, and a DRA driver from {driver.label}. "
+                "Each gives the same GPUs to pods: keep one of them off the pool, or set "
+                "resources.gpus.enabled of the DRA driver to false."
+            )
+            yield certainty, f"{self.label} {text}", self.urn
+
     def _several(
         self,
-        own: Sequence[tuple[Certainty, str]],
-        software: Sequence[tuple[Certainty, Software]],
+        by_azure: Sequence[tuple[Certainty, str]],
+        by_software: Sequence[tuple[Certainty, Software]],
         message: Callable[[str, str], str],
     ) -> Iterator[Weighed]:
-        for certainty, gets in ((Certainty.CERTAIN, "gets"), (Certainty.POSSIBLE, "can get")):
-            those = [one for sure, one in software if sure >= certainty]
-            owning = [label for sure, label in own if sure >= certainty]
-            labels = dict.fromkeys([*owning, *_labels(those)])
-            if len(labels) > 1 and (owning or any(map(self._meet, combinations(those, 2)))):
-                sure = min(certainty, nvidia_gpus(self.found.pool))
-                text = message(gets if sure is certainty else "can get", " and from ".join(labels))
-                yield sure, f"{self.label} {text}", self.urn
+        for least, gets in ((Certainty.CERTAIN, "gets"), (Certainty.POSSIBLE, "can get")):
+            software = [item for certainty, item in by_software if certainty >= least]
+            azure_labels = [label for certainty, label in by_azure if certainty >= least]
+            labels = dict.fromkeys([*azure_labels, *_labels(software)])
+            overlap = azure_labels or any(map(self._can_share_a_node, combinations(software, 2)))
+            if len(labels) > 1 and overlap:
+                certainty = min(least, nvidia_gpus(self._pool))
+                verb = gets if certainty is least else "can get"
+                text = message(verb, " and from ".join(labels))
+                yield certainty, f"{self.label} {text}", self.urn
                 return
 
-    def _meet(self, two: tuple[Software, Software]) -> bool:
+    def _can_share_a_node(self, pair: tuple[Software, Software]) -> bool:
         """Whether both can run on one node: their selectors may exclude each other."""
-        first, second = two
-        chosen = is_selected(self.found.pool, first.pods, second.pods)
-        return _are_two(first, second) and bool(chosen)
+        first, second = pair
+        selected = is_selected(self._pool, first.pods, second.pods)
+        return _are_different(first, second) and bool(selected)
 
 
-def _are_two(first: Software, second: Software) -> bool:
-    """Whether two are different: a release of the operator and its ClusterPolicy are one."""
-    of_one = first.is_operator and second.is_operator and first.member.type != second.member.type
-    return first.member.urn != second.member.urn and not of_one
+def _are_different(first: Software, second: Software) -> bool:
+    """Whether these are two pieces of software.
+
+    A Helm release of the GPU Operator and its ClusterPolicy are one.
+    """
+    one_operator = (
+        first.is_operator and second.is_operator and first.member.type != second.member.type
+    )
+    return first.member.urn != second.member.urn and not one_operator
 
 
 def _labels(software: Sequence[Software]) -> list[str]:
     """Returns the labels, with the resource names if two labels are the same."""
-    several = {
-        one.label
-        for one, other in combinations(software, 2)
-        if one.label == other.label and _are_two(one, other)
+    ambiguous = {
+        first.label
+        for first, second in combinations(software, 2)
+        if first.label == second.label and _are_different(first, second)
     }
     return [
-        f"{one.label} {one.member.name}" if one.label in several else one.label for one in software
+        f"{item.label} {item.member.name}" if item.label in ambiguous else item.label
+        for item in software
     ]
 
 
@@ -125,24 +165,26 @@ def owners(members: Members, unknowns: Unknowns) -> Iterator[Owners]:
     """Yields the owners of each pool. An unknown value hides only findings about itself."""
     software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
-    for found in nvidia_pools(members, unknowns):
-        plugins, drivers, ways = [], [], Unknowns()
-        for one in software:
+    for stack_pool in nvidia_pools(members, unknowns):
+        plugins, drivers, dra, unknown_drivers = [], [], [], Unknowns()
+        for item in software:
             with unknowns.deferred():
-                plugins += _landing(one, brings_plugin(found, one), found, clusters)
-            with unknowns.deferred(), ways.deferred(again=True):
-                drivers += _landing(one, brings_driver(found, one), found, clusters)
-        yield Owners(found, plugins, drivers, some_are_unknown or ways.met)
+                plugins += _landing(item, brings_plugin(stack_pool, item), stack_pool, clusters)
+            with unknowns.deferred():
+                dra += _landing(item, brings_dra(stack_pool, item), stack_pool, clusters)
+            with unknowns.deferred(), unknown_drivers.deferred(again=True):
+                drivers += _landing(item, brings_driver(stack_pool, item), stack_pool, clusters)
+        yield Owners(stack_pool, plugins, drivers, dra, some_are_unknown or unknown_drivers.met)
 
 
 def _landing(
-    software: Software, brings: bool, found: StackPool, clusters: Clusters
+    software: Software, brings: bool, stack_pool: StackPool, clusters: Clusters
 ) -> list[tuple[Certainty, Software]]:
-    sure = lands(found, software, clusters) if brings else Certainty.NO
-    return [(sure, software)] if sure else []
+    certainty = lands(stack_pool, software, clusters) if brings else Certainty.NO
+    return [(certainty, software)] if certainty else []
 
 
-def _own(pool: Pool) -> list[str]:
+def _built_in(pool: Pool) -> list[str]:
     """Returns the owners that the pool has without software on the cluster."""
     if has_specialized_image(pool):
         return ["the specialized image"]

@@ -7,6 +7,7 @@ from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
     Clusters,
     StackPool,
+    brings_dra,
     brings_plugin,
     is_for,
     lands,
@@ -20,7 +21,7 @@ from policies.scheduling import chosen, untolerated
 from policies.stack_rule import Members
 from policies.unknowns import Unknowns
 
-# A node without GPUs, of a pool outside of the stack with a name that no pod selects.
+# The labels of a node without GPUs, in a pool outside the stack that no pod selects by name.
 _PLAIN_NODE: Mapping[str, str] = MappingProxyType(
     {
         "kubernetes.io/os": "linux",
@@ -40,28 +41,38 @@ def repelled(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     software, clusters = software_in(members, unknowns), Clusters(members)
     some_are_unknown = unknowns.met
 
-    def judge(found: StackPool) -> Iterator[Weighed]:
+    def judge(stack_pool: StackPool) -> Iterator[Weighed]:
+        pool = stack_pool.pool
         # These pools have a device plugin.
-        if has_specialized_image(found.pool) or has_managed_gpus(found.pool):
+        if has_specialized_image(pool) or has_managed_gpus(pool):
             return
-        plugins = [one for one in software if brings_plugin(found, one)]
-        sure = [(is_for(found, one, clusters), one) for one in plugins]
-        meant = [(how, one, untolerated(found.pool, one.pods)) for how, one in sure if how]
+        plugins = [item for item in software if brings_plugin(stack_pool, item)]
+        weighed = [(is_for(stack_pool, plugin, clusters), plugin) for plugin in plugins]
+        selecting = [
+            (certainty, plugin, untolerated(pool, plugin.pods))
+            for certainty, plugin in weighed
+            if certainty
+        ]
         # One that tolerates the taints is enough, and unknown values may contain one.
-        if some_are_unknown or not all(taints for _, _, taints in meant):
+        if some_are_unknown or not all(taints for _, _, taints in selecting):
+            return
+        # A DRA driver also lets pods use the GPUs.
+        if any(
+            brings_dra(stack_pool, item) and not untolerated(pool, item.pods) for item in software
+        ):
             return
         # gpu-pool-linux-only reports pools with Windows.
-        if not found.runs_linux():
+        if not stack_pool.runs_linux():
             return
-        # What installs the driver may also install the plugin: an operator of another stack.
-        most = max(Certainty.POSSIBLE, driver_by_aks(found.pool))
-        for how, one, taints in meant:
+        # If AKS may not install the driver, an operator of another stack may bring the plugin, too.
+        most = max(Certainty.POSSIBLE, driver_by_aks(pool))
+        for certainty, plugin, taints in selecting:
             yield (
-                min(how, nvidia_gpus(found.pool), most),
-                f"{found.pool.label} has the taints {', '.join(taints)}, which {one.label} does "
-                "not tolerate, so Kubernetes cannot schedule its GPUs. Add tolerations for them to "
-                "the device plugin.",
-                found.member.urn,
+                min(certainty, nvidia_gpus(pool), most),
+                f"{pool.label} has the taints {', '.join(taints)}, which {plugin.label} does not "
+                "tolerate, so Kubernetes cannot schedule its GPUs. Add tolerations for them to the "
+                "device plugin.",
+                stack_pool.member.urn,
             )
 
     return unknowns.each(nvidia_pools(members, unknowns), judge)
@@ -75,16 +86,19 @@ def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
         if not software.plugin or software.is_operator:
             return
         worst = Certainty.NO
-        for found in pools:
+        for stack_pool in pools:
             with unknowns.deferred():
-                if nvidia_gpus(found.pool) or not (how := lands(found, software, clusters)):
+                if nvidia_gpus(stack_pool.pool):
                     continue
-                linux = found.runs_linux()
+                if not (certainty := lands(stack_pool, software, clusters)):
+                    continue
+                linux = stack_pool.runs_linux()
                 if linux:
-                    how = min(how, software.fails_without_gpus())
-                worst = max(worst, how)
+                    certainty = min(certainty, software.fails_without_gpus())
+                worst = max(worst, certainty)
                 reason = "has no NVIDIA GPUs" if linux else "runs Windows"
-                yield how, _message(how, f"{_name(found)}, which {reason}"), software.member.urn
+                message = _message(certainty, f"{_name(stack_pool)}, which {reason}")
+                yield certainty, message, software.member.urn
         # Other nodes of the cluster are unknown; those of the stack are reported above.
         if not worst and software.fails_without_gpus() and chosen(_PLAIN_NODE.get, software.pods):
             where = "nodes without GPUs, because nothing binds it to GPU pools"
@@ -93,12 +107,13 @@ def failing(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     return unknowns.each(software_in(members, unknowns), judge)
 
 
-def _name(found: StackPool) -> str:
-    return f"the pool {found.member.name}" if not found.pool.inline else found.pool.label
+def _name(stack_pool: StackPool) -> str:
+    pool = stack_pool.pool
+    return pool.label if pool.inline else f"the pool {stack_pool.member.name}"
 
 
-def _message(how: Certainty, where: str) -> str:
-    runs_on = "runs on" if how is Certainty.CERTAIN else "can run on"
+def _message(certainty: Certainty, where: str) -> str:
+    runs_on = "runs on" if certainty is Certainty.CERTAIN else "can run on"
     return (
         f"This device plugin {runs_on} {where}: it crashes there repeatedly, and an update that "
         "waits for it fails. Bind it to the GPU pools by node affinity."
@@ -109,20 +124,23 @@ def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[tuple
     """Yields pools with a MIG profile whose device plugin advertises whole GPUs."""
     software, clusters = software_in(members, unknowns), Clusters(members)
 
-    def judge(found: StackPool) -> Iterator[tuple[str, str]]:
-        profile = found.pool.get("gpuInstanceProfile")
+    def judge(stack_pool: StackPool) -> Iterator[tuple[str, str]]:
+        pool = stack_pool.pool
+        profile = pool.get("gpuInstanceProfile")
         if not profile or profile.lower() == "none":
             return
         plugins = [
-            one for one in software if brings_plugin(found, one) and lands(found, one, clusters)
+            item
+            for item in software
+            if brings_plugin(stack_pool, item) and lands(stack_pool, item, clusters)
         ]
-        if plugins and all(one.mig_strategy() == "none" for one in plugins):
-            name, labels = found.pool.name_of("gpuInstanceProfile"), [one.label for one in plugins]
+        if plugins and all(plugin.mig_strategy() == "none" for plugin in plugins):
+            labels = " and ".join(plugin.label for plugin in plugins)
             yield (
-                f"{found.pool.label} has {name} {profile}, but {' and '.join(labels)} has no MIG "
-                "strategy, and so advertises whole GPUs. Set MIG_STRATEGY of the plugin to single "
-                "or mixed, or remove the profile.",
-                found.member.urn,
+                f"{pool.label} has {pool.name_of('gpuInstanceProfile')} {profile}, but {labels} "
+                "has no MIG strategy, and so advertises whole GPUs. Set MIG_STRATEGY of the plugin "
+                "to single or mixed, or remove the profile.",
+                stack_pool.member.urn,
             )
 
     return unknowns.each(nvidia_pools(members, unknowns), judge)

@@ -1,4 +1,4 @@
-"""The pods that Kubernetes resources make, and their containers."""
+"""The pods that Kubernetes resources create, and their containers."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from catalogue.shapes import mapping, sequence
 from policies.unknowns import Unknowns
 
 _TEMPLATE = ("spec", "template", "spec")
-# Where the pods' specification stands in a resource, by the resource's kind.
+# The path of the pod spec, by the resource's kind.
 _SPEC: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Pod": ("spec",),
@@ -24,21 +24,21 @@ _SPEC: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-# Groups of Kubernetes' own, and Pulumi's for Helm, whose values mean what the chart makes of them.
+# API groups of Kubernetes itself, and the group of Pulumi's Helm resources.
 _NOT_CUSTOM = (".k8s.io", "helm.sh")
-# kubernetes:apps/v1:DaemonSet, kubernetes:apps/v1:DaemonSetPatch for a part of one, and
-# kubernetes:apps/v1:DaemonSetList for several.
+# Such as kubernetes:apps/v1:DaemonSet, kubernetes:apps/v1:DaemonSetPatch for a server-side apply
+# patch, and kubernetes:apps/v1:DaemonSetList for a list.
 _TYPE = re.compile(r"kubernetes:(?P<group>[\w.-]+)/\w+:(?P<kind>\w+?)(Patch|(?P<list>List))?")
 
 
 def kind_of(resource_type: str) -> str:
-    """A Kubernetes resource's kind, of whatever version; empty for other resources."""
+    """Returns a Kubernetes resource's kind, without its version; empty for other resources."""
     match = _TYPE.fullmatch(resource_type)
     return match["kind"] if match else ""
 
 
 def is_custom(resource_type: str) -> bool:
-    """Whether a Kubernetes resource is of a kind that somebody has added to the cluster."""
+    """Whether a Kubernetes resource is a custom resource."""
     match = _TYPE.fullmatch(resource_type)
     return bool(match and "." in match["group"] and not match["group"].endswith(_NOT_CUSTOM))
 
@@ -46,7 +46,7 @@ def is_custom(resource_type: str) -> bool:
 def pods_of(
     resource_type: str, properties: Mapping[str, Any], unknowns: Unknowns
 ) -> Iterator[Mapping[str, Any]]:
-    """The specifications of the pods that a resource makes."""
+    """Yields the specs of the pods that a resource creates."""
     match = _TYPE.fullmatch(resource_type)
     if match is None:
         return
@@ -62,7 +62,7 @@ def pods_of(
 
 
 def containers_of(pods: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """Where the containers are: in which list, and at which place of it. None is read yet."""
+    """Returns the place of each container: its list, and its index. Reads no container."""
     return [
         (kind, index)
         for kind in ("initContainers", "containers")
@@ -77,7 +77,7 @@ def _at(whole: Any, path: tuple[str, ...]) -> Mapping[str, Any]:
 
 
 def _templates(whole: Any) -> Iterator[Mapping[str, Any]]:
-    """What has containers, at whatever place: custom workloads have templates of pods in them."""
+    """Yields every object with containers: a custom resource can have pod templates anywhere."""
     if isinstance(whole, Mapping):
         if sequence(whole.get("containers")):
             yield whole
@@ -86,8 +86,8 @@ def _templates(whole: Any) -> Iterator[Mapping[str, Any]]:
     else:
         places = range(len(sequence(whole)))
     for place in places:
-        inside = None
-        # Of a custom resource, what is not known yet is seldom its pods.
+        part = None
+        # An unknown property of a custom resource is ignored, unless it usually contains pods.
         with Unknowns().deferred(again=place in ("containers", "spec", "template")):
-            inside = whole[place]
-        yield from _templates(inside)
+            part = whole[place]
+        yield from _templates(part)

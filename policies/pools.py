@@ -1,8 +1,8 @@
-"""The agent pools of a resource, whoever's provider makes them: pools of their own and inline ones.
+"""The agent pools of a resource, standalone and inline, of any provider.
 
-All of them are read by azure-native's names. A value that is not known yet raises when it is
-touched, and the engine then reports that the rule could not run; so nothing is read before a rule
-asks for it, not even an inline pool out of its list.
+Rules read them by azure-native's names. Reading an unknown value raises an error, and the engine
+then reports that the rule could not run. So every value is read only when a rule uses it, even an
+inline pool in its list.
 """
 
 import re
@@ -19,8 +19,8 @@ from catalogue.sizes import find, is_gpu_size
 from policies.certainty import Certainty
 from policies.vocabulary import AZURE_NATIVE, CLASSIC_CLUSTER, CLASSIC_POOL, Renamed, Vocabulary
 
-# Older programs have the API's version in their types, azure-native:containerservice/v20240901:...,
-# and programs with an SDK that was generated for one version have it in the package's name.
+# A type can contain the API version, as in azure-native:containerservice/v20240901:AgentPool. With
+# an SDK that is generated for one version, the name of the package contains it.
 _AZURE = re.compile(
     r"(azure-native(_containerservice_v\w+)?|aks-preview):containerservice(/v\w+)?:"
     r"(?P<kind>AgentPool|ManagedCluster)"
@@ -28,18 +28,18 @@ _AZURE = re.compile(
 _CLASSIC = re.compile(
     r"azure:containerservice/\w+:(?P<kind>KubernetesClusterNodePool|KubernetesCluster)"
 )
-# What a pool of its own is called, and how its provider calls its properties.
+# The resources that are standalone pools, and the names of their properties.
 _POOLS = {"AgentPool": AZURE_NATIVE, "KubernetesClusterNodePool": CLASSIC_POOL}
 _SINGLE = "virtualMachinesProfile"
 
-# Of the group, the cluster and the pool, as Azure compares them.
+# The names of the resource group, the cluster and the pool, normalized as Azure compares them.
 PoolNames = tuple[str, ...]
 _NO_NAMES = ("", UNKNOWN_STRING_VALUE)
 
 
 @dataclass(frozen=True)
 class Machines:
-    """The machines of one size in a pool; how many there are is read when it is asked for."""
+    """The VMs of one size in a pool. The number is read only when a rule uses it."""
 
     vm_size: str
     _settings: Any
@@ -51,30 +51,31 @@ class Machines:
 
     @property
     def least(self) -> int | None:
-        """The fewest there can be; None where an autoscaled pool does not say."""
+        """The smallest number of VMs; None if an autoscaled pool does not set it."""
         return self._number("minCount")
 
     @property
     def most(self) -> int | None:
-        """The most there can be; None where an autoscaled pool does not say."""
+        """The largest number of VMs; None if an autoscaled pool does not set it."""
         return self._number("maxCount")
 
     def _number(self, bound: str) -> int | None:
-        said = _inside(self._settings, bound if self.autoscaled else "count")
-        if said is not None:
-            return int(float(said))
-        # AKS makes one where nobody says how many.
+        count = _inside(self._settings, bound if self.autoscaled else "count")
+        if count is not None:
+            return int(float(count))
+        # AKS creates one VM by default.
         return None if self.autoscaled else 1
 
 
 @dataclass(frozen=True)
 class Pool:
-    """One agent pool, with how to name it to a reader."""
+    """One agent pool."""
 
+    # Its name in messages.
     label: str
     vocabulary: Vocabulary
     inline: bool
-    # The properties of the resource that it is, or that it is inline in.
+    # The properties of the resource: of the pool itself, or of the cluster of an inline pool.
     owner: Mapping[str, Any]
     _read: Callable[[], Mapping[str, Any]]
 
@@ -84,63 +85,63 @@ class Pool:
         return Renamed(self._read(), self.vocabulary)
 
     def get(self, name: str) -> str:
-        """A text property; empty where the program leaves it to the server."""
+        """Returns a string property; empty if it is not set."""
         return str(self.properties.get(name) or "")
 
     def part(self, name: str) -> Mapping[str, Any]:
-        """A property that has properties of its own; empty where it was left out."""
+        """Returns an object property; empty if it is not set."""
         return self.properties.get(name) or {}
 
     def taints(self) -> list[str]:
         taints = [str(taint) for taint in self.properties.get("nodeTaints") or ()]
-        # The classic provider's word for the one taint that its clusters' own pools can have.
+        # The only taint that the default pool of the classic provider can have.
         if self.inline and self.properties.get("onlyCriticalAddonsEnabled"):
             taints.append("CriticalAddonsOnly=true:NoSchedule")
         return taints
 
     def first_taints(self) -> list[str]:
-        """Taints that nodes begin with: whoever prepares the nodes may take them away."""
+        """Returns taints of new nodes, which software on the cluster may remove."""
         return [str(taint) for taint in self.properties.get("nodeInitializationTaints") or ()]
 
     def is_spot(self) -> bool:
         return self.get("scaleSetPriority").lower() == "spot"
 
     def name_of(self, name: str) -> str:
-        """The property's name where the pool is written."""
+        """Returns the property's name in the program."""
         return self.vocabulary.written(name, self._read())
 
     def sizes(self) -> list[str]:
-        """The sizes of its machines: one, but of pools that are made of single machines."""
+        """Returns the VM sizes: one for a scale set, several for a Virtual Machines pool."""
         return [machines.vm_size for machines in self.machines()]
 
     def gpu_sizes(self) -> list[str]:
         return [machines.vm_size for machines in self.gpu_machines()]
 
     def machines(self) -> Iterator[Machines]:
-        """One entry per VM size: one for a scale set, several for a pool of single machines."""
+        """Yields the VMs by size: one size for a scale set, several for a Virtual Machines pool."""
         if vm_size := self.get("vmSize"):
             yield Machines(vm_size, self.properties)
             return
         scale = _inside(self.properties.get(_SINGLE), "scale")
         for kind in ("manual", "autoscale"):
-            for one in _listed(_inside(scale, kind)):
-                # One size, or in older versions of the API several to choose from.
-                for said in _listed(_inside(one, "sizes")) or _listed(_inside(one, "size")):
-                    yield Machines(str(said), one, kind == "autoscale")
+            for profile in _listed(_inside(scale, kind)):
+                # One size, or in older versions of the API a list of alternatives.
+                for size in _listed(_inside(profile, "sizes")) or _listed(_inside(profile, "size")):
+                    yield Machines(str(size), profile, kind == "autoscale")
 
     def gpu_machines(self) -> list[Machines]:
         return [machines for machines in self.machines() if is_gpu_size(machines.vm_size)]
 
     @property
     def scaled_by(self) -> str:
-        """What autoscaling is called where the pool is written."""
+        """The name of the autoscaling property in the program."""
         if self.get("vmSize"):
             return self.name_of("enableAutoScaling")
         return f"{_SINGLE}.scale.autoscale"
 
 
 def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
-    """The agent pools that a resource makes."""
+    """Yields the agent pools of a resource."""
     kind = _kind(resource_type)
     if kind in _POOLS:
         yield Pool("This pool", _POOLS[kind], False, properties, lambda: properties)
@@ -156,29 +157,29 @@ def pools_of(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool
         yield Pool(label, CLASSIC_CLUSTER, True, properties, read)
 
 
-def own_pool(resource_type: str, properties: Mapping[str, Any]) -> PoolNames | None:
-    """The names of a pool of its own; None of everything else, and where one is not known."""
+def standalone_pool_names(resource_type: str, properties: Mapping[str, Any]) -> PoolNames | None:
+    """Returns the names of a standalone pool; None for other resources and unknown names."""
     if _kind(resource_type) != "AgentPool":
         return None
     return _names(properties, properties, "agentPoolName")
 
 
-def inline_pool(cluster: Mapping[str, Any], profile: Mapping[str, Any]) -> PoolNames | None:
-    """The names of an inline pool. A refresh puts pools of their own into azure-native's list."""
+def inline_pool_names(cluster: Mapping[str, Any], profile: Mapping[str, Any]) -> PoolNames | None:
+    """Returns the names of an inline pool. A refresh adds standalone pools to the inline list."""
     return _names(cluster, profile, "name")
 
 
-def _names(cluster: Mapping[str, Any], pool: Mapping[str, Any], own: str) -> PoolNames | None:
+def _names(cluster: Mapping[str, Any], pool: Mapping[str, Any], key: str) -> PoolNames | None:
     with suppress(UnknownValueError):
-        said = [cluster.get("resourceGroupName"), cluster.get("resourceName"), pool.get(own)]
-        known = [plain(name) for name in said if isinstance(name, str) and name not in _NO_NAMES]
-        if len(known) == len(said):
+        names = [cluster.get("resourceGroupName"), cluster.get("resourceName"), pool.get(key)]
+        known = [plain(name) for name in names if isinstance(name, str) and name not in _NO_NAMES]
+        if len(known) == len(names):
             return tuple(known)
     return None
 
 
 def nvidia_gpus(pool: Pool) -> Certainty:
-    """Whether its nodes have NVIDIA's GPUs: of a size that is not known, that is possible."""
+    """Whether the pool has NVIDIA GPUs; possible if its size is not in the catalogue."""
     sizes = [find(vm_size) for vm_size in pool.gpu_sizes()]
     if any(size and size.is_nvidia for size in sizes):
         return Certainty.CERTAIN
@@ -190,7 +191,7 @@ def is_cluster(resource_type: str) -> bool:
 
 
 def is_pool(resource_type: str) -> bool:
-    """Whether the resource is a pool of its own."""
+    """Whether the resource is a standalone pool."""
     return _kind(resource_type) in _POOLS
 
 
@@ -205,7 +206,7 @@ def _inside(whole: Any, name: str) -> Any:
 
 
 def _listed(value: Any) -> list[Any]:
-    """What a list has in it; one value in its place stands for itself, and none for nothing."""
+    """Returns a list as it is, a single value as a list of one, and no value as an empty list."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return list(value)
     return [value] if value else []

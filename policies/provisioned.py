@@ -1,5 +1,7 @@
-"""Nodes that no pool of the stack makes: Karpenter's NodePools (AKS's node auto-provisioning, and
-AKS Automatic) and KAITO's Workspaces."""
+"""Nodes without an agent pool, of Karpenter's NodePools and KAITO's Workspaces.
+
+AKS node auto-provisioning and AKS Automatic use Karpenter.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,28 +18,28 @@ _TYPE = re.compile(r"kubernetes:(karpenter\.sh|kaito\.sh)/\w+:(?P<kind>NodePool|
 _SIZE_LABELS = ("karpenter.azure.com/sku-name", "node.kubernetes.io/instance-type")
 _FAMILY_LABEL = "karpenter.azure.com/sku-family"
 _GPU_LABELS = "karpenter.azure.com/sku-gpu-"
-# What asks for no GPUs, by operator: no such label, or none of them.
+# The requirements that exclude GPUs, by operator.
 _NO_GPUS: Mapping[str, tuple[list[str], ...]] = MappingProxyType(
     {"DoesNotExist": ([],), "In": (["0"],), "Lt": (["1"],)}
 )
 
 
 def provisioned(resource_type: str, properties: Mapping[str, Any]) -> Iterator[Pool]:
-    """The nodes that a resource has made, as a pool: of each of the sizes that it names."""
+    """Yields the nodes that a resource creates as a pool, with all the VM sizes that it names."""
     kind = _kind(resource_type)
     node: Mapping[str, Any]
     if kind == "NodePool":
         sizes = {"scale": {"autoscale": [{"sizes": sizes_of(properties)}]}}
         taints = {
-            ours: [_written(taint) for taint in mappings(_template(properties).get(theirs))]
-            for ours, theirs in (
+            name: [_written(taint) for taint in mappings(_template(properties).get(karpenter_name))]
+            for name, karpenter_name in (
                 ("nodeTaints", "taints"), ("nodeInitializationTaints", "startupTaints")
             )
         }  # fmt: skip
         node = {"virtualMachinesProfile": sizes, **taints}
         yield Pool("This NodePool", AZURE_NATIVE, False, properties, lambda: node)
     elif kind == "Workspace":
-        # KAITO taints its nodes by itself.
+        # KAITO taints its nodes.
         size = mapping(properties.get("resource")).get("instanceType")
         node = {"vmSize": size, "nodeTaints": [GPU_TAINT]}
         yield Pool("This Workspace", AZURE_NATIVE, False, properties, lambda: node)
@@ -48,7 +50,7 @@ def is_node_pool(resource_type: str) -> bool:
 
 
 def sizes_of(properties: Mapping[str, Any]) -> list[str]:
-    """The sizes that a NodePool names."""
+    """Returns the VM sizes that a NodePool names."""
     return [
         value
         for key, operator, values in _requirements(properties)
@@ -58,8 +60,7 @@ def sizes_of(properties: Mapping[str, Any]) -> list[str]:
 
 
 def can_have_gpus(properties: Mapping[str, Any]) -> bool:
-    """Whether a NodePool's requirements leave room for GPUs: without any, a pod that asks for
-    a GPU gets one."""
+    """Whether a NodePool's requirements allow GPU nodes. Without requirements, they do."""
     for key, operator, values in _requirements(properties):
         if key in _SIZE_LABELS and operator == "In" and not any(map(is_gpu_size, values)):
             return False
@@ -82,9 +83,9 @@ def _template(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _requirements(properties: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    for one in mappings(_template(properties).get("requirements")):
-        values = [*map(str, sequence(one.get("values")))]
-        yield str(one.get("key")), str(one.get("operator")), values
+    for requirement in mappings(_template(properties).get("requirements")):
+        values = [*map(str, sequence(requirement.get("values")))]
+        yield str(requirement.get("key")), str(requirement.get("operator")), values
 
 
 def _written(taint: Mapping[str, Any]) -> str:

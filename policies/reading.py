@@ -1,8 +1,8 @@
-"""What a program says of a resource, as the rules read it.
+"""Reads the properties of a resource for the rules.
 
-A value is read when it is asked for, and comes as what it has to be: the text "false" is off where
-something can be on or off. One that is not known yet, and one that is something else than it has to
-be, raises CannotReadError then. An absent value, an empty object and null are the same.
+A value is converted to its type when a rule reads it: the string "false" becomes False for a
+boolean property. A value that is unknown or has the wrong type raises CannotReadError then. An
+absent value, an empty object and null mean the same.
 """
 
 import math
@@ -23,17 +23,17 @@ from pulumi_policy.proxy import (
 
 
 class CannotReadError(UnknownValueError):
-    """Why a rule could not judge: of that the engine tells, as advisory whatever its level is."""
+    """Why a rule could not judge a value. The engine reports it as advisory, at any level."""
 
     def __init__(self, message: str, urn: str = "") -> None:
         Exception.__init__(self, message)
         self.message = message
-        # The resource that cannot be judged, where the engine does not tell that by itself.
+        # The URN of the resource, in rules on the stack; in other rules the engine knows it.
         self.urn = urn
 
 
 class _Wrong(Enum):
-    WRONG = "something else than it has to be"
+    WRONG = "a value of the wrong type"
 
 
 _WRONG: Final = _Wrong.WRONG
@@ -49,12 +49,13 @@ _UNKNOWN: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """What a value has to be. What nothing is known of may be anything."""
+    """The type of a value. Properties without a shape can have any value."""
 
-    what: str
-    read: Callable[[Any], Any] = field(repr=False)
-    # By name, the parts of an object; of those without a name here, and of a list, the items.
+    description: str
+    convert: Callable[[Any], Any] = field(repr=False)
+    # The properties of an object, by name.
     parts: Mapping[str, "Shape"] = field(default_factory=dict)
+    # The items of a list, or the properties of an object that `parts` does not name.
     items: "Shape | None" = None
 
     def of(self, key: str | int) -> "Shape":
@@ -64,7 +65,7 @@ class Shape:
 def _text(value: Any) -> Any:
     if isinstance(value, bool):
         return str(value).lower()
-    # The engine hands over all numbers as floats.
+    # The engine passes all numbers as floats.
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value) if isinstance(value, str | int | float) else _WRONG
@@ -78,9 +79,13 @@ def _number(value: Any) -> Any:
     return float(text) if is_number and math.isfinite(float(text)) else _WRONG
 
 
+_FLAGS: Mapping[str, bool | None] = {"true": True, "false": False, "": None}
+
+
 def _flag(value: Any) -> Any:
-    said = {"true": True, "false": False, "": None}
-    return said.get(value.lower(), _WRONG) if isinstance(value, str) else _only(bool)(value)
+    if isinstance(value, str):
+        return _FLAGS.get(value.lower(), _WRONG)
+    return value if isinstance(value, bool) else _WRONG
 
 
 def _only(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:
@@ -92,13 +97,13 @@ def _one_or_list(value: Any) -> Any:
 
 
 ANYTHING = Shape("anything", lambda value: value)
-TEXT = Shape("a text", _text)
+TEXT = Shape("a string", _text)
 NUMBER = Shape("a number", _number)
 FLAG = Shape("true or false", _flag)
 
 
 def listed(items: Shape, *, or_one: bool = False) -> Shape:
-    """A list; with `or_one` a value in its place stands for a list of that one."""
+    """Returns the shape of a list; with `or_one`, a single value counts as a list of one."""
     return Shape("a list", _one_or_list if or_one else _only(list), items=items)
 
 
@@ -106,8 +111,8 @@ def an_object(parts: Mapping[str, Shape], others: Shape | None = None) -> Shape:
     return Shape("an object", _only(dict), parts, others)
 
 
-class Whose(NamedTuple):
-    """The resource that a value is of, for rules on the stack; the engine tells it to others."""
+class Owner(NamedTuple):
+    """The resource of a value, in rules on the stack; in other rules the engine reports it."""
 
     name: str = ""
     type: str = ""
@@ -119,26 +124,26 @@ class Whose(NamedTuple):
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the parts of a value; `path` are the steps to it."""
+    """Reads the properties or items of the value at a path."""
 
     shape: Shape
     path: str
-    whose: Whose
+    owner: Owner
 
-    def part(self, key: str | int, said: Any) -> Any:
+    def part(self, key: str | int, raw: Any) -> Any:
         shape = self.shape.of(key)
         path = f"{self.path}.{key}"
-        if isinstance(said, str) and said in _UNKNOWN:
-            kind = _UNKNOWN[said]
-            message = f"{kind} value at {path}{self.whose} can't be known during preview"
-            raise CannotReadError(message, self.whose.urn)
-        bare = _bare(said)
-        value = shape.read(bare)
+        if isinstance(raw, str) and raw in _UNKNOWN:
+            # As the SDK words it.
+            message = f"{_UNKNOWN[raw]} value at {path}{self.owner} can't be known during preview"
+            raise CannotReadError(message, self.owner.urn)
+        bare = _without_proxy(raw)
+        value = shape.convert(bare)
         if value is _WRONG:
-            instead = f"{_told(bare)} stands where {shape.what} belongs"
-            message = f"{path}{self.whose} cannot be read: {instead}"
-            raise CannotReadError(message, self.whose.urn)
-        reader = _Reader(shape, path, self.whose)
+            actual = _TYPE_NAMES.get(type(bare), "an asset")
+            message = f"{path}{self.owner} is {actual}, not {shape.description}"
+            raise CannotReadError(message, self.owner.urn)
+        reader = _Reader(shape, path, self.owner)
         if isinstance(value, dict):
             return Object(value, reader)
         return Items(value, reader) if isinstance(value, list) else value
@@ -147,60 +152,56 @@ class _Reader:
 class Object(Mapping[str, Any]):
     """An object's properties, without those that are null."""
 
-    def __init__(self, said: Mapping[str, Any], reader: _Reader) -> None:
-        self._said = {name: value for name, value in said.items() if value is not None}
+    def __init__(self, raw: Mapping[str, Any], reader: _Reader) -> None:
+        self._raw = {name: value for name, value in raw.items() if value is not None}
         self._reader = reader
-        # All rules read the same: each part is made out once.
-        self._parts: dict[str, Any] = {}
+        # All rules share this object, so each property is converted once.
+        self._values: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._parts:
-            self._parts[name] = self._reader.part(name, self._said[name])
-        return self._parts[name]
+        if name not in self._values:
+            self._values[name] = self._reader.part(name, self._raw[name])
+        return self._values[name]
 
     def __contains__(self, name: object) -> bool:
-        """That a property is there is known even where its value is not."""
-        return name in self._said
+        """Whether the property is set, even if its value is unknown."""
+        return name in self._raw
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._said)
+        return iter(self._raw)
 
     def __len__(self) -> int:
-        return len(self._said)
+        return len(self._raw)
 
 
 class Items(Sequence[Any]):
     """A list's items."""
 
-    def __init__(self, said: Sequence[Any], reader: _Reader) -> None:
-        self._said = said
+    def __init__(self, raw: Sequence[Any], reader: _Reader) -> None:
+        self._raw = raw
         self._reader = reader
 
     def __getitem__(self, index: Any) -> Any:
-        return self._reader.part(index, self._said[index])
+        return self._reader.part(index, self._raw[index])
 
     def __len__(self) -> int:
-        return len(self._said)
+        return len(self._raw)
 
 
 def reading(
-    said: Mapping[str, Any], shape: Shape, whose: "Whose | None" = None
+    properties: Mapping[str, Any], shape: Shape, owner: Owner | None = None
 ) -> Mapping[str, Any]:
-    """A resource's properties, as the engine hands them over, to be read as that shape."""
-    return Object(_bare(said), _Reader(shape, "", whose or Whose()))
+    """Returns the properties of a resource, each to be converted when it is read."""
+    return Object(_without_proxy(properties), _Reader(shape, "", owner or Owner()))
 
 
-def _bare(said: Any) -> Any:
-    """A value as it is below the SDK's proxy."""
-    is_proxy = isinstance(said, Mapping | Sequence) and not isinstance(said, dict | list | str)
-    return said["__target"] if is_proxy else said
+def _without_proxy(value: Any) -> Any:
+    """Returns the value inside the SDK's proxy."""
+    is_proxy = isinstance(value, Mapping | Sequence) and not isinstance(value, dict | list | str)
+    return value["__target"] if is_proxy else value
 
 
-_NAMES: Mapping[type, str] = {
-    str: "a text", bool: "true or false", float: "a number", int: "a number", list: "a list",
+_TYPE_NAMES: Mapping[type, str] = {
+    str: "a string", bool: "true or false", float: "a number", int: "a number", list: "a list",
     dict: "an object", type(None): "null",
 }  # fmt: skip
-
-
-def _told(value: Any) -> str:
-    return _NAMES.get(type(value), "an asset")

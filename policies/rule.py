@@ -1,4 +1,4 @@
-"""How a rule is made: what all rules have in common, and the settings that a pack can give them."""
+"""The decorators that make a rule, and the settings that every rule has."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -17,7 +17,7 @@ from pulumi_policy import (
 )
 
 from policies import exceptions
-from policies.exceptions import CONFIGURED
+from policies.exceptions import CONFIGURATION
 from policies.pools import Pool, pools_of
 from policies.provisioned import provisioned
 from policies.reading import reading
@@ -28,23 +28,23 @@ from policies.unknowns import Unknowns
 PAGE = "https://github.com/aks-gpu/aks-gpu/blob/main/docs/reference/rules.md"
 
 Settings = Mapping[str, Any]
-# What is wrong, in sentences.
+# A message for each finding.
 Findings = Iterator[str]
 ResourceJudge = Callable[[ResourceValidationArgs, Settings, Unknowns], Findings]
 PoolJudge = Callable[[Pool, Settings], Findings]
 
-# The stack itself is the first of its resources.
+# The type of the stack itself, the first resource that the engine sends.
 STACK = "pulumi:pulumi:Stack"
 
-# What every rule takes: JSON has no comments.
-_REASON = {"type": "string", "description": "Why this level or these settings: for readers."}
-_OF_ALL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+# A setting, because JSON has no comments.
+_REASON = {"type": "string", "description": "The reason for this level or these settings."}
+_COMMON_SETTINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"reason": _REASON, exceptions.SETTING: exceptions.SCHEMA}
 )
 
 
-# One reading of a resource serves all rules, where the SDK hands the same over to all of them.
-_read = LastResults(lambda said: reading(said, RESOURCE))
+# All rules share the object that reads a resource's properties.
+_read = LastResults(lambda properties: reading(properties, RESOURCE))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class PolicyInfo:
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def arguments(self, function: str) -> dict[str, Any]:
-        """The arguments that policies of every kind take; a rule has the name of its function."""
+        """The arguments of every kind of policy. A rule is named after its function."""
         name = function.replace("_", "-")
         return {
             "name": name,
@@ -77,26 +77,26 @@ class PolicyInfo:
         }
 
     def schemas(self, name: str) -> dict[str, Mapping[str, Any]]:
-        """What it takes; an exception from the rule that tells of exceptions would go untold."""
+        """The schemas of the rule's settings. The rule that reports exceptions takes none."""
         return {
             setting: schema
-            for setting, schema in {**self.settings, **_OF_ALL}.items()
-            if setting != exceptions.SETTING or name != exceptions.TELLS
+            for setting, schema in {**self.settings, **_COMMON_SETTINGS}.items()
+            if setting != exceptions.SETTING or name != exceptions.REPORTING_RULE
         }
 
     def judge_settings(
         self, name: str, args: ResourceValidationArgs, report: ReportViolation
     ) -> None:
-        """Reports, once a run, settings that the rule does not have: the engine accepts them."""
+        """Reports, once a run, settings that the rule does not have. The engine ignores them."""
         if args.resource_type != STACK:
             return
         known = self.schemas(name)
         for setting in args.get_config():
             if setting not in known:
-                report(f"The rule has no setting {setting}: it has {', '.join(known)}.", None)
+                report(f"The rule has no setting {setting}: use one of {', '.join(known)}.", None)
 
     def settings_in(self, config: Mapping[str, Any]) -> Settings:
-        """The rule's settings: what the pack's configuration says, and else the defaults."""
+        """The rule's configured settings, and the defaults of the others."""
         defaults = {
             name: schema["default"] for name, schema in self.settings.items() if "default" in schema
         }
@@ -105,65 +105,65 @@ class PolicyInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRule(PolicyInfo):
-    """Decorates a function that says what is wrong with a resource, and defers unknowns."""
+    """Decorates a function that judges one resource. Errors of unknown values are deferred."""
 
     remediate: Callable[[ResourceValidationArgs], Awaitable[Mapping[str, Any]]] | None = None
 
     def __call__(self, judge: ResourceJudge) -> ResourceValidationPolicy:
         def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-            self.judge_settings(named["name"], args, report)
+            self.judge_settings(arguments["name"], args, report)
             unknowns, args.props = Unknowns(), _read(args.props)
             settings = self.settings_in(args.get_config())
 
-            def passes(_: str) -> bool:
-                return CONFIGURED.passes(named["name"], settings, args.urn)
+            def excepts(_: str) -> bool:
+                return CONFIGURATION.excepts(arguments["name"], settings, args.urn)
 
             with unknowns.deferred():
                 for finding in judge(args, settings, unknowns):
-                    if not passes(args.urn):
+                    if not excepts(args.urn):
                         report(finding, None)
-            unknowns.raise_now(passes)
+            unknowns.raise_now(excepts)
 
-        async def mend(args: ResourceValidationArgs) -> Mapping[str, Any]:
+        async def remediate(args: ResourceValidationArgs) -> Mapping[str, Any]:
             unknowns = Unknowns()
-            made: Mapping[str, Any] = {}
+            properties: Mapping[str, Any] = {}
             with unknowns.deferred():
-                made = await self.remediate(args) if self.remediate else {}
+                properties = await self.remediate(args) if self.remediate else {}
             unknowns.raise_now(lambda _: False)
-            return made
+            return properties
 
-        named = self.arguments(judge.__name__)
-        remediate = mend if self.remediate else None
-        return ResourceValidationPolicy(validate=validate, remediate=remediate, **named)
+        arguments = self.arguments(judge.__name__)
+        remediation = remediate if self.remediate else None
+        return ResourceValidationPolicy(validate=validate, remediate=remediation, **arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PoolRule(PolicyInfo):
-    """Decorates a function that says what is wrong with an agent pool.
+    """Decorates a function that judges one agent pool.
 
-    With `provisioned` it judges nodes that are made without a pool, too. Such a rule is advisory:
-    of several sizes that are named, nobody knows which will be made.
+    With `provisioned`, the rule also judges the nodes of Karpenter and KAITO. Such a rule is
+    advisory: of several sizes that a NodePool allows, it is unknown which one the nodes will have.
     """
 
     provisioned: bool = False
 
     def __call__(self, judge: PoolJudge) -> ResourceValidationPolicy:
-        # The rule has its name from the function that it is given.
+        # With the name of the function, for the rule.
         @wraps(judge)
         def judge_pools(
             args: ResourceValidationArgs, settings: Settings, unknowns: Unknowns
         ) -> Findings:
             pools = pools_of(args.resource_type, args.props)
-            others = provisioned(args.resource_type, args.props) if self.provisioned else ()
+            nodes = provisioned(args.resource_type, args.props) if self.provisioned else ()
             return unknowns.each(
-                chain(pools, others),
+                chain(pools, nodes),
                 lambda pool: (f"{pool.label} {finding}" for finding in judge(pool, settings)),
             )
 
-        of_all = {one.name: getattr(self, one.name) for one in fields(PolicyInfo)}
-        return ResourceRule(**of_all)(judge_pools)
+        info = {field.name: getattr(self, field.name) for field in fields(PolicyInfo)}
+        return ResourceRule(**info)(judge_pools)
 
 
 def strings(description: str, **more: Any) -> Mapping[str, Any]:
-    """The schema of a setting that is a list of texts."""
+    """Returns the schema of a setting that is a list of strings."""
     return {"type": "array", "items": {"type": "string"}, "description": description, **more}

@@ -1,4 +1,4 @@
-"""Where pods land: selectors against a pool's labels, tolerations against its taints."""
+"""Which pods can run on a pool: selectors and its labels, tolerations and its taints."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -14,18 +14,18 @@ from catalogue.scheduling import (
     Spec,
     Taint,
     Unknown,
-    asked_labels,
+    selected_labels,
     selects,
 )
 from catalogue.sizes import architecture, cpu_sizes, gpu_sizes
 from policies.certainty import Certainty
 from policies.pools import Pool, nvidia_gpus
 
-# Labels under these domains are others' to set: AKS, Kubernetes, or what discovers GPUs on nodes.
-_OTHERS_DOMAINS = ("kubernetes.io", "k8s.io", "kubernetes.azure.com", "nvidia.com", "amd.com")
-# No more combinations of labels are tried out than these.
+# AKS, Kubernetes, or software that discovers GPUs sets labels with these domains.
+_SYSTEM_DOMAINS = ("kubernetes.io", "k8s.io", "kubernetes.azure.com", "nvidia.com", "amd.com")
+# The limit for combinations of labels to try.
 _MOST_COMBINATIONS = 1000
-_OTHER_VALUE = "a value that no pod asks for"
+_OTHER_VALUE = "a value that no pod selects"
 
 
 def _name(pool: Pool) -> str:
@@ -37,25 +37,25 @@ def _system(pool: Pool) -> str:
 
 
 def _accelerator(pool: Pool) -> str | Unknown | None:
-    found = nvidia_gpus(pool)
-    if found is Certainty.POSSIBLE:
+    certainty = nvidia_gpus(pool)
+    if certainty is Certainty.POSSIBLE:
         return UNKNOWN
-    return "nvidia" if found else None
+    return "nvidia" if certainty else None
 
 
 def _instance_type(pool: Pool) -> str | Unknown:
-    """The size as Azure writes it, whatever its case in the program."""
+    """The VM size in Azure's spelling; the program can use any case."""
     vm_size = pool.get("vmSize").lower()
     size = gpu_sizes().get(vm_size) or cpu_sizes().get(vm_size)
     return size.name if size else UNKNOWN
 
 
 def _architecture(pool: Pool) -> str | Unknown:
-    found = {architecture(vm_size) for vm_size in pool.sizes()}
-    return (found.pop() if len(found) == 1 else None) or UNKNOWN
+    names = {architecture(vm_size) for vm_size in pool.sizes()}
+    return (names.pop() if len(names) == 1 else None) or UNKNOWN
 
 
-# What AKS puts on the nodes of a pool by itself; None: not there.
+# The labels that AKS sets on the nodes of a pool; None: not set.
 _BY_AKS: Mapping[str, Callable[[Pool], str | Unknown | None]] = MappingProxyType(
     {
         POOL_LABEL: _name,
@@ -74,12 +74,12 @@ _BY_AKS: Mapping[str, Callable[[Pool], str | Unknown | None]] = MappingProxyType
 
 
 def is_selected(pool: Pool, *pods: Spec) -> Certainty:
-    """Whether a node of the pool is what each of the pods asks for by selector and affinity."""
+    """Whether one node of the pool can match the selectors and the affinity of all the pods."""
     return chosen(partial(_label, pool), *pods)
 
 
 def chosen(label_of: LabelOf, *pods: Spec) -> Certainty:
-    """The same of a node whose labels are known, or not."""
+    """Whether a node with these labels, of which some can be unknown, matches all the pods."""
     if not all(selects(spec, label_of) for spec in pods):
         return Certainty.NO
 
@@ -89,7 +89,7 @@ def chosen(label_of: LabelOf, *pods: Spec) -> Certainty:
 
     if all(selects(spec, unmet, UNMET) for spec in pods):
         return Certainty.CERTAIN
-    # What is met and unmet one by one may be neither together: one value at a time is on a node.
+    # Try all values: a label has one value, so it may match each requirement, but never all.
     for count, labels in enumerate(_combinations(label_of, pods)):
         if count == _MOST_COMBINATIONS or all(selects(spec, labels) for spec in pods):
             return Certainty.POSSIBLE
@@ -97,36 +97,38 @@ def chosen(label_of: LabelOf, *pods: Spec) -> Certainty:
 
 
 def _combinations(label_of: LabelOf, pods: tuple[Spec, ...]) -> Iterator[LabelOf]:
-    """Each way in which the labels that nobody knows can be: as somebody asks, others, or none."""
-    asked: dict[str, set[str]] = {}
+    """Yields the combinations of unknown labels: unset, a selected value, or any other value."""
+    selected: dict[str, set[str]] = {}
     for spec in pods:
-        for key, values in asked_labels(spec):
+        for key, values in selected_labels(spec):
             if label_of(key) is UNKNOWN:
-                asked.setdefault(key, set()).update(*map(_near, values))
-    values_of = [[None, _OTHER_VALUE, *sorted(values)] for values in asked.values()]
-    for combination in product(*values_of):
-        known = dict(zip(asked, combination, strict=True))
-        yield partial(_known_or, known, label_of)
+                selected.setdefault(key, set()).update(*map(_near, values))
+    candidates = [[None, _OTHER_VALUE, *sorted(values)] for values in selected.values()]
+    for combination in product(*candidates):
+        assumed = dict(zip(selected, combination, strict=True))
+        yield partial(_assumed_or, assumed, label_of)
 
 
-def _known_or(known: Mapping[str, str | None], label_of: LabelOf, key: str) -> str | Unknown | None:
-    return known[key] if key in known else label_of(key)
+def _assumed_or(
+    assumed: Mapping[str, str | None], label_of: LabelOf, key: str
+) -> str | Unknown | None:
+    return assumed[key] if key in assumed else label_of(key)
 
 
 def _near(value: str) -> list[str]:
-    """A value and, of a number, those beside it: bounds are asked for, too."""
+    """Returns a value and, for a number, its neighbors: the operators Gt and Lt are bounds."""
     if not value.lstrip("+-").isdecimal():
         return [value]
     return [value, str(int(value) - 1), str(int(value) + 1)]
 
 
 def untolerated(pool: Pool, pods: Spec) -> list[str]:
-    """The taints of a pool that keep the pods away."""
+    """Returns the taints of a pool that the pods do not tolerate."""
     return _untolerated([*pool.taints(), *([SPOT_TAINT] if pool.is_spot() else [])], pods)
 
 
 def tolerates(pool: Pool, pods: Spec) -> Certainty:
-    """Whether no taint keeps the pods away; those that nodes begin with may be there or not."""
+    """Whether the pods tolerate the pool's taints. Taints of new nodes only are uncertain."""
     if untolerated(pool, pods):
         return Certainty.NO
     return Certainty.POSSIBLE if _untolerated(pool.first_taints(), pods) else Certainty.CERTAIN
@@ -138,12 +140,12 @@ def _untolerated(texts: list[str], pods: Spec) -> list[str]:
 
 
 def _label(pool: Pool, key: str) -> str | Unknown | None:
-    """A label of the pool's nodes; what others set nobody knows before there are nodes."""
+    """Returns a label of the pool's nodes, or UNKNOWN if other software may set it."""
     if by_aks := _BY_AKS.get(key):
         return by_aks(pool)
     labels = pool.part("nodeLabels")
     if key in labels:
         return str(labels[key])
     domain = key.partition("/")[0] if "/" in key else ""
-    is_others = f".{domain}".endswith(tuple(f".{other}" for other in _OTHERS_DOMAINS))
-    return UNKNOWN if is_others else None
+    is_system = f".{domain}".endswith(tuple(f".{system}" for system in _SYSTEM_DOMAINS))
+    return UNKNOWN if is_system else None

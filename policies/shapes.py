@@ -1,4 +1,4 @@
-"""The shapes of all that rules read, by the names that it has in whichever provider."""
+"""The shapes of all properties that rules read, by the names of all providers."""
 
 from policies.reading import ANYTHING, FLAG, NUMBER, TEXT, Shape, an_object, listed
 
@@ -19,7 +19,7 @@ _MACHINES = listed(
 _SCALE = an_object({"manual": _MACHINES, "autoscale": _MACHINES})
 _NVIDIA = an_object({"managementMode": TEXT})
 
-# An agent pool's, by azure-native's names and by those of the classic provider.
+# The properties of agent pools, by azure-native's names and the classic provider's.
 _OF_POOLS = {
     **dict.fromkeys(
         (
@@ -41,7 +41,7 @@ _OF_POOLS = {
     **dict.fromkeys(("nodeTaints", "nodeInitializationTaints"), listed(TEXT)),
     **dict.fromkeys(("customHeaders", "nodeLabels", "tags"), TEXTS),
     "gpuProfile": an_object({"driver": TEXT, "nvidia": _NVIDIA}),
-    "upgradeSettings": an_object({"maxSurge": TEXT}),
+    "upgradeSettings": an_object({"maxSurge": TEXT, "maxUnavailable": TEXT}),
     "virtualMachinesProfile": an_object({"scale": _SCALE}),
 }  # fmt: skip
 _POOL = an_object(_OF_POOLS)
@@ -56,11 +56,11 @@ _OF_FEATURES = {
     "features": listed(an_object({"name": TEXT, "registered": FLAG})),
 }
 
-_ASKED = listed(an_object({"key": TEXT, "operator": TEXT, "values": listed(TEXT)}))
-_TERMS = listed(an_object({"matchExpressions": _ASKED, "matchFields": _ASKED}))
+_REQUIREMENTS = listed(an_object({"key": TEXT, "operator": TEXT, "values": listed(TEXT)}))
+_TERMS = listed(an_object({"matchExpressions": _REQUIREMENTS, "matchFields": _REQUIREMENTS}))
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _NODE_AFFINITY = an_object({_REQUIRED: an_object({"nodeSelectorTerms": _TERMS})})
-# Taints have the parts of tolerations.
+# Also for taints, which have the same properties.
 _TOLERATIONS = listed(an_object({"key": TEXT, "operator": TEXT, "value": TEXT, "effect": TEXT}))
 _CONTAINERS = listed(
     an_object(
@@ -82,7 +82,7 @@ _OF_PODS = {
 }
 _PODS = an_object(_OF_PODS)
 
-# The values of NVIDIA's charts; the GPU Operator's own resource has them as its specification.
+# The values of NVIDIA's charts, and the spec of the GPU Operator's ClusterPolicy.
 _SWITCH = an_object({"enabled": FLAG})
 _OF_CHARTS = {
     **{name: _OF_PODS[name] for name in ("affinity", "nodeSelector", "tolerations")},
@@ -98,8 +98,8 @@ _CHARTS = an_object(_OF_CHARTS)
 _VALUES = an_object(
     {**_OF_CHARTS, "gpu-operator": _CHARTS, "nvidia-device-plugin": _CHARTS}, ANYTHING
 )
-# What stands below `spec`, in resources of whichever kind.
-_NODES = {"requirements": _ASKED, "taints": _TOLERATIONS, "startupTaints": _TOLERATIONS}
+# The properties in `spec`, of Kubernetes resources of all kinds.
+_NODES = {"requirements": _REQUIREMENTS, "taints": _TOLERATIONS, "startupTaints": _TOLERATIONS}
 _TEMPLATE = an_object({"spec": an_object({**_OF_PODS, **_NODES})})
 _SOURCE = an_object(
     {
@@ -133,5 +133,5 @@ _OF_KUBERNETES = {
     "values": _VALUES,
 }
 
-# No name means two things to the rules: one table serves resources of all types.
+# One table for all resource types: each name has the same shape in all of them.
 RESOURCE: Shape = an_object({**_OF_POOLS, **_OF_CLUSTERS, **_OF_FEATURES, **_OF_KUBERNETES})

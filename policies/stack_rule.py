@@ -1,9 +1,9 @@
-"""Rules on the resources of a stack together.
+"""Rules on all resources of a stack together.
 
-The engine hands the outputs of resources to a rule on a stack. Before an update these can say less
-than the program did: a resource whose provider's settings are not known yet, as everything on a
-cluster that is still to be made, comes with nothing at all; azure-native's pools come without their
-names. So a rule on a stack is also one on resources, in which it only notes what the program says.
+The engine passes the outputs of resources to a rule on a stack. In a preview, these can contain
+less than the inputs: a resource on a cluster that does not exist yet has no outputs at all, and
+azure-native's node pools have outputs without their names. So a rule on a stack is also a rule on
+resources, which only notes the inputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,9 +20,9 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from policies.exceptions import CONFIGURED
+from policies.exceptions import CONFIGURATION
 from policies.pools import is_cluster
-from policies.reading import Whose, reading
+from policies.reading import Owner, reading
 from policies.rule import STACK, PolicyInfo, Settings
 from policies.shapes import RESOURCE
 from policies.unknowns import Unknowns
@@ -30,7 +30,7 @@ from policies.unknowns import Unknowns
 
 @dataclass(frozen=True)
 class Member:
-    """A resource of the stack, with what the program says of it."""
+    """A resource of the stack, with its inputs."""
 
     resource: PolicyResource
     properties: Mapping[str, Any]
@@ -48,24 +48,24 @@ class Member:
         return self.resource.name
 
     def clusters(self, *properties: str) -> set[str]:
-        """The clusters of this stack that these properties come of."""
-        depends = self.resource.property_dependencies
+        """The URNs of the clusters in this stack that these properties depend on."""
+        dependencies = self.resource.property_dependencies
         return {
-            one.urn
+            resource.urn
             for name in properties
-            for one in depends.get(name, ())
-            if is_cluster(one.resource_type)
+            for resource in dependencies.get(name, ())
+            if is_cluster(resource.resource_type)
         }
 
 
 Members = Sequence[Member]
-# What is wrong, and with which resource.
+# The message and the URN of each finding.
 StackFindings = Iterator[tuple[str, str]]
 StackJudge = Callable[[Members, Settings, Unknowns], StackFindings]
 
 
 class StackRule(PolicyInfo):
-    """Decorates a function that says what is wrong with the resources together."""
+    """Decorates a function that judges all resources of a stack together."""
 
     def __call__(self, judge: StackJudge) -> StackValidationPolicy:
         return _StackPolicy(self, judge)
@@ -73,11 +73,11 @@ class StackRule(PolicyInfo):
 
 class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
     def __init__(self, info: PolicyInfo, judge: StackJudge) -> None:
-        # Either parent's own does no more than take functions, of which this one has none.
+        # The constructors of the two base classes only take the functions to call.
         Policy.__init__(self, **info.arguments(judge.__name__))
         self._info = info
         self._judge = judge
-        self._said: dict[str, Mapping[str, Any]] = {}
+        self._inputs: dict[str, Mapping[str, Any]] = {}
 
     def has_validation(self) -> bool:
         return True
@@ -90,22 +90,23 @@ class _StackPolicy(ResourceValidationPolicy, StackValidationPolicy):
     ) -> None:
         if isinstance(args, ResourceValidationArgs):
             self._info.judge_settings(self.name, args, report_violation)
-            self._said[args.urn] = args.props
+            self._inputs[args.urn] = args.props
             return
         unknowns = Unknowns()
         members = [
-            Member(found, reading(self._said.get(found.urn, found.props), RESOURCE, whose))
-            for found in args.resources
-            for whose in [Whose(found.name, found.resource_type, found.urn)]
+            Member(resource, reading(inputs, RESOURCE, owner))
+            for resource in args.resources
+            for inputs in [self._inputs.get(resource.urn, resource.props)]
+            for owner in [Owner(resource.name, resource.resource_type, resource.urn)]
         ]
         settings = self._info.settings_in(args.get_config())
-        stack = next((one.urn for one in members if one.type == STACK), "")
+        stack = next((member.urn for member in members if member.type == STACK), "")
 
-        def passes(urn: str) -> bool:
-            return CONFIGURED.passes(self.name, settings, urn or stack)
+        def excepts(urn: str) -> bool:
+            return CONFIGURATION.excepts(self.name, settings, urn or stack)
 
         with unknowns.deferred():
             for message, urn in self._judge(members, settings, unknowns):
-                if not passes(urn):
+                if not excepts(urn):
                     report_violation(message, urn)
-        unknowns.raise_now(passes)
+        unknowns.raise_now(excepts)

@@ -1,4 +1,4 @@
-"""What a rule could not judge: it hides nothing of what can be judged."""
+"""Collects what a rule could not judge, so that it can judge the rest."""
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -10,26 +10,26 @@ from pulumi_policy.proxy import UnknownValueError
 
 from policies.reading import CannotReadError
 
-# How a rule says that it is at fault itself.
+# The message for a bug in the rule.
 FAILED = "the rule itself failed"
 
 _Item = TypeVar("_Item")
-_Found = TypeVar("_Found")
+_Finding = TypeVar("_Finding")
 
 
 class Unknowns:
-    """Defers what is raised by values that are unknown, or are not what they have to be.
+    """Defers the errors of values that are unknown or have the wrong type.
 
-    Also what a mistake of the rule itself raises: an exception that reaches the SDK ends the pack.
+    Also defers errors from bugs in the rule: an exception that reaches the SDK ends the pack.
     """
 
     def __init__(self) -> None:
-        # With the resource that it is of, where that is not told otherwise.
-        self._why: dict[str, str] = {}
+        # By reason, the URN of the resource, if the engine does not know it.
+        self._reasons: dict[str, str] = {}
 
     @contextmanager
     def deferred(self, *, again: bool = False) -> Iterator[None]:
-        """Notes what is raised; with `again` it is raised all the same, for others to note."""
+        """Notes an error. With `again`, also raises it, for an outer `deferred()` to note."""
         try:
             yield
         except UnknownValueError as error:
@@ -37,21 +37,21 @@ class Unknowns:
             if again:
                 raise
         except Exception as error:
-            # Not its text: that can have a value in it, and so a secret.
+            # Without the error's text, which can contain a secret value.
             *_, place = traceback.extract_tb(error.__traceback__)
             where = f"{Path(place.filename).name}:{place.lineno}"
             self.note(f"{FAILED}: {type(error).__name__} in {where}")
             if again:
                 raise
 
-    def note(self, why: str, urn: str = "") -> None:
-        """Notes something that is not judged, and why."""
-        self._why[why] = urn
+    def note(self, reason: str, urn: str = "") -> None:
+        """Notes the reason why something is not judged."""
+        self._reasons[reason] = urn
 
     def each(
-        self, items: Iterable[_Item], judge: Callable[[_Item], Iterable[_Found]]
-    ) -> Iterator[_Found]:
-        """What is found in each item; what cannot be read hides only what is in its own item."""
+        self, items: Iterable[_Item], judge: Callable[[_Item], Iterable[_Finding]]
+    ) -> Iterator[_Finding]:
+        """Yields the findings of all items. An unreadable value hides only findings of its item."""
         with self.deferred():
             for item in items:
                 with self.deferred():
@@ -60,9 +60,9 @@ class Unknowns:
     @property
     def met(self) -> bool:
         """True if anything could not be read: then absence proves nothing."""
-        return bool(self._why)
+        return bool(self._reasons)
 
-    def raise_now(self, passes: Callable[[str], bool]) -> None:
-        """The engine then reports that the rule could not run, and on account of which values."""
-        if told := [why for why, urn in self._why.items() if not passes(urn)]:
-            raise CannotReadError("; ".join(told))
+    def raise_now(self, excepts: Callable[[str], bool]) -> None:
+        """Raises what was noted. The engine reports that the rule could not run, and why."""
+        if reasons := [reason for reason, urn in self._reasons.items() if not excepts(urn)]:
+            raise CannotReadError("; ".join(reasons))

@@ -1,4 +1,4 @@
-"""What each provider calls the properties of an agent pool. azure-native's names are ours."""
+"""The providers' names for the properties of an agent pool. The rules use azure-native's names."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,42 +8,43 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Vocabulary:
-    """Names in a provider, by azure-native's; and what its pools are without saying so."""
+    """The names of a provider, by azure-native's names."""
 
-    # The newest name first; where none is listed, the name is azure-native's own.
+    # The newest name first. A property that is not listed has azure-native's name.
     names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    # Values that the provider does not let a program choose.
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    # Parts that the provider has no mapping for: its flat name for what azure-native has in one.
+    # By azure-native's object: the provider's property, and the property in the object.
     flat: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    # Where pools of this kind can have no taints: the resource that can.
+    # If such a pool cannot have taints, the resource type that can.
     tainted_elsewhere: str = ""
 
-    def written(self, name: str, said: Mapping[str, Any]) -> str:
-        """What a property is called where it is said, and where it is not, in the provider."""
+    def written(self, name: str, properties: Mapping[str, Any]) -> str:
+        """Returns the name that the program uses; for an unset property, the provider's newest."""
         names = self.names.get(name, (name,))
-        return next((one for one in names if one in said), names[0])
+        return next((alternative for alternative in names if alternative in properties), names[0])
 
 
 class Renamed(Mapping[str, Any]):
-    """A pool's properties by azure-native's names; each is read when it is asked for."""
+    """A pool's properties by azure-native's names. Each is read only when a rule uses it."""
 
-    def __init__(self, said: Mapping[str, Any], vocabulary: Vocabulary) -> None:
-        self._said = said
+    def __init__(self, properties: Mapping[str, Any], vocabulary: Vocabulary) -> None:
+        self._properties = properties
         self._vocabulary = vocabulary
 
     def __getitem__(self, name: str) -> Any:
         if name in self._vocabulary.flat:
             outer, inner = self._vocabulary.flat[name]
-            return {inner: self._said[outer]}
+            return {inner: self._properties[outer]}
         for written in self._vocabulary.names.get(name, (name,)):
-            # An absent value and an empty one are the same to a provider.
-            if (value := self._said.get(written)) is not None:
+            # A property that is null counts as not set.
+            if (value := self._properties.get(written)) is not None:
                 return value
         return self._vocabulary.fixed[name]
 
     def __iter__(self) -> Iterator[str]:
-        ours = {*self._vocabulary.names, *self._vocabulary.fixed, *self._vocabulary.flat}
-        return iter(name for name in ours | {*self._said} if name in self)
+        renamed = {*self._vocabulary.names, *self._vocabulary.fixed, *self._vocabulary.flat}
+        return iter(name for name in renamed | {*self._properties} if name in self)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -51,7 +52,7 @@ class Renamed(Mapping[str, Any]):
 
 AZURE_NATIVE = Vocabulary()
 
-# The provider has called some of them by other names before.
+# Some properties have a second, older name.
 _CLASSIC_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "agentPoolName": ("name",),
@@ -69,7 +70,7 @@ _CLASSIC_FLAT: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 
 CLASSIC_POOL = Vocabulary(names=_CLASSIC_NAMES, flat=_CLASSIC_FLAT)
-# The cluster's own pool is always a system pool on Linux.
+# The default pool of a cluster is always a Linux system pool.
 CLASSIC_CLUSTER = Vocabulary(
     names=_CLASSIC_NAMES,
     flat=_CLASSIC_FLAT,

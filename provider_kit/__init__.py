@@ -1,1 +1,1 @@
-"""What a Pulumi provider in Python stands on: serving, shapes, values and secrets, and Azure."""
+"""Building blocks of Pulumi providers in Python: serving, shapes, values, secrets, and ARM."""

@@ -14,7 +14,7 @@ from provider_kit.serving import ProviderError
 
 # By error code of ARM and AKS, the type of the missing resource. Other codes do not imply a type;
 # their message names the resource.
-_OF_A_TYPE: Mapping[str, str] = MappingProxyType(
+_MISSING_TYPES: Mapping[str, str] = MappingProxyType(
     {
         "agentpoolnotfound": "agentpools",
         "featurenotfound": "features",
@@ -22,10 +22,11 @@ _OF_A_TYPE: Mapping[str, str] = MappingProxyType(
         "resourcegroupnotfound": "resourcegroups",
     }
 )
-_OF_A_PARENT, _OF_WHAT_IT_NAMES = "parentresourcenotfound", "resourcenotfound"
-# AKS's code for any of its resources; its message may not name it.
-_OF_AKS, _AKS = "notfound", "/providers/microsoft.containerservice/"
-_PLACES_VERSION = "2022-12-01"
+_PARENT_MISSING, _RESOURCE_MISSING = "parentresourcenotfound", "resourcenotfound"
+# AKS's error code for any of its resources. The message may not name the resource.
+_AKS_CODE, _AKS = "notfound", "/providers/microsoft.containerservice/"
+# The API version for resource groups and subscriptions.
+_PARENT_API_VERSION = "2022-12-01"
 # The error code for missing permission on a parent. The subscription exists then.
 _NOT_AUTHORIZED = "AuthorizationFailed"
 
@@ -48,7 +49,7 @@ async def require_gone(
     missing, parent = _missing(error, resource_id), _parent(resource_id)
     if missing is None or parent is None:
         raise _doubt(resource_id, error)
-    version = api_version if "/providers/" in parent.lower() else _PLACES_VERSION
+    version = api_version if "/providers/" in parent.lower() else _PARENT_API_VERSION
     try:
         await arm.watched(arm.look(parent, version, until))
     except NotFoundError as inner:
@@ -69,32 +70,32 @@ def reports_missing(error: NotFoundError, resource_id: str) -> bool:
 
 def _missing(error: NotFoundError, resource_id: str) -> str | None:
     """Returns the resource or parent that a 404 reports as missing; None if it reports none."""
-    said = error.said.casefold()
-    code = said.partition(":")[0].strip()
-    if code == _OF_AKS:
+    message = error.azure_message.casefold()
+    code = message.partition(":")[0].strip()
+    if code == _AKS_CODE:
         return resource_id if _AKS in resource_id.casefold() else None
-    line = [*_line(resource_id)]
-    if not any(name in said for name in resource_id.casefold().split("/")[4::2]):
+    lineage = [*_with_parents(resource_id)]
+    if not any(name in message for name in resource_id.casefold().split("/")[4::2]):
         return None
-    if code == _OF_A_PARENT:
+    if code == _PARENT_MISSING:
         return _parent(resource_id)
-    if code in _OF_A_TYPE:
-        return next((each for each in line if _type(each) == _OF_A_TYPE[code]), None)
-    if code != _OF_WHAT_IT_NAMES:
+    if code in _MISSING_TYPES:
+        return next((item for item in lineage if _type(item) == _MISSING_TYPES[code]), None)
+    if code != _RESOURCE_MISSING:
         return None
-    # Paths are surer than names: a pool may have the name of its group.
-    paths = [each for each in line if each.casefold().rpartition("/providers/")[2] in said]
-    words = set(re.findall(r"[\w.-]*[\w-]", said))
-    named = [each for each in line if each.casefold().rpartition("/")[2] in words]
-    return next(iter([*paths, *named]), None)
+    # Paths first: a pool can have the same name as its resource group.
+    by_path = [item for item in lineage if item.casefold().rpartition("/providers/")[2] in message]
+    words = set(re.findall(r"[\w.-]*[\w-]", message))
+    by_name = [item for item in lineage if item.casefold().rpartition("/")[2] in words]
+    return next(iter([*by_path, *by_name]), None)
 
 
-def _line(resource_id: str) -> Iterator[str]:
-    """A resource and its parents, up to the group."""
-    each: str | None = resource_id
-    while each is not None and (parent := _parent(each)) is not None:
-        yield each
-        each = parent
+def _with_parents(resource_id: str) -> Iterator[str]:
+    """Yields a resource and its parents, up to the resource group."""
+    current: str | None = resource_id
+    while current is not None and (parent := _parent(current)) is not None:
+        yield current
+        current = parent
 
 
 def _type(resource_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Azure Resource Manager: resources by their ids, and operations until they end."""
+"""Reads, creates and deletes resources of Azure Resource Manager, and waits for operations."""
 
 import asyncio
 import math
@@ -17,12 +17,12 @@ from provider_kit.configuration import Configuration
 from provider_kit.errors import FailedError, because, explained, official, reasons
 from provider_kit.exchange import Answer, Delivery, Exchange, Patience
 from provider_kit.serving import ProviderError
-from provider_kit.waiting import due, last_reason, pauses, wait_because_of
+from provider_kit.waiting import deadline, last_reason, pauses, wait_because_of
 
 Result = TypeVar("Result")
 Method = Literal["PUT", "PATCH", "DELETE"]
 
-# What a path may have beside letters and digits.
+# The characters of a path, besides letters and digits.
 _IN_PATHS = "/~()!*'@:$&+,;=-._"
 _OPERATION = "Azure-AsyncOperation"
 _FAILED = frozenset({"failed", "canceled", "cancelled"})
@@ -33,12 +33,12 @@ _LONGEST_PAUSE_OF_AZURE = 60.0
 
 
 class NotFoundError(ProviderError):
-    """ARM answered 404, of whatever kind."""
+    """The response has status 404, with any error code."""
 
-    def __init__(self, reason: str, said: str) -> None:
+    def __init__(self, reason: str, azure_message: str) -> None:
         super().__init__(reason)
-        # The code and message, where it is Azure that answered.
-        self.said = said
+        # The code and message, if the response is from Azure.
+        self.azure_message = azure_message
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,9 @@ class Accepted:
 
 
 class Arm:
-    """One subscription. It signs in when first needed: a preview of new resources has no need to.
+    """The Resource Manager of one subscription. Signs in at the first request.
 
-    `explain` puts Azure's failures in the provider's words.
+    `explain` returns the provider's message for an error of Azure.
     """
 
     def __init__(
@@ -74,22 +74,20 @@ class Arm:
         return self.configuration.required("subscriptionId")
 
     def require(self, resource_id: str) -> None:
-        """Refuses a resource of another subscription, which would seem to be gone from here.
+        """Refuses a resource of another subscription, which would look like a deleted one.
 
-        A preview may not know yet which one is configured.
+        In a preview, the configured subscription can be unknown.
         """
-        own = self.configuration.text("subscriptionId")
-        if own and not resource_id.lower().startswith(f"/subscriptions/{own}/".lower()):
+        subscription = self.configuration.text("subscriptionId")
+        prefix = f"/subscriptions/{subscription}/"
+        if subscription and not resource_id.lower().startswith(prefix.lower()):
             raise ProviderError(
-                f"{resource_id} is not in the configured subscription, {own}. Set "
+                f"{resource_id} is not in the configured subscription, {subscription}. Set "
                 "subscriptionId, or ARM_SUBSCRIPTION_ID, to the subscription of the resource."
             )
 
     async def exchange(self) -> Exchange:
-        """Returns the one that all resources share.
-
-        If there is no way to Azure, all of them fail: one has asked for all.
-        """
+        """Returns the exchange that all resources share; if it cannot sign in, all of them fail."""
         if self._exchange is None:
             self._exchange = asyncio.create_task(self._opened())
         return await self._cancellation.watch(asyncio.shield(self._exchange))
@@ -108,9 +106,9 @@ class Arm:
 
     @asynccontextmanager
     async def failing(self, until: float | None) -> AsyncIterator[None]:
-        """Raises ProviderError where Azure fails, or where it is not done in time."""
+        """Raises ProviderError if a request fails, or exceeds the deadline."""
         try:
-            async with due(until):
+            async with deadline(until):
                 yield
         except TimeoutError as error:
             reason = last_reason()
@@ -131,7 +129,7 @@ class Arm:
         headers: Mapping[str, str] = MappingProxyType({}),
         delivery: Delivery | None = None,
     ) -> Answer:
-        """Returns an answer of success to one request; raises Azure's own errors."""
+        """Returns the successful response to one request. Raises Azure's errors."""
         exchange = await self.exchange()
         return await exchange.ask(
             method,
@@ -145,19 +143,19 @@ class Arm:
     async def look(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any]:
-        """Returns a resource as ARM answers it, also in the seconds after a cancellation."""
+        """Returns a resource as ARM returns it, also in the seconds after a cancellation."""
         async with self.failing(until):
-            sent = self.send("GET", resource_id, api_version)
-            return _resource(await self._cancellation.answered(sent), resource_id)
+            request = self.send("GET", resource_id, api_version)
+            return _resource(await self._cancellation.answered(request), resource_id)
 
     async def watched(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The work's result, unless the update is cancelled before."""
+        """Returns the work's result. Raises CancelledUpdateError at a cancellation."""
         return await self._cancellation.watch(work)
 
     async def get(
         self, resource_id: str, api_version: str, until: float | None = None
     ) -> dict[str, Any] | None:
-        """Returns a resource as ARM answers it; None if that is a 404, of whatever kind."""
+        """Returns a resource as ARM returns it; None for any 404."""
         try:
             return await self._cancellation.watch(self.look(resource_id, api_version, until))
         except NotFoundError:
@@ -172,15 +170,15 @@ class Arm:
         headers: Mapping[str, str] = MappingProxyType({}),
         delivery: Delivery | None = None,
     ) -> Accepted:
-        """Returns once ARM has accepted a request. Raises Azure's own errors, to be tried again.
+        """Returns when ARM has accepted a request. `finish` waits for its operation.
 
-        `finish` waits for what the request does.
+        Raises Azure's errors, so that callers can retry.
         """
         answer = await self.send(method, resource_id, api_version, body, headers, delivery)
         return Accepted(method, resource_id, api_version, answer)
 
     async def finish(self, accepted: Accepted, until: float | None = None) -> dict[str, Any]:
-        """Returns the resource, once what was accepted is done; of a DELETE, nothing."""
+        """Waits for the operation, and returns the resource; empty after a DELETE."""
         async with self.failing(until):
             return await self._cancellation.watch(self._finished(accepted))
 
@@ -188,8 +186,8 @@ class Arm:
         has_ended = await self._has_ended(accepted)
         if accepted.method == "DELETE":
             return {}
-        # Where no operation has ended, the resource's own state tells; a resource may show the end
-        # of one late, or already what somebody else has begun.
+        # Without an operation, wait for the state of the resource. It can lag behind the operation,
+        # or show a later operation of another client.
         looks = _LOOKS_AFTER_THE_END if has_ended else math.inf
         resource = None if has_ended else _resource_in(accepted)
         pause = accepted.answer.pause
@@ -205,7 +203,7 @@ class Arm:
         return resource
 
     async def _has_ended(self, accepted: Accepted) -> bool:
-        """Waits for the operation that ARM has named; False if there is none that tells its end."""
+        """Waits for the operation of a request; False if no operation reports its end."""
         answer, exchange, waits = accepted.answer, await self.exchange(), pauses(*_PAUSES)
         is_known = _OPERATION in answer.headers
         url = answer.headers.get(_OPERATION) or (
@@ -224,13 +222,13 @@ class Arm:
             except ClientAuthenticationError:
                 raise
             except AzureError as error:
-                # Its operation may be forgotten, or be hidden: the resource is asked in its place.
+                # The operation may be deleted or not readable: ask for the resource instead.
                 await wait_because_of(self._explain(error))
                 return False
             if not is_known and answer.status != 202:
                 return True
-            said = answer.content if isinstance(answer.content, dict) else {}
-            status = str(said.get("status") or "")
+            operation = answer.content if isinstance(answer.content, dict) else {}
+            status = str(operation.get("status") or "")
             if is_known and not status and answer.status != 202:
                 return False
             if status.lower() in _FAILED:
@@ -241,18 +239,18 @@ class Arm:
         return False
 
     async def _failure(self, accepted: Accepted, status: str, answer: Answer) -> FailedError:
-        """Why an operation failed: as it says, or else as the resource does."""
-        said = answer.content
-        if not list(reasons(said)):
+        """Returns the error of a failed operation, with its reason or the resource's."""
+        content = answer.content
+        if not list(reasons(content)):
             with suppress(AzureError):
                 resource = await self.send("GET", accepted.resource_id, accepted.api_version)
-                said = resource.content
-        return FailedError(because(f"It ended as {status}", said), answer.response)
+                content = resource.content
+        return FailedError(because(f"It ended as {status}", content), answer.response)
 
 
-def _pause(said: float | None, waits: Iterator[float]) -> float:
-    """Seconds before the next question: Azure may say long ones of what is soon done."""
-    return min(said, _LONGEST_PAUSE_OF_AZURE) if said else next(waits)
+def _pause(retry_after: float | None, waits: Iterator[float]) -> float:
+    """Returns the seconds before the next poll: Azure's can be much longer than needed."""
+    return min(retry_after, _LONGEST_PAUSE_OF_AZURE) if retry_after else next(waits)
 
 
 def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
@@ -260,9 +258,9 @@ def _resource(answer: Answer, resource_id: str) -> dict[str, Any]:
     content = answer.content
     if not isinstance(content, dict):
         raise AzureError(because(f"Azure answered {answer.status} without a resource", answer.text))
-    named = str(content.get("id") or "")
-    if named.casefold() != resource_id.casefold():
-        other = f"with {named}" if named else "without an id"
+    actual_id = str(content.get("id") or "")
+    if actual_id.casefold() != resource_id.casefold():
+        other = f"with {actual_id}" if actual_id else "without an id"
         raise AzureError(f"Azure answered {answer.status} {other}, asked for {resource_id}.")
     if not isinstance(content.get("properties", {}), dict | None):
         raise AzureError(f"Azure answered {answer.status} with invalid properties.")
@@ -276,5 +274,5 @@ def _resource_in(accepted: Accepted) -> dict[str, Any] | None:
 
 
 def state_of(resource: Mapping[str, Any]) -> str:
-    """How far a resource is; one that says nothing is done."""
+    """Returns the provisioning state of a resource; Succeeded if it has none."""
     return str((resource.get("properties") or {}).get("provisioningState") or "Succeeded")

@@ -1,6 +1,6 @@
-"""A resource type of Azure Resource Manager, and the form its properties have there.
+"""Resource types of Azure Resource Manager, and the conversion of their properties.
 
-In a program all properties stand on one level. ARM has most of them in `properties`.
+A program has all properties on one level. ARM has most of them inside `properties`.
 """
 
 import re
@@ -16,27 +16,27 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class ArmType:
-    """Where ARM has the resources of a type, and which of their properties stand where."""
+    """A resource type of ARM: its path, and the places of its properties."""
 
     name: str
     path: str
-    # What stands beside `properties` in ARM's form.
+    # The properties outside `properties`.
     envelope: Collection[str]
-    # Inputs that are no property in ARM, beside the names in the path.
+    # Inputs that are not sent to ARM, in addition to the names in the path.
     not_sent: frozenset[str] = frozenset()
-    # Lists of ids that are maps in ARM, as the object and the list in it.
+    # Lists of IDs that are maps in ARM, each as the object and its list.
     id_lists: frozenset[tuple[str, str]] = frozenset()
 
     @cached_property
     def path_names(self) -> tuple[str, ...]:
-        """The inputs that an id is made of."""
+        """The names of the inputs in the resource ID."""
         return tuple(_PLACEHOLDER.findall(self.path))
 
     def resource_id(self, subscription: str, inputs: Mapping[str, Any]) -> str:
         return f"/subscriptions/{subscription}{self.path.format_map(inputs)}"
 
     def names_in(self, resource_id: str) -> dict[str, str]:
-        """Returns the inputs that an id is made of."""
+        """Returns the inputs in a resource ID."""
         pattern = _PLACEHOLDER.sub(r"(?P<\1>[^/]+)", self.path)
         match = re.fullmatch(f"/subscriptions/[^/]+{pattern}", resource_id, re.IGNORECASE)
         if match is None:
@@ -47,9 +47,9 @@ class ArmType:
         return match.groupdict()
 
     def body(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the body of the PUT that makes a resource as the inputs say."""
-        aside = self.not_sent.union(self.path_names)
-        sent = {name: value for name, value in inputs.items() if name not in aside}
+        """Returns the body of the PUT request for the inputs."""
+        omitted = self.not_sent.union(self.path_names)
+        sent = {name: value for name, value in inputs.items() if name not in omitted}
         for owner, name in self.id_lists:
             ids = (sent.get(owner) or {}).get(name)
             if ids is not None:
@@ -60,6 +60,6 @@ class ArmType:
 
 
 def flat(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns ARM's answer on one level; what stands beside `properties` goes first."""
-    beside = {name: value for name, value in answer.items() if name != "properties"}
-    return {**(answer.get("properties") or {}), **beside}
+    """Returns ARM's properties on one level; those outside `properties` have precedence."""
+    outside = {name: value for name, value in answer.items() if name != "properties"}
+    return {**(answer.get("properties") or {}), **outside}

@@ -20,14 +20,14 @@ from provider_kit.configuration import Configuration
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 
-# What tells where Azure is, and who one is, answers at once or not at all.
+# The timeout for metadata and OIDC tokens, whose servers respond at once or not at all.
 _SECONDS = 30.0
 _TIMEOUTS: Mapping[str, Any] = MappingProxyType({"connection_timeout": 10, "read_timeout": 20})
 _PATIENCE: Mapping[str, Any] = MappingProxyType(
     {**_TIMEOUTS, "retry_total": 4, "retry_connect": 2, "retry_backoff_factor": 0.5}
 )
-# What comes of an answer that is another one than was asked for.
-_NOT_AS_IT_SHOULD_BE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
+# The errors of reading an unexpected response.
+_INVALID_RESPONSE = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _METADATA_API_VERSION = "2022-09-01"
 _METADATA_HOSTS: Mapping[str, str] = MappingProxyType(
     {
@@ -35,7 +35,7 @@ _METADATA_HOSTS: Mapping[str, str] = MappingProxyType(
         "usgovernment": "management.usgovcloudapi.net",
     }
 )
-# Entra ID takes only tokens that were made for this audience.
+# Entra ID accepts only tokens for this audience.
 _AUDIENCE = "api://AzureADTokenExchange"
 
 
@@ -60,9 +60,9 @@ PUBLIC_CLOUD = AzureCloud(
 
 
 async def azure_cloud(configuration: Configuration, authorities: Path | None = None) -> AzureCloud:
-    """The cloud that was configured, by its metadata host or its name; else the public one.
+    """Returns the configured cloud, by metadata host or name. The default is the public cloud.
 
-    `authorities` is a file of certificates to trust in place of the machine's own.
+    `authorities` is a file of certificates to trust instead of the machine's.
     """
     host = configuration.text("metadataHost")
     environment = configuration.text("environment").lower()
@@ -80,7 +80,7 @@ async def _read_metadata(host: str, authorities: Path | None) -> AzureCloud:
     url = f"https://{host}/metadata/endpoints?api-version={_METADATA_API_VERSION}"
     try:
         return _cloud(await _answer(url, authorities))
-    except (AzureError, TimeoutError, *_NOT_AS_IT_SHOULD_BE) as error:
+    except (AzureError, TimeoutError, *_INVALID_RESPONSE) as error:
         raise ProviderError(
             f"The metadata of the Azure cloud at {host} cannot be read ({_reason(error)}). "
             "Check metadataHost (ARM_METADATA_HOSTNAME) and whether the cloud is available."
@@ -92,7 +92,7 @@ async def _answer(
     authorities: Path | None = None,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Any:
-    """What a server says as JSON; asked again for half a minute, where that may help."""
+    """Returns a server's JSON response. Retries temporary errors for half a minute."""
     trust: dict[str, Any] = {"connection_verify": str(authorities)} if authorities else {}
     client: AsyncPipelineClient[HttpRequest, AsyncHttpResponse] = AsyncPipelineClient(
         url, policies=[AsyncRetryPolicy(**_PATIENCE)], **_PATIENCE, **trust
@@ -115,7 +115,7 @@ def _cloud(metadata: dict[str, Any]) -> AzureCloud:
     login = urlsplit(authentication["loginEndpoint"])
     return AzureCloud(
         resource_manager=_encrypted(metadata["resourceManager"]).rstrip("/"),
-        # The path of a login endpoint is its tenant, which the credential adds by itself.
+        # The path of a login endpoint is its tenant, which the credential adds.
         authority=_encrypted(f"{login.scheme}://{login.netloc}"),
         audience=authentication["audiences"][0],
     )
@@ -137,24 +137,24 @@ def azure_credential(
     configuration: Configuration,
     authorities: Path | None = None,
 ) -> AsyncTokenCredential:
-    """Who signs in, in the first of azure-native's ways that is configured; else Azure's CLI."""
+    """Returns the credential, chosen as azure-native does. The default is the Azure CLI's."""
     try:
-        return _Credential(configuration, *_way_in(cloud, configuration, authorities))
+        return _Credential(configuration, *_sdk_credential(cloud, configuration, authorities))
     except ValueError as error:
         raise ProviderError(f"Cannot sign in to Azure: {error}") from error
 
 
-def _way_in(
+def _sdk_credential(
     cloud: AzureCloud, configuration: Configuration, authorities: Path | None
 ) -> tuple[Any, Callable[[], Awaitable[None]]]:
-    """The credential of Azure's own, and what has to be done before it is asked for a token."""
-    # It takes a while, and a preview without changes signs in nowhere.
+    """Returns the Azure SDK's credential, and a function to call before it gets a token."""
+    # A slow import, which a preview without changes does not need.
     from azure.identity import aio as identity  # noqa: PLC0415
 
     required = configuration.required
-    there: dict[str, Any] = {
+    options: dict[str, Any] = {
         "authority": cloud.authority,
-        # Discovery asks the public cloud whether it knows the authority; others it does not.
+        # Discovery asks the public cloud, which does not know the authorities of other clouds.
         "disable_instance_discovery": cloud != PUBLIC_CLOUD,
         **_TIMEOUTS,
         **({"connection_verify": str(authorities)} if authorities else {}),
@@ -162,30 +162,30 @@ def _way_in(
     if configuration.is_on("useOidc"):
         source, token = assertion(configuration, authorities), [""]
 
-        async def ask() -> None:
+        async def read_token() -> None:
             token[0] = await source()
 
-        who = (required("tenantId"), required("clientId"))
-        return identity.ClientAssertionCredential(*who, lambda: token[0], **there), ask
+        ids = (required("tenantId"), required("clientId"))
+        return identity.ClientAssertionCredential(*ids, lambda: token[0], **options), read_token
     if configuration.is_on("useMsi"):
         client = configuration.text("clientId") or None
         return identity.ManagedIdentityCredential(client_id=client, **_TIMEOUTS), _nothing
     if path := configuration.text("clientCertificatePath"):
-        who = (required("tenantId"), required("clientId"))
-        kind = partial(identity.CertificateCredential, *who, **there)
-        return _certificate(configuration, path, kind), _nothing
+        ids = (required("tenantId"), required("clientId"))
+        create = partial(identity.CertificateCredential, *ids, **options)
+        return _certificate(configuration, path, create), _nothing
     if secret := configuration.text("clientSecret"):
-        who = (required("tenantId"), required("clientId"))
-        return identity.ClientSecretCredential(*who, secret, **there), _nothing
+        ids = (required("tenantId"), required("clientId"))
+        return identity.ClientSecretCredential(*ids, secret, **options), _nothing
     return identity.AzureCliCredential(tenant_id=configuration.text("tenantId")), _nothing
 
 
 async def _nothing() -> None:
-    """What most credentials need done before."""
+    """For credentials that need no preparation."""
 
 
 class _Credential(AsyncTokenCredential):
-    """A credential of Azure's own, whose failures are no traceback and repeat no secret."""
+    """Wraps the Azure SDK's credential. Its errors have no traceback and no secrets."""
 
     def __init__(
         self, configuration: Configuration, credential: Any, before: Callable[[], Awaitable[None]]
@@ -199,12 +199,12 @@ class _Credential(AsyncTokenCredential):
         try:
             token: AccessToken = await self.credential.get_token(*scopes, **more)
         except ClientAuthenticationError as error:
-            # Without the answer itself, which may repeat the request.
+            # Without the response, which may repeat the request.
             raise ClientAuthenticationError(self._configuration.masked(error.message)) from error
         except AzureError:
             raise
         except Exception as error:
-            # Of what a server answers that is none, or a proxy before it.
+            # The response is not a token, for example because a proxy sent it.
             raise ClientAuthenticationError(
                 f"the response is not a token ({type(error).__name__})"
             ) from error
@@ -217,17 +217,17 @@ class _Credential(AsyncTokenCredential):
         await self.close()
 
 
-def _certificate(configuration: Configuration, path: str, kind: Callable[..., Any]) -> Any:
-    """A credential of that kind, with the certificate in a file."""
+def _certificate(configuration: Configuration, path: str, create: Callable[..., Any]) -> Any:
+    """Creates a credential with the certificate in a file."""
     password = configuration.text("clientCertificatePassword") or None
     try:
         content = Path(path).read_bytes()
     except (OSError, ValueError) as error:
         raise ProviderError(f"clientCertificatePath cannot be read: {error}") from error
     try:
-        return kind(certificate_data=content, password=password)
+        return create(certificate_data=content, password=password)
     except Exception as error:
-        # As many kinds as there are ways to be no certificate.
+        # The libraries raise many types of errors for invalid certificates.
         raise ProviderError(
             "The certificate of clientCertificatePath cannot be used: the file must be PEM or "
             "PKCS12 with an RSA key, and clientCertificatePassword must be its password, if it has "
@@ -238,9 +238,9 @@ def _certificate(configuration: Configuration, path: str, kind: Callable[..., An
 def assertion(
     configuration: Configuration, authorities: Path | None = None
 ) -> Callable[[], Coroutine[Any, Any, str]]:
-    """Gives the token of another issuer that stands for a secret, wherever it is to be had.
+    """Returns a function that gets the OIDC token, from its configured source.
 
-    It lives shorter than an update, so it is read anew at every call.
+    The token expires before a long update ends, so each call gets it again.
     """
     if token := configuration.text("oidcToken"):
         return partial(_of_the_settings, token)
@@ -277,7 +277,7 @@ async def _requested(configuration: Configuration, url: str, authorities: Path |
         token: str = answer["value"]
         if not isinstance(token, str) or not token:
             raise ValueError(_AUDIENCE)
-    except (AzureError, TimeoutError, *_NOT_AS_IT_SHOULD_BE) as error:
+    except (AzureError, TimeoutError, *_INVALID_RESPONSE) as error:
         reason = configuration.masked(_reason(error))
         raise ProviderError(f"{parts.netloc} did not return an OIDC token ({reason}).") from error
     return token

@@ -1,4 +1,4 @@
-"""Ends what is under way when the engine cancels an update."""
+"""Stops running work when the engine cancels an update."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -8,20 +8,19 @@ from provider_kit.serving import ProviderError
 
 Result = TypeVar("Result")
 
-# What an answer that Azure is about to give may take, once nobody wants to wait any longer. CI's
-# runners kill what does not end within ten seconds.
+# The time to wait for responses after a cancellation. CI runners kill processes after ten seconds.
 _SECONDS_OF_GRACE = 5.0
 
 
 class CancelledUpdateError(ProviderError):
-    """The update was cancelled while this was under way."""
+    """The update was cancelled."""
 
     def __init__(self) -> None:
         super().__init__("The update was cancelled.")
 
 
 class AbandonedError(CancelledUpdateError):
-    """The update was cancelled, and a request has no answer."""
+    """The update was cancelled before a request had a response."""
 
     def __init__(self) -> None:
         ProviderError.__init__(
@@ -32,7 +31,7 @@ class AbandonedError(CancelledUpdateError):
 
 
 class Cancellation:
-    """One for each provider: once asked for, everything that it watches ends within seconds."""
+    """The cancellation of one provider. All work that it watches then ends within seconds."""
 
     def __init__(self) -> None:
         self._asked = asyncio.Event()
@@ -44,18 +43,18 @@ class Cancellation:
             self._asked.set()
 
     def require_none(self) -> None:
-        """Raises CancelledUpdateError once the cancellation is asked for."""
+        """Raises CancelledUpdateError after a cancellation."""
         if self._asked.is_set():
             raise CancelledUpdateError
 
     async def watch(self, work: Awaitable[Result]) -> Result:
-        """The work's result; CancelledUpdateError as soon as the cancellation is asked for."""
+        """Returns the work's result. Raises CancelledUpdateError at a cancellation."""
         return await self._watch(work, CancelledUpdateError)
 
     async def answered(self, request: Awaitable[Result]) -> Result:
-        """The answer to a request; AbandonedError if it is not there seconds after it is cancelled.
+        """Returns the response to a request. Raises AbandonedError seconds after a cancellation.
 
-        For what may have changed something: who knows the answer has nothing to guess.
+        For requests that change something: the response tells whether they did.
         """
         return await self._watch(request, AbandonedError)
 

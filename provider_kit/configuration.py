@@ -1,4 +1,4 @@
-"""The settings of an Azure provider: from its configuration, the environment, or the Azure CLI.
+"""The settings of an Azure provider, from its configuration, the environment, or the Azure CLI.
 
 Names and environment variables are those of azure-native.
 """
@@ -20,9 +20,9 @@ from provider_kit.secrecy import Masking
 from provider_kit.serving import ProviderError
 from provider_kit.values import UNKNOWN
 
-# The engine's own, which it hands over with the settings.
+# The engine passes these with the settings.
 _OF_THE_ENGINE = frozenset({"pluginDownloadURL", "version"})
-# Settings that the Azure CLI's account stands for, and where they are in it.
+# The clouds of the Azure CLI that are not public, and the settings in its account.
 _CLOUDS: Mapping[str, str] = MappingProxyType(
     {"AzureChinaCloud": "china", "AzureUSGovernment": "usgovernment"}
 )
@@ -48,24 +48,24 @@ class Configuration:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def text(self, name: str) -> str:
-        """A setting, or '' if it is not set."""
+        """Returns a setting; empty if it is not set."""
         setting = self.settings[name]
         given = self.given.get(name)
         if given is UNKNOWN:
             raise ProviderError(
                 f"{name} is not known yet, but the provider needs it to connect to Azure."
             )
-        found = (self.environment.get(variable) for variable in setting.variables)
-        value = str(given or next(filter(None, found), ""))
+        from_environment = (self.environment.get(variable) for variable in setting.variables)
+        value = str(given or next(filter(None, from_environment), ""))
         if value and not _fits(setting, value):
             variables = "".join(f", or {variable}" for variable in setting.variables)
             raise ProviderError(
-                f"{name} must be {setting.has_to_be}: correct {self.provider}:{name}{variables}."
+                f"{name} must be {setting.expected}: correct {self.provider}:{name}{variables}."
             )
         return value or self._of_the_cli(name) or setting.default
 
     def settle(self) -> None:
-        """Asks the Azure CLI for what it is asked for; it answers from memory then."""
+        """Gets the settings of the Azure CLI, which are cached."""
         for name in _OF_THE_CLI:
             self.text(name)
 
@@ -80,7 +80,7 @@ class Configuration:
         )
 
     def masked(self, words: str) -> str:
-        """Returns words of a server's, without the secrets that it may repeat."""
+        """Returns a server's message, without the secrets that it may repeat."""
         secrets = [self.text(name) for name, setting in self.settings.items() if setting.is_secret]
         return Masking(secrets).masked(words)
 
@@ -88,7 +88,7 @@ class Configuration:
         return _SWITCHES.get(self.text(name).lower(), False)
 
     def _of_the_cli(self, name: str) -> str:
-        """What the Azure CLI says, if it is who signs in."""
+        """Returns a setting of the Azure CLI, if the provider signs in with it."""
         if name not in _OF_THE_CLI:
             return ""
         if self.is_on("useOidc") or self.is_on("useMsi"):
@@ -100,18 +100,18 @@ class Configuration:
 
 @cache
 def _cli_account(program: str | None) -> Mapping[str, str]:
-    """The account that the Azure CLI is signed in to, as settings; empty if there is none."""
+    """Returns the settings in the Azure CLI's account; empty if it is not signed in."""
     if program is None:
         return {}
     try:
-        shown = subprocess.run(
+        result = subprocess.run(
             [program, "account", "show", "--output", "json"],
             capture_output=True,
             text=True,
             timeout=60,
             check=True,
         )
-        account = json.loads(shown.stdout)
+        account = json.loads(result.stdout)
         return {name: read(account) for name, read in _OF_THE_CLI.items()}
     except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError):
         return {}
@@ -120,7 +120,7 @@ def _cli_account(program: str | None) -> Mapping[str, str]:
 def setting_mistakes(
     given: Mapping[str, Any], settings: Mapping[str, Setting]
 ) -> Iterator[Mistake]:
-    """Everything that is wrong with a configuration. The engine hands over texts alone."""
+    """Yields all mistakes in a configuration. The engine passes only strings."""
     for name in sorted(given.keys() - _OF_THE_ENGINE):
         value, setting = given[name], settings.get(name)
         if setting is None:
@@ -132,7 +132,7 @@ def setting_mistakes(
         elif not setting.is_switch and not isinstance(value, str):
             yield Mistake(name, "must be a string")
         elif not setting.is_switch and not _fits(setting, value):
-            yield Mistake(name, f"must be {setting.has_to_be}")
+            yield Mistake(name, f"must be {setting.expected}")
 
 
 def _fits(setting: Setting, value: str) -> bool:

@@ -1,4 +1,4 @@
-"""What differs between two sets of inputs, property by property."""
+"""Compares two sets of inputs, property by property."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -23,7 +23,7 @@ def diff(
 ) -> DiffResponse:
     """Compares two sets of plain inputs.
 
-    A change of what `replaces` names, as a whole property or by its path, replaces the resource.
+    A change of a property path in `replaces`, or inside it, replaces the resource.
     """
     detail: dict[str, PropertyDiff] = {}
     changed: list[str] = []
@@ -41,7 +41,7 @@ def diff(
     return DiffResponse(
         changes=bool(changed),
         replaces=replacing,
-        # Names in Azure are the user's: the new one cannot be made while the old one has it.
+        # The user sets the name in Azure, so the old resource must be deleted first.
         delete_before_replace=bool(replacing),
         diffs=changed,
         detailed_diff=detail,

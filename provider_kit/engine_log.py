@@ -1,4 +1,4 @@
-"""Tells the user what goes on, through the engine that runs the update."""
+"""Reports messages to the user, through the engine that runs the update."""
 
 import contextlib
 import sys
@@ -11,9 +11,9 @@ from provider_kit.secrecy import masked
 
 
 class EngineLog:
-    """The engine's log, beside the resource that it is about; what cannot be told is left untold.
+    """The engine's log, with the resource of each message. Ignores errors.
 
-    Without an engine there is nobody to tell.
+    Without an engine's address, it does nothing.
     """
 
     def __init__(self, address: str | None) -> None:
@@ -21,7 +21,7 @@ class EngineLog:
         self._engine: Any = None
 
     async def status(self, urn: str, message: str) -> None:
-        """What happens right now: shown while the resource is worked on, and not kept."""
+        """Shows a message only while the engine works on the resource."""
         await self._log(engine_pb2.INFO, urn, message, ephemeral=True)
 
     async def info(self, urn: str, message: str) -> None:
@@ -41,7 +41,7 @@ class EngineLog:
         if self._address is None:
             return
         if self._engine is None:
-            # A channel belongs to the loop that runs when it is opened.
+            # A channel belongs to the event loop that runs when it is opened.
             channel = grpc.aio.insecure_channel(self._address)
             self._engine = engine_pb2_grpc.EngineStub(channel)
         request = engine_pb2.LogRequest(
@@ -52,5 +52,5 @@ class EngineLog:
 
 
 def engine_address() -> str | None:
-    """Where the engine listens: it says so when it starts a plug-in."""
+    """Returns the engine's address, from the arguments of the plug-in."""
     return next((argument for argument in sys.argv[1:] if not argument.startswith("-")), None)

@@ -35,53 +35,53 @@ from provider_kit.cancellation import Cancellation
 from provider_kit.errors import body_of, explained, official
 from provider_kit.waiting import in_time, wait_because_of, waited
 
-# With `*`, the header of a request that shall make something, and change nothing.
+# With `*`, makes a PUT fail with 412 if the resource exists.
 ONLY_NEW = "If-None-Match"
 
-_HOPS = 5
-# Deeper than any resource, and than the engine's own form of a value may be.
+_MOST_REDIRECTS = 5
+# Deeper than any resource, and near the limit of the engine's format.
 _DEEPEST = 60
-_KEEPING_THE_METHOD, _REDIRECTIONS = (307, 308), (301, 302, 303, 307, 308)
-# What a server answers that may answer otherwise soon.
-_PASSING = frozenset({408, 429, *range(500, 600)} - {501, 505})
+_KEEP_METHOD, _REDIRECTS = (307, 308), (301, 302, 303, 307, 308)
+# The statuses of temporary errors.
+_TEMPORARY = frozenset({408, 429, *range(500, 600)} - {501, 505})
 _ACCEPTS = MappingProxyType({"Accept": "application/json"})
 _REQUEST_ID = "x-ms-client-request-id"
 _PROVIDERS = MappingProxyType({"api-version": "2025-04-01"})
 _SUBSCRIPTION = re.compile(r"/subscriptions/[^/]+", re.IGNORECASE)
 _NAMESPACE = re.compile(r"namespace '([\w.]+)'")
-_SECONDS_OF_A_REGISTRATION = 10.0
+_REGISTRATION_PAUSE = 10.0
 _IN_MILLISECONDS = ("retry-after-ms", "x-ms-retry-after-ms")
 
 
 class Patience(NamedTuple):
-    """How often something is tried again, and how long the pauses are: as Azure's SDKs do."""
+    """The number of retries, and the seconds between them, as in Azure's SDKs."""
 
     tries: int = 3
-    # Where no connection comes about.
+    # Retries of failed connections.
     connections: int = 3
     factor: float = 0.8
     longest: float = 120.0
 
     def pause(self, tried: int) -> float:
-        """Seconds before the next try: most of what passes has passed at once."""
+        """Returns the seconds before the next try; none before the first retry."""
         return min(self.longest, self.factor * 2 ** min(tried - 1, 60)) if tried > 1 else 0.0
 
 
 class Delivery:
-    """What is known of a request that changes something."""
+    """What is known about a request that changes something."""
 
-    # Whether a try of it may have arrived that no answer has refused.
+    # Whether Azure may have received it, and no response has refused it.
     is_unclear = False
     is_accepted = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer of success, or what an error is made of."""
+    """A response of any status."""
 
     status: int
     headers: Mapping[str, str]
-    # What its JSON says; None where it has none that a state could hold.
+    # The JSON body; None if there is none, or a state cannot store it.
     content: Any
     response: Any
 
@@ -103,9 +103,9 @@ class _Request(HttpRequest):
 
 
 class _Wire(AsyncHTTPPolicy[Any, Any]):
-    """Notes what becomes of a request, and reads as much of the answer as comes.
+    """Notes the delivery of a request, and reads the response even if the connection breaks.
 
-    After a cancellation it only lets through who asks what there is.
+    After a cancellation, only GET requests are sent.
     """
 
     def __init__(self, cancellation: Cancellation) -> None:
@@ -121,7 +121,7 @@ class _Wire(AsyncHTTPPolicy[Any, Any]):
         try:
             answer = await self.next.send(request)
         except AzureError as error:
-            if _never_left(error):
+            if _not_sent(error):
                 delivery.is_unclear = before
             raise
         status = answer.http_response.status_code
@@ -138,16 +138,16 @@ class _Wire(AsyncHTTPPolicy[Any, Any]):
 
 
 class _Transport(AioHttpTransport):  # type: ignore[misc]
-    """Leaves it to the exchange to send a request again, which knows what may have arrived."""
+    """Leaves all retries to the exchange, which knows what Azure may have received."""
 
     async def open(self) -> None:
         await super().open()
-        # Where a connection breaks that was kept, aiohttp sends a PUT twice, and tells nobody.
+        # Otherwise aiohttp silently sends a PUT again if a reused connection breaks.
         self.session._retry_connection = False
 
 
 class Exchange:
-    """With the Resource Manager of one cloud."""
+    """Sends requests to the Resource Manager of one cloud."""
 
     def __init__(
         self,
@@ -174,15 +174,15 @@ class Exchange:
         await self._credential.close()
 
     def is_own(self, url: str) -> bool:
-        """Whether a URL is of the cloud itself, or of a region's Resource Manager in it."""
+        """Whether a URL is in this cloud: at its Resource Manager, or one of a region."""
         try:
             parts, base = urlsplit(url), urlsplit(self._base)
-            host, own = parts.hostname or "", base.hostname or ""
+            host, cloud_host = parts.hostname or "", base.hostname or ""
             same_port = (parts.port or 443) == (base.port or 443)
         except ValueError:
             return False
         is_safe = parts.scheme == "https" and parts.username is None and same_port
-        return is_safe and (host == own or host.endswith(f".{own}"))
+        return is_safe and (host == cloud_host or host.endswith(f".{cloud_host}"))
 
     async def ask(
         self,
@@ -194,9 +194,9 @@ class Exchange:
         headers: Mapping[str, str] = MappingProxyType({}),
         delivery: Delivery | None = None,
     ) -> Answer:
-        """Returns an answer of success. Raises Azure's errors, where trying again does not help.
+        """Returns a successful response. Raises Azure's error if retries do not help.
 
-        A resource provider that the subscription has not registered is registered.
+        Registers the resource provider if the subscription has not registered it.
         """
         request = _Request(
             method,
@@ -212,12 +212,12 @@ class Exchange:
             if not (namespace := _unregistered(error)):
                 raise
             await self._register(request.url, namespace, error)
-        # To the same request ARM gives the same answer.
+        # ARM repeats its response to the same request ID.
         request.headers.pop(_REQUEST_ID, None)
         return await self._accepted(request)
 
     async def _accepted(self, request: _Request) -> Answer:
-        """Returns an answer of success, once what passes has passed."""
+        """Returns a successful response, after retries of temporary errors."""
         tried = 0
         while True:
             tried += 1
@@ -226,65 +226,66 @@ class Exchange:
                 answer = await self._answer(request)
             except (ServiceRequestError, ServiceResponseError) as broken:
                 error: AzureError = broken
-                passes = _passes_by(broken)
+                is_temporary = _is_temporary(broken)
             else:
                 if answer.status < 300:
                     break
-                error, passes, pause = answer.error, answer.status in _PASSING, answer.pause
+                error, is_temporary = answer.error, answer.status in _TEMPORARY
+                pause = answer.pause
             has_connection = not isinstance(error, ServiceRequestError)
-            if not passes or tried > self._patience[0 if has_connection else 1]:
+            if not is_temporary or tried > self._patience[0 if has_connection else 1]:
                 raise error
             await wait_because_of(explained(error))
             pause = self._patience.pause(tried) if pause is None else in_time(pause)
             await self._cancellation.watch(asyncio.sleep(pause))
             if request.delivery.is_unclear:
-                # What is there now may be what an earlier try has made.
+                # An earlier try may have created the resource.
                 request.headers.pop(ONLY_NEW, None)
         if tried > 1:
             waited()
         return answer
 
     async def _register(self, url: str, namespace: str, error: AzureError) -> None:
-        """Registers a resource provider with the subscription of a URL, and waits until it is."""
+        """Registers a resource provider with the subscription of a URL, and waits for it."""
         subscription = _SUBSCRIPTION.match(urlsplit(url).path)
         if subscription is None:
             raise error
         provider = f"{subscription[0]}/providers/{namespace}"
 
-        async def asked(method: str, path: str) -> Any:
+        async def send(method: str, path: str) -> Any:
             url = urljoin(self._base, path)
             request = _Request(method, url, params=dict(_PROVIDERS), headers=dict(_ACCEPTS))
             request.delivery = Delivery()
             return (await self._accepted(request)).content
 
         try:
-            await asked("POST", f"{provider}/register")
+            await send("POST", f"{provider}/register")
         except HttpResponseError as refused:
             raise error from refused
         while True:
-            said = await asked("GET", provider)
-            state = said.get("registrationState") if isinstance(said, dict) else None
+            content = await send("GET", provider)
+            state = content.get("registrationState") if isinstance(content, dict) else None
             if not isinstance(state, str):
                 raise AzureError(f"Azure did not return the state of {provider}.")
             if state == "Registered":
                 return
             await wait_because_of(f"The resource provider {namespace} is {state}.")
-            await self._cancellation.watch(asyncio.sleep(_SECONDS_OF_A_REGISTRATION))
+            await self._cancellation.watch(asyncio.sleep(_REGISTRATION_PAUSE))
 
     async def _answer(self, request: _Request) -> Answer:
-        """Returns the next answer, of any status; redirections within the cloud are followed."""
-        for _ in range(_HOPS):
-            passed = await self._pipeline.run(request)
-            answer = _answer(passed.http_response)
-            if (broken := passed.context.get("broken")) and request.method == "GET":
+        """Returns a response of any status. Follows redirects within the cloud."""
+        for _ in range(_MOST_REDIRECTS):
+            result = await self._pipeline.run(request)
+            answer = _answer(result.http_response)
+            if (broken := result.context.get("broken")) and request.method == "GET":
                 raise ServiceResponseError(broken, error=broken)
-            follows = answer.status in _KEEPING_THE_METHOD or (
-                answer.status in _REDIRECTIONS and request.method == "GET"
+            follows = answer.status in _KEEP_METHOD or (
+                answer.status in _REDIRECTS and request.method == "GET"
             )
-            onwards = _joined(request.url, answer.headers.get("Location")) if follows else ""
-            if not self.is_own(onwards):
+            location = _joined(request.url, answer.headers.get("Location")) if follows else ""
+            if not self.is_own(location):
                 break
-            request.url = onwards
+            request.url = location
         return answer
 
 
@@ -298,14 +299,16 @@ def _answer(response: Any) -> Answer:
 
 
 def _unregistered(error: HttpResponseError) -> str:
-    """The resource provider that the subscription has not registered; nothing if it is not that."""
-    said = official(error.response) if error.status_code == 409 else ""
-    named = _NAMESPACE.search(said) if said.startswith("MissingSubscriptionRegistration") else None
-    return named[1] if named else ""
+    """Returns the unregistered resource provider that an error names; empty for other errors."""
+    message = official(error.response) if error.status_code == 409 else ""
+    if not message.startswith("MissingSubscriptionRegistration"):
+        return ""
+    match = _NAMESPACE.search(message)
+    return match[1] if match else ""
 
 
 def _joined(url: str, address: str | None) -> str:
-    """The URL of an address at a URL; nothing where it is none."""
+    """Returns an absolute URL; empty if the address is not valid."""
     try:
         return urljoin(url, address) if address else ""
     except ValueError:
@@ -313,7 +316,7 @@ def _joined(url: str, address: str | None) -> str:
 
 
 def _fits(value: Any, depth: int = 0) -> bool:
-    """Whether a state can hold a value of JSON."""
+    """Whether a state can store a JSON value."""
     match value:
         case dict():
             names_fit = all(map(_fits, value))
@@ -332,21 +335,21 @@ def _fits(value: Any, depth: int = 0) -> bool:
             return True
 
 
-def _never_left(error: AzureError) -> bool:
-    """Whether no connection came about that a request could have gone through."""
+def _not_sent(error: AzureError) -> bool:
+    """Whether the connection failed before the request was sent."""
     return isinstance(error, ServiceRequestTimeoutError) or isinstance(
         error.__cause__, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError
     )
 
 
-def _passes_by(error: AzureError) -> bool:
-    """Whether a connection that broke may hold the next time; a proxy's refusal stays."""
+def _is_temporary(error: AzureError) -> bool:
+    """Whether a retry can help; most refusals of a proxy are permanent."""
     cause = error.__cause__
-    return not isinstance(cause, aiohttp.ClientHttpProxyError) or cause.status in _PASSING
+    return not isinstance(cause, aiohttp.ClientHttpProxyError) or cause.status in _TEMPORARY
 
 
 def pause_of(response: Any) -> float | None:
-    """The seconds after which Azure wants to be asked again, if it says so."""
+    """Returns the seconds that Azure asks to wait before a retry, if any."""
     headers = getattr(response, "headers", {})
     for name in _IN_MILLISECONDS:
         if (parsed := _number(headers.get(name))) is not None:
@@ -354,20 +357,21 @@ def pause_of(response: Any) -> float | None:
     return _seconds(headers.get("Retry-After"))
 
 
-def _seconds(said: str | None) -> float | None:
-    """The seconds of a Retry-After, which may be a date."""
-    if (seconds := _number(said)) is not None:
+def _seconds(retry_after: str | None) -> float | None:
+    """Returns the seconds of a Retry-After header, which can be a date."""
+    if (seconds := _number(retry_after)) is not None:
         return seconds
     try:
-        return _number(str(email.utils.parsedate_to_datetime(said or "").timestamp() - time.time()))
+        retry_at = email.utils.parsedate_to_datetime(retry_after or "").timestamp()
+        return _number(str(retry_at - time.time()))
     except (TypeError, ValueError, OverflowError):
         return None
 
 
-def _number(said: str | None) -> float | None:
-    """A number that is more than nothing."""
+def _number(text: str | None) -> float | None:
+    """Returns a positive number; None for any other text."""
     try:
-        number = float(said or "")
+        number = float(text or "")
     except ValueError:
         return None
     return number if math.isfinite(number) and number > 0 else None

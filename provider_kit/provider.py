@@ -1,4 +1,4 @@
-"""A provider as a table of handlers: what the engine asks goes to whoever handles the type."""
+"""The base class of providers, which passes each request to the handler of its resource type."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -37,83 +37,83 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Task:
-    """One resource to work on."""
+    """An operation on one resource."""
 
     urn: str
     name: str
-    # When it has to be done, by the clock of the event loop; None if it may take any time.
+    # The deadline in the event loop's time, if any.
     until: float | None
 
 
 class Recorded(NamedTuple):
-    """A resource as the state has it."""
+    """A resource in the state."""
 
     inputs: Values
     outputs: Values
 
 
-class Found(NamedTuple):
-    """A resource as it is now."""
+class Live(NamedTuple):
+    """A resource as Azure has it now."""
 
     resource_id: str
     outputs: Values
     inputs: Values
-    # Why it is not as it should be; the engine keeps that, and updates the resource the next time.
+    # Why it is not ready, if so. The engine stores the reason, and updates the resource next time.
     reason: str = ""
 
 
 class Handler(ABC):
-    """What a provider does for one type of resource. All values are plain ones."""
+    """The operations on resources of one type, with plain values."""
 
     @abstractmethod
     def mistakes(self, inputs: Values) -> Iterable[Mistake]:
-        """Returns everything that is wrong with inputs."""
+        """Returns the mistakes in the inputs."""
 
     def rivals(self, urn: str, inputs: Values) -> Iterable[Mistake]:  # noqa: ARG002
-        """Returns what another resource of the program has already; the inputs are no mistake."""
+        """Returns conflicts of valid inputs with another resource of the program."""
         return ()
 
     def require(self, resource_id: str) -> None:  # noqa: B027
-        """Refuses what lies where this provider is not."""
+        """Refuses a resource outside this provider's subscription."""
 
     @abstractmethod
     def diff(self, old: Recorded, inputs: Values) -> sdk.DiffResponse:
-        """Returns what a change of the inputs does."""
+        """Compares the old and the new inputs."""
 
     def compared(self, urn: str, resource_id: str, *, stays: bool) -> None:  # noqa: B027
-        """Learns whether a resource of the program stays what it is in Azure."""
+        """Notes the result of a diff: whether the resource stays the same one in Azure."""
 
     def preview(self, inputs: Values, outputs: Values) -> Values:
-        """Returns what is known of the outputs of a resource before it is made as inputs say."""
+        """Returns the known outputs of a resource in a preview."""
         return {**outputs, **inputs}
 
     @abstractmethod
     async def create(self, task: Task, inputs: Values) -> tuple[str, Values]:
-        """Returns the id and the outputs of a new resource."""
+        """Creates a resource, and returns its ID and outputs."""
 
     @abstractmethod
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:
-        """Returns the outputs of a resource that is made as the inputs say."""
+        """Updates a resource, and returns its outputs."""
 
     @abstractmethod
-    async def read(self, resource_id: str, old: Recorded) -> Found | None:
-        """Returns a resource as it is now, its inputs in the words of the old ones."""
+    async def read(self, resource_id: str, old: Recorded) -> Live | None:
+        """Returns the live resource. Inputs that mean the same as old ones keep their spelling."""
 
     @abstractmethod
     async def delete(self, task: Task, resource_id: str, outputs: Values) -> None:
-        """Takes a resource away; one that is gone already is no failure."""
+        """Deletes a resource. Does not fail if it is deleted already."""
 
 
 class HandlerProvider(sdk.Provider):
-    """Hands each request to the handler of its type."""
+    """Passes each request to the handler of its resource type."""
 
     name: str
-    # What is a secret in all that the engine is told, by its name.
+    # The names of secret properties.
     hidden: Collection[str] = ()
-    # Whether the engine marks secrets for it, so that it can mask them; it marks those of what it
-    # is given in what it answers. For others the engine does so, by the names of properties.
+    # Whether the engine passes secrets with their marks. The provider can then mask them, and must
+    # mark them in its outputs. Otherwise the engine marks outputs, by the names of properties.
     takes_secrets = False
-    # How long an operation may take where its resource does not say it; 0 is any time.
+    # The default timeout of an operation; 0 means none.
     seconds = 0.0
 
     def __init__(
@@ -124,10 +124,10 @@ class HandlerProvider(sdk.Provider):
         self._log = log
 
     async def ready(self) -> None:
-        """Does what has to be done before the first resource, and may take time."""
+        """Runs before the first operation on a resource. Can take time."""
 
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
-        # A resource lies where its id says: other settings only change how one gets there.
+        # Nothing replaces resources: a resource's ID says where it is, whatever the settings are.
         return diff(plain_map(request.old_state), plain_map(request.new_inputs), replaces=())
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
@@ -135,59 +135,59 @@ class HandlerProvider(sdk.Provider):
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         handler, inputs = self.handler(request.type), plain_map(request.new_inputs)
-        found = [*handler.mistakes(inputs)] or handler.rivals(request.urn, inputs)
-        return self.checked(request, found)
+        mistakes = [*handler.mistakes(inputs)] or handler.rivals(request.urn, inputs)
+        return self.checked(request, mistakes)
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         handler = self.handler(request.type)
         handler.require(request.resource_id)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.old_state))
-        compared = handler.diff(old, self.plain(request.new_inputs))
-        handler.compared(request.urn, request.resource_id, stays=not compared.replaces)
-        return compared
+        response = handler.diff(old, self.plain(request.new_inputs))
+        handler.compared(request.urn, request.resource_id, stays=not response.replaces)
+        return response
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
         handler, inputs = self.handler(request.type), self.plain(request.properties)
         if request.preview:
-            previewed = handler.preview(inputs, {})
-            return sdk.CreateResponse(properties=self.answered(previewed, request.properties))
+            outputs = handler.preview(inputs, {})
+            return sdk.CreateResponse(properties=self.response(outputs, request.properties))
         await self.ready()
         task = self._task(request, request.timeout)
-        with self._telling(request.properties):
+        with self._marking_errors(request.properties):
             resource_id, outputs = await handler.create(task, inputs)
-        return sdk.CreateResponse(resource_id, self.answered(outputs, request.properties))
+        return sdk.CreateResponse(resource_id, self.response(outputs, request.properties))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
         assert isinstance(request, UpdateRequest)  # noqa: S101 (what our servicer hands over)
         handler, inputs = self.handler(request.type), self.plain(request.news)
         old = Recorded(self.plain(request.old_inputs), self.plain(request.olds))
-        # What the program no longer says, Azure may still have.
-        given = laid_over(request.news, laid_over(request.old_inputs, request.olds))
+        # Azure may still return secrets that the program has removed.
+        marked = laid_over(request.news, laid_over(request.old_inputs, request.olds))
         if request.preview:
-            previewed = handler.preview(inputs, old.outputs)
-            return sdk.UpdateResponse(self.answered(previewed, given))
+            outputs = handler.preview(inputs, old.outputs)
+            return sdk.UpdateResponse(self.response(outputs, marked))
         await self.ready()
         task = self._task(request, request.timeout)
-        with self._telling(given):
+        with self._marking_errors(marked):
             outputs = await handler.update(task, request.resource_id, old, inputs)
-        return sdk.UpdateResponse(self.answered(outputs, given))
+        return sdk.UpdateResponse(self.response(outputs, marked))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
         await self.ready()
         old = Recorded(self.plain(request.inputs), self.plain(request.properties))
         begin(partial(self._log.info, request.urn))
-        found = await self.handler(request.type).read(request.resource_id, old)
-        if found is None:
+        live = await self.handler(request.type).read(request.resource_id, old)
+        if live is None:
             return sdk.ReadResponse()
-        stated, said = request.properties, request.inputs
-        outputs = self.answered(found.outputs, laid_over(stated, said))
-        inputs = self.answered(found.inputs, laid_over(said, stated))
-        if found.reason:
+        old_outputs, old_inputs = request.properties, request.inputs
+        outputs = self.response(live.outputs, laid_over(old_outputs, old_inputs))
+        inputs = self.response(live.inputs, laid_over(old_inputs, old_outputs))
+        if live.reason:
             raise ResourceInitError(
-                found.reason, resource_id=found.resource_id, properties=outputs, inputs=inputs
+                live.reason, resource_id=live.resource_id, properties=outputs, inputs=inputs
             )
-        return sdk.ReadResponse(found.resource_id, outputs, inputs)
+        return sdk.ReadResponse(live.resource_id, outputs, inputs)
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
         await self.ready()
@@ -204,38 +204,38 @@ class HandlerProvider(sdk.Provider):
         return self._handlers[token]
 
     def unknown(self, what: str) -> ProviderError:
-        """Returns the refusal of what the provider does not have."""
-        known = ", ".join(self._handlers)
-        return ProviderError(f"{self.name} does not support {what}. It supports {known}.")
+        """Returns the error for a type or function that the provider does not have."""
+        supported = ", ".join(self._handlers)
+        return ProviderError(f"{self.name} does not support {what}. It supports {supported}.")
 
     def plain(self, values: Mapping[str, PropertyValue]) -> dict[str, Any]:
         return plain_map(values)
 
-    def checked(self, request: sdk.CheckRequest, found: Iterable[Mistake]) -> sdk.CheckResponse:
-        failures = [sdk.CheckFailure(*mistake) for mistake in found]
+    def checked(self, request: sdk.CheckRequest, mistakes: Iterable[Mistake]) -> sdk.CheckResponse:
+        failures = [sdk.CheckFailure(*mistake) for mistake in mistakes]
         inputs = with_secrets(request.new_inputs, self.hidden)
         return sdk.CheckResponse(inputs=inputs, failures=failures)
 
-    def answered(
-        self, values: Values, given: Mapping[str, PropertyValue]
+    def response(
+        self, values: Values, marked: Mapping[str, PropertyValue]
     ) -> dict[str, PropertyValue]:
-        """Returns values as the engine gets them: what it has given as a secret is one."""
-        return self._hidden_in(property_map(values), given)
+        """Returns values in the engine's format. What is a secret in `marked` is a secret."""
+        return self._mark(property_map(values), marked)
 
     @contextmanager
-    def _telling(self, given: Mapping[str, PropertyValue]) -> Iterator[None]:
-        """Hides in a resource that did not become ready what is hidden in one that did."""
+    def _marking_errors(self, marked: Mapping[str, PropertyValue]) -> Iterator[None]:
+        """Also marks the secrets of a resource that did not become ready."""
         try:
             yield
         except ResourceInitError as error:
-            error.properties = self._hidden_in(error.properties, given)
+            error.properties = self._mark(error.properties, marked)
             raise
 
-    def _hidden_in(
-        self, values: Mapping[str, PropertyValue], given: Mapping[str, PropertyValue]
+    def _mark(
+        self, values: Mapping[str, PropertyValue], marked: Mapping[str, PropertyValue]
     ) -> dict[str, PropertyValue]:
-        marked = with_secrets_of(with_secrets(values, self.hidden), given)
-        return with_secrets_anywhere(marked, given)
+        result = with_secrets_of(with_secrets(values, self.hidden), marked)
+        return with_secrets_anywhere(result, marked)
 
     def _task(
         self, request: sdk.CreateRequest | sdk.UpdateRequest | sdk.DeleteRequest, timeout: float

@@ -1,4 +1,4 @@
-"""What nobody may read: the secrets of a request, masked in all that is told of it."""
+"""Masks the secrets of a request in messages and logs."""
 
 import base64
 import html
@@ -15,10 +15,10 @@ from pulumi.runtime import rpc
 MASK = "[secret]"
 _LONGEST = 4000
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[^\S\n]*[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]+")
-# Shorter ones are parts of ordinary words.
+# Shorter secrets can be parts of ordinary words.
 SHORTEST = 6
-# Ways to write characters: escapes of JSON and its like, of addresses and of HTML, and any blanks.
-_WRITTEN = re.compile(
+# Escapes in JSON, URLs and HTML, and white space.
+_ESCAPES = re.compile(
     r"\\\\|(?:\\u[0-9a-f]{4})+|\\x[0-9a-f]{2}|\\[\"'/bfnrt]|(?:%[0-9a-f]{2})+"
     r"|&(?:#[0-9]+|#x[0-9a-f]+|[a-z][a-z0-9]*);|[\s+]+",
     re.IGNORECASE,
@@ -27,14 +27,14 @@ _NO_SECRETS = ("", "false", "true", rpc.UNKNOWN)
 
 
 class Masking:
-    """Finds secrets in texts, however JSON, HTML, addresses and base64 write them.
+    """Finds secrets in texts, also as escaped in JSON, HTML and URLs, and as base64.
 
-    Both are read as often as they can be, so ways to write them may stand in each other.
+    Decodes both the secrets and the texts repeatedly, because encodings can be nested.
     """
 
     def __init__(self, secrets: Collection[str]) -> None:
-        read = {layer.strip() for text in secrets for layer in _layers(text)}
-        self._long = {_folded(text) for text in read if len(text) >= SHORTEST}
+        decoded = {layer.strip() for text in secrets for layer in _layers(text)}
+        self._long = {_folded(text) for text in decoded if len(text) >= SHORTEST}
         self._encoded = {
             layer
             for text in secrets
@@ -42,32 +42,33 @@ class Masking:
             for form in _in_base64(text)
             for layer in _layers(form)
         }
-        short = sorted((text for text in read if 0 < len(text) < SHORTEST), key=len, reverse=True)
+        short = [text for text in decoded if 0 < len(text) < SHORTEST]
+        short.sort(key=len, reverse=True)
         self._short = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, short)) or '(?!)'})(?!\w)")
 
     def masked(self, text: str) -> str:
-        if not any(any(self._found(layer)) for layer in _layers(text)):
+        if not any(any(self._matches(layer)) for layer in _layers(text)):
             return text
         spans = [
             (places[start][0], places[stop - 1][1])
             for layer, places in _layers_with_places(text)
-            for start, stop in self._found(layer)
+            for start, stop in self._matches(layer)
         ]
-        told, end = [], 0
+        parts, end = [], 0
         for start, stop in sorted(spans):
             if start >= end:
-                told += [text[end:start], MASK]
+                parts += [text[end:start], MASK]
             end = max(end, stop)
-        return "".join([*told, text[end:]])
+        return "".join([*parts, text[end:]])
 
-    def _found(self, layer: str) -> Iterator[tuple[int, int]]:
+    def _matches(self, layer: str) -> Iterator[tuple[int, int]]:
         yield from _spans(_folded(layer), self._long)
         yield from _spans(layer, self._encoded)
         yield from (match.span() for match in self._short.finditer(layer))
 
 
 class Secrets:
-    """Of one request of the engine's: what it marks, and what has one of these names."""
+    """The secrets of one request of the engine: by its secret marks, and by these names."""
 
     def __init__(self, request: Any = None, names: Collection[str] = ()) -> None:
         self._request = request
@@ -78,20 +79,21 @@ class Secrets:
 
     @cached_property
     def _masking(self) -> Masking:
-        # They are looked for when it matters.
+        # Only if there is a message.
         return Masking(set(self._all()))
 
     def _all(self) -> Iterator[str]:
         for field, value in self._request.ListFields() if self._request is not None else ():
             if field.message_type is not None and field.message_type.name == "Struct":
-                for name, held in PropertyValue.unmarshal_map(value).items():
-                    yield from self._texts(name, held, is_secret=False)
+                for name, member in PropertyValue.unmarshal_map(value).items():
+                    yield from self._texts(name, member, is_secret=False)
 
     def _texts(self, name: str, value: PropertyValue, *, is_secret: bool) -> Iterator[str]:
         is_secret = is_secret or value.is_secret or name in self._names
         match value.value:
             case Mapping() as members:
-                # The names in an object that is one by its own name are Azure's.
+                # The keys of a marked object are secret, too. An object with a secret name has
+                # keys of Azure's API.
                 if value.is_secret and name not in self._names:
                     yield from members
                 for inner, member in members.items():
@@ -105,31 +107,31 @@ class Secrets:
                 yield f"{number:.15g}"
 
 
-# Each request of the engine has a context of its own.
+# Each request of the engine has its own context.
 _CURRENT: ContextVar[tuple[Secrets, ...]] = ContextVar("secrets", default=())
 
 
 def hide(*secrets: Secrets) -> None:
-    """Masks these, in all that is told of the request that is worked on."""
+    """Sets the secrets to mask for the current request."""
     _CURRENT.set(secrets)
 
 
 def masked(text: str) -> str:
-    """A text without the secrets of the request that is worked on."""
+    """Returns a text without the secrets of the current request."""
     for secrets in _CURRENT.get():
         text = secrets.masked(text)
     return text
 
 
 def legible(text: str) -> str:
-    """A text without secrets, without what a terminal takes for a command, and with an end."""
+    """Returns a text without secrets and terminal control sequences, of limited length."""
     text = masked(text)
     text = _CONTROL.sub(" ", text.replace("\r\n", "\n")).strip()
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def _spans(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
-    """Where secrets stand in a text."""
+    """Yields the start and end of each secret in a text."""
     for secret in secrets:
         start = text.find(secret)
         while start >= 0:
@@ -138,45 +140,45 @@ def _spans(text: str, secrets: Collection[str]) -> Iterator[tuple[int, int]]:
 
 
 def _layers(text: str) -> Iterator[str]:
-    """A text as it is, and as it is read each time one reads what is written in it."""
+    """Yields a text, and the results of decoding its escapes again and again."""
     yield text
-    while (read := _WRITTEN.sub(lambda match: _character(match[0]), text)) != text:
-        text = read
+    while (decoded := _ESCAPES.sub(lambda match: _character(match[0]), text)) != text:
+        text = decoded
         yield text
 
 
 def _layers_with_places(text: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """The same, each with the places of its characters in the text."""
+    """Yields the same layers, each with the places of its characters in the original text."""
     places = [(place, place + 1) for place in range(len(text))]
     while True:
         yield text, places
         parts: list[str] = []
-        kept: list[tuple[int, int]] = []
+        new_places: list[tuple[int, int]] = []
         end = 0
-        for match in _WRITTEN.finditer(text):
-            letters = _character(match[0])
+        for match in _ESCAPES.finditer(text):
+            characters = _character(match[0])
             start, stop = match.span()
-            where = (places[start][0], places[stop - 1][1])
-            parts += [text[end:start], letters]
-            kept += [*places[end:start], *([where] * len(letters))]
+            place = (places[start][0], places[stop - 1][1])
+            parts += [text[end:start], characters]
+            new_places += [*places[end:start], *([place] * len(characters))]
             end = stop
-        read = "".join([*parts, text[end:]])
-        if read == text:
+        decoded = "".join([*parts, text[end:]])
+        if decoded == text:
             return
-        text, places = read, [*kept, *places[end:]]
+        text, places = decoded, [*new_places, *places[end:]]
 
 
-def _character(written: str) -> str:
-    """What a way to write a character, or several, says; as it is where it says none."""
-    if written.startswith("%"):
-        return unquote(written)
-    if written.startswith("&"):
-        return html.unescape(written)
-    if not written.startswith("\\"):
+def _character(escape: str) -> str:
+    """Returns the characters of an escape sequence; an unknown sequence as it is."""
+    if escape.startswith("%"):
+        return unquote(escape)
+    if escape.startswith("&"):
+        return html.unescape(escape)
+    if not escape.startswith("\\"):
         return " "
-    escaped = written[1:].lower()
+    escaped = escape[1:].lower()
     if escaped[:1] == "u":
-        units = [int(unit, 16) for unit in written.lower().split("\\u")[1:]]
+        units = [int(unit, 16) for unit in escape.lower().split("\\u")[1:]]
         return b"".join(unit.to_bytes(2) for unit in units).decode("utf-16-be", "replace")
     if escaped[:1] == "x":
         return chr(int(escaped[1:], 16))
@@ -184,16 +186,16 @@ def _character(written: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """A text in one case, each character in its place."""
+    """Returns a text in lower case, with the same number of characters."""
     return "".join(low if len(low := letter.lower()) == 1 else letter for letter in text)
 
 
 def _in_base64(text: str) -> Iterator[str]:
-    """What is there of a text in base64, wherever in the encoded it starts."""
-    for before in range(3):
-        encoded = base64.b64encode(bytes(before) + text.encode("utf-8", "replace")).decode()
-        # What the characters around it have a part in is left out.
-        whole = encoded.rstrip("=")
-        sure = whole[(0, 2, 3)[before] : len(whole) - (len(whole) != len(encoded))]
-        yield sure
-        yield sure.translate(str.maketrans("+/", "-_"))
+    """Yields the base64 of a text, for each of the three offsets in a longer text."""
+    for offset in range(3):
+        encoded = base64.b64encode(bytes(offset) + text.encode("utf-8", "replace")).decode()
+        # Without the characters that also depend on the surrounding text.
+        unpadded = encoded.rstrip("=")
+        core = unpadded[(0, 2, 3)[offset] : len(unpadded) - (len(unpadded) != len(encoded))]
+        yield core
+        yield core.translate(str.maketrans("+/", "-_"))

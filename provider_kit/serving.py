@@ -1,12 +1,11 @@
 """Serves a provider to the engine.
 
-The SDK's servicer lacks three things that a provider for a cloud cannot do without: the old inputs
-in a diff and an update, failures without a Python traceback or a secret, and a way to say that a
-resource was accepted but did not finish. They are added here.
+This module adds three features that the SDK's servicer lacks: the old inputs in Diff and Update,
+errors without tracebacks and secrets, and the error for a resource that was created but did not
+become ready.
 
-That servicer is in `pulumi.provider.experimental`: it may change with any version of the SDK. This
-is the one module that subclasses it and reads what it keeps to itself (`_provider`), so a new
-version of the SDK is tried here first.
+The servicer is in `pulumi.provider.experimental`, and may change with any version of the SDK. Only
+this module subclasses it and uses its private `_provider`.
 """
 
 import asyncio
@@ -16,17 +15,20 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import grpc
+from google.protobuf.struct_pb2 import ListValue, Value
+from pulumi.errors import InputPropertiesError, InputPropertyErrorDetails
 from pulumi.provider.experimental import provider as sdk
 from pulumi.provider.experimental.property_value import PropertyValue
 from pulumi.provider.experimental.server import ProviderServicer
-from pulumi.runtime import proto
+from pulumi.runtime import proto, rpc
 from pulumi.runtime.proto import provider_pb2, provider_pb2_grpc, status_pb2
 
 from provider_kit.secrecy import Secrets, hide, legible, masked
@@ -37,18 +39,30 @@ _CHANNEL_OPTIONS = [
     ("grpc.max_send_message_length", 400 * 1024 * 1024),
 ]
 
-# More than a cancellation lets a request take.
+# Longer than a request can take after a cancellation.
 _SECONDS_TO_END = 15.0
 
 
+_SIGNATURE = rpc._special_sig_key
+_OF_OUTPUTS = rpc._special_output_value_sig
+# The defaults of an output value, which the engine may omit.
+_OUTPUT: Mapping[str, Value] = MappingProxyType(
+    {
+        "value": Value(string_value=rpc.UNKNOWN),
+        "dependencies": Value(list_value=ListValue()),
+        "secret": Value(bool_value=False),
+    }
+)
+
+
 class ProviderError(Exception):
-    """A failure that the user sees in these words, without a traceback."""
+    """An error that the user sees without a traceback."""
 
 
 class ResourceInitError(ProviderError):
-    """The cloud accepted the resource, but it did not become ready.
+    """A resource was created or updated, but did not become ready.
 
-    The engine keeps it in the state under its id, with the reason, and updates it the next time.
+    The engine keeps it in the state with its ID and the reason, and updates it the next time.
     """
 
     def __init__(
@@ -62,34 +76,34 @@ class ResourceInitError(ProviderError):
         super().__init__(reason)
         self.resource_id = resource_id
         self.properties = properties
-        # What a refresh found the inputs to be.
+        # The inputs that a refresh has read.
         self.inputs = inputs
 
 
 class DiffRequest(sdk.DiffRequest):
-    """A diff that knows the inputs the resource had before."""
+    """A diff with the old inputs of the resource."""
 
     old_inputs: dict[str, PropertyValue]
 
 
 class UpdateRequest(sdk.UpdateRequest):
-    """An update that knows the inputs the resource had before."""
+    """An update with the old inputs of the resource."""
 
     old_inputs: dict[str, PropertyValue]
 
 
 def type_token(request_type: str) -> str:
-    """Returns the type that a request is about: the SDK hands over those of its parents with it."""
+    """Returns the type of a request's resource, without the types of its parents."""
     return request_type.rpartition("$")[2]
 
 
 def serve(provider: sdk.Provider, version: str) -> None:
-    """Runs the provider until the engine ends it, or is gone: the main function of a plug-in.
+    """Runs the provider until the engine stops it or has ended. The main function of a plug-in.
 
-    Asked to end, it ends the work as a cancellation does, and the engine learns what came of it.
+    A signal cancels running requests, and the engine still gets their results.
     """
     engine_address = sys.argv[1]
-    # Python would write warnings of Azure's clients to the terminal, with what servers answered.
+    # Otherwise Python prints warnings of the Azure SDK, with responses of servers.
     logging.getLogger().addHandler(logging.NullHandler())
 
     async def run() -> None:
@@ -99,16 +113,16 @@ def serve(provider: sdk.Provider, version: str) -> None:
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         is_over = asyncio.Event()
-        for asked in (signal.SIGINT, signal.SIGTERM):
-            # Windows has no such handlers: there Python's own end the process at once.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            # On Windows, asyncio has no signal handlers, and a signal ends the process at once.
             with contextlib.suppress(NotImplementedError):
-                asyncio.get_running_loop().add_signal_handler(asked, is_over.set)
+                asyncio.get_running_loop().add_signal_handler(number, is_over.set)
         watching = asyncio.create_task(_until_gone(engine_address, is_over))
         try:
-            # The engine reads the port from the first line of our output.
+            # The engine reads the port from the first line of the output.
             os.write(sys.stdout.fileno(), f"{port}\n".encode())
         except (AttributeError, OSError):
-            # There is no output, or nobody who reads it: whoever started this is gone.
+            # The process that started the plug-in has ended.
             is_over.set()
         await is_over.wait()
         watching.cancel()
@@ -120,57 +134,70 @@ def serve(provider: sdk.Provider, version: str) -> None:
 
 
 async def _until_gone(engine_address: str, is_over: asyncio.Event) -> None:
-    """Sets the event when an engine that was there cannot be reached any more.
+    """Sets the event when a connection to the engine is lost.
 
-    Our parent may be a language host, which outlives a killed engine by minutes.
+    The parent process is not enough: a language host runs for minutes after its engine is killed.
     """
-    states, was_there = grpc.ChannelConnectivity, False
+    states, was_connected = grpc.ChannelConnectivity, False
     async with grpc.aio.insecure_channel(engine_address) as channel:
         state = channel.get_state(try_to_connect=True)
-        while not (was_there and state is states.TRANSIENT_FAILURE):
+        while not (was_connected and state is states.TRANSIENT_FAILURE):
             await channel.wait_for_state_change(state)
             state = channel.get_state(try_to_connect=True)
-            # A connection is idle again once it has been there.
-            was_there = was_there or state in (states.READY, states.IDLE)
+            # A connection becomes idle after it was ready.
+            was_connected = was_connected or state in (states.READY, states.IDLE)
     is_over.set()
 
 
 _Method = Callable[[Any, Any, Any], Awaitable[Any]]
-# Those of its configuration are a provider's in each request.
-_of_configuration: WeakKeyDictionary[Any, Secrets] = WeakKeyDictionary()
+# The secrets in the configuration of each provider, to mask in all requests.
+_configuration_secrets: WeakKeyDictionary[Any, Secrets] = WeakKeyDictionary()
 
 
-def _tells_failures(method: _Method) -> _Method:
-    """Answers a provider's failures as gRPC does, in the words the provider chose."""
+def _reports_errors(method: _Method) -> _Method:
+    """Returns a provider's errors as gRPC errors, with masked secrets."""
 
     @wraps(method)
     async def call(self: ProviderServicer, request: Any, context: Any) -> Any:
         secrets = Secrets(request, getattr(self._provider, "hidden", ()))
         if method.__name__ == "Configure":
-            _of_configuration[self._provider] = secrets
-        hide(secrets, _of_configuration.get(self._provider, secrets))
+            _configuration_secrets[self._provider] = secrets
+        hide(secrets, _configuration_secrets.get(self._provider, secrets))
         try:
             return await method(self, request, context)
         except Exception as raised:
-            # The SDK's servicer wraps what a provider raises, not so ours of Diff and Update.
-            behind = raised.__context__ if type(raised) is Exception else None
-            error = behind or raised
+            # The SDK's servicer wraps a provider's errors; Diff and Update here do not.
+            original = raised.__context__ if type(raised) is Exception else None
+            error = original or raised
             if isinstance(error, ResourceInitError):
                 details = (("grpc-status-details-bin", _detail(error)),)
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)), details)
+            if isinstance(error, InputPropertiesError):
+                await context.abort_with_status(_invalid(self, error))
             if isinstance(error, ProviderError):
                 await context.abort(grpc.StatusCode.UNKNOWN, masked(str(error)))
             if isinstance(raised, NotImplementedError):
                 raise
-            await context.abort(grpc.StatusCode.UNKNOWN, masked(_unforeseen(error)))
+            await context.abort(grpc.StatusCode.UNKNOWN, masked(_internal_error(error)))
 
     return call
 
 
-def _unforeseen(error: BaseException) -> str:
-    """What nobody has thought of, and where, for those who mend it."""
-    where = traceback.extract_tb(error.__traceback__)
-    place = f" ({Path(where[-1].filename).name}:{where[-1].lineno})" if where else ""
+def _invalid(servicer: ProviderServicer, error: InputPropertiesError) -> Any:
+    """Returns the status of a component's invalid arguments, each with its property path."""
+    errors = [
+        InputPropertyErrorDetails(
+            property_path=mistake["property_path"], reason=masked(mistake["reason"])
+        )
+        for mistake in error.errors or ()
+    ]
+    return servicer.create_grpc_invalid_properties_status(masked(error.message), errors)
+
+
+def _internal_error(error: BaseException) -> str:
+    """Returns the message for an unexpected error, with its place in the source."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
     return (
         f"Internal error of the provider{place}: {type(error).__name__}: {legible(str(error))}\n"
         "Please report it."
@@ -178,14 +205,14 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def _detail(error: ResourceInitError) -> bytes:
-    failed = provider_pb2.ErrorResourceInitFailed(
+    detail = provider_pb2.ErrorResourceInitFailed(
         id=error.resource_id,
         properties=PropertyValue.marshal_map(error.properties),
         inputs=PropertyValue.marshal_map(error.inputs) if error.inputs else None,
         reasons=[masked(str(error))],
     )
     status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=masked(str(error)))
-    status.details.add().Pack(failed)
+    status.details.add().Pack(detail)
     return status.SerializeToString()
 
 
@@ -217,25 +244,51 @@ def _diff_response(answer: sdk.DiffResponse) -> Any:
     )
 
 
-class _Servicer(ProviderServicer):
-    CheckConfig = _tells_failures(ProviderServicer.CheckConfig)
-    Configure = _tells_failures(ProviderServicer.Configure)
-    Check = _tells_failures(ProviderServicer.Check)
-    Create = _tells_failures(ProviderServicer.Create)
-    Read = _tells_failures(ProviderServicer.Read)
-    Delete = _tells_failures(ProviderServicer.Delete)
-    Invoke = _tells_failures(ProviderServicer.Invoke)
-    GetSchema = _tells_failures(ProviderServicer.GetSchema)
+def _complete(value: Value) -> None:
+    """Completes the outputs in a value: the SDK cannot read one that is unknown, or not secret."""
+    for item in value.list_value.values:
+        _complete(item)
+    fields = value.struct_value.fields
+    # Reading a key that is not there would add it.
+    if _SIGNATURE in fields and fields[_SIGNATURE].string_value == _OF_OUTPUTS:
+        for name, default in _OUTPUT.items():
+            if name not in fields:
+                fields[name].CopyFrom(default)
+    for member in fields.values():
+        _complete(member)
 
-    @_tells_failures
+
+class _Servicer(ProviderServicer):
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        # The SDK has one global state for the resources that a component registers.
+        self._constructing = asyncio.Lock()
+
+    CheckConfig = _reports_errors(ProviderServicer.CheckConfig)
+    Configure = _reports_errors(ProviderServicer.Configure)
+    Check = _reports_errors(ProviderServicer.Check)
+    Create = _reports_errors(ProviderServicer.Create)
+    Read = _reports_errors(ProviderServicer.Read)
+    Delete = _reports_errors(ProviderServicer.Delete)
+    Invoke = _reports_errors(ProviderServicer.Invoke)
+    GetSchema = _reports_errors(ProviderServicer.GetSchema)
+
+    @_reports_errors
+    async def Construct(self, request: Any, context: Any) -> Any:  # type: ignore[override]  # noqa: N802 (gRPC's name)
+        for value in request.inputs.fields.values():
+            _complete(value)
+        async with self._constructing:
+            return await self._construct(request, context)
+
+    @_reports_errors
     async def Diff(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
         return _diff_response(await self._provider.diff(_diff_request(request)))
 
-    @_tells_failures
+    @_reports_errors
     async def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's)
         return _diff_response(await self._provider.diff_config(_diff_request(request)))
 
-    @_tells_failures
+    @_reports_errors
     async def Update(self, request: Any, context: Any) -> Any:  # noqa: ARG002, N802 (gRPC's names)
         update = UpdateRequest(
             request.urn,

@@ -1,6 +1,6 @@
 """The shapes of resource properties, and the mistakes in inputs that do not match them.
 
-Shapes are read off the classes of an SDK, so that no property is written down twice.
+Shapes are made from the classes of an SDK, so that no property is written twice.
 """
 
 import typing
@@ -16,10 +16,10 @@ from provider_kit.values import UNKNOWN
 
 @dataclass(frozen=True)
 class Scalar:
-    """One of JSON's simple values, by the name it has in a schema."""
+    """A primitive value of JSON, by its name in a schema."""
 
     kind: str
-    # One of several words that Azure knows, in whatever case they are written.
+    # Whether Azure has a list of valid values, in any case.
     is_choice: bool = False
 
 
@@ -30,14 +30,14 @@ class ListOf:
 
 @dataclass(frozen=True)
 class MapOf:
-    """Names of the user's own, each with a value."""
+    """An object with keys that the user chooses."""
 
     value: "Shape"
 
 
 @dataclass(frozen=True)
 class ObjectOf:
-    """Names that Azure knows, each with a shape of its own."""
+    """An object of Azure's API, with the shape of each property."""
 
     name: str
     fields: Mapping[str, "Shape"] = field(hash=False, default_factory=lambda: MappingProxyType({}))
@@ -46,7 +46,7 @@ class ObjectOf:
 
 @dataclass(frozen=True)
 class Anything:
-    """A value that Azure alone understands."""
+    """A value of any type."""
 
 
 Shape = Scalar | ListOf | MapOf | ObjectOf | Anything
@@ -56,7 +56,7 @@ CHOICE = Scalar("string", is_choice=True)
 INTEGER, NUMBER = Scalar("integer"), Scalar("number")
 STRINGS, STRING_MAP = ListOf(STRING), MapOf(STRING)
 
-# The type hints of the members of an SDK's class, and which are required; None for what is none.
+# The type hints of the members of an SDK's class, and the required members; None for other types.
 Members = tuple[Mapping[str, Any], frozenset[str]] | None
 _SCALARS: Mapping[Any, Shape] = MappingProxyType(
     {bool: BOOLEAN, float: NUMBER, int: INTEGER, str: STRING}
@@ -80,9 +80,9 @@ _WORDS: Mapping[type, str] = MappingProxyType(
 def shape_of(
     hint: Any, members_of: Callable[[Any], Members], around: tuple[Any, ...] = ()
 ) -> Shape:
-    """Returns the shape that a type hint of an SDK describes.
+    """Returns the shape of a type hint in an SDK.
 
-    `members_of` knows the SDK's own classes. Where one stands inside itself, it is Anything.
+    `members_of` returns the members of the SDK's classes. A class inside itself becomes Anything.
     """
     arguments, container = typing.get_args(hint), typing.get_origin(hint)
     if container in (typing.Union, UnionType):
@@ -103,9 +103,9 @@ def shape_of(
 def _union_shape(
     kinds: tuple[Any, ...], members_of: Callable[[Any], Members], around: tuple[Any, ...]
 ) -> Shape:
-    if str in kinds:  # with an enumeration, Azure lets its words grow
+    if str in kinds:  # beside an enumeration, for values that Azure adds later
         return CHOICE if any(isinstance(kind, EnumMeta) for kind in kinds) else STRING
-    # The type itself stands beside outputs that may be given in its place.
+    # The other members are outputs of the same type.
     shapes = (shape_of(kind, members_of, around) for kind in kinds)
     return next((shape for shape in shapes if shape != Anything()), Anything())
 
@@ -144,7 +144,7 @@ def _value_mistakes(shape: Shape, value: Any, path: str) -> Iterator[Mistake]:
 
 
 def _expected(shape: Shape, value: Any) -> str:
-    """What the value is not, but has to be; '' if it is."""
+    """Returns the type that a value must have; empty if it has it."""
     match shape:
         case Scalar(kind=kind) if type(value) not in _TYPES[kind]:
             return f"{'an' if kind == 'integer' else 'a'} {kind}"

@@ -1,4 +1,4 @@
-"""Property values, between the engine's form and plain JSON."""
+"""Converts property values between the engine's format and plain JSON, and marks secrets."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
@@ -13,14 +13,14 @@ class _Unknown:
     """The type of UNKNOWN."""
 
     def __repr__(self) -> str:
-        return "(not known yet)"
+        return "(unknown)"
 
 
-# A value that only exists once the resource it comes from does; seen in previews.
+# A value in a preview that exists only after its resource is created.
 UNKNOWN: Final = _Unknown()
-# How the engine writes it in the place of a text, a boolean, a number, a list, an asset, an archive
-# and an object. A program's SDK writes the first everywhere; outputs of providers have the others.
-_MARKS: Final = frozenset(
+# The engine's markers for an unknown string, boolean, number, list, asset, archive and object.
+# SDKs of programs use only the first; outputs of providers use the others, too.
+_MARKERS: Final = frozenset(
     {
         rpc.UNKNOWN,
         "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -34,10 +34,10 @@ _MARKS: Final = frozenset(
 
 
 def plain(value: PropertyValue) -> Any:
-    """A property value as JSON has it; UNKNOWN where it is not known yet."""
+    """Returns a property value as plain JSON, or UNKNOWN."""
     match value.value:
-        # The engine's marks, which the SDK takes for any text.
-        case str() as mark if mark in _MARKS:
+        # The SDK reads the engine's markers as ordinary strings.
+        case str() as marker if marker in _MARKERS:
             return UNKNOWN
         case float() as number if number.is_integer():
             return int(number)
@@ -54,7 +54,7 @@ def plain_map(values: Mapping[str, PropertyValue]) -> dict[str, Any]:
 
 
 def property_value(value: Any) -> PropertyValue:
-    """The engine's form of a plain value."""
+    """Returns a plain value in the engine's format."""
     match value:
         case _Unknown():
             return PropertyValue(rpc.UNKNOWN)
@@ -67,7 +67,7 @@ def property_value(value: Any) -> PropertyValue:
         case list() | tuple():
             return PropertyValue([property_value(item) for item in value])
         case _:
-            raise TypeError(f"{type(value).__name__} has no form as a property value")
+            raise TypeError(f"{type(value).__name__} cannot be a property value")
 
 
 def property_map(values: Mapping[str, Any]) -> dict[str, PropertyValue]:
@@ -75,7 +75,7 @@ def property_map(values: Mapping[str, Any]) -> dict[str, PropertyValue]:
 
 
 def holds_unknown(value: Any) -> bool:
-    """Whether a plain value is unknown, or has something unknown in it."""
+    """Whether a plain value is unknown, or contains an unknown value."""
     match value:
         case Mapping():
             return any(holds_unknown(member) for member in value.values())
@@ -86,10 +86,10 @@ def holds_unknown(value: Any) -> bool:
 
 
 def without_nulls(value: Any) -> Any:
-    """Returns a plain value without the members of its objects that are null."""
+    """Returns a plain value without null members of objects."""
     match value:
         case Mapping():
-            return {name: without_nulls(held) for name, held in value.items() if held is not None}
+            return {name: without_nulls(item) for name, item in value.items() if item is not None}
         case list():
             return [without_nulls(item) for item in value]
         case _:
@@ -99,63 +99,64 @@ def without_nulls(value: Any) -> Any:
 def with_secrets(
     values: Mapping[str, PropertyValue], credentials: Collection[str]
 ) -> dict[str, PropertyValue]:
-    """Returns the same, with whatever has the name of a credential marked as a secret."""
+    """Returns the values, with every property that has the name of a credential as a secret."""
     return {name: _hidden(name, value, credentials) for name, value in values.items()}
 
 
 def with_secrets_of(
     values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
 ) -> dict[str, PropertyValue]:
-    """Returns the same, with whatever is a secret in the others marked as one."""
+    """Returns the values, with everything as a secret that is a secret in `others`."""
     return {name: _hidden_as(value, others.get(name)) for name, value in values.items()}
 
 
 def with_secrets_anywhere(
-    values: Mapping[str, PropertyValue], given: Mapping[str, PropertyValue]
+    values: Mapping[str, PropertyValue], inputs: Mapping[str, PropertyValue]
 ) -> dict[str, PropertyValue]:
-    """Returns the same, with each text marked that has a text in it that was given as a secret.
+    """Returns the values, with each string as a secret that contains a secret input.
 
-    Azure tells some under names of its own. What was given in clear too is none.
+    Azure returns some secrets in other properties. A string that is also an input without a secret
+    mark stays visible.
     """
-    texts = [found for value in given.values() for found in _texts(value, is_secret=False)]
-    clear = {text for text, is_secret in texts if not is_secret}
+    strings = [item for value in inputs.values() for item in _strings(value, is_secret=False)]
+    visible = {text for text, is_secret in strings if not is_secret}
     secrets = {
         text.casefold()
-        for text, is_secret in texts
-        if is_secret and len(text) >= SHORTEST and text not in _MARKS
+        for text, is_secret in strings
+        if is_secret and len(text) >= SHORTEST and text not in _MARKERS
     }
-    return {name: _hidden_texts(value, secrets, clear) for name, value in values.items()}
+    return {name: _hidden_strings(value, secrets, visible) for name, value in values.items()}
 
 
-def _texts(value: PropertyValue, *, is_secret: bool) -> Iterator[tuple[str, bool]]:
-    """The texts in a value, each with whether it is a secret."""
+def _strings(value: PropertyValue, *, is_secret: bool) -> Iterator[tuple[str, bool]]:
+    """Yields the strings in a value, each with whether it is a secret."""
     is_secret = is_secret or value.is_secret
     match value.value:
         case str() as text:
             yield text, is_secret
         case Mapping() as members:
             for member in members.values():
-                yield from _texts(member, is_secret=is_secret)
+                yield from _strings(member, is_secret=is_secret)
         case list() | tuple() as items:
             for item in items:
-                yield from _texts(item, is_secret=is_secret)
+                yield from _strings(item, is_secret=is_secret)
 
 
-def _hidden_texts(
-    value: PropertyValue, secrets: Collection[str], clear: Collection[str]
+def _hidden_strings(
+    value: PropertyValue, secrets: Collection[str], visible: Collection[str]
 ) -> PropertyValue:
     if value.is_secret:
         return value
     if isinstance(text := value.value, str):
-        holds = text not in clear and any(secret in text.casefold() for secret in secrets)
-        return value.with_secret(holds)
-    return _made_of(value, lambda _, member: _hidden_texts(member, secrets, clear))
+        is_secret = text not in visible and any(secret in text.casefold() for secret in secrets)
+        return value.with_secret(is_secret)
+    return _mapped(value, lambda _, member: _hidden_strings(member, secrets, visible))
 
 
 def laid_over(
     values: Mapping[str, PropertyValue], others: Mapping[str, PropertyValue]
 ) -> dict[str, PropertyValue]:
-    """Returns values, with those of the others that have no value in their place."""
+    """Returns the values, and the other values where these have none."""
     return {**others, **{name: _over(value, others.get(name)) for name, value in values.items()}}
 
 
@@ -165,8 +166,8 @@ def _over(value: PropertyValue, other: PropertyValue | None) -> PropertyValue:
     match value.value, other.value:
         case (Mapping() as members, Mapping() as others) if not value.is_secret:
             below = {
-                name: held.with_secret(held.is_secret or other.is_secret)
-                for name, held in others.items()
+                name: member.with_secret(member.is_secret or other.is_secret)
+                for name, member in others.items()
             }
             inner: Any = laid_over(members, below)
             return PropertyValue(inner, dependencies=value.dependencies)
@@ -178,25 +179,25 @@ def _hidden_as(value: PropertyValue, other: PropertyValue | None) -> PropertyVal
         return value
     match value.value, other.value:
         case (Mapping(), Mapping() as others) if not other.is_secret:
-            return _made_of(value, lambda name, member: _hidden_as(member, others.get(name)))
+            return _mapped(value, lambda name, member: _hidden_as(member, others.get(name)))
     return value.with_secret(value.is_secret or other.contains_secret())
 
 
 def _hidden(name: str, value: PropertyValue, credentials: Collection[str]) -> PropertyValue:
     if name in credentials:
         return PropertyValue(value.value, is_secret=True)
-    return _made_of(value, lambda inner, member: _hidden(inner, member, credentials))
+    return _mapped(value, lambda inner, member: _hidden(inner, member, credentials))
 
 
-def _made_of(
-    value: PropertyValue, made: Callable[[str, PropertyValue], PropertyValue]
+def _mapped(
+    value: PropertyValue, function: Callable[[str, PropertyValue], PropertyValue]
 ) -> PropertyValue:
-    """The same, with each member of an object, and each item of a list, made anew."""
+    """Applies a function to each member of an object, and each item of a list."""
     match value.value:
         case Mapping() as members:
-            inner: Any = {name: made(name, member) for name, member in members.items()}
+            inner: Any = {name: function(name, member) for name, member in members.items()}
         case list() | tuple() as items:
-            inner = [made("", item) for item in items]
+            inner = [function("", item) for item in items]
         case _:
             return value
     return PropertyValue(inner, is_secret=value.is_secret, dependencies=value.dependencies)

@@ -50,7 +50,7 @@ def _effect(aks_type: AksType, name: str) -> str:
         return "nothing: it decides what a change of the headers does"
     if name == HEADERS:
         asked = f"; with `{REPLACE_ON_HEADERS}` **replaces**"
-        return "updates" + (asked if REPLACE_ON_HEADERS in aks_type.own else "")
+        return "updates" + (asked if REPLACE_ON_HEADERS in aks_type.ours else "")
     if name in aks_type.replaces:
         return f"**replaces**: {aks_type.replaces[name]}"
     parts = [path for path in aks_type.replaces if path.startswith(f"{name}.")]

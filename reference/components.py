@@ -8,7 +8,7 @@ from typing import Any
 import pulumi
 
 import components
-from reference.docstrings import attributes, described, summary
+from components.package.docstrings import attributes, described, summary
 from reference.markdown import code, sections, table
 
 _INTRODUCTION = """\

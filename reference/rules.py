@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from pulumi_policy import EnforcementLevel, Policy
 
+from components.package.docstrings import flat
 from policies.exceptions import SETTING as EXCEPTIONS
 from policies.rules import RULES
-from reference.docstrings import flat
 from reference.markdown import code, sections, table
 
 _INTRODUCTION = """\

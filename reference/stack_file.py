@@ -6,7 +6,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from reference.docstrings import described, summary
+from components.package.docstrings import described, summary
 from reference.markdown import code, sections, table
 from settings import Settings
 from settings.section import Section

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
 
-from catalogue import images, valid_clusters
+from catalogue import gpu_operator, images, valid_clusters
 from catalogue.mistakes import Mistake, property_path
+from catalogue.valid_pools import OPERATOR, operator_conflict
 from settings.pools import GpuPool, Pool, SystemNodePool, SystemPool
 from settings.section import RefusedError, Section, as_azure_spells_it, context_of
 
@@ -52,7 +53,7 @@ class Cluster(Section):
     """The AKS cluster."""
 
     _rules = valid_clusters.CLUSTER
-    _doubts = valid_clusters.DOUBTS
+    _warnings = valid_clusters.WARNINGS
 
     existing: bool = False
     """Whether the cluster already exists. The stack then only adds node pools to it, and of the
@@ -110,7 +111,7 @@ class Network(Section):
     """The cluster's network. It always uses Azure CNI, by default in overlay mode."""
 
     _rules = valid_clusters.NETWORK
-    _doubts = valid_clusters.NETWORK_DOUBTS
+    _warnings = valid_clusters.NETWORK_WARNINGS
 
     mode: str = "overlay"
     """How pods get IP addresses: `overlay` (from `podCidr`) or `subnet` (from the subnet
@@ -147,6 +148,24 @@ class DevicePlugin(Section):
     created it, run `pulumi state delete` on it first: otherwise Pulumi deletes it."""
 
 
+class GpuOperator(Section):
+    """NVIDIA's GPU Operator, which the stack installs with Helm for pools with the GPU stack
+    `operator`."""
+
+    _rules = valid_clusters.GPU_OPERATOR
+
+    driver: str = "aks"
+    """What installs the GPU driver and the container runtime on those pools: `aks`, or `operator`.
+    Another one replaces the pools."""
+    version: str = gpu_operator.VERSION
+    """The version of the Helm chart, with its `v`."""
+    timeout_seconds: int = 1800
+    """How long Helm waits for the operator, in seconds."""
+    values: dict[str, Any] = {}
+    """Additional values of the chart, as nested maps. They cannot contradict `driver`. The operands
+    tolerate the taints of the pools without any."""
+
+
 class SampleJob(Section):
     """The sample job of the AKS article, which shows that pods can use a GPU."""
 
@@ -170,8 +189,16 @@ class Settings(Section):
     rehearsal cloud then behaves as Azure did when the AKS article was published."""
     gpu_stack: Annotated[str, BeforeValidator(as_azure_spells_it)] = "device-plugin"
     """What installs the GPU driver and the device plugin on all pools. `device-plugin`: AKS
-    installs the driver and this stack the plugin. `specialized-image`: both are in the (retired)
-    node image. `none`: you install both, for example with the NVIDIA GPU Operator."""
+    installs the driver and this stack the plugin. `managed` (preview): AKS installs both, and the
+    DCGM metrics exporter. `operator`: this stack installs NVIDIA's GPU Operator (`gpuOperator`).
+    `specialized-image`: both are in the (retired) node image. `none`: you install both."""
+    managed_gpu_feature: str = "assume"
+    """Who registers the preview feature that pools with the GPU stack `managed` need,
+    `Microsoft.ContainerService/ManagedGPUExperiencePreview`. `assume`: it is registered already.
+    `register`: this stack registers it in the subscription, and leaves it registered."""
+    gpu_taint: str = "sku=gpu"
+    """The taint of GPU pools: `sku=gpu` (`sku=gpu:NoSchedule`, as in the AKS documentation) or
+    `nvidia.com/gpu` (`nvidia.com/gpu=present:NoSchedule`, which NVIDIA's charts tolerate)."""
     tags: dict[str, str] = {}
     """The Azure tags of all resources that the stack creates."""
     resource_group: ResourceGroup = ResourceGroup()
@@ -188,6 +215,8 @@ class Settings(Section):
     """The GPU node pools."""
     device_plugin: DevicePlugin = DevicePlugin()
     """The NVIDIA device plugin."""
+    gpu_operator: GpuOperator = GpuOperator()
+    """NVIDIA's GPU Operator."""
     sample_job: SampleJob = SampleJob()
     """The sample job of the AKS article, which shows that pods can use a GPU."""
 
@@ -204,6 +233,7 @@ class Settings(Section):
             context = context_of(info)
             context.kubernetes_version = cluster.kubernetes_version
             context.upgrade_channel = cluster.upgrade_channel
+            context.has_system_identity = not cluster.user_assigned_identity_id
         return cluster
 
     @field_validator("system_pools")
@@ -239,20 +269,54 @@ class Settings(Section):
 
     @field_validator("device_plugin")
     @classmethod
-    def _require_mig_support(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
+    def _require_support_of_pools(cls, plugin: DevicePlugin, info: ValidationInfo) -> DevicePlugin:
         pools: list[GpuPool] = info.data.get("gpu_pools", [])
-        partitioned = [
-            pool.name for pool in pools if pool.mig_profile and pool.gpu_stack == "device-plugin"
-        ]
-        reason = valid_clusters.edition_without_mig(plugin.edition, plugin.image, partitioned)
+        served = [pool for pool in pools if pool.gpu_stack == "device-plugin"]
+        reason = valid_clusters.old_plugin_mistake(
+            plugin.edition,
+            plugin.image,
+            [pool.name for pool in served if pool.mig_profile],
+            [pool.name for pool in served if pool.sharing],
+        )
         if reason:
             raise RefusedError([Mistake("devicePlugin", reason)])
         return plugin
 
+    @field_validator("gpu_operator")
+    @classmethod
+    def _fit_the_operators_pools(cls, operator: GpuOperator, info: ValidationInfo) -> GpuOperator:
+        pools = [pool for pool in info.data.get("gpu_pools", []) if pool.gpu_stack == OPERATOR]
+        has_mig = any(pool.mig_profile for pool in pools)
+        found = [
+            *gpu_operator.contradictions(
+                operator.driver, operator.values, "gpuOperator.values", has_mig=has_mig
+            )
+        ]
+        for pool in pools:
+            values = {"gpuStack": OPERATOR, "vmSize": pool.vm_size, "migProfile": pool.mig_profile}
+            if reason := operator_conflict(operator.driver, values):
+                found.append(Mistake("gpuOperator.driver", f"pool {pool.name}: {reason}"))
+        first: SystemPool | None = info.data.get("system_pool")
+        if (
+            first
+            and first.has_gpus
+            and not first.removed
+            and (pools or first.gpu_stack == OPERATOR)
+        ):
+            reason = (
+                f"{first.vm_size} has GPUs, and the GPU Operator of this stack serves only "
+                "gpuPools: use a size without GPUs"
+            )
+            found.append(Mistake("systemPool.vmSize", reason))
+        if found:
+            raise RefusedError(found)
+        return operator
+
     @property
     def uses_kubernetes(self) -> bool:
         """Whether the stack creates Kubernetes objects on the cluster."""
-        return bool(self.pools_of("device-plugin")) or self.sample_job.enabled
+        brought = [*self.pools_of("device-plugin"), *self.pools_of(OPERATOR)]
+        return bool(brought) or self.sample_job.enabled
 
     @property
     def pools_with_gpus(self) -> list[Pool]:
@@ -269,3 +333,8 @@ class Settings(Section):
     def pools_of(self, gpu_stack: str) -> list[Pool]:
         """The pools with GPUs that have this GPU stack."""
         return [pool for pool in self.pools_with_gpus if pool.gpu_stack == gpu_stack]
+
+    def labels_of(self, pool: GpuPool) -> dict[str, str]:
+        """The labels of a pool's nodes: the GPU Operator leaves alone the pools of others."""
+        is_anothers = bool(self.pools_of(OPERATOR)) and pool.gpu_stack != OPERATOR
+        return {**dict([gpu_operator.WITHOUT_OPERANDS] * is_anothers), **pool.labels}

@@ -1,15 +1,15 @@
 """The base class of all sections of a stack file."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from catalogue.mistakes import Mistake
-from catalogue.nodes import OLD_SPELLINGS, spelling
+from catalogue.nodes import OLD_KEYS, OLD_SPELLINGS, renamed, spelling
 from catalogue.valid import Rules, property_mistakes
 
 Value = TypeVar("Value")
@@ -31,6 +31,7 @@ class Context:
     gpu_stack: str = "device-plugin"
     kubernetes_version: str = ""
     upgrade_channel: str = "none"
+    has_system_identity: bool = False
     warnings: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
 
@@ -59,7 +60,20 @@ class Section(BaseModel):
     )
     # By key: the rules that a value must meet, and the rules whose violation is only a warning.
     _rules: ClassVar[Rules] = {}
-    _doubts: ClassVar[Rules] = {}
+    _warnings: ClassVar[Rules] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rename_old_keys(cls, values: Any, info: ValidationInfo) -> Any:
+        """Replaces the old names of keys, with a notice."""
+        if not isinstance(values, Mapping):
+            return values
+        # Beside the new name, the old one is an unknown key.
+        new_keys = {str(field.alias) for field in cls.model_fields.values()} - values.keys()
+        old_keys = {key: OLD_KEYS[key] for key in values if OLD_KEYS.get(key) in new_keys}
+        for old, new in old_keys.items():
+            context_of(info).notices.append(renamed(old, new))
+        return {old_keys.get(key, key): value for key, value in values.items()}
 
     @field_validator("*")
     @classmethod
@@ -70,6 +84,6 @@ class Section(BaseModel):
         known[key] = value
         if mistakes := [*property_mistakes(cls._rules, key, known)]:
             raise RefusedError(mistakes)
-        doubts = property_mistakes(cls._doubts, key, known)
-        context_of(info).warnings.extend(reason for _, reason in doubts)
+        warnings = property_mistakes(cls._warnings, key, known)
+        context_of(info).warnings.extend(reason for _, reason in warnings)
         return value

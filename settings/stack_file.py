@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from errno import ENAMETOOLONG, ENOENT
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -139,17 +140,20 @@ class StackFile:
 
 def read(file: Path) -> StackFile:
     """Raises StackFileError if a file cannot be read."""
-    if not file.exists():
+    try:
+        content = file.read_bytes()
+    except (OSError, ValueError) as error:
+        # A stack's name may be too long for a file's, or have a null character.
+        if isinstance(error, OSError) and error.errno not in (ENOENT, ENAMETOOLONG):
+            raise StackFileError(f"{file.name} cannot be read: {error}") from None
         existing = ", ".join(sorted(path.name for path in file.parent.glob("Pulumi.*.yaml")))
         raise NoStackFileError(
             f"There is no stack file {file.name}. Existing stack files: {existing or 'none'}."
-        )
+        ) from None
     try:
-        return parse(decoded(file.read_bytes()), file.name)
+        return parse(decoded(content), file.name)
     except NoYamlError as error:
         raise _no_yaml(file.name, error) from None
-    except OSError as error:
-        raise StackFileError(f"{file.name} cannot be read: {error}") from None
 
 
 def parse(text: str, name: str) -> StackFile:

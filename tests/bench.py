@@ -12,7 +12,9 @@ import yaml
 
 from aksgpu.project import Project
 from engine import Engine
+from engine.helm import helm_place
 from rehearsal.cloud import Cloud
+from rehearsal.stand_ins.launch import HELM_VARIABLE
 from tests.names import unique
 from tests.request_log import RequestLog
 from tests.waiting import PATIENCE
@@ -57,13 +59,13 @@ class Bench:
         said = {f"aks-gpu:{key}": value for key, value in config.items()}
         file.write_text(yaml.safe_dump((kept or {}) | {"config": said}))
 
-    def write_example(self, stack: str) -> None:
+    def write_example(self, stack: str, folder: Path = ROOT) -> None:
         """Puts the real program in place, with a stack file of this checkout.
 
         Its group and its cluster have names of the test's own: there is one cloud for many tests.
         """
         own = unique(stack)
-        written = yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())["config"]
+        written = yaml.safe_load((folder / f"Pulumi.{stack}.yaml").read_text())["config"]
         config = {key.removeprefix("aks-gpu:"): value for key, value in written.items()}
         for part in ("resourceGroup", "cluster"):
             config[part] = config[part] | {"name": own}
@@ -76,6 +78,7 @@ class Bench:
             "PATH": self.engine.on_path(self.cloud.on_path(os.environ["PATH"])),
             **Project(ROOT, self.folder).environment(),
             **self.cloud.environment(),
+            HELM_VARIABLE: str(helm_place()),
         }
 
     def pulumi(self, *arguments: str, fails: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 from typing import Any
 
 from engine import ensure_kubernetes
@@ -14,14 +15,24 @@ GPU = "nvidia.com/gpu"
 class ClusterBench(Bench):
     """A project whose stack has a cluster, with its kubeconfig as the output `kubeconfig`."""
 
+    def pulumi(self, *arguments: str, fails: bool = False) -> str:
+        # An update can make another cluster.
+        if arguments[0] == "up":
+            (self.folder / "kubeconfig").unlink(missing_ok=True)
+        return super().pulumi(*arguments, fails=fails)
+
     def kubectl(self, *arguments: str, content: Any = None) -> str:
         """Runs kubectl to its end; what it printed."""
+        return self.run(ensure_kubernetes().kubectl, *arguments, content=content)
+
+    def run(self, program: Path, *arguments: str, content: Any = None) -> str:
+        """Runs kubectl or helm on the stack's cluster to its end; what it printed."""
         kubeconfig = self.folder / "kubeconfig"
         if not kubeconfig.exists():
             secret = self.pulumi("stack", "output", "kubeconfig", "--show-secrets")
             kubeconfig.write_text(secret.strip())
         ended = subprocess.run(
-            [ensure_kubernetes().kubectl, "--kubeconfig", kubeconfig, *arguments],
+            [program, "--kubeconfig", kubeconfig, *arguments],
             input=json.dumps(content) if content else None,
             capture_output=True,
             text=True,

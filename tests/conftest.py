@@ -141,6 +141,13 @@ async def _collect(graph: Graph) -> None:
             graph.secrets.add(name)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with tests on the engine come first: at the end, one worker would wait for another."""
+    on_engine = {item.path for item in items if item.get_closest_marker("engine")}
+    items.sort(key=lambda item: item.path not in on_engine)
+
+
 Deploy = Callable[..., Graph]
 
 
@@ -196,6 +203,14 @@ def whole_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
     home = tmp_path_factory.mktemp("whole-cloud")
     binaries = ensure_kubernetes().folder
     yield cloud.start(home, time_scale=0.05, era="article", kubernetes=binaries)
+    cloud.stop(home)
+
+
+@pytest.fixture(scope="session")
+def todays_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    """A rehearsal cloud of today, whose clusters have control planes."""
+    home = tmp_path_factory.mktemp("todays-cloud")
+    yield cloud.start(home, time_scale=0.05, kubernetes=ensure_kubernetes().folder)
     cloud.stop(home)
 
 

@@ -23,7 +23,7 @@ def test_a_cluster_of_the_azure_cli_is_imported_and_not_replaced(whole_bench: Be
     # No DNS prefix: the CLI makes one of it.
     name = unique("made_by_hand")
     way = sign_in(whole_bench.cloud, ensure_azure_cli(print), ensure_kubernetes().folder, print)
-    ask = way.runner.ask
+    ask = way.runner.read
     ask("az", "group", "create", "--name", name, "--location", "eastus")
     # The network is today's default of AKS.
     ask(

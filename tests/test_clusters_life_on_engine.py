@@ -43,7 +43,7 @@ def cluster_path(name: str) -> str:
     return f"{group}/providers/Microsoft.ContainerService/managedClusters/{name}"
 
 
-def test_rotated_certificates_are_a_change_of_the_provider_alone(whole_bench: Bench) -> None:
+def test_rotated_certificates_change_only_the_provider(whole_bench: Bench) -> None:
     """`az aks rotate-certs` had every Kubernetes object replaced, the device plugin too."""
     brought_up(whole_bench)
     kubeconfig = whole_bench.pulumi("stack", "output", "kubeconfig", "--show-secrets")
@@ -80,7 +80,7 @@ def test_a_cluster_of_the_same_name_gets_its_objects_anew(whole_bench: Bench) ->
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
-def test_a_stack_is_destroyed_whose_cluster_is_gone(whole_bench: Bench) -> None:
+def test_a_stack_with_a_deleted_cluster_can_be_destroyed(whole_bench: Bench) -> None:
     """It stopped at "configured Kubernetes cluster is unreachable"."""
     name = brought_up(whole_bench)
     removed_by_hand(whole_bench, cluster_path(name))
@@ -90,7 +90,7 @@ def test_a_stack_is_destroyed_whose_cluster_is_gone(whole_bench: Bench) -> None:
     assert whole_bench.resources() == {}
 
 
-def test_a_refresh_that_finds_the_cluster_gone_can_be_told_so(
+def test_a_refresh_handles_a_deleted_cluster(
     whole_bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = brought_up(whole_bench)

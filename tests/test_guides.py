@@ -38,7 +38,7 @@ def block(beginning: str) -> str:
     return "".join(line.removeprefix("    ") + "\n" for line in found.splitlines())
 
 
-def test_an_inline_pool_becomes_a_resource_of_its_own(bench: Bench) -> None:
+def test_an_inline_pool_becomes_a_standalone_resource(bench: Bench) -> None:
     name = unique("inline")
     bench.up(CLUSTER.format(name=name, pools="[SYSTEM, INLINE]"))
     subscription = bench.resources()["cluster"]["id"].split("/")[2]

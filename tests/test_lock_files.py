@@ -52,7 +52,7 @@ def test_nothing_is_installed_but_by_its_hash() -> None:
     assert [where for where in found if "--require-hashes" not in where[1]] == []
 
 
-def test_this_package_is_built_with_what_is_locked() -> None:
+def test_the_build_uses_locked_dependencies() -> None:
     """Its build fetched a setuptools of its own, by no hash."""
     [backend] = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     for lock in LOCKS[:2]:

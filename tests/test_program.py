@@ -68,12 +68,12 @@ IMAGE = {
 }
 
 
-def waits_for_the_image(graph: Graph) -> set[str]:
+def waits_for(graph: Graph, name: str) -> set[str]:
     """The components that wait, and with them what they are made of."""
     return {
         found.name
         for found in graph.registered
-        if any(urn.endswith("::specialised-image") for urn in found.options.dependencies)
+        if any(urn.endswith(f"::{name}") for urn in found.options.dependencies)
     }
 
 
@@ -90,7 +90,7 @@ def pool(name: str) -> set[tuple[str, str, str]]:
         ("article", AZURE | WORKLOADS | JOB | IMAGE | pool("gpu") | pool("gpugen2")),
     ],
 )
-def test_each_stack_registers_what_its_file_says(
+def test_each_stack_registers_the_resources_of_its_file(
     run: Run, name: str, expected: set[tuple[str, str, str]], preview: bool
 ) -> None:
     assert tree(run(stack_file(name), preview=preview)) == expected
@@ -110,9 +110,23 @@ def test_the_article_to_the_letter(run: Run) -> None:
     }
     assert not any("nodeTaints" in found.inputs for found in pools.values())
     # Pools with the image wait for its feature; the cluster, on the regular image, does not.
-    assert waits_for_the_image(graph) == {"gpu", "gpugen2"}
+    assert waits_for(graph, "specialised-image") == {"gpu", "gpugen2"}
     # Its pool with GPUs on the regular image; the others bring a plugin of their own.
     assert pools_of_plugin(graph.only("DaemonSet").inputs) == ["nodepool1"]
+
+
+@pytest.mark.parametrize("registers", [True, False])
+def test_where_aks_manages_the_gpus_the_stack_brings_no_plugin(run: Run, registers: bool) -> None:
+    size = {"vmSize": "Standard_NC8as_T4_v3"}
+    pools = [{"name": "own", **size}, {"name": "theirs", **size, "gpuStack": "managed"}]
+    more = {"aks-gpu:managedGpuFeature": "register"} if registers else {}
+    graph = run({"aks-gpu:gpuPools": pools, **more})
+
+    assert pools_of_plugin(graph.only("DaemonSet").inputs) == ["own"]
+    providers = {pool.name: pool.type.partition(":")[0] for pool in graph.all("AgentPool")}
+    assert providers == {"own": "azure-native", "theirs": "aks-preview"}
+    assert waits_for(graph, "managed-gpu") == ({"theirs"} if registers else set())
+    assert len(graph.all("FeatureRegistration")) == registers
 
 
 def test_the_old_spelling_makes_the_same_resources(
@@ -141,12 +155,12 @@ def test_a_specialized_system_pool_makes_the_cluster_wait(run: Run) -> None:
 
     cluster = graph.only("ManagedCluster")
     assert cluster.inputs["customHeaders"] == {"UseGPUDedicatedVHD": "true"}
-    assert waits_for_the_image(graph) == {"cluster"}
+    assert waits_for(graph, "specialised-image") == {"cluster"}
     # No pool is left that the DaemonSet would be for.
     assert not graph.all("DaemonSet")
 
 
-def test_components_take_what_settings_take_of_a_system_pool_without_gpus(run: Run) -> None:
+def test_components_and_settings_accept_the_same_system_pools(run: Run) -> None:
     config = stack_file("article")
     config["aks-gpu:systemPool"] = {"vmSize": "Standard_D4ds_v5", "image": "specialized"}
 

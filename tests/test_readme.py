@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from aksgpu.preflight.wanted import PROVIDERS
+from aksgpu.preflight.requirements import PROVIDERS
 from engine import Engine, ensure_kubernetes
 from engine.versions import LOWEST_PULUMI
 from rehearsal import cloud

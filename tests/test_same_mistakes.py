@@ -31,9 +31,11 @@ from components import (
     ResourceGroupArgs,
     SampleJob,
     SampleJobArgs,
+    SharingArgs,
     SystemNodePool,
     SystemNodePoolArgs,
     SystemPoolArgs,
+    TimeSlicingArgs,
 )
 from components.arguments import camel_case, check
 from settings import SettingsError, load
@@ -41,6 +43,8 @@ from tests.conftest import Deploy
 
 T4 = {"vmSize": "Standard_NC8as_T4_v3"}
 A100 = {"vmSize": "Standard_NC24ads_A100_v4"}
+SCALED = {"minCount": 1, "maxCount": 2}
+TWO = {"timeSlicing": {"replicas": 2}}
 NAMES = {"resource_group_name": "g", "cluster_name": "c"}
 PLACE = {**NAMES, "location": "eastus"}
 # What a component calls a property that a stack file calls otherwise.
@@ -71,6 +75,11 @@ def cluster(**args: Any) -> AksCluster:
 
 
 def gpu_pool(**args: Any) -> GpuNodePool:
+    if isinstance(sharing := args.get("sharing"), dict):
+        slicing = sharing.get("timeSlicing")
+        args["sharing"] = SharingArgs(
+            mps=sharing.get("mps"), time_slicing=TimeSlicingArgs(**slicing) if slicing else None
+        )
     named = {**NAMES, "pool_name": "gpu", "vm_size": T4["vmSize"], **args}
     return GpuNodePool("it", GpuNodePoolArgs(**named))
 
@@ -132,18 +141,54 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("gpuPools[0]", {"spot": True, "maxSurge": "1"}, "maxSurge"),
     ("gpuPools[0]", {**T4, "migProfile": "MIG1g"}, "migProfile"),
     ("gpuPools[0]", {**A100, "migProfile": "MIG5g"}, "migProfile"),
+    ("gpuPools[0]", {"migStrategy": "single"}, "migStrategy"),
+    ("gpuPools[0]", {**A100, "migProfile": "MIG1g", "migStrategy": "none"}, "migStrategy"),
+    (
+        "gpuPools[0]",
+        {**A100, "gpuStack": "none", "migProfile": "MIG1g", "migStrategy": "mixed"},
+        "migStrategy",
+    ),
+    ("gpuPools[0]", {"gpuStack": "none", "sharing": TWO}, "sharing"),
+    ("gpuPools[0]", {"gpuStack": "specialized-image", "sharing": TWO}, "sharing"),
+    (
+        "gpuPools[0]",
+        {**A100, "migProfile": "MIG1g", "migStrategy": "mixed", "sharing": TWO},
+        "sharing",
+    ),
+    ("gpuPools[0]", {"sharing": {"timeSlicing": {"replicas": 1}}}, "sharing.timeSlicing.replicas"),
+    ("gpuPools[0]", {"sharing": {"timeSlicing": {"replicas": -4}}}, "sharing.timeSlicing.replicas"),
+    ("gpuPools[0]", {"sharing": {"mps": {"replicas": 4}}}, "sharing.mps"),
+    ("gpuPools[0]", {"sharing": {"mps": {}, **TWO}}, "sharing.mps"),
+    ("gpuPools[0]", {"sharing": {}}, "sharing.timeSlicing"),
     ("gpuPools[0]", {"taints": ["a=b:NoSchedule", "gpu"]}, "taints[1]"),
     ("gpuPools[0]", {"labels": {"kubernetes.azure.com/a": "b", "accelerator": "x"}}, "labels"),
     ("gpuPools[0]", {"labels": {"node-role.kubernetes.io/gpu": "x"}}, "labels"),
     ("gpuPools[0]", {"labels": {"agentpool": "other"}}, "labels"),
     ("gpuPools[0]", {"maxSurge": "0"}, "maxSurge"),
     ("gpuPools[0]", {"maxSurge": "some"}, "maxSurge"),
+    ("gpuPools[0]", {"maxSurge": "00%", "maxUnavailable": "0"}, "maxSurge"),
+    ("gpuPools[0]", {"maxSurge": "1", "maxUnavailable": "20%"}, "maxSurge"),
+    ("gpuPools[0]", {"maxUnavailable": "-1"}, "maxUnavailable"),
+    ("gpuPools[0]", {"capacityReservationGroupId": "r"}, "capacityReservationGroupId"),
+    ("gpuPools[0]", {"maxPods": 9}, "maxPods"),
+    ("gpuPools[0]", {"maxPods": 251}, "maxPods"),
+    ("gpuPools[0]", {"spot": True, "maxUnavailable": "1"}, "maxUnavailable"),
+    ("gpuPools[0]", {"drainTimeoutMinutes": 4}, "drainTimeoutMinutes"),
+    ("gpuPools[0]", {"drainTimeoutMinutes": 1441}, "drainTimeoutMinutes"),
+    ("gpuPools[0]", {"nodeSoakMinutes": -1}, "nodeSoakMinutes"),
+    ("gpuPools[0]", {"nodeSoakMinutes": 31}, "nodeSoakMinutes"),
+    ("gpuPools[0]", {"undrainableNodeBehavior": "cordon"}, "undrainableNodeBehavior"),
     ("gpuPools[0]", {"spot": True, "spotMaxPrice": 0.123456}, "spotMaxPrice"),
     ("gpuPools[0]", {"customHeaders": {"a b": "c"}}, "customHeaders"),
     ("gpuPools[0]", {"customHeaders": {"Accept": "c"}}, "customHeaders"),
     ("gpuPools[0]", {"customHeaders": {"a": "b", "A": "b"}}, "customHeaders"),
     ("gpuPools[0]", {"customHeaders": {"a": "b\nc"}}, "customHeaders"),
     ("gpuPools[0]", {**A100, "gpuStack": "specialized-image"}, "customHeaders"),
+    ("gpuPools[0]", {"gpuStack": "managed", "minCount": 0, "maxCount": 3}, "maxCount"),
+    ("gpuPools[0]", {"gpuStack": "managed", "maxCount": 3}, "maxCount"),
+    ("gpuPools[0]", {"gpuStack": "managed", **A100, "migProfile": "MIG1g"}, "migProfile"),
+    ("gpuPools[0]", {"gpuStack": "managed", "vmSize": "Standard_NV24ads_V710_v5"}, "vmSize"),
+    ("systemPool", {"gpuStack": "managed", **T4}, "vmSize"),
     ("systemPool", {"name": "a-b"}, "name"),
     ("systemPool", {"count": 0}, "count"),
     ("systemPool", {"gpuStack": "x"}, "gpuStack"),
@@ -238,7 +283,7 @@ def from_settings(
 
 
 @pytest.mark.parametrize(("part", "properties", "path"), CASES)
-def test_a_mistake_is_told_by_its_key_and_by_its_property(
+def test_a_mistake_is_reported_by_key_and_by_property(
     deploy: Deploy, part: str, properties: dict[str, Any], path: str
 ) -> None:
     make, prefix = COMPONENTS[part]
@@ -265,6 +310,9 @@ def test_a_mistake_is_told_by_its_key_and_by_its_property(
         ("gpuPools[0]", {"vmSize": "Standard_NC8as_T4_v4"}),
         ("gpuPools[0]", {"vmSize": "Standard_NC6"}),
         ("gpuPools[0]", {"gpuStack": "specialized-image"}),
+        ("gpuPools[0]", {**A100, "migProfile": "MIG1g", "sharing": TWO}),
+        ("gpuPools[0]", {**SCALED, "sharing": {"timeSlicing": {"replicas": 2, "rename": True}}}),
+        ("gpuPools[0]", {**A100, **SCALED, "migProfile": "MIG1g", "migStrategy": "mixed"}),
         ("systemPool", {"vmSize": "Standard_ND1_v9"}),
         ("cluster", {"kubernetesVersion": "1.99"}),
         # Clusters that are there have them, and new ones are refused.
@@ -276,7 +324,7 @@ def test_a_mistake_is_told_by_its_key_and_by_its_property(
         ("network", {"podCidr": "172.16.0.0/12"}),
     ],
 )
-def test_a_doubt_is_told_in_the_same_words(
+def test_a_warning_has_the_same_text(
     deploy: Deploy, monkeypatch: pytest.MonkeyPatch, part: str, properties: dict[str, Any]
 ) -> None:
     in_stack_file: list[str] = []
@@ -294,7 +342,7 @@ def test_an_existing_cluster_is_called_what_it_is_called() -> None:
     assert told == []
 
 
-def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:
+def test_all_mistakes_of_a_component_are_reported_at_once(deploy: Deploy) -> None:
     network = NetworkArgs(mode="x", pod_cidr="here")
     pool = SystemPoolArgs(vm_size="Standard_D4ds_v5", gpu_stack="x", zones=["4"])
 
@@ -304,8 +352,8 @@ def test_all_mistakes_of_a_component_are_told_at_once(deploy: Deploy) -> None:
         assert str(refused.value).splitlines() == [
             "it: skuTier: input should be 'Free', 'Standard' or 'Premium', not 'Gold'",
             "it: systemPool.zones[0]: input should be '1', '2' or '3', not '4'",
-            "it: systemPool.gpuStack: input should be 'device-plugin', 'specialized-image' or "
-            "'none', not 'x'",
+            "it: systemPool.gpuStack: input should be 'device-plugin', 'managed', "
+            "'operator', 'specialized-image' or 'none', not 'x'",
             "it: network.mode: input should be 'overlay' or 'subnet', not 'x'",
             "it: network.podCidr: 'here' does not appear to be an IPv4 or IPv6 network: use CIDR "
             "notation, such as 10.0.0.0/16",
@@ -389,7 +437,8 @@ POOLS = st.fixed_dictionaries(
         "zones": st.lists(st.sampled_from("1234")),
         "spot": st.booleans(),
         "spotMaxPrice": st.sampled_from([-1.0, 0.0, 1.5]),
-        "maxSurge": st.none() | st.just("1"),
+        "maxSurge": st.sampled_from([None, "0", "1"]),
+        "maxUnavailable": st.sampled_from([None, "0%", "50%", "x"]),
         "migProfile": st.sampled_from([None, "MIG1g", "MIG5g"]),
         "taints": st.lists(st.sampled_from(["a=b:NoSchedule", "gpu"])),
         "kubernetesVersion": st.sampled_from(["", "1.9", "1.35", "1.35.2", "x"]),
@@ -402,7 +451,7 @@ POOLS = st.fixed_dictionaries(
 
 
 @given(POOLS)
-def test_what_the_one_refuses_the_other_does(pool: dict[str, Any]) -> None:
+def test_components_and_settings_refuse_the_same_values(pool: dict[str, Any]) -> None:
     named = {**NAMES, "pool_name": "gpu", **arguments("gpuPools[0]", {**T4, **pool})}
     found: list[Any] = []
     try:

@@ -96,7 +96,7 @@ def test_a_secret_stays_one_where_the_cluster_names_no_pool(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("path", ["location", "gpuPools[0].vmSize"])
-def test_what_cannot_be_a_secret_is_refused_with_its_place(bench: Bench, path: str) -> None:
+def test_a_setting_that_cannot_be_secret_is_refused_with_its_place(bench: Bench, path: str) -> None:
     bench.write_stack(stack("refused", POOL))
     bench.pulumi("config", "set", "--secret", "--path", f"aks-gpu:{path}", "westeurope")
 

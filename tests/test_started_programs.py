@@ -21,11 +21,13 @@ REASONS = {
     "aksgpu/running.py": "the runner itself",
     "engine/actionlint.py": "`make lint` has the terminal to itself, and nothing to end",
     "engine/build.py": "Go, with its compilers, by the same rule: the engine imports no command",
+    "engine/helm.py": "`helm version`; the Ctrl-C ends it too",
     "engine/on_path.py": "`pulumi version` for 30 s at most; the Ctrl-C ends it too",
     "kube/login.py": "whatever signs in to a cluster, for 20 s at most; all of it is killed",
     "provider_kit/configuration.py": "`az account show`, in a plug-in: the engine ends that",
     "rehearsal/cloud.py": "the rehearsal's server, which outlives the command",
     "rehearsal/control_planes/processes.py": "what the server runs",
+    "rehearsal/stand_ins/kubernetes/helm.py": "Helm, in a plug-in, which a cancelled update ends",
     "rehearsal/stand_ins/loaded.py": "a plug-in, which ends with whoever started it",
 }
 # Whatever of Python's own starts a process, by module; None stands for all that a module has.

@@ -51,12 +51,12 @@ def test_a_further_system_pool_is_encrypted_and_protected_as_gpu_pools(whole_ben
 
     up(whole_bench, of())
     # Fixed when a pool is made: another one takes its place.
-    assert up(whole_bench, of(encryptionAtHost=True)) == {"two": "replace"}
+    assert up(whole_bench, of(hostEncryption=True)) == {"two": "replace"}
     sent = whole_bench.requests("PUT", "agentPools/two")[-1]["body"]["properties"]
     assert sent["enableEncryptionAtHost"] is True
-    whole_bench.write_stack(of(encryptionAtHost=True, protect=True))
+    whole_bench.write_stack(of(hostEncryption=True, protect=True))
     whole_bench.pulumi("up", "--yes", "--skip-preview")
     larger = {"vmSize": "Standard_D8ds_v5"}
-    whole_bench.write_stack(of(encryptionAtHost=True, protect=True, **larger))
+    whole_bench.write_stack(of(hostEncryption=True, protect=True, **larger))
     assert "protect" in whole_bench.pulumi("preview", fails=True)
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

@@ -34,6 +34,7 @@ PERMISSIONS = {
         "pull-requests": "read",
     },
     ("warm-caches", "warm"): {"contents": "read"},
+    ("gpu-operator", "chart"): {"contents": "read"},
     ("publish-review", "comment"): {
         "actions": "read",
         "contents": "read",
@@ -137,6 +138,7 @@ def test_strangers_start_nothing_that_has_rights() -> None:
         "publish-review": {"workflow_run"},
         "deploy": {"push", "workflow_dispatch"},
         "warm-caches": {"push", "workflow_dispatch"},
+        "gpu-operator": {"pull_request", "schedule", "workflow_dispatch"},
     }
     for name in ("deploy", "warm-caches"):
         assert WORKFLOWS[name]["on"]["push"] == {"branches": ["main"]}

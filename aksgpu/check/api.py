@@ -1,4 +1,4 @@
-"""The API server of the cluster that is checked, and what its refusals come to."""
+"""The API server of the cluster that is checked, and findings for its errors."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
@@ -13,7 +13,7 @@ from kube.kubeconfig import Kubeconfig, KubeconfigError, SignInError, choose, co
 async def opened(
     config: Kubeconfig, environment: Mapping[str, str] = MappingProxyType({})
 ) -> AsyncIterator[Client]:
-    """The API server that a kubeconfig names; whether it answers shows at the first request."""
+    """A client for the API server of a kubeconfig; it connects with the first request."""
     with kubeconfig_required():
         api = Client(await connect(choose(config), environment))
     try:
@@ -24,7 +24,7 @@ async def opened(
 
 @contextmanager
 def kubeconfig_required() -> Iterator[None]:
-    """Ends the check where a kubeconfig cannot be used."""
+    """Ends the check if a kubeconfig cannot be used."""
     try:
         yield
     except SignInError as error:
@@ -43,12 +43,12 @@ def kubeconfig_required() -> Iterator[None]:
 
 
 def is_final(error: ApiError) -> bool:
-    """Whether no other request fares better."""
+    """Whether every other request would fail too."""
     return isinstance(error, NoAnswerError) or error.status == UNAUTHORIZED
 
 
 def refused(what: str, error: ApiError) -> Finding:
-    """What could not be done, why not, and what to do about it."""
+    """A finding for a failed request: what failed, why, and what to do."""
     if isinstance(error, NoAnswerError):
         cause, advice = (
             Cause.CLUSTER_UNREACHABLE,

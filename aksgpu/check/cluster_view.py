@@ -1,6 +1,6 @@
-"""A cluster as the check sees it: nodes, pods and DaemonSets, out of what the API server sends.
+"""A cluster as the check sees it: nodes, pods and DaemonSets, read from the API server's JSON.
 
-Whatever it sends: a value of another shape than belongs there is taken for none.
+A value of the wrong type counts as missing.
 """
 
 import re
@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catalogue import quantities, sizes
-from catalogue.device_plugin import GPU, PREFIX, is_plugin
+from catalogue.device_plugin import GPU, MIG_PREFIX, is_plugin
+from catalogue.gpu_operator import DEPLOY_LABEL, DRIVER_PART, TOOLKIT_PART
 from catalogue.nodes import ACCELERATOR_LABEL, POOL_LABEL
 from catalogue.scheduling import Spec, Taint, affinity_terms
 from catalogue.shapes import at, mapping, mappings, sequence
@@ -17,25 +18,25 @@ from kube.objects import conditions
 
 Json = Mapping[str, Any]
 
-# What is read of a cluster, as it is called in what is printed.
+# The kinds of objects that the check reads, as reports name them.
 NODES, PODS, DAEMON_SETS = "nodes", "pods", "DaemonSets"
 
-# What partitions and shares of GPUs are called, where the plugin is told to name them.
-_GPU_PREFIXES = (f"{PREFIX}mig-", f"{GPU}.")
-# Where NVIDIA's feature discovery notes the driver's version.
+# Resource names of MIG slices and shared GPUs, if the plugin is configured to use them.
+_GPU_PREFIXES = (MIG_PREFIX, f"{GPU}.")
+# The labels in which NVIDIA's feature discovery puts the driver's version.
 _DRIVER_LABELS = ("nvidia.com/cuda.driver-version.full", "nvidia.com/gpu.driver-version")
-# What the DaemonSet controller lets the pods of every DaemonSet tolerate.
-_STATES = "not-ready unreachable disk-pressure memory-pressure pid-pressure unschedulable"
-_OF_DAEMONS = [
-    {"key": f"node.kubernetes.io/{state}", "operator": "Exists"} for state in _STATES.split()
+# The tolerations that the DaemonSet controller adds to the pods of every DaemonSet.
+_NODE_STATES = "not-ready unreachable disk-pressure memory-pressure pid-pressure unschedulable"
+_DAEMON_TOLERATIONS = [
+    {"key": f"node.kubernetes.io/{state}", "operator": "Exists"} for state in _NODE_STATES.split()
 ]
-_NOT_IN_TROUBLE = (None, "ContainerCreating", "PodInitializing")
+_NORMAL_WAITING_REASONS = (None, "ContainerCreating", "PodInitializing")
 _SIZE_LABEL = "node.kubernetes.io/instance-type"
 _RELEASE = re.compile(r"v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?!\d)", re.ASCII)
-# Such a number is no count of devices.
-_TOO_MANY = 1_000_000
-# Nodes of a rehearsal have annotations of this domain.
-_REHEARSED = "rehearsal.aks-gpu/"
+# A larger number cannot be a count of devices.
+_MAX_DEVICES = 1_000_000
+# Nodes of a rehearsal have annotations with this prefix.
+_REHEARSAL_PREFIX = "rehearsal.aks-gpu/"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,16 +48,16 @@ class Node:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     is_ready: bool = True
-    # Why it is not ready, in its own words.
+    # Why it is not ready: reason and message of its Ready condition.
     reason: str = ""
     is_cordoned: bool = False
     size: str = ""
     capacity: int = 0
     allocatable: int = 0
-    # What of this goes by the name that whoever wants one GPU asks for, and no slice by its own.
-    whole: int = 0
+    # How many of them the sample job can get: those with the name by which it requests one.
+    requestable: int = 0
     driver_version: str | None = None
-    # Conditions that say something is wrong, by type.
+    # Reason and message of conditions that report a problem, by type.
     problems: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -75,21 +76,21 @@ class _Namespaced:
 
 @dataclass(frozen=True, kw_only=True)
 class Pod(_Namespaced):
-    """A pod that matters: a device plugin, or one that asks for GPUs."""
+    """A device plugin, or a pod that requests GPUs."""
 
-    # Where it is, or, for the pod of a DaemonSet, where it shall be.
+    # The node it runs on; for a pending pod of a DaemonSet, the node it is for.
     node: str | None = None
-    # The container that is a device plugin, if one is.
+    # The name of the device plugin's container, if the pod has one.
     plugin: str = ""
     image: str = ""
     is_running: bool = False
     is_over: bool = False
     gpus: int = 0
-    # What of this goes by the name of whole GPUs.
-    whole: int = 0
-    # Why it does not run, as far as anybody says.
+    # How many of them have the name by which the sample job requests one.
+    requestable: int = 0
+    # Why it does not run, if its status has a reason.
     trouble: str = ""
-    # The scheduler's words for a pod that it has no place for.
+    # The scheduler's message, if the pod is unschedulable.
     unplaced: str = ""
 
     @property
@@ -99,15 +100,20 @@ class Pod(_Namespaced):
 
 @dataclass(frozen=True, kw_only=True)
 class DaemonSet(_Namespaced):
-    """One that brings device plugins."""
+    """A DaemonSet that runs device plugins."""
 
-    # What its pods say of the nodes that they land on.
+    # The spec of its pods: which nodes they can run on.
     pods: Spec = field(default_factory=dict)
+
+    @property
+    def is_operators(self) -> bool:
+        """Whether the GPU Operator created it."""
+        return any(key.startswith(DEPLOY_LABEL) for key in mapping(self.pods.get("nodeSelector")))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kubelet:
-    """Any node of the cluster, and the version of its Kubernetes."""
+    """Any node of the cluster, and its Kubernetes version."""
 
     node: str
     pool: str
@@ -116,29 +122,33 @@ class Kubelet:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterView:
-    # What of it could not be read.
+    # The kinds of objects that could not be read.
     unread: frozenset[str] = frozenset()
-    # The control plane's.
+    # The control plane's Kubernetes version.
     version: str = ""
+    # The name by which the sample job requests a GPU.
+    resource: str = GPU
     kubelets: tuple[Kubelet, ...] = ()
     nodes: tuple[Node, ...] = ()
     pods: tuple[Pod, ...] = ()
     daemon_sets: tuple[DaemonSet, ...] = ()
-    # The end of the log of each plugin on a node that knows of no GPUs, by namespace and name.
+    # The GPU Operator's DaemonSets for driver and container toolkit, by what they install.
+    operators_parts: frozenset[str] = frozenset()
+    # The end of the log of each plugin on a node without GPUs, by namespace/name.
     plugin_logs: Mapping[str, str] = field(default_factory=dict)
 
     def plugins_on(self, node: Node) -> list[Pod]:
         return [pod for pod in self.pods if pod.is_plugin and pod.node == node.name]
 
     def used(self, node: Node) -> int:
-        """How many of a node's GPUs are taken."""
-        return sum(pod.gpus for pod in self._at_work_on(node))
+        """How many of a node's GPUs are in use."""
+        return sum(pod.gpus for pod in self._active_pods_on(node))
 
     def free(self, node: Node) -> int:
-        """How many whole GPUs of a node can be had."""
-        return node.whole - sum(pod.whole for pod in self._at_work_on(node))
+        """How many GPUs of a node the sample job can get now."""
+        return node.requestable - sum(pod.requestable for pod in self._active_pods_on(node))
 
-    def _at_work_on(self, node: Node) -> list[Pod]:
+    def _active_pods_on(self, node: Node) -> list[Pod]:
         return [pod for pod in self.pods if pod.node == node.name and not pod.is_over]
 
     @property
@@ -146,16 +156,25 @@ class ClusterView:
         return not self.unread & {PODS, DAEMON_SETS}
 
 
-def nodes(items: Iterable[Json], pools: Iterable[str]) -> tuple[Node, ...]:
-    """Those of the pools, and all others that have to do with NVIDIA GPUs."""
-    named = frozenset(pools)
-    found = [_node(item) for item in items if _is_gpu_node(item, named)]
-    return tuple(sorted(found, key=lambda node: (node.pool, node.name)))
+def offered_resources(items: Iterable[Json]) -> set[str]:
+    """The names by which pods can request GPUs of these nodes now."""
+    allocatable = (mapping(at(item, "status.allocatable")) for item in items)
+    return {name for each in allocatable for name, amount in each.items() if _gpus({name: amount})}
+
+
+def nodes(items: Iterable[Json], pools: Iterable[str], resource: str = GPU) -> tuple[Node, ...]:
+    """The nodes of these pools, and all others that have NVIDIA GPUs or are labeled so.
+
+    `resource` is the name by which the sample job requests a GPU.
+    """
+    pool_names = frozenset(pools)
+    gpu_nodes = [_node(item, resource) for item in items if _is_gpu_node(item, pool_names)]
+    return tuple(sorted(gpu_nodes, key=lambda node: (node.pool, node.name)))
 
 
 def kubelets(items: Iterable[Json]) -> tuple[Kubelet, ...]:
-    """All nodes that say what version they have."""
-    found = [
+    """All nodes that report a version."""
+    all_nodes = [
         Kubelet(
             node=_name(item),
             pool=_labels(item).get(POOL_LABEL, ""),
@@ -163,34 +182,46 @@ def kubelets(items: Iterable[Json]) -> tuple[Kubelet, ...]:
         )
         for item in items
     ]
-    return tuple(kubelet for kubelet in found if kubelet.version)
+    return tuple(kubelet for kubelet in all_nodes if kubelet.version)
 
 
 def is_rehearsed(items: Iterable[Json]) -> bool:
-    """Whether a rehearsal plays these nodes."""
+    """Whether these nodes are simulated by a rehearsal."""
     annotations = (mapping(at(item, "metadata.annotations")) for item in items)
-    return any(str(key).startswith(_REHEARSED) for found in annotations for key in found)
+    return any(str(key).startswith(_REHEARSAL_PREFIX) for keys in annotations for key in keys)
 
 
 def release(version: Any) -> str:
-    """A version as AKS writes it: v1.35.2 is 1.35.2, and so is v1.35.2-gke.1; else nothing."""
-    found = _RELEASE.match(str(version))
-    return found[1] if found else ""
+    """A version as AKS writes it: v1.35.2 and v1.35.2-gke.1 become 1.35.2; else empty."""
+    match = _RELEASE.match(str(version))
+    return match[1] if match else ""
 
 
-def pods(items: Iterable[Json]) -> tuple[Pod, ...]:
-    """Those that matter of all pods."""
-    found = (_pod(item) for item in items if not at(item, "metadata.deletionTimestamp"))
-    return tuple(pod for pod in found if pod.is_plugin or pod.gpus)
+def pods(items: Iterable[Json], resource: str = GPU) -> tuple[Pod, ...]:
+    """The device plugins and the pods that request GPUs."""
+    all_pods = (
+        _pod(item, resource) for item in items if not at(item, "metadata.deletionTimestamp")
+    )
+    return tuple(pod for pod in all_pods if pod.is_plugin or pod.gpus)
+
+
+def operators_parts(items: Iterable[Json]) -> frozenset[str]:
+    """Returns which of driver and container toolkit the GPU Operator installs."""
+    selectors = (mapping(at(item, "spec.template.spec.nodeSelector")) for item in items)
+    parts = {key.removeprefix(DEPLOY_LABEL) for selector in selectors for key in selector}
+    return frozenset(parts & {DRIVER_PART, TOOLKIT_PART})
 
 
 def daemon_sets(items: Iterable[Json]) -> tuple[DaemonSet, ...]:
-    """Those that bring device plugins."""
+    """The DaemonSets that run device plugins."""
     return tuple(
         DaemonSet(
             namespace=_namespace(item),
             name=_name(item),
-            pods={**spec, "tolerations": [*sequence(spec.get("tolerations")), *_OF_DAEMONS]},
+            pods={
+                **spec,
+                "tolerations": [*sequence(spec.get("tolerations")), *_DAEMON_TOLERATIONS],
+            },
         )
         for item in items
         if _plugins_of(spec := mapping(at(item, "spec.template.spec")))
@@ -221,9 +252,9 @@ def _is_gpu_node(item: Json, pools: frozenset[str]) -> bool:
     )
 
 
-def _node(item: Json) -> Node:
-    labels, known = _labels(item), conditions(item)
-    ready = known.get("Ready", {"status": "Unknown", "reason": "it has never reported"})
+def _node(item: Json, resource: str) -> Node:
+    labels, by_type = _labels(item), conditions(item)
+    ready = by_type.get("Ready", {"status": "Unknown", "reason": "it has never reported"})
     return Node(
         name=_name(item),
         pool=labels.get(POOL_LABEL, ""),
@@ -235,12 +266,12 @@ def _node(item: Json) -> Node:
         size=labels.get(_SIZE_LABEL, ""),
         capacity=_gpus(at(item, "status.capacity")),
         allocatable=_gpus(at(item, "status.allocatable")),
-        whole=_amount(mapping(at(item, "status.allocatable")).get(GPU)),
+        requestable=_amount(mapping(at(item, "status.allocatable")).get(resource)),
         driver_version=next((labels[key] for key in _DRIVER_LABELS if key in labels), None),
         problems={
-            kind: _joined(found.get("reason"), found.get("message"))
-            for kind, found in known.items()
-            if kind != "Ready" and found.get("status") == "True"
+            kind: _joined(condition.get("reason"), condition.get("message"))
+            for kind, condition in by_type.items()
+            if kind != "Ready" and condition.get("status") == "True"
         },
     )
 
@@ -251,32 +282,32 @@ def _taints(listed: Any) -> Iterator[Taint]:
             yield Taint(str(taint["key"]), str(taint.get("value") or ""), str(taint["effect"]))
 
 
-def _pod(item: Json) -> Pod:
+def _pod(item: Json, resource: str) -> Pod:
     spec, status = mapping(item.get("spec")), mapping(item.get("status"))
     plugins = _plugins_of(spec)
     states = {
-        str(found.get("name")): mapping(found.get("state"))
-        for found in mappings(status.get("containerStatuses"))
+        str(container.get("name")): mapping(container.get("state"))
+        for container in mappings(status.get("containerStatuses"))
     }
-    placed = conditions(item).get("PodScheduled", {})
-    is_unplaced = placed.get("reason") == "Unschedulable"
+    scheduled = conditions(item).get("PodScheduled", {})
+    is_unschedulable = scheduled.get("reason") == "Unschedulable"
     return Pod(
         namespace=_namespace(item),
         name=_name(item),
-        node=str(spec.get("nodeName") or "") or _aim(spec),
+        node=str(spec.get("nodeName") or "") or _intended_node(spec),
         plugin=next(iter(plugins), ""),
         image=next(iter(plugins.values()), ""),
         is_running=any("running" in states.get(name, {}) for name in plugins),
         is_over=status.get("phase") in ("Succeeded", "Failed"),
-        gpus=_asked_for(spec, _gpus),
-        whole=_asked_for(spec, lambda limits: _amount(mapping(limits).get(GPU))),
+        gpus=_requested(spec, _gpus),
+        requestable=_requested(spec, lambda limits: _amount(mapping(limits).get(resource))),
         trouble=trouble(item),
-        unplaced=str(placed.get("message") or "Unschedulable") if is_unplaced else "",
+        unplaced=str(scheduled.get("message") or "Unschedulable") if is_unschedulable else "",
     )
 
 
 def trouble(pod: Json) -> str:
-    """What keeps a pod from running, in the words of its containers; else its phase."""
+    """Why a pod does not run: reason and message of a container's state, else the pod's phase."""
     status = mapping(pod.get("status"))
     for container in (
         *mappings(status.get("initContainerStatuses")),
@@ -284,7 +315,7 @@ def trouble(pod: Json) -> str:
     ):
         state = mapping(container.get("state"))
         waiting, ended = mapping(state.get("waiting")), mapping(state.get("terminated"))
-        if waiting.get("reason") not in _NOT_IN_TROUBLE:
+        if waiting.get("reason") not in _NORMAL_WAITING_REASONS:
             return _joined(waiting["reason"], waiting.get("message"))
         if ended.get("exitCode"):
             code = f"exit code {ended['exitCode']}"
@@ -301,22 +332,22 @@ def _plugins_of(spec: Json) -> dict[str, str]:
     }
 
 
-def _aim(spec: Json) -> str | None:
-    """The node for which a DaemonSet has made a pod that is not placed yet."""
+def _intended_node(spec: Json) -> str | None:
+    """The node for which a DaemonSet created a pod that is not scheduled yet."""
     for term in affinity_terms(spec) or ():
-        for found in mappings(term.get("matchFields")):
-            if (found.get("key"), found.get("operator")) == ("metadata.name", "In"):
-                return next(map(str, sequence(found.get("values"))), None)
+        for field_match in mappings(term.get("matchFields")):
+            if (field_match.get("key"), field_match.get("operator")) == ("metadata.name", "In"):
+                return next(map(str, sequence(field_match.get("values"))), None)
     return None
 
 
-def _asked_for(spec: Json, count: Callable[[Any], int]) -> int:
-    """Containers run together; those that prepare them, one after the other before."""
+def _requested(spec: Json, count: Callable[[Any], int]) -> int:
+    """The most that a pod uses at once: init containers run one by one, before the others."""
 
-    def of(containers: Any) -> list[int]:
+    def amounts(containers: Any) -> list[int]:
         return [count(at(container, "resources.limits")) for container in mappings(containers)]
 
-    return max([sum(of(spec.get("containers"))), *of(spec.get("initContainers"))])
+    return max([sum(amounts(spec.get("containers"))), *amounts(spec.get("initContainers"))])
 
 
 def _gpus(resources: Any) -> int:
@@ -328,12 +359,12 @@ def _gpus(resources: Any) -> int:
 
 
 def _amount(text: Any) -> int:
-    """A whole number of devices: the API server takes no other."""
+    """A whole number of devices: the API server accepts no other for them."""
     try:
         amount = quantities.parse(str(text)).amount
     except (ValueError, ArithmeticError):
         return 0
-    return int(amount) if 0 <= amount < _TOO_MANY else 0
+    return int(amount) if 0 <= amount < _MAX_DEVICES else 0
 
 
 def _joined(reason: Any, message: Any) -> str:

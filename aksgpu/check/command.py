@@ -1,4 +1,4 @@
-"""The check as a command: which cluster is meant, what is printed where, and its exit code."""
+"""The command check: which cluster to check, what to print, and the exit code."""
 
 import asyncio
 import traceback
@@ -23,13 +23,13 @@ from engine.progress import Progress, to_stderr
 def check(
     stack: str, era: Era | None, kubeconfig: Path | None, options: CheckOptions, *, rehearsal: bool
 ) -> int:
-    """Checks a file's cluster, the rehearsed stack, or the real one; the exit code.
+    """Checks the cluster of a kubeconfig, of a rehearsed stack, or of a stack; the exit code.
 
-    The real one is that of the project in the current folder.
+    The stack belongs to the project in the current folder.
     """
     if kubeconfig is not None:
         if rehearsal:
-            raise typer.BadParameter("--kubeconfig names a cluster: leave --rehearsal out.")
+            raise typer.BadParameter("--kubeconfig names a cluster: omit --rehearsal.")
         return check_cluster(lambda: of_file(kubeconfig), options, ReportConsole(), to_stderr)
     pulumi = _of_rehearsal if rehearsal else _of_project
     return check_cluster(
@@ -55,7 +55,7 @@ def examine_cluster(
     say: Say,
     progress_of: Callable[[str, Say], Progress] = Progress,
 ) -> Examination:
-    """Checks a cluster. Whatever goes wrong becomes a finding."""
+    """Checks a cluster. Every failure becomes a finding."""
     examination = Examination()
     try:
         with Progress("Reading the kubeconfig", say):
@@ -67,7 +67,7 @@ def examine_cluster(
     except (KeyboardInterrupt, asyncio.CancelledError):
         examination.findings.append(INTERRUPTION)
     except Exception as error:
-        # The report has what is known so far, and JSON output stays JSON.
+        # The report shows what is known so far, and JSON output stays JSON.
         say(traceback.format_exc())
         what = f"{type(error).__name__}: {error}"
         examination.findings.append(Finding(Cause.CRASHED, what, "report this as a bug"))

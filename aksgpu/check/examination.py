@@ -1,4 +1,4 @@
-"""A check from the first look to the last: how often to look, and whether to run the job."""
+"""A check from start to end: when to look again, and whether to run the job."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from aksgpu.check import cluster_view, judge
 from aksgpu.check.api import is_final, opened, refused
 from aksgpu.check.cluster_view import DAEMON_SETS, NODES, PODS, ClusterView, Pod
 from aksgpu.check.expected import Expected
-from aksgpu.check.job import SampleJob
-from aksgpu.check.outlook import Outlook, outlook
+from aksgpu.check.job import SampleJob, container_of
+from aksgpu.check.outlook import Outlook, outlook, requested_resource
 from aksgpu.check.target import Target
 from aksgpu.outcome import Cause, Finding, StoppedError, verdict
 from engine.progress import Progress
@@ -31,27 +31,29 @@ class CheckOptions:
     """What a check is asked to do."""
 
     job: bool = False
+    # Which sample the job runs.
+    sample: str = "article"
     json: bool = False
     timeout: float = 900.0
-    # How long to look again and again while what is wrong may pass by itself.
+    # How long to look again while the problems may go away.
     settle: float = 10.0
 
 
 @dataclass
 class Examination:
-    """What is known so far: nothing of it is lost when a later part fails."""
+    """What is known so far; it is kept when a later step fails."""
 
     title: str = ""
     expected: Expected = field(default_factory=Expected)
     view: ClusterView | None = None
     findings: list[Finding] = field(default_factory=list)
     job: SampleJob | None = None
-    # Why the job was not run, though it was asked for.
+    # Why the job was not run despite --job.
     job_left_out: str | None = None
-    # The pools that may have got a node for it.
+    # The pools to which AKS may have added a node for the job.
     grown: tuple[str, ...] = ()
-    # What the cluster was last asked for.
-    asked_for: str = "anything"
+    # The last request, for the message of a timeout.
+    last_request: str = "anything"
 
     @property
     def verdict(self) -> Cause:
@@ -62,7 +64,7 @@ class Examination:
 async def examine(
     examination: Examination, target: Target, options: CheckOptions, progress: Progress
 ) -> None:
-    """Fills the examination in. Where it is cancelled, it cleans up."""
+    """Fills in the examination. Cleans up also when cancelled."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + options.timeout
     examination.title, examination.expected = target.title, target.expected
@@ -72,13 +74,13 @@ async def examine(
                 await _settled(examination, api, options, progress)
             if options.job:
                 seconds = max(1.0, deadline - loop.time())
-                await _with_job(examination, api, options.settle, seconds, progress)
+                await _with_job(examination, api, options, seconds, progress)
     except TimeoutError:
-        what = f"in {options.timeout:.0f} s the cluster did not tell of {examination.asked_for}"
+        what = f"in {options.timeout:.0f} s the cluster did not return {examination.last_request}"
         advice = "give it longer with --timeout"
         examination.findings.append(Finding(Cause.TIMEOUT, what, advice))
     except ApiError as error:
-        examination.findings.append(refused("the cluster did not take a request", error))
+        examination.findings.append(refused("the cluster refused a request", error))
     except StoppedError as error:
         examination.findings += error.findings
 
@@ -86,62 +88,66 @@ async def examine(
 async def _settled(
     examination: Examination, api: Client, options: CheckOptions, progress: Progress
 ) -> None:
-    """Looks until all is well, or what is wrong has had its time to pass."""
+    """Looks until there is no problem, or until the problems had time to go away."""
     loop = asyncio.get_running_loop()
     until = loop.time() + options.settle
     while True:
         await _look(examination, api)
         if not judge.may_pass(examination.findings) or loop.time() >= until:
             return
-        progress.update(f"Looking again, it may pass: {examination.findings[0].what}")
+        progress.update(f"Looking again, as this may go away: {examination.findings[0].what}")
         await asyncio.sleep(_POLL_SECONDS)
 
 
 async def _look(examination: Examination, api: Client) -> None:
-    examination.view, refusals = await _seen(examination, api)
+    examination.view, refusals = await _read(examination, api)
     examination.findings = [*refusals, *judge.judge(examination.view, examination.expected)]
 
 
-async def _seen(examination: Examination, api: Client) -> tuple[ClusterView, list[Finding]]:
-    """What can be read of the cluster, and what cannot."""
+async def _read(examination: Examination, api: Client) -> tuple[ClusterView, list[Finding]]:
+    """What can be read of the cluster, and a finding for each request that failed."""
     items: dict[str, list[dict[str, Any]]] = {}
     refusals: list[Finding] = []
     for what, path in _PATHS.items():
-        examination.asked_for = f"its {what}"
+        examination.last_request = f"its {what}"
         try:
             items[what] = await api.list(path)
         except ApiError as error:
             refusals.append(refused(f"the {what} cannot be read", error))
-            # Whoever has no cluster, or is not let in, is told of it once.
+            # All other requests would fail with the same error.
             if is_final(error):
                 break
     nodes = items.get(NODES, [])
     if cluster_view.is_rehearsed(nodes) and "rehearsed" not in examination.title:
         examination.title += ", which is rehearsed"
-    examination.asked_for = "its version"
+    examination.last_request = "its version"
+    expected = examination.expected
+    resource = requested_resource(cluster_view.offered_resources(nodes), expected)
     view = ClusterView(
         unread=frozenset(_PATHS) - items.keys(),
         version=await _version(examination, api, nodes) if nodes else "",
         kubelets=cluster_view.kubelets(nodes),
-        nodes=cluster_view.nodes(nodes, examination.expected.names),
-        pods=cluster_view.pods(items.get(PODS, [])),
+        resource=resource,
+        nodes=cluster_view.nodes(nodes, expected.names, resource),
+        pods=cluster_view.pods(items.get(PODS, []), resource),
         daemon_sets=cluster_view.daemon_sets(items.get(DAEMON_SETS, [])),
+        operators_parts=cluster_view.operators_parts(items.get(DAEMON_SETS, [])),
     )
-    silent = [
+    plugins = [
         pod
         for node in view.nodes
         if node.is_ready and not node.capacity
         for pod in view.plugins_on(node)
-        # One that crashes has a log too.
+        # A pod that crashes has a log too.
         if not pod.unplaced
     ]
-    examination.asked_for = "the logs of its device plugins"
-    logs = await asyncio.gather(*(_log(api, pod) for pod in silent))
-    return replace(view, plugin_logs=dict(zip(map(str, silent), logs, strict=True))), refusals
+    examination.last_request = "the logs of its device plugins"
+    logs = await asyncio.gather(*(_log(api, pod) for pod in plugins))
+    return replace(view, plugin_logs=dict(zip(map(str, plugins), logs, strict=True))), refusals
 
 
 async def _version(examination: Examination, api: Client, nodes: list[dict[str, Any]]) -> str:
-    """The control plane's; a rehearsal's API server has one version, whatever cluster it plays."""
+    """The control plane's version. A rehearsal's API server does not have the cluster's."""
     if cluster_view.is_rehearsed(nodes):
         return examination.expected.version
     try:
@@ -151,7 +157,7 @@ async def _version(examination: Examination, api: Client, nodes: list[dict[str, 
 
 
 async def _log(api: Client, pod: Pod) -> str:
-    """The end of a plugin's log; nothing where it cannot be had, which is no reason to stop."""
+    """The end of a plugin's log; empty if it cannot be read, and the check continues."""
     path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/log"
     try:
         return await api.text(path, container=pod.plugin, tailLines=_PLUGIN_LOG_LINES)
@@ -160,11 +166,15 @@ async def _log(api: Client, pod: Pod) -> str:
 
 
 async def _with_job(
-    examination: Examination, api: Client, settle: float, seconds: float, progress: Progress
+    examination: Examination,
+    api: Client,
+    options: CheckOptions,
+    seconds: float,
+    progress: Progress,
 ) -> None:
     view, expected = examination.view, examination.expected
     if view is None or NODES in view.unread:
-        examination.job_left_out = "nobody knows whether it would get a GPU"
+        examination.job_left_out = "without the nodes, it is not known whether it would get a GPU"
         return
     place = outlook(view, expected, is_coming=False)
     if place.never:
@@ -179,12 +189,14 @@ async def _with_job(
     examination.grown = place.grows
 
     async def look_around() -> Outlook:
-        return outlook((await _seen(examination, api))[0], expected, is_coming=True)
+        return outlook((await _read(examination, api))[0], expected, is_coming=True)
 
-    job = SampleJob(api, _tolerations(view, expected), progress, look_around, settle)
+    container = container_of(options.sample, view.resource)
+    tolerations = _tolerations(view, expected)
+    job = SampleJob(api, container, tolerations, progress, look_around, options.settle)
     await job.run(seconds)
     examination.job = job
-    # A pool may have grown for it, and what was used before may be free.
+    # A pool may have grown for it, and GPUs that were in use may be free.
     async with asyncio.timeout(_SECONDS_FOR_ANOTHER_LOOK):
         await _look(examination, api)
     if job.finding:
@@ -192,13 +204,14 @@ async def _with_job(
 
 
 def _tolerations(view: ClusterView, expected: Expected) -> list[Mapping[str, Any]]:
-    """What the job needs to land on any of the GPU nodes, those to come included."""
-    needed = [one for pool in (expected.pools or {}).values() for one in pool.tolerations]
-    needed += [
+    """The tolerations that the job needs on any GPU node, including future ones."""
+    pools = (expected.pools or {}).values()
+    tolerations = [toleration for pool in pools for toleration in pool.tolerations]
+    tolerations += [
         taint.toleration
         for node in view.nodes
         for taint in node.taints
-        # A job that tolerates what comes and goes would land badly.
-        if taint.blocks and not taint.key.startswith(judge.PASSING_TAINTS)
+        # Tolerating transient taints would put the job on a node that is not ready.
+        if taint.blocks and not taint.key.startswith(judge.TRANSIENT_TAINTS)
     ]
-    return [one for place, one in enumerate(needed) if one not in needed[:place]]
+    return [each for n, each in enumerate(tolerations) if each not in tolerations[:n]]

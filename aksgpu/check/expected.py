@@ -1,24 +1,32 @@
-"""What a stack says of its cluster: its GPU pools and its device plugins, out of its state."""
+"""What a stack expects of its cluster: the GPU pools and device plugins in its state."""
 
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from catalogue import mig, sizes
-from catalogue.device_plugin import is_plugin
+from catalogue.device_plugin import GPU, is_plugin
+from catalogue.gpu_operator import CHART, WITHOUT_OPERANDS
 from catalogue.headers import SPECIALIZED_IMAGE
-from catalogue.nodes import ACCELERATOR_LABEL, DRIVERS, MANAGED_GPU_TAG, POOL_LABEL, TAINT
+from catalogue.nodes import (
+    ACCELERATOR_LABEL,
+    DRIVERS,
+    MANAGED_GPU_TAG,
+    POOL_LABEL,
+    TAINT,
+    has_managed_gpus,
+)
 from catalogue.scheduling import UNKNOWN, Taint, Unknown
 from catalogue.shapes import at, mapping, mappings, sequence
 
 Json = Mapping[str, Any]
 
-# The key by which a state tells what is no plain map, and the one that a secret in clear has.
-_SIGNATURE, _PLAIN = "4dabf18193072939515e22adb298388d", "plaintext"
-# With or without a version of the API.
+# The key that marks a secret in Pulumi's state, and the key of its decrypted value.
+_SIGNATURE, _PLAINTEXT = "4dabf18193072939515e22adb298388d", "plaintext"
+# With or without an API version.
 _TYPE = re.compile(
     r"(?:azure-native|aks-preview):containerservice(?:/\w+)?:(AgentPool|ManagedCluster)"
 )
@@ -27,25 +35,31 @@ _OWNER = re.compile(r"/managedClusters/([^/]+)", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """A pool for NVIDIA GPUs, as its stack has it. What is empty or None nobody says."""
+    """A pool with NVIDIA GPUs, as its stack has it. What is not known is empty or None."""
 
     name: str
     size: str = ""
-    # Who brings driver and device plugin.
+    # How nodes get driver and device plugin.
     gpu_stack: str = ""
     mig_profile: str = ""
+    # The resource by which pods request its GPUs.
+    resource: str = GPU
+    # How many of it a node has, if the stack's outputs have that.
+    per_node: int | None = None
     least: int | None = None
     most: int | None = None
-    # Whether AKS changes the number of its nodes by itself.
+    # Whether the cluster autoscaler changes its number of nodes.
     is_scaled: bool | None = None
     taints: tuple[Taint, ...] | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
-    # What pods have to tolerate on its nodes.
+    # The tolerations that pods need on its nodes.
     tolerations: tuple[Json, ...] = ()
 
     @property
     def gpus(self) -> int | None:
-        """How many GPUs a node offers, or slices where each GPU is divided."""
+        """How many GPUs a node offers, or MIG slices, or shares."""
+        if self.per_node is not None:
+            return self.per_node
         size = sizes.find(self.size)
         if size is None or size.gpus is None:
             return None
@@ -55,35 +69,35 @@ class Pool:
         return size.devices * slices.per_gpu if slices else None
 
     def can_grow(self, nodes: int) -> bool:
-        """Whether AKS adds a node for a pod; whoever does not say so is taken at its best."""
+        """Whether AKS adds a node for a pod. If that is not known, an empty pool can grow."""
         if self.is_scaled is None:
             return not nodes
         return self.is_scaled and nodes < (self.most or 0)
 
     def label_of(self, key: str) -> str | Unknown:
-        """The label that a node of it is going to have."""
+        """The value of this label on a new node of the pool."""
         name, nvidia = ACCELERATOR_LABEL
-        own = {
+        set_by_aks = {
             POOL_LABEL: self.name,
             "agentpool": self.name,
             name: nvidia,
             "node.kubernetes.io/instance-type": self.size,
         }
-        return {**self.labels, **own}.get(key, UNKNOWN)
+        return {**self.labels, **set_by_aks}.get(key, UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What a stack says; nothing of it where a cluster is checked that is no stack's."""
+    """What a stack expects; empty for a cluster that is checked without its stack."""
 
-    # None: there is no stack that could say so.
+    # None: there is no stack.
     pools: Mapping[str, Pool] | None = None
     # The DaemonSets of its device plugins, as namespace/name.
     plugins: frozenset[str] = frozenset()
-    # The control plane's, as Azure has told it.
+    # The control plane's Kubernetes version, as Azure reported it.
     version: str = ""
-    # What puts back what somebody has changed or deleted by hand.
-    put_back: str = ""
+    # The command that restores what was changed or deleted by hand.
+    restoring_command: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -94,51 +108,71 @@ class Expected:
 
 
 def in_clear(value: Any) -> Any:
-    """A value of a state that was exported with its secrets."""
+    """A value from a state exported with --show-secrets, with its secrets decrypted."""
     if isinstance(value, Mapping):
         if _SIGNATURE not in value:
             return {key: in_clear(member) for key, member in value.items()}
         try:
-            return in_clear(json.loads(value[_PLAIN]))
+            return in_clear(json.loads(value[_PLAINTEXT]))
         except (KeyError, TypeError, ValueError):
             return None
     return [in_clear(item) for item in value] if isinstance(value, list) else value
 
 
-def expected(resources: Iterable[Any], outputs: Json, put_back: str) -> Expected:
-    """Out of a state's resources, and of the stack's outputs, which name its pools too."""
-    made = [found for found in mappings([*resources]) if not found.get("delete")]
+def expected(resources: Iterable[Any], outputs: Json, restoring_command: str) -> Expected:
+    """Read from the resources of a state and from the stack's outputs; both have pools."""
+    current = [resource for resource in mappings([*resources]) if not resource.get("delete")]
     cluster = str(outputs.get("clusterName") or "")
-    plugins = frozenset(_plugins(made))
-    said = [pool for found in made for pool in _pools(found, cluster)]
+    plugins = frozenset(_plugins(current))
+    has_operator = any(at(in_clear(one.get("inputs")), "chart") == CHART for one in current)
     pools = {
-        name: Pool(name=name, tolerations=tuple(mappings(mapping(pool).get("tolerations"))))
-        for name, pool in mapping(outputs.get("gpuPools")).items()
+        name: Pool(
+            name=name,
+            tolerations=tuple(mappings(pool.get("tolerations"))),
+            resource=str(pool.get("resourceName") or GPU),
+            per_node=_number(pool.get("gpusPerNode")),
+        )
+        for name, pool in _outputs_of_pools(outputs)
     }
-    for pool, headers in said:
+    for pool, headers in [row for resource in current for row in _pools(resource, cluster)]:
         name = str(pool.get("name"))
         if _is_for_nvidia(pool):
-            pools[name] = _pool(name, pool, headers, pools.get(name), has_plugin=bool(plugins))
+            before = pools.get(name, Pool(name=name))
+            gpu_stack = _gpu_stack(
+                pool, headers, has_plugin=bool(plugins), has_operator=has_operator
+            )
+            pools[name] = _pool(pool, gpu_stack, before)
         else:
             pools.pop(name, None)
-    versions = (_version(found, cluster) for found in made)
+    versions = (_version(resource, cluster) for resource in current)
     return Expected(
-        pools=pools, plugins=plugins, version=next(filter(None, versions), ""), put_back=put_back
+        pools=pools,
+        plugins=plugins,
+        version=next(filter(None, versions), ""),
+        restoring_command=restoring_command,
     )
 
 
+def _outputs_of_pools(outputs: Json) -> Iterator[tuple[str, Json]]:
+    """The pools in the stack's outputs by their names in Azure, which change if they rotate."""
+    for name, output in mapping(outputs.get("gpuPools")).items():
+        pool = mapping(output)
+        _, is_id, own = str(pool.get("id")).rpartition("/agentPools/")
+        yield own if is_id else name, pool
+
+
 def _pools(resource: Json, cluster: str) -> Iterator[tuple[Json, Json]]:
-    """What a resource says of pools in that cluster, and the headers that they are made with."""
+    """The pools of that cluster in a resource's outputs, each with its custom headers."""
     kind = _kind(resource, cluster)
-    own = mapping(in_clear(resource.get("outputs")))
-    headers = mapping(mapping(in_clear(resource.get("inputs"))).get("customHeaders"))
+    outputs = mapping(in_clear(resource.get("outputs")))
+    inputs = mapping(in_clear(resource.get("inputs")))
+    headers = mapping(inputs.get("customHeaders"))
     if kind == "AgentPool":
-        yield own, headers
+        yield outputs, headers
     elif kind == "ManagedCluster":
-        # Of those inline: others have a resource of their own, which says more.
-        inline = mapping(in_clear(resource.get("inputs"))).get("agentPoolProfiles")
-        names = {str(pool.get("name")) for pool in mappings(inline)}
-        for pool in mappings(own.get("agentPoolProfiles")):
+        # Only the inline pools: each of the others has a resource with more details.
+        names = {str(pool.get("name")) for pool in mappings(inputs.get("agentPoolProfiles"))}
+        for pool in mappings(outputs.get("agentPoolProfiles")):
             if str(pool.get("name")) in names:
                 yield pool, headers
 
@@ -149,59 +183,63 @@ def _version(resource: Json, cluster: str) -> str:
 
 
 def _kind(resource: Json, cluster: str) -> str:
-    """AgentPool or ManagedCluster, where a resource is one of that cluster; else nothing."""
-    found = _TYPE.fullmatch(str(resource.get("type")))
+    """AgentPool or ManagedCluster if the resource belongs to that cluster; else empty."""
+    match = _TYPE.fullmatch(str(resource.get("type")))
     owner = _OWNER.search(str(resource.get("id")))
-    if found is None or (cluster and owner and owner[1].lower() != cluster.lower()):
+    if match is None or (cluster and owner and owner[1].lower() != cluster.lower()):
         return ""
-    return found[1]
+    return match[1]
 
 
 def _is_for_nvidia(pool: Json) -> bool:
-    size = str(pool.get("vmSize"))
-    known = sizes.find(size)
-    return known.is_nvidia if known else sizes.is_gpu_size(size)
+    name = str(pool.get("vmSize"))
+    size = sizes.find(name)
+    return size.is_nvidia if size else sizes.is_gpu_size(name)
 
 
-def _pool(name: str, pool: Json, headers: Json, before: Pool | None, *, has_plugin: bool) -> Pool:
+def _pool(pool: Json, gpu_stack: str, before: Pool) -> Pool:
     is_scaled = pool.get("enableAutoScaling") is True
     count = _number(pool.get("count"))
     taints = tuple(
         Taint.parse(t) for t in map(str, sequence(pool.get("nodeTaints"))) if TAINT.fullmatch(t)
     )
-    return Pool(
-        name=name,
+    return replace(
+        before,
         size=str(pool.get("vmSize")),
-        gpu_stack=_gpu_stack(pool, headers, has_plugin=has_plugin),
+        gpu_stack=gpu_stack,
         mig_profile=str(pool.get("gpuInstanceProfile") or ""),
         least=_number(pool.get("minCount")) if is_scaled else count,
         most=_number(pool.get("maxCount")) if is_scaled else count,
         is_scaled=is_scaled,
         taints=taints,
         labels={key: str(value) for key, value in mapping(pool.get("nodeLabels")).items()},
-        tolerations=(before.tolerations if before else ()) or tuple(t.toleration for t in taints),
+        tolerations=before.tolerations or tuple(t.toleration for t in taints),
     )
 
 
-def _gpu_stack(pool: Json, headers: Json, *, has_plugin: bool) -> str:
-    """Who brings driver and plugin; empty where the state alone does not say so."""
+def _gpu_stack(pool: Json, headers: Json, *, has_plugin: bool, has_operator: bool) -> str:
+    """How nodes get driver and plugin; empty if the state does not show it."""
     if any(name.lower() == SPECIALIZED_IMAGE.lower() for name in headers):
         return "specialized-image"
-    if str(mapping(pool.get("tags")).get(MANAGED_GPU_TAG)).lower() == "true":
+    is_tagged = str(mapping(pool.get("tags")).get(MANAGED_GPU_TAG)).lower() == "true"
+    if is_tagged or has_managed_gpus(pool):
         return "managed"
+    label, off = WITHOUT_OPERANDS
+    if has_operator and mapping(pool.get("nodeLabels")).get(label) != off:
+        return "operator"
     if at(pool, "gpuProfile.driver") == DRIVERS["none"]:
         return "none"
     return "device-plugin" if has_plugin else ""
 
 
 def _plugins(resources: Iterable[Json]) -> Iterator[str]:
-    """The DaemonSets of device plugins, which a state has by namespace and name."""
-    for found in resources:
-        spec = mapping(at(in_clear(found.get("inputs")), "spec.template.spec"))
-        if str(found.get("type")).endswith("/v1:DaemonSet") and any(
+    """The DaemonSets of device plugins, as namespace/name, which is their id."""
+    for resource in resources:
+        spec = mapping(at(in_clear(resource.get("inputs")), "spec.template.spec"))
+        if str(resource.get("type")).endswith("/v1:DaemonSet") and any(
             map(is_plugin, mappings(spec.get("containers")))
         ):
-            yield str(found.get("id"))
+            yield str(resource.get("id"))
 
 
 def _number(value: Any) -> int | None:

@@ -1,18 +1,18 @@
-"""Runs the article's sample job, watches it, and takes it away again, whatever happens."""
+"""Runs a sample job, watches it, and always deletes it afterwards."""
 
 import asyncio
 import re
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from aksgpu.check import cluster_view
 from aksgpu.check.api import refused
 from aksgpu.check.outlook import Outlook
 from aksgpu.outcome import Cause, Finding, StoppedError, stopped
-from catalogue.device_plugin import GPU
-from catalogue.images import CUDA_MISMATCH, SAMPLE_JOB
+from catalogue.images import CUDA_MISMATCH, SAMPLE_JOB, VECTOR_ADD
 from catalogue.shapes import at, mapping, mappings
 from engine.progress import Progress
 from kube.client import FORBIDDEN, NOT_FOUND, ApiError, Client
@@ -24,32 +24,55 @@ _NAMESPACE = "default"
 _JOBS = f"/apis/batch/v1/namespaces/{_NAMESPACE}/jobs"
 _PODS = f"/api/v1/namespaces/{_NAMESPACE}/pods"
 _STEPS = 500
-# A log that is longer than the sample's ever is tells nothing more.
+# Longer than any log of the sample.
 _LOG_BYTES = "1000000"
 _POLL_SECONDS = 0.5
 _CLEAN_UP_SECONDS = 20.0
-# How often to look what the pod waits for, while it has no place.
+# How often to look what a pending pod waits for.
 _SECONDS_BETWEEN_LOOKS = 5.0
-# How much longer the cluster lets the job live than we do, should we be killed.
+# How much longer the cluster keeps the job, if this process is killed before it deletes it.
 _GRACE_SECONDS = 120
-# The kubelet has tried more than once then, or never will.
+# The kubelet has failed more than once, or does not try at all.
 _HOPELESS = ("ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError")
 
 _MATRIX = "https://docs.nvidia.com/deploy/cuda-compatibility/"
 
-# TensorFlow goes on with more of the device's properties, in the same line or in the next.
+# TensorFlow prints more properties of the device, on the same line or on the next.
 _DEVICE = re.compile(r"Found device \d+ with properties:\s*name: (.+?)(?= major: |\s*$)", re.M)
 _ACCURACY = re.compile(r"Accuracy at step (\d+): ([0-9.]+)")
 
 
+# What NVIDIA's sample prints when the GPU's result is right.
+_PASSED = "Test PASSED"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A container that uses a GPU and ends."""
+
+    name: str
+    image: str
+    args: tuple[str, ...] = ()
+
+
+SAMPLES: Mapping[str, Sample] = MappingProxyType(
+    {
+        "article": Sample("samples-tf-mnist-demo", SAMPLE_JOB, ("--max_steps", str(_STEPS))),
+        "vectoradd": Sample("vectoradd", VECTOR_ADD),
+    }
+)
+
+
 @dataclass(frozen=True)
 class JobLog:
-    """What the job's log tells: the devices found, and the last step with its accuracy."""
+    """The devices in the job's log, and the last step with its accuracy."""
 
     devices: tuple[str, ...]
     step: int | None
     accuracy: float | None
     is_cuda_mismatch: bool
+    # Whether NVIDIA's sample has compared the GPU's result with the CPU's.
+    has_passed: bool
 
     @classmethod
     def parse(cls, text: str) -> "JobLog":
@@ -60,27 +83,37 @@ class JobLog:
             step=int(step) if step else None,
             accuracy=float(accuracy) if accuracy else None,
             is_cuda_mismatch=CUDA_MISMATCH in text,
+            has_passed=_PASSED in text,
         )
+
+    @property
+    def has_used_gpu(self) -> bool:
+        return bool(self.devices) or self.has_passed
 
 
 class SampleJob:
-    """One run of the job, under a name of its own, and how it went."""
+    """One run of the job, under a unique name, and its result."""
 
     def __init__(
         self,
         api: Client,
+        container: Json,
         tolerations: Sequence[Json],
         progress: Progress,
         look_around: Callable[[], Awaitable[Outlook]],
         settle: float,
     ) -> None:
-        """`look_around` tells what it waits for; `settle`: how long that may be hopeless."""
+        """`container` is a sample's.
+
+        `look_around` returns the job's outlook; `settle`: how long it may be hopeless.
+        """
         self._api = api
+        self._container = container
         self._tolerations = tolerations
         self._progress = progress
         self._look_around = look_around
         self._settle = settle
-        # When to look around again, and since when there is no hope.
+        # When to look around again, and since when the job is hopeless.
         self._next_look = 0.0
         self._hopeless_since: float | None = None
         self._waits_for = ""
@@ -89,13 +122,13 @@ class SampleJob:
         self.stage = "created"
         self.node: str | None = None
         self.log = ""
-        # What went wrong, if something did.
+        # Why the job failed, if it did.
         self.finding: Finding | None = None
-        # Said where the job could not be taken away.
+        # What to do if the job could not be deleted.
         self.leftover: str | None = None
 
     @property
-    def told(self) -> JobLog:
+    def parsed_log(self) -> JobLog:
         return JobLog.parse(self.log)
 
     async def run(self, seconds: float) -> None:
@@ -107,23 +140,23 @@ class SampleJob:
             self.finding = self._too_late(seconds)
         finally:
             # Also when this is cancelled, as on Ctrl-C.
-            self.leftover = await self._take_away()
+            self.leftover = await self._delete()
 
     async def _create(self, seconds: float) -> None:
         try:
             await self._api.post(_JOBS, self._manifest(seconds))
         except ApiError as error:
             if error.status == FORBIDDEN:
-                raise StoppedError(refused("the sample job cannot be made", error)) from None
+                raise StoppedError(refused("the sample job cannot be created", error)) from None
             raise stopped(
                 Cause.JOB_FAILED,
-                f"the cluster does not take the sample job: {error}",
-                "a policy or an admission webhook of the cluster may stand against it",
+                f"the cluster does not accept the sample job: {error}",
+                "check whether a policy or an admission webhook of the cluster denies it",
             ) from None
         self._progress.reached(f"The job {self.name} is created.")
 
     async def _watch(self) -> Finding | None:
-        """Until the job is over; what was wrong with it."""
+        """Waits until the job ends; why it failed, if it did."""
         while True:
             pods = await self._api.list(_PODS, labelSelector=f"app={self.name}")
             if pods:
@@ -157,21 +190,21 @@ class SampleJob:
         return None
 
     async def _waiting(self) -> Finding | None:
-        """Tells from time to time what a pod without a place waits for; whether it is in vain."""
+        """Shows from time to time what a pending pod waits for; a finding if it waits in vain."""
         now = asyncio.get_running_loop().time()
         if now < self._next_look:
             return None
-        seen = await self._look_around()
+        outlook = await self._look_around()
         self._next_look = now + min(_SECONDS_BETWEEN_LOOKS, self._settle)
-        self._waits_for = seen.never or f"it waits for {seen.waits_for}"
+        self._waits_for = outlook.never or f"it waits for {outlook.waits_for}"
         self._progress.update(self._waits_for)
-        if not seen.never:
+        if not outlook.never:
             self._hopeless_since = None
         elif self._hopeless_since is None:
             self._hopeless_since = now
         elif now - self._hopeless_since >= self._settle:
             return self._finding(
-                Cause.POD_PENDING, f"gets no GPU: {seen.never}", "mend that, and check again"
+                Cause.POD_PENDING, f"gets no GPU: {outlook.never}", "correct that, and check again"
             )
         return None
 
@@ -185,13 +218,13 @@ class SampleJob:
             path = f"{_PODS}/{at(pod, 'metadata.name')}/log"
             self.log = await self._api.text(path, limitBytes=_LOG_BYTES)
         except ApiError:
-            # Nothing there yet.
+            # There is no log yet.
             return
-        if (told := self.told).step is not None:
-            self._progress.update(f"Step {told.step} of {_STEPS}, accuracy {told.accuracy}")
+        if (parsed := self.parsed_log).step is not None:
+            self._progress.update(f"Step {parsed.step} of {_STEPS}, accuracy {parsed.accuracy}")
 
     async def _ended_without_pod(self) -> Finding | None:
-        """Somebody may have taken the job away, or a quota may leave it without a pod."""
+        """The job may have been deleted, or a quota may leave it without a pod."""
         try:
             job = await self._api.get(f"{_JOBS}/{self.name}")
         except ApiError as error:
@@ -202,19 +235,19 @@ class SampleJob:
 
     def _of_success(self) -> Finding | None:
         self.stage = "succeeded"
-        if self.told.devices:
+        if self.parsed_log.has_used_gpu:
             return None
-        what = "ended well, and its log names no GPU"
+        what = "succeeded, but its log shows no GPU"
         return self._finding(Cause.JOB_FAILED, what, "it may have used the CPU: read its log")
 
     def _of_failure(self, reason: str) -> Finding:
         self.stage = "failed"
-        if self.told.is_cuda_mismatch:
+        if self.parsed_log.is_cuda_mismatch:
             return self._finding(
                 Cause.CUDA_MISMATCH,
                 f"failed: {CUDA_MISMATCH}",
-                "consult NVIDIA's compatibility matrix for a driver that fits the image's "
-                f"CUDA, {_MATRIX}; is there a driver at all (gpuStack: none leaves it out)?",
+                "find a driver for the image's CUDA version in NVIDIA's compatibility matrix, "
+                f"{_MATRIX}; with gpuStack: none there is no driver at all",
             )
         advice = "read its log, and the events of its node"
         return self._finding(Cause.JOB_FAILED, f"failed: {reason}", advice)
@@ -224,21 +257,21 @@ class SampleJob:
             return self._finding(
                 Cause.POD_PENDING,
                 f"got no GPU in {seconds:.0f} s: {self._waits_for}",
-                "wait until that is so, or give it longer with --timeout",
+                "wait for that, or raise --timeout",
             )
         return self._finding(
             Cause.TIMEOUT,
-            f"was not over in {seconds:.0f} s: it was {self.stage}",
-            "give it longer with --timeout: to pull the image alone takes minutes",
+            f"did not end in {seconds:.0f} s: it was {self.stage}",
+            "raise --timeout: pulling the image takes minutes",
         )
 
     def _finding(self, cause: Cause, what: str, advice: str) -> Finding:
         nodes = (self.node,) if self.node else ()
         return Finding(cause, f"the job {self.name} {what}", advice, nodes=nodes)
 
-    async def _take_away(self) -> str | None:
-        """Deletes the job with its pod and waits for that; what to do where it does not work."""
-        self._progress.reached(f"Taking the job {self.name} away.")
+    async def _delete(self) -> str | None:
+        """Deletes the job with its pod, and waits; what to do if that fails."""
+        self._progress.reached(f"Deleting the job {self.name}.")
         try:
             async with asyncio.timeout(_CLEAN_UP_SECONDS):
                 await self._api.delete(f"{_JOBS}/{self.name}", propagationPolicy="Foreground")
@@ -254,35 +287,28 @@ class SampleJob:
         except TimeoutError:
             reason = f"it is still there after {_CLEAN_UP_SECONDS:.0f} s"
         leftover = (
-            f"The job {self.name} could not be taken away ({reason}). "
-            f"Do so: kubectl delete job -n {_NAMESPACE} {self.name}"
+            f"The job {self.name} could not be deleted ({reason}). "
+            f"Delete it: kubectl delete job -n {_NAMESPACE} {self.name}"
         )
         self._progress.reached(leftover)
         return leftover
 
     def _manifest(self, seconds: float) -> dict[str, Any]:
-        container = {
-            "name": "samples-tf-mnist-demo",
-            "image": SAMPLE_JOB,
-            "args": ["--max_steps", str(_STEPS)],
-            "imagePullPolicy": "IfNotPresent",
-            "resources": {"limits": {GPU: 1}},
-        }
         labels = {"app": self.name}
         return {
             "apiVersion": "batch/v1",
             "kind": "Job",
             "metadata": {"name": self.name, "labels": labels},
             "spec": {
-                # One try, whose pod and log stay to be read.
+                # One attempt: its pod and log can be read afterwards.
                 "backoffLimit": 0,
-                # Should we be killed before we clean up, the cluster does.
+                # The cluster deletes the job if this process is killed first.
                 "activeDeadlineSeconds": int(seconds) + _GRACE_SECONDS,
                 "ttlSecondsAfterFinished": _GRACE_SECONDS,
                 "template": {
                     "metadata": {"labels": labels},
                     "spec": {
-                        "containers": [container],
+                        "containers": [self._container],
                         "restartPolicy": "Never",
                         "tolerations": list(self._tolerations),
                     },
@@ -291,6 +317,19 @@ class SampleJob:
         }
 
 
+def container_of(sample: str, resource: str) -> Json:
+    """The container of a sample that requests one of a resource."""
+    chosen = SAMPLES[sample]
+    container = {
+        "name": chosen.name,
+        "image": chosen.image,
+        "imagePullPolicy": "IfNotPresent",
+        "resources": {"limits": {resource: 1}},
+    }
+    return {**container, "args": [*chosen.args]} if chosen.args else container
+
+
 def _has_started(pod: Json) -> bool:
     statuses = mappings(at(pod, "status.containerStatuses"))
-    return any({"running", "terminated"} & mapping(found.get("state")).keys() for found in statuses)
+    states = (mapping(container.get("state")) for container in statuses)
+    return any({"running", "terminated"} & state.keys() for state in states)

@@ -1,4 +1,4 @@
-"""What is wrong with a cluster's GPUs, and what to do about it. Nothing here asks anybody."""
+"""What is wrong with a cluster's GPUs, and what to do about it. No I/O here."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,44 +8,47 @@ from itertools import groupby
 from aksgpu.check import reach
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node, Pod
 from aksgpu.check.expected import Expected, Pool
-from aksgpu.check.plugin_logs import words_of_no_driver
+from aksgpu.check.plugin_logs import no_driver_line
 from aksgpu.outcome import Cause, Finding, listed
 from catalogue.device_plugin import CONFLICT_CONDITION
+from catalogue.gpu_operator import DRIVER_PART, TOOLKIT_PART
 from catalogue.kubernetes import is_newer_release
+from catalogue.node_problems import node_problem
+from catalogue.nodes import DCGM_LABEL
 
-# These may pass by themselves on a cluster that is just coming up.
-_PASSING = (
+# These can go away on a cluster that is just starting.
+_TRANSIENT = (
     Cause.NODES_MISSING,
     Cause.NODE_NOT_READY,
     Cause.PLUGIN_NOT_RUNNING,
     Cause.NO_GPU_ALLOCATABLE,
     Cause.POD_PENDING,
 )
-# Taints that come and go with the state of a node, or with the autoscaler's plans for it.
-PASSING_TAINTS = (
+# Taints that come and go with the state of a node, or with the autoscaler's plans.
+TRANSIENT_TAINTS = (
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
 )
-# What differs between the words of pods that all crash in the same way.
+# What differs between the messages of pods that all crash for the same reason.
 _BACK_OFF = re.compile(r"back-off \S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def judge(view: ClusterView, expected: Expected) -> list[Finding]:
-    """All that is to be said of a cluster of which a stack says so much, problems first."""
+    """All findings on a cluster, compared with its stack; problems first."""
     if NODES in view.unread:
         return []
-    findings = [found for node in view.nodes for found in _of_node(view, node, expected)]
+    findings = [finding for node in view.nodes for finding in _of_node(view, node, expected)]
     findings += _of_pools(view, expected)
-    findings += _of_the_whole(view, expected)
+    findings += _of_cluster(view, expected)
     findings += _behind(view)
     findings += [unplaced(pod, view, expected) for pod in view.pods if pod.gpus and pod.unplaced]
-    return sorted(_each_once(view, findings), key=lambda finding: list(Cause).index(finding.cause))
+    return sorted(_grouped(view, findings), key=lambda finding: list(Cause).index(finding.cause))
 
 
 def result(view: ClusterView | None, findings: Sequence[Finding]) -> Cause:
-    """What a cluster comes to in which nothing is wrong."""
+    """The result of a check without problems."""
     if view is None or any(node.takes_pods and node.allocatable for node in view.nodes):
         return Cause.GPUS_SCHEDULABLE
     if not view.nodes:
@@ -54,61 +57,59 @@ def result(view: ClusterView | None, findings: Sequence[Finding]) -> Cause:
 
 
 def may_pass(findings: Iterable[Finding]) -> bool:
-    """Whether another look, some seconds later, may find less."""
-    return any(finding.cause in _PASSING for finding in findings)
+    """Whether the cluster is worth another look in some seconds."""
+    return any(finding.cause in _TRANSIENT for finding in findings)
 
 
 def empty_pools(view: ClusterView, expected: Expected) -> list[str]:
-    there = {node.pool for node in view.nodes}
-    return [name for name in expected.names if name not in there]
+    with_nodes = {node.pool for node in view.nodes}
+    return [name for name in expected.names if name not in with_nodes]
 
 
 def unplaced(pod: Pod, view: ClusterView, expected: Expected) -> Finding:
-    """A pod without a place, as the scheduler explains it."""
-    said = pod.unplaced
-    most = [node.capacity for node in view.nodes]
-    most += [pool.gpus or pod.gpus for pool in (expected.pools or {}).values()]
-    if pod.gpus > max(most, default=pod.gpus):
-        said = f"it asks for {pod.gpus} GPUs, and no node has more than {max(most)}"
-        advice = "let it ask for fewer, or add a pool of a size with as many"
-    elif "untolerated taint" in said:
+    """A pending pod, with the scheduler's message."""
+    reason = pod.unplaced
+    per_node = [node.capacity for node in view.nodes]
+    per_node += [pool.gpus or pod.gpus for pool in (expected.pools or {}).values()]
+    if pod.gpus > max(per_node, default=pod.gpus):
+        reason = f"it requests {pod.gpus} GPUs, and no node has more than {max(per_node)}"
+        advice = "request fewer, or add a pool with a VM size that has as many"
+    elif "untolerated taint" in reason:
         advice = "give the pod the tolerations of its pool: the stack's output gpuPools has them"
-    elif "Insufficient nvidia.com/" in said:
+    elif "Insufficient nvidia.com/" in reason:
         advice = "free a GPU, let the pool grow, or see above why its nodes offer none"
-    elif "affinity/selector" in said:
+    elif "affinity/selector" in reason:
         advice = "correct the pod's node selector: the stack's output gpuPools has those of pools"
     else:
-        advice = "do what the scheduler says, or take the pod away"
-    return Finding(cause=Cause.POD_PENDING, what=f"the pod {pod} is pending: {said}", advice=advice)
+        advice = "do what the scheduler says, or delete the pod"
+    what = f"the pod {pod} is pending: {reason}"
+    return Finding(cause=Cause.POD_PENDING, what=what, advice=advice)
 
 
-def _each_once(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
-    """Of findings that say the same of several nodes or pools, one that names them all."""
-    of_node = {node.name: [str(pod) for pod in view.plugins_on(node)] for node in view.nodes}
+def _grouped(view: ClusterView, findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for all nodes and pools with the same cause, text and advice."""
+    plugins_by_node = {node.name: view.plugins_on(node) for node in view.nodes}
     groups: dict[tuple[object, ...], list[Finding]] = {}
-    for found in findings:
-        what, advice = found.what, found.advice
-        # Nodes, and what runs on them, have names of their own.
-        for node in found.nodes:
-            for name in (node, *of_node.get(node, ()), *_last_parts(of_node.get(node, ()))):
+    for finding in findings:
+        what, advice = finding.what, finding.advice
+        # Texts that differ only by the name of the node or its plugin are the same.
+        for node in finding.nodes:
+            plugins = plugins_by_node.get(node, ())
+            for name in (node, *map(str, plugins), *(pod.name for pod in plugins)):
                 what, advice = what.replace(name, "*"), advice.replace(name, "*")
-        groups.setdefault((found.cause, _BACK_OFF.sub("*", what), advice), []).append(found)
+        groups.setdefault((finding.cause, _BACK_OFF.sub("*", what), advice), []).append(finding)
     return [
         replace(
             group[0],
-            pool=", ".join(dict.fromkeys(found.pool for found in group if found.pool)) or None,
-            nodes=tuple(node for found in group for node in found.nodes),
+            pool=", ".join(dict.fromkeys(f.pool for f in group if f.pool)) or None,
+            nodes=tuple(node for finding in group for node in finding.nodes),
         )
         for group in groups.values()
     ]
 
 
-def _last_parts(pods: Iterable[str]) -> list[str]:
-    return [pod.rpartition("/")[2] for pod in pods]
-
-
 def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
-    """What pools lack that the stack has, or have that it does not."""
+    """Where the pools differ from the stack: nodes missing, too many, or in an unknown pool."""
     pools = expected.pools or {}
     empty = [pools[name] for name in empty_pools(view, expected)]
     for pool in empty:
@@ -117,7 +118,7 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
                 Cause.NODES_MISSING,
                 f"the pool has no nodes, but the stack expects {pool.least}: it is stopped, "
                 "deleted or scaled by hand, or its nodes are being created",
-                _put_back(expected),
+                _restore_advice(expected),
                 pool=pool.name,
             )
         if (barrier := reach.to_pool(view, pool, expected)) is not None:
@@ -131,8 +132,8 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             f"the pools {listed(names)} have no nodes now"
             if several
             else "the pool has no nodes now",
-            "nothing to do: a pod that asks for a GPU makes AKS add a node, which costs until AKS "
-            "takes it away; `aksgpu check --job` runs such a pod"
+            "nothing to do: a pod that requests a GPU makes AKS add a node, which costs until AKS "
+            "removes it; `aksgpu check --job` runs such a pod"
             if grows
             else "raise the count: AKS does not scale it",
             pool=None if several else names[0],
@@ -147,7 +148,7 @@ def _of_pools(view: ClusterView, expected: Expected) -> Iterator[Finding]:
             yield Finding(
                 Cause.DIFFERS_FROM_STACK,
                 what,
-                f"nothing to do during an upgrade or scaling; else {_put_back(expected)}",
+                f"nothing to do during an upgrade or scaling; else {_restore_advice(expected)}",
                 pool=name,
             )
 
@@ -165,35 +166,36 @@ def _differs_in_count(pool: Pool, number: int) -> str:
 
 
 def _differences(node: Node, expected: Expected) -> Iterator[str]:
-    """What a node has otherwise than its pool in the stack."""
+    """How a node differs from its pool in the stack."""
     pool = expected.pool(node.pool)
     if pool is None:
         return
     if pool.size and node.size and node.size.lower() != pool.size.lower():
         yield f"the node is a {node.size}, but the stack has {pool.size}"
     if pool.gpus and node.capacity and node.capacity != pool.gpus:
-        divided = f" with {pool.mig_profile}" * bool(pool.mig_profile)
-        yield f"the node has {node.capacity} GPUs, and {pool.size}{divided} has {pool.gpus}"
-    own = {taint for taint in node.taints if not taint.key.startswith(PASSING_TAINTS)}
-    if pool.taints is not None and (more := own - {*pool.taints}):
-        yield f"the node has the taint {listed(map(str, more))}, but the stack does not"
-    if pool.taints is not None and (less := {*pool.taints} - own):
-        yield f"the node lacks the taint {listed(map(str, less))}, which the stack has"
+        mig_profile = f" with {pool.mig_profile}" * bool(pool.mig_profile)
+        source = f"{pool.size}{mig_profile} has" if pool.per_node is None else "the stack expects"
+        yield f"the node has {node.capacity} GPUs, but {source} {pool.gpus}"
+    taints = {taint for taint in node.taints if not taint.key.startswith(TRANSIENT_TAINTS)}
+    if pool.taints is not None and (added := taints - {*pool.taints}):
+        yield f"the node has the taint {listed(map(str, added))}, but the stack does not"
+    if pool.taints is not None and (missing := {*pool.taints} - taints):
+        yield f"the node lacks the taint {listed(map(str, missing))}, which the stack has"
 
 
-def _put_back(expected: Expected) -> str:
-    return f"`{expected.put_back}` restores what the stack has"
+def _restore_advice(expected: Expected) -> str:
+    return f"`{expected.restoring_command}` restores what the stack has"
 
 
-def _of_the_whole(view: ClusterView, expected: Expected) -> Iterator[Finding]:
+def _of_cluster(view: ClusterView, expected: Expected) -> Iterator[Finding]:
     if not view.nodes and not expected.pools:
         yield Finding(
             cause=Cause.NO_GPU_POOL,
             what="the cluster has no node with an NVIDIA GPU, and the stack has no GPU pool"
             if expected.pools is not None
             else "the cluster has no node with an NVIDIA GPU",
-            advice="add a pool under aks-gpu:gpuPools (a pool at zero nodes is known from its "
-            "stack alone: name that with --stack)",
+            advice="add a pool under aks-gpu:gpuPools (only its stack shows a pool with zero "
+            "nodes: name the stack with --stack)",
         )
     offering = [node for node in view.nodes if node.takes_pods and node.allocatable]
     if PODS in view.unread or not offering:
@@ -221,7 +223,7 @@ def _behind(view: ClusterView) -> Iterator[Finding]:
     if pools:
         yield Finding(
             Cause.NODES_BEHIND,
-            f"the control plane has Kubernetes {view.version}, and these nodes are older:"
+            f"the control plane has Kubernetes {view.version}, but these nodes are older: "
             f"{'; '.join(pools)}",
             "upgrade their pools: a GPU pool by its kubernetesVersion, the system pool with "
             "`az aks nodepool upgrade`",
@@ -233,7 +235,7 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
         return Finding(cause=cause, pool=node.pool, nodes=(node.name,), what=what, advice=advice)
 
     if not node.is_ready:
-        # All that its pods and its GPUs are not follows from this.
+        # This explains whatever is wrong with its pods and GPUs.
         yield finding(
             Cause.NODE_NOT_READY,
             f"the node is not ready ({node.reason or 'no reason given'})",
@@ -246,36 +248,65 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
             "the node is cordoned: no new pod is scheduled on it",
             f"nothing to do during an upgrade or scale-down; else: kubectl uncordon {node.name}",
         )
-    plugins = view.plugins_on(node)
-    running = [pod for pod in plugins if pod.is_running]
-    conflict = node.problems.get(CONFLICT_CONDITION)
-    if len(running) > 1 or (running and conflict):
+    for reported in _reported(node, expected):
+        yield finding(*reported)
+    running = [pod for pod in view.plugins_on(node) if pod.is_running]
+    if _has_two_plugins(node, running, expected):
         yield finding(Cause.PLUGIN_TWICE, *_twice(running))
     elif not node.capacity:
-        # What is not known to be missing is not.
+        # Plugins that could not be read do not count as missing.
         if view.knows_plugins:
             yield finding(*_without_gpus(view, node, expected))
     elif node.allocatable < node.capacity:
-        all_of_them = not node.allocatable
         yield finding(
-            Cause.NO_GPU_ALLOCATABLE if all_of_them else Cause.GPUS_PARTLY_UNHEALTHY,
-            f"of {node.capacity} GPUs {node.allocatable or 'none'} can be allocated: the kubelet "
-            f"finds the others unhealthy{_in_words(node)}",
+            Cause.GPUS_PARTLY_UNHEALTHY if node.allocatable else Cause.NO_GPU_ALLOCATABLE,
+            f"{node.allocatable or 'none'} of {node.capacity} GPUs can be allocated: the kubelet "
+            f"reports the others as unhealthy{_conditions_text(node)}",
             "look for Xid errors in the node's kernel log, and replace the node; on a specialized "
             "image, remove the device-plugin DaemonSet: the image has a plugin already",
         )
-
     for what in _differences(node, expected):
-        advice = f"{_put_back(expected)}; or write it to the stack file, and `pulumi up`"
+        advice = f"{_restore_advice(expected)}; or write it to the stack file, and `pulumi up`"
         yield finding(Cause.DIFFERS_FROM_STACK, what, advice)
+
+
+def _reported(node: Node, expected: Expected) -> Iterator[tuple[Cause, str, str]]:
+    """What AKS reports of a node's GPUs in conditions and labels."""
+    for condition, message in node.problems.items():
+        if (problem := node_problem(condition)) is not None:
+            yield (
+                Cause.GPU_FAULT if problem.is_fault else Cause.GPUS_IMPAIRED,
+                f"{problem.meaning} ({condition}: {message or 'no message'})",
+                problem.advice,
+            )
+    if _is_managed(node, expected) and node.labels.get(DCGM_LABEL[0]) != DCGM_LABEL[1]:
+        yield (
+            Cause.GPUS_IMPAIRED,
+            f"AKS manages its GPUs, but the node lacks the label {'='.join(DCGM_LABEL)}: it has no "
+            "GPU metrics",
+            "a new node takes some minutes; else reimage the node",
+        )
+
+
+def _is_managed(node: Node, expected: Expected) -> bool:
+    pool = expected.pool(node.pool)
+    return pool is not None and pool.gpu_stack == "managed"
+
+
+def _has_two_plugins(node: Node, running: Sequence[Pod], expected: Expected) -> bool:
+    pool = expected.pool(node.pool)
+    comes_with_node = pool is not None and pool.gpu_stack in reach.OWN_PLUGIN
+    has_own = comes_with_node or CONFLICT_CONDITION in node.problems
+    return len(running) > 1 or bool(running and has_own)
 
 
 def _twice(running: Sequence[Pod]) -> tuple[str, str]:
     names = " and ".join(map(str, running))
     if len(running) == 1:
         return (
-            f"two device plugins run: {names}, and one of the node's image",
-            "keep the DaemonSet off this node: never install it on the specialized image",
+            f"two device plugins run: {names}, and the one that comes with the node",
+            "keep the DaemonSet off this node: never install it on the specialized image, or where "
+            "AKS manages the GPUs",
         )
     return (
         f"{len(running)} device plugins run: {names}",
@@ -284,27 +315,34 @@ def _twice(running: Sequence[Pod]) -> tuple[str, str]:
 
 
 def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Cause, str, str]:
-    """Why a node that is ready knows nothing of GPUs."""
+    """Why a node that is ready has no GPUs in its capacity."""
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
     if not plugins:
         barrier = reach.to_node(view, node, expected)
         return barrier.cause, barrier.what, barrier.advice
     [pod, *_] = running or plugins
-    if words := words_of_no_driver(view, pod):
+    if line := no_driver_line(view, pod):
         return (
             Cause.DRIVER_MISSING,
-            f"the device plugin {pod} finds no driver: {words}",
-            "let AKS install the driver (a pool is made anew for that: gpuProfile.driver "
-            "Install, gpuStack: device-plugin), or let the GPU Operator bring one",
+            f"the device plugin {pod} finds no driver: {line}",
+            "let AKS install the driver (gpuStack: device-plugin, or gpuProfile.driver: Install; "
+            "both replace the pool), or let the GPU Operator install one",
         )
     if running:
         return (
             Cause.NO_GPU_ALLOCATABLE,
-            f"the device plugin {pod} runs, and the node has no GPUs",
+            f"the device plugin {pod} runs, but the node has no GPUs",
             f"kubectl logs -n {pod.namespace} {pod.name} shows what the plugin found",
         )
-    reason = pod.unplaced or pod.trouble or "no reason"
+    reason = pod.unplaced or pod.trouble or "no reason given"
+    if mixture := _operators_mixture(view):
+        return (
+            Cause.PLUGIN_NOT_RUNNING,
+            f"the device plugin {pod} does not run: {mixture}",
+            "set driver.enabled and toolkit.enabled of its chart both to true (for a pool with "
+            "gpuProfile.driver: None), or both to false (where AKS installs the driver)",
+        )
     return (
         Cause.PLUGIN_NOT_RUNNING,
         f"the device plugin {pod} does not run: {reason}",
@@ -312,27 +350,38 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Ca
     )
 
 
-def _in_words(node: Node) -> str:
-    told = "; ".join(f"{kind}: {what}" for kind, what in node.problems.items())
-    return f" ({told})" if told else ""
+def _operators_mixture(view: ClusterView) -> str:
+    """Why a GPU Operator that installs only one of driver and toolkit starts no other operand."""
+    if view.operators_parts == {DRIVER_PART}:
+        return (
+            "the GPU Operator installs the driver, but not the container toolkit that belongs to it"
+        )
+    if view.operators_parts == {TOOLKIT_PART}:
+        return "the GPU Operator installs the container toolkit, but not the driver it belongs to"
+    return ""
+
+
+def _conditions_text(node: Node) -> str:
+    conditions = "; ".join(f"{kind}: {what}" for kind, what in node.problems.items())
+    return f" ({conditions})" if conditions else ""
 
 
 def driver_state(view: ClusterView, node: Node) -> str:
-    """What is known of a node's driver: Kubernetes sees it only through the plugin."""
+    """The driver's version, or whether it is present: Kubernetes knows only what plugins report."""
     if node.capacity:
         # No device plugin finds a GPU without one.
         return node.driver_version or "present"
-    is_missing = any(words_of_no_driver(view, pod) for pod in view.plugins_on(node))
+    is_missing = any(no_driver_line(view, pod) for pod in view.plugins_on(node))
     return "missing" if is_missing else "unknown"
 
 
-def plugin_state(view: ClusterView, node: Node) -> str:
-    """Whether a device plugin is at work on a node, and whose."""
+def plugin_state(view: ClusterView, node: Node, expected: Expected) -> str:
+    """Whether a device plugin runs on a node, and whether it is the node's own."""
     if not view.knows_plugins:
         return "unknown"
     plugins = view.plugins_on(node)
     running = [pod for pod in plugins if pod.is_running]
-    if len(running) > 1 or (running and CONFLICT_CONDITION in node.problems):
+    if _has_two_plugins(node, running, expected):
         return "TWICE"
     if running:
         return "running"

@@ -1,8 +1,8 @@
-"""What device plugins write into their logs where there is no driver."""
+"""What device plugins log on a node without a driver."""
 
 from aksgpu.check.cluster_view import ClusterView, Pod
 
-# What device plugins, old and new, say where there is no driver.
+# Messages of old and new device plugins.
 _NO_DRIVER = (
     "no devices found",
     "incompatible strategy detected",
@@ -14,8 +14,8 @@ _NO_DRIVER = (
 )
 
 
-def words_of_no_driver(view: ClusterView, plugin: Pod) -> str:
-    """The line in which a plugin tells that there is no driver; empty if there is none."""
+def no_driver_line(view: ClusterView, plugin: Pod) -> str:
+    """The log line with which a plugin reports that there is no driver; empty if there is none."""
     for line in view.plugin_logs.get(str(plugin), "").splitlines():
         if any(words in line.lower() for words in _NO_DRIVER):
             return line.strip()

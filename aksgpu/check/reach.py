@@ -1,4 +1,4 @@
-"""Whether a device plugin gets to nodes: those that are there, and those that a pool would get."""
+"""Whether a device plugin can run on a node, or on the nodes that a pool would get."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node
 from aksgpu.check.expected import Expected, Pool
 from aksgpu.outcome import Cause
+from catalogue.nodes import DCGM_LABEL
 from catalogue.scheduling import (
     LabelOf,
     Taint,
@@ -15,24 +16,24 @@ from catalogue.scheduling import (
     untolerated,
 )
 
-# Who has a plugin in the node's image.
+# The GPU stacks whose nodes come with a plugin.
 OWN_PLUGIN = ("specialized-image", "managed")
 
 
 @dataclass(frozen=True)
 class Barrier:
-    """Why no plugin gets there, and what to do about it."""
+    """Why no plugin runs there, and what to do about it."""
 
     cause: Cause
     what: str
     advice: str
-    # Whether it may go by itself.
+    # Whether it can go away without a change.
     may_pass: bool = False
 
 
 @dataclass(frozen=True)
 class _Place:
-    """A node, or one that is to come."""
+    """A node, or a future node of a pool."""
 
     label_of: LabelOf
     name: str | Unknown
@@ -40,7 +41,7 @@ class _Place:
 
 
 def to_node(view: ClusterView, node: Node, expected: Expected) -> Barrier:
-    """What keeps plugins off a node that has none."""
+    """Why a node has no plugin."""
     place = _Place(node.labels.get, node.name, node.taints)
     barrier = _barrier(view, expected, node.pool, place)
     return barrier or Barrier(
@@ -52,7 +53,7 @@ def to_node(view: ClusterView, node: Node, expected: Expected) -> Barrier:
 
 
 def to_pool(view: ClusterView, pool: Pool, expected: Expected) -> Barrier | None:
-    """What would keep plugins off the nodes that a pool is to get; None if nothing is known to."""
+    """Why new nodes of a pool would have no plugin; None if they would, or if nothing is known."""
     if not view.knows_plugins or pool.gpu_stack in OWN_PLUGIN:
         return None
     return _barrier(
@@ -65,71 +66,91 @@ def _barrier(
 ) -> Barrier | None:
     pool = expected.pool(pool_name)
     gpu_stack = pool.gpu_stack if pool else ""
+    if not gpu_stack and place.label_of(DCGM_LABEL[0]) == DCGM_LABEL[1]:
+        gpu_stack = "managed"
     if gpu_stack in OWN_PLUGIN:
         return Barrier(
             Cause.PLUGIN_MISSING,
-            f"the device plugin that gpuStack {gpu_stack} brings with the node does not run",
-            "a new node takes some minutes; else reimage the node, and look at its kubelet's log",
+            f"the device plugin that comes with gpuStack {gpu_stack} does not run",
+            "a new node takes some minutes; else reimage the node, and read its kubelet's log",
             may_pass=True,
         )
-    # Of several, the one that comes nearest tells most.
-    barriers = [_kept_away(one, place, expected, gpu_stack) for one in view.daemon_sets]
+    barriers = [
+        _kept_away(daemon_set, place, expected, gpu_stack) for daemon_set in view.daemon_sets
+    ]
     if None in barriers:
         return None
     if gpu_stack == "none":
         return Barrier(
             Cause.GPUS_LEFT_OUT,
-            "its gpuStack is none, and nothing else brings it a device plugin",
-            "right until somebody brings driver and device plugin, such as the GPU Operator; "
-            "else set its gpuStack to device-plugin",
+            "its gpuStack is none, and the cluster has no device plugin for it",
+            "correct if the GPU Operator, or something else, is still to install driver and "
+            "device plugin; else set its gpuStack to device-plugin",
         )
     if not barriers:
         return Barrier(Cause.PLUGIN_MISSING, *_none_at_all(expected, gpu_stack))
-    near = min((found for found in barriers if found), key=lambda found: found[2])
-    return Barrier(Cause.PLUGIN_MISSING, near[0], near[1])
+    # Of several DaemonSets, the one with the smallest obstacle.
+    what, advice, _ = min(filter(None, barriers), key=lambda barrier: barrier[2])
+    return Barrier(Cause.PLUGIN_MISSING, what, advice)
 
 
 def _none_at_all(expected: Expected, gpu_stack: str) -> tuple[str, str]:
     what = "the cluster has no device plugin"
+    if gpu_stack == "operator":
+        return (
+            f"{what}: the GPU Operator has not created its DaemonSets",
+            "a new operator takes some minutes; else `kubectl get clusterpolicies`, and read the "
+            "log of the operator's pod",
+        )
     if gpu_stack == "device-plugin":
         names = " and ".join(sorted(expected.plugins))
         return (
             f"{what}: {names} of the stack was deleted",
-            f"restore it: `{expected.put_back}`",
+            f"restore it: `{expected.restoring_command}`",
         )
     if expected.pools is not None:
         return what, (
-            "`pulumi up` brings it where gpuStack is device-plugin: has its last update finished? "
-            "Or install the GPU Operator"
+            "for a pool with gpuStack device-plugin `pulumi up` installs it: did the last update "
+            "finish? Or install the GPU Operator"
         )
-    return what, "bring one: aks-gpu:gpuStack: device-plugin, then pulumi up; or the GPU Operator"
+    return what, "set aks-gpu:gpuStack to device-plugin and `pulumi up`, or use the GPU Operator"
 
 
 def _kept_away(
     daemon_set: DaemonSet, place: _Place, expected: Expected, gpu_stack: str
 ) -> tuple[str, str, int] | None:
-    """What keeps a DaemonSet's pods away, what to do, and how far from it they are."""
-    before = f"no pod of {daemon_set} is scheduled there because of"
+    """Why a DaemonSet's pods are not scheduled there, what to do, and how much has to change."""
+    prefix = f"no pod of {daemon_set} is scheduled there because of"
     is_the_stacks = str(daemon_set) in expected.plugins and gpu_stack == "device-plugin"
-    put_back = (
-        f"the DaemonSet or the pool differs from the stack: `{expected.put_back}` restores it"
+    restore = (
+        "the DaemonSet or the pool differs from the stack: "
+        f"`{expected.restoring_command}` restores it"
     )
-    if selector := ", ".join(unmet_selector(daemon_set.pods, place.label_of)):
-        what = f"{before} its node selector: the node is not {selector}"
-        advice = "remove the selector from the DaemonSet, or add the label to the pool"
-        return what, put_back if is_the_stacks else advice, 2
-    if affinity := unmet_affinity(daemon_set.pods, place.label_of, place.name):
-        what = f"{before} its node affinity: it asks for {'; or '.join(affinity)}"
-        advice = (
-            "right where the node's image or an operator brings the plugin, which then is not at "
-            "work; else set the pool's gpuStack to device-plugin"
+    taints = untolerated(daemon_set.pods, place.taints)
+    if daemon_set.is_operators and taints:
+        # Node Feature Discovery does not reach the node either, so the label is missing too.
+        return (
+            f"{prefix} the taints {', '.join(map(str, taints))}",
+            "add tolerations to daemonsets.tolerations and "
+            "node-feature-discovery.worker.tolerations of the GPU Operator's chart",
+            1,
         )
-        return what, put_back if is_the_stacks else advice, 2
-    if taints := untolerated(daemon_set.pods, place.taints):
-        several = "the taints" if len(taints) > 1 else "the taint"
-        what = f"{before} {several} {', '.join(map(str, taints))}"
+    if selector := ", ".join(unmet_selector(daemon_set.pods, place.label_of)):
+        what = f"{prefix} its node selector: the node is not {selector}"
+        advice = "remove the selector from the DaemonSet, or add the label to the pool"
+        return what, restore if is_the_stacks else advice, 2
+    if affinity := unmet_affinity(daemon_set.pods, place.label_of, place.name):
+        what = f"{prefix} its node affinity: it requires {'; or '.join(affinity)}"
+        advice = (
+            "correct if the node's image or an operator brings the plugin, which does not run "
+            "yet; else set the pool's gpuStack to device-plugin"
+        )
+        return what, restore if is_the_stacks else advice, 2
+    if taints:
+        noun = "the taints" if len(taints) > 1 else "the taint"
+        what = f"{prefix} {noun} {', '.join(map(str, taints))}"
         advice = "add a toleration for the taint to the DaemonSet"
-        return what, put_back if is_the_stacks else advice, 1
+        return what, restore if is_the_stacks else advice, 1
     return None
 
 

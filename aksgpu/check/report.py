@@ -1,4 +1,4 @@
-"""What a check tells: tables for people, one JSON document for programs. The facts are the same."""
+"""The report of a check: tables for people, or one JSON document with the same facts."""
 
 from typing import Any
 
@@ -7,12 +7,13 @@ from rich.text import Text
 
 from aksgpu.check.cluster_view import NODES, PODS, ClusterView, Node
 from aksgpu.check.examination import Examination
+from aksgpu.check.expected import Expected
 from aksgpu.check.job import SampleJob
 from aksgpu.check.judge import driver_state, empty_pools, plugin_state
 from aksgpu.report import ReportTable, finding_text, print_result, table
 
 _HEADINGS = ("pool", "node", "ready", "GPUs", "allocatable", "used", "driver", "plugin", "version")
-# What the job says of itself is of no use where it went well, but for these.
+# A longer log is shortened.
 _LOG_LINES = 12
 
 
@@ -30,24 +31,26 @@ def print_tables(examination: Examination, console: Console) -> None:
     if examination.job is not None:
         console.print(_job(examination.job), soft_wrap=True)
         if examination.grown and examination.job.node:
-            names = " or ".join(examination.grown)
-            costs = f"A node of pool {names} may have been added for the job: it costs until AKS "
-            text = Text(f"{costs}removes it, after ten minutes without work.")
+            pools = " or ".join(examination.grown)
+            text = Text(
+                f"AKS may have added a node to pool {pools} for the job. It costs until AKS "
+                "removes it, after ten minutes without pods."
+            )
             console.print(text, soft_wrap=True)
     print_result(examination.verdict, console)
 
 
 def print_summary(examination: Examination, console: Console) -> None:
-    """Whether the GPUs work, in a line or two; everything where something is wrong."""
+    """Whether the GPUs work, in a line or two; the whole report if there is a problem."""
     if examination.verdict.is_problem:
         print_tables(examination, console)
         return
-    answer, job = examination.verdict.meaning, examination.job
+    result, job = examination.verdict.meaning, examination.job
     if job is not None and job.node:
-        answer = (
-            f"they work: the sample job ran on {job.node} and found {', '.join(job.told.devices)}"
-        )
-    console.print(Text(f"GPUs:   {answer}"), soft_wrap=True)
+        result = f"they work: the sample job ran on {job.node}"
+        if devices := ", ".join(job.parsed_log.devices):
+            result += f" and found {devices}"
+    console.print(Text(f"GPUs:   {result}"), soft_wrap=True)
     for finding in examination.findings:
         console.print(finding_text(finding), soft_wrap=True)
 
@@ -57,7 +60,7 @@ def document(examination: Examination) -> dict[str, Any]:
     return {
         "title": examination.title,
         **examination.verdict.document(),
-        "nodes": [_node(view, node) for node in view.nodes] if view else [],
+        "nodes": [_node(view, node, examination.expected) for node in view.nodes] if view else [],
         "kubernetes": view.version if view else "",
         "unread": sorted(view.unread) if view else [],
         "emptyPools": empty_pools(view, examination.expected) if view else [],
@@ -90,7 +93,7 @@ def _table(view: ClusterView, examination: Examination) -> ReportTable:
             str(node.allocatable),
             "?" if PODS in view.unread else str(view.used(node)),
             driver_state(view, node),
-            plugin_state(view, node),
+            plugin_state(view, node, examination.expected),
             _versions_by_node(view).get(node.name, "?"),
         )
     if empty := empty_pools(view, examination.expected):
@@ -99,7 +102,7 @@ def _table(view: ClusterView, examination: Examination) -> ReportTable:
 
 
 def _versions(view: ClusterView) -> Text:
-    """Whose Kubernetes and which device plugins are at work."""
+    """The control plane's Kubernetes version, and the images of the device plugins."""
     images = sorted({pod.image for pod in view.pods if pod.is_plugin and pod.image})
     return Text(
         f"Kubernetes of the control plane: {view.version or 'not known'}\n"
@@ -116,15 +119,17 @@ def _job(job: SampleJob) -> Text:
     shown = lines if len(lines) <= _LOG_LINES else [*lines[:4], "...", *lines[-6:]]
     text = Text("\n".join(["", f"The log of the job {job.name}:", *(f"  {s}" for s in shown), ""]))
     text.append(f"Job:      {job.stage}" + (f", on {job.node}" if job.node else ""))
-    text.append(f"\nDevice:   {', '.join(job.told.devices) or 'none found'}")
-    if job.told.step is not None:
-        text.append(f"\nAccuracy: {job.told.accuracy} at step {job.told.step}")
+    devices = ", ".join(job.parsed_log.devices)
+    nothing = "computed correctly" if job.parsed_log.has_passed else "none found"
+    text.append(f"\nDevice:   {devices or nothing}")
+    if (parsed := job.parsed_log).step is not None:
+        text.append(f"\nAccuracy: {parsed.accuracy} at step {parsed.step}")
     if job.leftover:
         text.append(f"\n{job.leftover}", "bold red")
     return text.append("\n")
 
 
-def _node(view: ClusterView, node: Node) -> dict[str, Any]:
+def _node(view: ClusterView, node: Node, expected: Expected) -> dict[str, Any]:
     return {
         "name": node.name,
         "pool": node.pool,
@@ -136,7 +141,7 @@ def _node(view: ClusterView, node: Node) -> dict[str, Any]:
             "used": view.used(node),
         },
         "driver": driver_state(view, node),
-        "plugin": plugin_state(view, node),
+        "plugin": plugin_state(view, node, expected),
         "pluginPods": [str(pod) for pod in view.plugins_on(node)],
         "pluginImages": [pod.image for pod in view.plugins_on(node)],
         "version": _versions_by_node(view).get(node.name),
@@ -145,14 +150,14 @@ def _node(view: ClusterView, node: Node) -> dict[str, Any]:
 
 
 def _job_facts(job: SampleJob) -> dict[str, Any]:
-    told = job.told
+    parsed = job.parsed_log
     return {
         "name": job.name,
         "stage": job.stage,
         "node": job.node,
-        "devices": list(told.devices),
-        "lastStep": told.step,
-        "accuracy": told.accuracy,
+        "devices": list(parsed.devices),
+        "lastStep": parsed.step,
+        "accuracy": parsed.accuracy,
         "log": job.log.splitlines(),
         "leftover": job.leftover,
     }

@@ -1,4 +1,4 @@
-"""What is checked: a cluster's kubeconfig and what its stack says, or a kubeconfig alone."""
+"""What is checked: the cluster of a stack, or of a kubeconfig file without a stack."""
 
 import json
 import os
@@ -21,16 +21,16 @@ _BACKEND = "PULUMI_BACKEND_URL"
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    # How it is called in what the check prints.
+    # Its name in reports.
     title: str
     kubeconfig: Kubeconfig = field(repr=False)
     expected: Expected = field(default_factory=Expected)
-    # What the program gets that signs in to the cluster, on top of this process's own.
+    # Added to the environment of the program that signs in to the cluster (kubelogin).
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def of_file(file: Path) -> Target:
-    """Whatever a file leads to; of the pools no more is known than their nodes tell."""
+    """The cluster of a kubeconfig file; nothing is known about its pools but their nodes."""
     if not file.is_file():
         raise stopped(
             Cause.STACK_UNREADABLE,
@@ -46,53 +46,53 @@ def of_stack(pulumi: Program, stack: str) -> Target:
 
 
 def of_resources(resources: Sequence[Any], pulumi: Program, stack: str) -> Target:
-    """The cluster of a stack by the resources of its state, with their secrets."""
+    """The cluster of a stack, from the resources of its state with decrypted secrets."""
     outputs = next(_outputs(resources), {})
     text = outputs.get("kubeconfig")
     if not isinstance(text, str) or not text:
         raise stopped(
             Cause.STACK_UNREADABLE,
             f"the stack {stack} has no output kubeconfig",
-            "one without device plugin and sample job has none: aksgpu check --kubeconfig FILE "
-            "takes what az aks get-credentials writes",
+            "a stack without device plugin and sample job has none: write a kubeconfig with "
+            "`az aks get-credentials --file FILE`, and use `aksgpu check --kubeconfig FILE`",
         )
     is_rehearsed = _is_rehearsed(pulumi)
     title = f"The {'rehearsed ' * is_rehearsed}stack {stack}"
     if name := outputs.get("clusterName"):
         title += f", cluster {name}"
-    put_back = f"make rehearse STACK={stack}" if is_rehearsed else "pulumi up --refresh"
+    restoring_command = f"make rehearse STACK={stack}" if is_rehearsed else "pulumi up --refresh"
     with kubeconfig_required():
         config = parse(text)
     return Target(
         title=title,
         kubeconfig=config,
-        expected=expected(resources, outputs, put_back),
+        expected=expected(resources, outputs, restoring_command),
         environment=pulumi.environment,
     )
 
 
 def _is_rehearsed(pulumi: Program) -> bool:
-    """Whether the state is a rehearsal's, also in a shell that `aksgpu env` has set."""
+    """Whether the state is a rehearsal's, also in a shell of `aksgpu env`."""
     backend = {**os.environ, **pulumi.environment}.get(_BACKEND)
     homes = map(rehearsal_home, ERAS)
     return any(Project(PROGRAM, home).environment()[_BACKEND] == backend for home in homes)
 
 
 def _outputs(resources: Sequence[Any]) -> Iterator[Mapping[str, Any]]:
-    """The outputs of the stack, the secret ones in clear: they are never repeated."""
-    for found in mappings(resources):
-        if found.get("type") == "pulumi:pulumi:Stack":
-            yield mapping(in_clear(found.get("outputs")))
+    """The outputs of the stack, secrets decrypted: never print them."""
+    for resource in mappings(resources):
+        if resource.get("type") == "pulumi:pulumi:Stack":
+            yield mapping(in_clear(resource.get("outputs")))
 
 
 def _resources(pulumi: Program, stack: str) -> list[Any]:
-    """All resources of the state, with their secrets."""
+    """All resources of the state, with decrypted secrets."""
     command = ("stack", "export", "--stack", stack, "--show-secrets", "--non-interactive")
     try:
-        ended = pulumi.attempt(*command, seconds=READ_SECONDS)
-        if ended.code == 0:
-            return [*sequence(at(json.loads(ended.out), "deployment.resources"))]
-        reason = ended.err.strip().removeprefix("error: ") or f"exit code {ended.code}"
+        process = pulumi.attempt(*command, seconds=READ_SECONDS)
+        if process.code == 0:
+            return [*sequence(at(json.loads(process.out), "deployment.resources"))]
+        reason = process.err.strip().removeprefix("error: ") or f"exit code {process.code}"
     except ProgramError as error:
         reason = str(error)
     except ValueError:
@@ -100,6 +100,6 @@ def _resources(pulumi: Program, stack: str) -> list[Any]:
     raise stopped(
         Cause.STACK_UNREADABLE,
         f"`pulumi stack export` cannot read the stack {stack}: {reason}",
-        "is this the stack's project, are you signed in to its backend (pulumi login), and is its "
-        "passphrase set?",
+        "run it in the stack's project folder, sign in to its backend (`pulumi login`), and set "
+        "its passphrase",
     )

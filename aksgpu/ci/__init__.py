@@ -1,1 +1,1 @@
-"""What the workflows do beyond calling commands. Standard library alone: no installation first."""
+"""What workflows do besides running commands. Only the standard library: nothing to install."""

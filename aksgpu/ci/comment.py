@@ -1,7 +1,7 @@
-"""The review of a fork as a comment, made anew from the fields of its JSON report.
+"""The review of a fork as a comment, built from the fields of its JSON report.
 
-A stranger's code has written them. What is no report says nothing; a field of another kind than the
-report's own is left out. Texts are bounded, and mean nothing in Markdown.
+The report is untrusted: the code of the fork wrote it. Fields of the wrong type are omitted. Texts
+are shortened and escaped for Markdown.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ from typing import Any
 from aksgpu.markdown import escape
 from aksgpu.outcome import Cause
 
-# GitHub takes 65 536 characters, and a word of ours comes on top.
+# GitHub accepts 65 536 characters, and a line about the run is added.
 _LONGEST = 60_000
 _MOST_STACKS, _MOST_ITEMS, _MOST_LETTERS = 20, 20, 300
 _LARGEST = 1_000_000
@@ -23,36 +23,36 @@ _COUNTS = ("nodes", "gpus")
 
 @dataclass(frozen=True)
 class Fields:
-    """A value of a stranger's, of which one asks for what ought to be in it."""
+    """An untrusted value, with readers that check types."""
 
     value: Any
 
     def at(self, *path: str) -> "Fields":
-        found = self.value
+        value = self.value
         for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        return Fields(found)
+            value = value.get(name) if isinstance(value, dict) else None
+        return Fields(value)
 
     def text(self, *path: str) -> str:
-        """A text as Markdown; empty where it is none."""
-        found = self.at(*path).value
-        return escape(found, _MOST_LETTERS) if isinstance(found, str) else ""
+        """A string, escaped for Markdown; empty for any other value."""
+        value = self.at(*path).value
+        return escape(value, _MOST_LETTERS) if isinstance(value, str) else ""
 
     def number(self, *path: str) -> str:
-        found = self.at(*path).value
-        is_number = type(found) in (int, float) and 0 <= found <= _LARGEST
-        return f"{found:g}" if is_number else "unknown"
+        value = self.at(*path).value
+        is_number = type(value) in (int, float) and 0 <= value <= _LARGEST
+        return f"{value:g}" if is_number else "unknown"
 
     def is_true(self, *path: str) -> bool:
         return self.at(*path).value is True
 
     def cause(self) -> Cause | None:
-        found = self.at("cause").value
-        return _CAUSES.get(found) if isinstance(found, str) else None
+        value = self.at("cause").value
+        return _CAUSES.get(value) if isinstance(value, str) else None
 
     def items(self, *path: str) -> list["Fields"]:
-        found = self.at(*path).value
-        return [Fields(item) for item in found] if isinstance(found, list) else []
+        value = self.at(*path).value
+        return [Fields(item) for item in value] if isinstance(value, list) else []
 
 
 def from_document(document: Any) -> str:
@@ -79,8 +79,10 @@ def _stack(stack: Fields) -> Iterator[str]:
     yield f"\n### {_sign(cause)} Stack {stack.text('stack')}: {_word(cause)}"
     yield from _list("", stack.items("problems"), _problem)
     brought = stack.items("judging", "brought")
-    yield from _list("The change brings what it is judged by", brought, _brought)
-    yield from _list("GPU pools that go", stack.items("lostGpuPools"), _lost)
+    yield from _list(
+        "The change modifies the policy configuration that it is reviewed with", brought, _brought
+    )
+    yield from _list("GPU pools that are lost or rotated", stack.items("lostGpuPools"), _lost)
     findings = stack.items("findings")
     broken = [finding for finding in findings if finding.is_true("mandatory")]
     advice = [finding for finding in findings if not finding.is_true("mandatory")]
@@ -118,16 +120,16 @@ def _lost(lost: Fields) -> str:
 
 def _finding(finding: Fields) -> str:
     severity = finding.text("severity") or "no severity"
-    told = f"- **{severity}** · {finding.text('rule')} · {_where(finding)}"
-    return "<br>".join(filter(None, [told, finding.text("message"), finding.text("remedy")]))
+    heading = f"- **{severity}** · {finding.text('rule')} · {_where(finding)}"
+    return "<br>".join(filter(None, [heading, finding.text("message"), finding.text("remedy")]))
 
 
 def _not_run(rule: Fields) -> str:
     return f"- {_NOT_OK} {rule.text('rule')}: {_where(rule)}<br>{rule.text('why')}"
 
 
-def _where(said: Fields) -> str:
-    name, kind = said.text("resource", "name"), said.text("resource", "type")
+def _where(finding: Fields) -> str:
+    name, kind = finding.text("resource", "name"), finding.text("resource", "type")
     return f"{name} ({kind})" if name else "the whole stack"
 
 
@@ -149,16 +151,16 @@ def _word(cause: Cause | None) -> str:
     return cause.word if cause else "not known"
 
 
-def _list(title: str, items: list[Fields], told: Callable[[Fields], str]) -> Iterator[str]:
+def _list(title: str, items: list[Fields], line: Callable[[Fields], str]) -> Iterator[str]:
     if items:
         yield f"\n**{title}**\n" if title else ""
-    yield from _some(items, _MOST_ITEMS, lambda item: iter([told(item)]), "of them")
+    yield from _some(items, _MOST_ITEMS, lambda item: iter([line(item)]), "of them")
 
 
 def _some(
-    items: list[Fields], most: int, told: Callable[[Fields], Iterator[str]], what: str
+    items: list[Fields], most: int, lines: Callable[[Fields], Iterator[str]], what: str
 ) -> Iterator[str]:
     for item in items[:most]:
-        yield from told(item)
+        yield from lines(item)
     if (left := len(items) - most) > 0:
         yield f"\n… and {left} more {what}."

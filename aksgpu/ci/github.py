@@ -1,4 +1,4 @@
-"""GitHub's interface, as far as the comment of a review needs it."""
+"""The part of GitHub's API that the comment of a review needs."""
 
 import json
 import urllib.error
@@ -9,17 +9,17 @@ from urllib.parse import urlencode
 
 _SECONDS = 30
 _PAGE = 100
-# A pull request with more comments than this gets a second one of ours rather than no answer.
+# With more comments our earlier one may not be found, and a second one is added.
 _PAGES = 30
 
 
 class GitHubError(Exception):
-    """GitHub did not do what it was asked for."""
+    """A request to GitHub failed."""
 
 
 @dataclass(frozen=True)
 class GitHub:
-    """One repository, with a token that may comment."""
+    """A repository, with a token that can comment."""
 
     api: str
     repository: str
@@ -34,14 +34,14 @@ class GitHub:
 
     def comments(self, pull: int) -> list[dict[str, Any]]:
         """The comments of a pull request, the oldest first."""
-        found: list[dict[str, Any]] = []
+        comments: list[dict[str, Any]] = []
         for page in range(1, _PAGES + 1):
             query = urlencode({"per_page": _PAGE, "page": page})
-            some = self._ask("GET", f"issues/{pull}/comments?{query}")
-            found += some
-            if len(some) < _PAGE:
+            on_page = self._ask("GET", f"issues/{pull}/comments?{query}")
+            comments += on_page
+            if len(on_page) < _PAGE:
                 break
-        return found
+        return comments
 
     def add_comment(self, pull: int, body: str) -> None:
         self._ask("POST", f"issues/{pull}/comments", {"body": body})
@@ -62,10 +62,10 @@ class GitHub:
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=_SECONDS) as answer:  # noqa: S310
-                return json.load(answer)
+            with urllib.request.urlopen(request, timeout=_SECONDS) as response:  # noqa: S310
+                return json.load(response)
         except urllib.error.HTTPError as error:
-            said = error.read(2_000).decode(errors="replace")
-            raise GitHubError(f"{method} {what} was answered {error.code}: {said}") from None
+            body = error.read(2_000).decode(errors="replace")
+            raise GitHubError(f"{method} {what} returned {error.code}: {body}") from None
         except (OSError, ValueError) as error:
             raise GitHubError(f"{method} {what} failed: {error}") from None

@@ -1,11 +1,11 @@
-"""Shows the report of a finished run in its pull request, as one comment that is kept up to date.
+"""Shows the report of a finished run in its pull request, as one comment that it updates.
 
     python -m aksgpu.ci.publish FOLDER
 
-runs after the workflow of the pull request, with code of the default branch alone. FOLDER holds the
-artifacts of that run, which the code of the pull request made. Of a colleague's, that is text to be
-shown, of a bounded size; of a stranger's, the comment is made anew from the fields of the report.
-Which pull request it is, the event tells, and GitHub.
+It runs after the workflow of the pull request, only with code of the default branch. FOLDER has the
+artifacts of that run, which the code of the pull request wrote. From a branch of this repository,
+the comment shows the text; from a fork, it is built from the fields of the report. The pull request
+is found from the event and GitHub's API.
 """
 
 import json
@@ -23,16 +23,16 @@ from aksgpu.outcome import NOT_KNOWN
 
 _AUTHOR = "github-actions[bot]"
 
-# The report to show is the first that is there. A fork has no business in Azure.
+# The first existing report is shown. A fork is never reviewed against Azure.
 _AZURE, _OFFLINE = "review-azure", "review-offline"
 
-# GitHub takes 65 536 characters, and ours come on top of the report's.
+# GitHub accepts 65 536 characters, and this adds some to the report's.
 _LONGEST = 65_000
-_CUT = "\n\n*The rest is left out; the whole report is in the run's artifacts.*\n"
+_CUT = "\n\n*The report is cut here; all of it is in the run's artifacts.*\n"
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Publishes what the event tells of."""
+    """Publishes the report of the run in the event."""
     folder = Path(arguments[0])
     event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
     github = GitHub(
@@ -41,19 +41,19 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         environment["GITHUB_TOKEN"],
     )
     run = event["workflow_run"]
-    # A repository that is gone was a fork: this one is there.
+    # A deleted repository was a fork.
     is_fork = (run["head_repository"] or {}).get("full_name") != github.repository
     report = _report_in(folder, is_fork=is_fork)
     try:
         pull = _pull_of(run, github, event["repository"]["default_branch"])
         if pull is None:
-            sys.stderr.write("No open pull request is at the commit of that run any more.\n")
+            sys.stderr.write("No open pull request has the commit of that run.\n")
             return 0
         _publish(github, pull, run, report, is_fork=is_fork)
     except GitHubError as error:
         sys.stderr.write(f"{error}\n")
         return NOT_KNOWN
-    # What there is to be uploaded, for the next job.
+    # The findings to upload, for the next job.
     findings = report.parent.name if report and sarif.read(report.with_name("review.sarif")) else ""
     with Path(environment["GITHUB_OUTPUT"]).open("a", encoding="utf-8") as outputs:
         outputs.write(f"pull={pull}\nsarif={findings}\n")
@@ -85,7 +85,7 @@ def _report_in(folder: Path, *, is_fork: bool) -> Path | None:
 def _publish(
     github: GitHub, pull: int, run: dict[str, Any], report: Path | None, *, is_fork: bool
 ) -> None:
-    # Anybody can write our marker; only our own comment is changed.
+    # Anybody can write the marker: only a comment of our account is updated.
     ours = [
         comment["id"]
         for comment in github.comments(pull)
@@ -101,21 +101,23 @@ def _publish(
 def _body(run: dict[str, Any], report: Path | None, *, is_fork: bool) -> str:
     this_run, text = f"[this run]({run['html_url']})", ""
     if report is None:
-        word = f"There is none for the latest commit: no stack is touched, or {this_run} failed."
+        origin = (
+            f"There is no report for the latest commit: no stack is affected, or {this_run} failed."
+        )
     elif is_fork:
-        word = (
-            f"Made by {this_run}, with the code of this pull request, which comes from a fork: "
-            "it is the author's word."
+        origin = (
+            f"Created by {this_run} with the code of this pull request, which comes from a fork: "
+            "do not rely on it."
         )
     else:
-        word = f"Made by {this_run}."
+        origin = f"Created by {this_run}."
     if report and is_fork:
         text = foreign.of_a_stranger(from_document(foreign.read_json(report)))
     elif report:
         with report.open(encoding="utf-8", errors="replace") as content:
             text = foreign.of_a_colleague(content.read(_LONGEST).replace(MARKER, ""))
     text = text.strip()
-    body = f"{MARKER}\n{word}\n\n{text}\n"
+    body = f"{MARKER}\n{origin}\n\n{text}\n"
     return body if len(body) <= _LONGEST else body[: _LONGEST - len(_CUT)] + _CUT
 
 

@@ -1,11 +1,11 @@
-"""Reviews the stacks of a workflow's job into build/report, in every format.
+"""Reviews the stacks of a workflow's job, and writes the reports to build/report.
 
     STACKS='["dev"]' LABELS='["replace:dev/gpu@1a2b3c4"]' COMMIT=1a2b3c4d... \
         python -m aksgpu.ci.review --offline
 
-The report goes into the job's summary too, also where the review fails. A label of the pull request
-such as `replace:dev/gpu@1a2b3c4`, which only people of this repository can put there, allows that
-for this commit. Arguments are handed on to `aksgpu review`.
+The report is also the job's summary, even if the review fails. A label of the pull request such as
+`replace:dev/gpu@1a2b3c4`, which needs write access to the repository, is an allowance for this
+commit. Arguments are passed to `aksgpu review`.
 """
 
 import json
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
     if not stacks:
         sys.stderr.write("STACKS names no stack.\n")
         return WRONG_USAGE
-    # Nothing else lies there: all of it is handed on.
+    # This folder has only the reports: the workflow uploads all of it.
     place = Path("build") / "report"
     place.mkdir(parents=True, exist_ok=True)
     command = ["review", *arguments, *(f"--stack={stack}" for stack in stacks)]
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
         try:
             allowance = of_label(label, environment.get("COMMIT", ""))
         except ValueError as error:
-            sys.stderr.write(f"Nothing is allowed by it: {error}.\n")
+            sys.stderr.write(f"A label was ignored: {error}.\n")
             continue
         if allowance and allowance.stack in reviewed:
             command.append(f"--allow={allowance}")

@@ -1,9 +1,9 @@
-"""Makes the findings of a run anew, for code scanning, from what is believed of them.
+"""Rebuilds the findings of a run for code scanning from their checked fields.
 
     python -m aksgpu.ci.sarif review.sarif
 
-A stranger's code has written them: they get our tool's name, our rules and no others, a bounded
-number of results, and words without links; and a fork's say whose word they are.
+The file is untrusted: the code of the pull request wrote it. The result has our tool's name, only
+our rules, a limited number of results, and texts without links; those of a fork are marked.
 """
 
 import hashlib
@@ -20,12 +20,13 @@ from aksgpu.ci.foreign import plain, read_json
 _MOST_RESULTS, _LONGEST, _LAST_LINE = 500, 1_000, 1_000_000
 _LEVELS = ("note", "warning", "error")
 _RULES = Path(__file__).resolve().parents[2] / "policies" / "rules"
-# What the review itself finds, beside the rules of the pack.
-_OWN = (
+# Findings of the review itself, besides the rules of the pack.
+_REVIEW_RULES = (
     "gpu-pool-deleted",
     "gpu-pool-forgotten",
     "gpu-pool-replaced",
     "gpu-pool-resized",
+    "gpu-pool-rotated",
     "judging-brought",
     "preflight",
     "rule-not-run",
@@ -34,38 +35,38 @@ _OWN = (
 _OTHER = "another-rule"
 _FILE = re.compile(r"(?!/)(?:(?!\.\.?/)[\w.%+-][\w.%+ -]*/)*[\w.%+-][\w.%+ -]*\.(?:yaml|json)")
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
-_WORD = "By the author's own word, from a fork: "
+_FROM_FORK = "Reported by the code of a fork: "
 
 
 def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Writes a file anew."""
+    """Rewrites a SARIF file."""
     file = Path(arguments[0])
     event = json.loads(Path(environment["GITHUB_EVENT_PATH"]).read_text(encoding="utf-8"))
-    # A repository that is gone is nobody's.
+    # The repository is null if it was deleted.
     source = (event["workflow_run"]["head_repository"] or {}).get("full_name")
-    found = read(file)
-    if found is None:
+    document = read(file)
+    if document is None:
         sys.stderr.write(f"{file.name} has no findings that can be read.\n")
         return 1
     is_fork = source != environment["GITHUB_REPOSITORY"]
-    file.write_text(json.dumps(anew(found, is_fork=is_fork)), encoding="utf-8")
+    file.write_text(json.dumps(rebuilt(document, is_fork=is_fork)), encoding="utf-8")
     return 0
 
 
 def read(file: Path) -> dict[str, Any] | None:
-    """The findings in a file; None where it has none."""
-    found = read_json(file)
-    return found if isinstance(found, dict) and found.get("version") == "2.1.0" else None
+    """The SARIF document in a file; None if there is none."""
+    content = read_json(file)
+    return content if isinstance(content, dict) and content.get("version") == "2.1.0" else None
 
 
-def anew(found: Mapping[str, Any], *, is_fork: bool) -> dict[str, Any]:
-    """The findings as they may be uploaded."""
-    known = {*_OWN, *(file.stem.replace("_", "-") for file in _RULES.glob("[a-z]*.py"))}
+def rebuilt(document: Mapping[str, Any], *, is_fork: bool) -> dict[str, Any]:
+    """A document that is safe to upload."""
+    known = {*_REVIEW_RULES, *(file.stem.replace("_", "-") for file in _RULES.glob("[a-z]*.py"))}
     results: list[dict[str, Any]] = []
-    for said in _maps(found, "runs", "results"):
+    for untrusted in _maps(document, "runs", "results"):
         if len(results) == _MOST_RESULTS:
             break
-        if (result := _result(said, known, _WORD if is_fork else "")) is not None:
+        if (result := _result(untrusted, known, _FROM_FORK if is_fork else "")) is not None:
             results.append(result)
     rules = sorted({str(result["ruleId"]) for result in results})
     driver = {
@@ -76,21 +77,21 @@ def anew(found: Mapping[str, Any], *, is_fork: bool) -> dict[str, Any]:
     return {"version": "2.1.0", "runs": [run]}
 
 
-def _maps(found: Any, *path: str) -> Iterator[Mapping[str, Any]]:
-    """The maps in the lists at a path; what is none is left out."""
-    for one in found.get(path[0]) if isinstance(found.get(path[0]), list) else ():
-        if isinstance(one, dict):
-            yield from _maps(one, *path[1:]) if path[1:] else [one]
+def _maps(value: Any, *path: str) -> Iterator[Mapping[str, Any]]:
+    """The maps in the lists at a path; other values are omitted."""
+    for item in value.get(path[0]) if isinstance(value.get(path[0]), list) else ():
+        if isinstance(item, dict):
+            yield from _maps(item, *path[1:]) if path[1:] else [item]
 
 
-def _result(said: Mapping[str, Any], known: set[str], word: str) -> dict[str, Any] | None:
-    message = _at(said, "message", "text")
+def _result(untrusted: Mapping[str, Any], known: set[str], prefix: str) -> dict[str, Any] | None:
+    message = _at(untrusted, "message", "text")
     if not isinstance(message, str):
         return None
-    rule, level = said.get("ruleId"), said.get("level")
-    place = next(_maps(said, "locations"), {})
+    rule, level = untrusted.get("ruleId"), untrusted.get("level")
+    place = next(_maps(untrusted, "locations"), {})
     file = _at(place, "physicalLocation", "artifactLocation", "uri")
-    fingerprint = _at(said, "partialFingerprints", "aksGpuReview/v1")
+    fingerprint = _at(untrusted, "partialFingerprints", "aksGpuReview/v1")
     region = {
         name: number
         for name in ("startLine", "startColumn")
@@ -100,11 +101,11 @@ def _result(said: Mapping[str, Any], known: set[str], word: str) -> dict[str, An
     is_known = isinstance(rule, str) and rule in known
     is_file = isinstance(file, str) and _FILE.fullmatch(file)
     is_fingerprint = isinstance(fingerprint, str) and _FINGERPRINT.fullmatch(fingerprint)
-    told = hashlib.sha256(f"{rule}|{file}|{message}".encode(errors="replace")).hexdigest()
+    hashed = hashlib.sha256(f"{rule}|{file}|{message}".encode(errors="replace")).hexdigest()
     return {
         "ruleId": rule if is_known else _OTHER,
         "level": level if level in _LEVELS else "warning",
-        "message": {"text": word + plain(message[:_LONGEST])},
+        "message": {"text": prefix + plain(message[:_LONGEST])},
         "locations": [
             {
                 "physicalLocation": {
@@ -113,14 +114,14 @@ def _result(said: Mapping[str, Any], known: set[str], word: str) -> dict[str, An
                 }
             }
         ],
-        "partialFingerprints": {"aksGpuReview/v1": fingerprint if is_fingerprint else told},
+        "partialFingerprints": {"aksGpuReview/v1": fingerprint if is_fingerprint else hashed},
     }
 
 
-def _at(found: Any, *path: str) -> Any:
+def _at(value: Any, *path: str) -> Any:
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Which stacks a change touches, as the outputs of a workflow's step.
+"""Which stacks a change affects, as the outputs of a workflow's step.
 
     python -m aksgpu.ci.stacks --changed-since HEAD^1
 
 prints `touched`, the stacks whose preview may have changed, and `deployed`, those of them that are
-in Azure, in the order in which they are to be updated. The variable DEPLOYED_STACKS names the
-latter. `--folder` prints where the stack files are.
+deployed in Azure, in the order of their updates. The variable DEPLOYED_STACKS names the deployed
+stacks. `--folder` prints the folder of the stack files.
 """
 
 import argparse
@@ -19,8 +19,8 @@ from aksgpu.outcome import NOT_KNOWN, WRONG_USAGE
 from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
 from aksgpu.stack_names import stack_of, stacks_in
 
-# What no deployment is made of. Whatever is not listed touches every stack: a file that nobody has
-# thought of is better reviewed once too often.
+# Files that no deployment uses. A file that is not listed affects every stack: better one review
+# too many than one too few.
 TOUCHES_NONE = (
     ".ci/",
     ".github/",
@@ -39,37 +39,38 @@ TOUCHES_NONE = (
     "Makefile",
     "requirements-dev.txt",
 )
-# Where Pulumi.yaml says that the stack files lie. There is no reader of YAML here, so it has to be
-# said in one line; `config: FOLDER` is how older projects do.
+# The folder of the stack files in Pulumi.yaml. The standard library cannot read YAML, so it must be
+# on one line. Older projects have `config: FOLDER`.
 _FOLDER = re.compile(
     r"^(?P<quote>[\"']?)(?P<key>stackConfigDir|config)(?P=quote)[ ]*:[ ]+"
     r"(?:\"(?P<double>[^\"\\\n]*)\"|'(?P<single>[^'\n]*)'|(?P<plain>[\w./-]([^:#\n]*[^:#\s])?))"
     r"[ ]*(?:[ ]\#.*)?$",
     re.MULTILINE,
 )
-# What is read here in part only: another way to say it, or a project in braces.
+# What this cannot read: another notation of the key, or a project in braces.
 _SAYS_FOLDER = re.compile(
     r"\A(?:\s|\#.*\n|---)*[{]|^[\"']?(?:stackConfigDir\b|config[\"']?[ ]*:[ ]+[^\s{#])",
     re.MULTILINE,
 )
 _HERE = PurePosixPath()
-# Names go into the arguments of commands, and come from files that a pull request may bring.
+# Names become arguments of commands, and a pull request can add a file with any name.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 class StacksError(Exception):
-    """The stacks cannot be told, and the message says what can be done about it."""
+    """The stacks cannot be determined; the message says what to do."""
 
 
 def folder_of_stacks(project: str) -> PurePosixPath:
-    """Where the stack files are, by the text of Pulumi.yaml, from where that is."""
-    said = {
-        found["key"]: found["double"] or found["single"] or found["plain"]
-        for found in _FOLDER.finditer(project)
+    """The folder of the stack files, from the text of Pulumi.yaml and relative to it."""
+    folders = {
+        match["key"]: match["double"] or match["single"] or match["plain"]
+        for match in _FOLDER.finditer(project)
     }
     if _SAYS_FOLDER.search(_FOLDER.sub("", project)):
         raise StacksError("Write stackConfigDir in Pulumi.yaml as a line: stackConfigDir: FOLDER")
-    return PurePosixPath(os.path.normpath(said.get("stackConfigDir") or said.get("config") or "."))
+    folder = folders.get("stackConfigDir") or folders.get("config") or "."
+    return PurePosixPath(os.path.normpath(folder))
 
 
 def touched(
@@ -77,57 +78,59 @@ def touched(
     stacks: Sequence[str],
     folder: PurePosixPath = _HERE,
 ) -> list[str]:
-    """The stacks that changed files touch; all of them where it is not known what has changed.
+    """The stacks that changed files affect; all stacks if the changes are not known.
 
-    One whose file goes is one of them: its pools go out of everybody's hands.
+    Includes a stack whose file is deleted: nothing manages its pools any more.
     """
     if changed is None:
         return list(stacks)
-    found: set[str] = set()
-    gone: set[str] = set()
+    affected: set[str] = set()
+    deleted: set[str] = set()
     for path in changed:
         file = PurePosixPath(path)
         if file.parent == folder and (stack := stack_of(file.name)):
-            found.add(stack)
+            affected.add(stack)
             if path.endswith(".yaml") and stack not in stacks and _NAME.fullmatch(stack):
-                gone.add(stack)
+                deleted.add(stack)
         elif not _touches_none(path):
-            found.update(stacks)
-    return [*(stack for stack in stacks if stack in found), *sorted(gone)]
+            affected.update(stacks)
+    return [*(stack for stack in stacks if stack in affected), *sorted(deleted)]
 
 
 def stacks_of(folder: Path) -> list[str]:
     """The stacks that have a file."""
-    found = stacks_in(folder)
-    if odd := [stack for stack in found if not _NAME.fullmatch(stack)]:
+    stacks = stacks_in(folder)
+    if invalid := [stack for stack in stacks if not _NAME.fullmatch(stack)]:
         raise StacksError(
-            f"These are no names of stacks: {', '.join(map(repr, odd))}. A name begins with a "
-            "letter or a digit, and consists of these, dots, dashes and underscores."
+            f"Invalid stack names: {', '.join(map(repr, invalid))}. A name starts with a letter or "
+            "a digit, and has only letters, digits, dots, dashes and underscores."
         )
-    return found
+    return stacks
 
 
 def deployed(named: str, stacks: Sequence[str]) -> list[str]:
-    """The stacks that DEPLOYED_STACKS names, which all have to have a file."""
-    wanted = named.split()
-    if missing := [stack for stack in wanted if stack not in stacks]:
+    """The stacks in DEPLOYED_STACKS; each must have a file."""
+    names = named.split()
+    if missing := [stack for stack in names if stack not in stacks]:
         raise StacksError(
-            f"DEPLOYED_STACKS names {', '.join(missing)}, and there is no such stack file. There "
-            f"are: {', '.join(stacks)}. A stack that is to go is destroyed first, then taken out "
-            "of that variable; its file goes last."
+            f"DEPLOYED_STACKS names {', '.join(missing)}, which has no stack file. Existing stack "
+            f"files: {', '.join(stacks)}. To remove a stack, destroy it first, then remove it from "
+            "the variable, and delete its file last."
         )
-    return wanted
+    return names
 
 
 def changed_files(folder: Path, since: str) -> list[str] | None:
-    """The files that differ from a commit; None where that is not known."""
+    """The files that differ from a commit; None if the commit is not known."""
     if not since:
         return None
     commit = _git(folder, "rev-parse", "--verify", "--quiet", f"{since}^{{commit}}")
     if commit.code:
-        sys.stderr.write(f"{commit.err}The commit {since} is not known here: every stack counts.\n")
+        sys.stderr.write(
+            f"{commit.err}The commit {since} is not known here: all stacks are affected.\n"
+        )
         return None
-    # A renamed file is told by both of its names.
+    # Lists a renamed file under both names.
     listed = _git(folder, "diff", "--name-only", "--no-renames", "-z", commit.out.strip(), "HEAD")
     return [path for path in listed.succeeded().split("\0") if path]
 
@@ -135,10 +138,11 @@ def changed_files(folder: Path, since: str) -> list[str] | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints the outputs of the step."""
     parser = argparse.ArgumentParser(prog="python -m aksgpu.ci.stacks", description=__doc__)
-    counted = "A commit; empty, and every stack counts"
-    wanted = parser.add_mutually_exclusive_group(required=True)
-    wanted.add_argument("--changed-since", help=counted)
-    wanted.add_argument("--folder", action="store_true", help="Print where the stack files are")
+    since_help = "A commit; if it is empty, all stacks are affected"
+    folder_help = "Print the folder of the stack files"
+    choice = parser.add_mutually_exclusive_group(required=True)
+    choice.add_argument("--changed-since", help=since_help)
+    choice.add_argument("--folder", action="store_true", help=folder_help)
     options = parser.parse_args(arguments)
     here = Path.cwd()
     try:
@@ -150,12 +154,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         stacks = stacks_of(here / folder)
         live = deployed(os.environ.get("DEPLOYED_STACKS", ""), stacks)
-        told = touched(changed_files(here, options.changed_since), stacks, folder)
+        affected = touched(changed_files(here, options.changed_since), stacks, folder)
     except (StacksError, ProgramError) as error:
         sys.stderr.write(f"{error}\n")
         return WRONG_USAGE if isinstance(error, StacksError) else NOT_KNOWN
-    live = [stack for stack in live if stack in told]
-    sys.stdout.write(f"touched={json.dumps(told)}\ndeployed={json.dumps(live)}\n")
+    live = [stack for stack in live if stack in affected]
+    sys.stdout.write(f"touched={json.dumps(affected)}\ndeployed={json.dumps(live)}\n")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The way to Azure: whom to ask, in whose name, and whom to believe."""
+"""Access to Azure: which cloud and subscription, the credentials, and the trusted certificates."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -27,7 +27,7 @@ from provider_kit.configuration import Configuration
 from provider_kit.serving import ProviderError
 from rehearsal.cloud import Cloud
 
-# They take half a second, and only who asks Azure needs them.
+# These imports take half a second, and only a preflight needs them.
 if TYPE_CHECKING:
     from azure.mgmt.compute.aio import ComputeManagementClient
     from azure.mgmt.containerservice.aio import ContainerServiceClient
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 # Signing in may start the Azure CLI.
 _SIGN_IN_SECONDS = 90
-# Questions change nothing, so that each may be asked again; but somebody is waiting.
-_PATIENCE: Mapping[str, Any] = MappingProxyType(
+# Requests change nothing, so they can be retried; but not for long, as the user is waiting.
+_RETRIES: Mapping[str, Any] = MappingProxyType(
     {
         "retry_total": 4,
         "retry_status": 4,
@@ -50,33 +50,33 @@ _PATIENCE: Mapping[str, Any] = MappingProxyType(
     }
 )
 
-# The prices are worth knowing, and not worth waiting long for.
-_IMPATIENCE: Mapping[str, Any] = MappingProxyType(
-    {**_PATIENCE, "retry_connect": 1, "connection_timeout": 10, "read_timeout": 30}
+# The prices are not worth a long wait.
+_FEW_RETRIES: Mapping[str, Any] = MappingProxyType(
+    {**_RETRIES, "retry_connect": 1, "connection_timeout": 10, "read_timeout": 30}
 )
 
 
 class UnreachableError(ProviderError):
-    """The cloud does not tell where its parts are."""
+    """The cloud's metadata endpoint does not answer."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Which Azure is asked; the environment says what the configuration does not."""
+    """Which Azure to ask. Settings that the configuration lacks come from the environment."""
 
     configuration: Configuration
-    # Certificates to trust in place of the machine's own.
+    # A file of certificates to trust instead of the machine's.
     authorities: Path | None = None
     prices: str | None = field(default_factory=price_list_url)
-    # The day by which this Azure judges what is retired.
+    # The day for which retirements are judged.
     today: date = field(default_factory=today)
-    # A rehearsal knows the sizes of the catalogue alone.
+    # A rehearsal knows only the sizes of the catalogue.
     is_rehearsal: bool = False
 
 
 def of_rehearsal(cloud: Cloud) -> Access:
-    """The way to a rehearsal cloud, with its own credentials and its own price list."""
-    given = {
+    """Access to a rehearsal cloud, with its credentials and its price list."""
+    values = {
         "metadataHost": cloud.url.removeprefix("https://"),
         "subscriptionId": cloud.subscription,
         "tenantId": cloud.tenant,
@@ -84,16 +84,16 @@ def of_rehearsal(cloud: Cloud) -> Access:
         "clientSecret": cloud.client_secret,
     }
     authority = cloud.ca_certificate
-    # Nothing of the environment: a rehearsal never signs in elsewhere.
-    sealed = Configuration(given, PACKAGE, SETTINGS, environment={})
+    # Without the environment, so that a rehearsal never signs in to the real Azure.
+    configuration = Configuration(values, PACKAGE, SETTINGS, environment={})
     return Access(
-        sealed, authority, f"{cloud.url}/api/retail/prices", cloud.era.day, is_rehearsal=True
+        configuration, authority, f"{cloud.url}/api/retail/prices", cloud.era.day, is_rehearsal=True
     )
 
 
 @dataclass(frozen=True)
 class Clients:
-    """Azure's clients for one subscription, and one for the price list, which wants no token."""
+    """Azure's clients for one subscription, and one for the price list, which needs no token."""
 
     subscription: str
     compute: "ComputeManagementClient"
@@ -101,15 +101,15 @@ class Clients:
     features: "FeatureClient"
     resources: "ResourceManagementClient"
     prices: Client
-    # None: nobody asks what it costs.
+    # None: do not read prices.
     prices_url: str | None
 
 
 @asynccontextmanager
 async def connected(access: Access) -> AsyncIterator[Clients]:
-    """Signs in, and gives the clients.
+    """Signs in, and yields the clients.
 
-    Raises ProviderError where something is not configured, AzureError where Azure says no.
+    Raises ProviderError if a setting is missing, AzureError if Azure refuses the credentials.
     """
     from azure.mgmt.compute.aio import ComputeManagementClient  # noqa: PLC0415
     from azure.mgmt.containerservice.aio import ContainerServiceClient  # noqa: PLC0415
@@ -125,16 +125,19 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
         credential = await opened.enter_async_context(
             azure_credential(cloud, access.configuration, access.authorities)
         )
-        # Said once here, and not by every question in its turn.
+        # A refusal is reported here once, not by every request.
         async with asyncio.timeout(_SIGN_IN_SECONDS):
             await credential.get_token(cloud.scope)
         version = access.configuration.text("apiVersion")
         enter = opened.enter_async_context
 
         def signed() -> dict[str, Any]:
-            # No policy may serve two clients.
-            policies = [*_plain(), AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope)]
-            place = {"base_url": cloud.resource_manager, **_PATIENCE, **trust}
+            # Clients cannot share policies.
+            policies = [
+                *_policies(),
+                AsyncARMChallengeAuthenticationPolicy(credential, cloud.scope),
+            ]
+            place = {"base_url": cloud.resource_manager, **_RETRIES, **trust}
             return {"credential": credential, "policies": policies, **place}
 
         yield Clients(
@@ -155,8 +158,8 @@ async def connected(access: Access) -> AsyncIterator[Clients]:
 
 
 def price_client(url: str, **trust: Any) -> Client:
-    """A client for a price list, as a context."""
-    return AsyncPipelineClient(url, policies=_plain(_IMPATIENCE), **_IMPATIENCE, **trust)
+    """A client for a price list, as an async context manager."""
+    return AsyncPipelineClient(url, policies=_policies(_FEW_RETRIES), **_FEW_RETRIES, **trust)
 
 
 async def _cloud(access: Access) -> AzureCloud:
@@ -168,16 +171,16 @@ async def _cloud(access: Access) -> AzureCloud:
         raise UnreachableError(str(error)) from error
 
 
-def _plain(patience: Mapping[str, Any] = _PATIENCE) -> list[Any]:
-    """How a question goes its way without a token.
+def _policies(retries: Mapping[str, Any] = _RETRIES) -> list[Any]:
+    """The pipeline of a request, without authentication.
 
-    The SDK's own clients would register a provider that is not registered, and ask again: whoever
-    asks what would be does not want anything to be done.
+    The SDK's default pipeline registers a resource provider that is not registered. A preflight
+    must not change anything.
     """
     return [
         RequestIdPolicy(),
         HeadersPolicy({"Accept": "application/json"}),
         UserAgentPolicy("aks-gpu-preflight"),
         ContentDecodePolicy(),
-        AsyncRetryPolicy(**patience),
+        AsyncRetryPolicy(**retries),
     ]

@@ -1,4 +1,4 @@
-"""Asks Azure everything that the questions need, side by side: one request a fact."""
+"""Asks Azure for all facts that the questions need, concurrently: one request per fact."""
 
 import asyncio
 from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
@@ -15,21 +15,21 @@ from azure.core.exceptions import (
 )
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight import facts, wanted
+from aksgpu.preflight import facts, requirements
 from aksgpu.preflight.access import Clients, UnreachableError
-from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, Unanswered
+from aksgpu.preflight.facts import ExistingCluster, Fact, Facts, ReservationGroup, Unanswered
 from catalogue.regions import plain
 from engine.cache import Say
 from provider_kit.errors import explained
 from provider_kit.serving import ProviderError
 from settings import Settings
 
-# Gives the ids of all that a stack's state has; None where the state cannot be read.
+# Returns the ids of the resources in a stack's state; None if the state cannot be read.
 Owned = Callable[[], frozenset[str] | None]
 
-# Somebody is waiting: a question has as long, with all its repetitions, whatever Azure asks for.
+# The time for a request with all its retries, whatever Retry-After says.
 SECONDS = 60
-# What comes of an answer that is none of Azure's: a gateway's, or cut off.
+# Errors from a response that is not Azure's (a gateway's, for example), or is incomplete.
 MALFORMED = (
     ArithmeticError,
     AttributeError,
@@ -45,60 +45,70 @@ _CAUSES: Mapping[type[Exception], Cause] = MappingProxyType(
         ServiceRequestError: Cause.AZURE_UNREACHABLE,
         ServiceResponseError: Cause.AZURE_UNREACHABLE,
         UnreachableError: Cause.AZURE_UNREACHABLE,
-        # What is not configured of the way to sign in, or cannot be had.
+        # A setting for signing in is missing, or a credential is not available.
         ProviderError: Cause.CREDENTIALS_REFUSED,
     }
 )
 
 
 async def ask(settings: Settings, clients: Clients, say: Say) -> Facts:
-    """All facts of a stack."""
+    """All facts about a stack."""
     tally = _Tally(say)
     group, cluster = settings.resource_group.name, settings.cluster.name
     location = settings.location
-    found = asyncio.ensure_future(tally.ask("cluster", _cluster, clients, group, cluster))
-    if settings.cluster.existing and isinstance(existing := await found, ExistingCluster):
-        # Its pools are where it is, whatever the stack file calls its location.
+    cluster_task = asyncio.ensure_future(tally.ask("cluster", _cluster, clients, group, cluster))
+    if settings.cluster.existing and isinstance(existing := await cluster_task, ExistingCluster):
+        # Its pools are in its location, whatever the stack file says.
         location = existing.location
-    features = wanted.features(settings)
-    # Waited for together: what is interrupted must not go on asking with clients that are closed.
+    features = requirements.features(settings)
+    reserved = sorted({pool.reservation_group for pool in requirements.pools(settings)} - {""})
+    # One gather for all: when it is cancelled, no request goes on with a closed client.
     answers = await asyncio.gather(
         tally.ask("sizes", _sizes, clients, location),
         tally.ask("quota", _quotas, clients, location),
         tally.ask("versions", _versions, clients, location),
         tally.ask("features", _features, clients, features),
-        asyncio.gather(tally.ask("resource group", _group, clients, group), found),
-        asyncio.gather(*(tally.ask(name, _provider, clients, name) for name in wanted.PROVIDERS)),
+        asyncio.gather(tally.ask("resource group", _group, clients, group), cluster_task),
+        asyncio.gather(
+            asyncio.gather(
+                *(tally.ask(name, _provider, clients, name) for name in requirements.PROVIDERS)
+            ),
+            asyncio.gather(
+                *(tally.ask("reservations", _reservations, clients, name) for name in reserved)
+            ),
+        ),
     )
-    sizes, quotas, versions, known, (there, own), providers = answers
+    sizes, quotas, versions, feature_states, (group_id, existing_cluster), others = answers
+    providers, reservation_groups = others
     return Facts(
         location=location,
         subscription=clients.subscription,
         sizes=sizes,
         quotas=quotas,
         versions=versions,
-        providers=dict(zip(wanted.PROVIDERS, providers, strict=True)),
-        features=known,
-        group=there,
-        cluster=own,
+        providers=dict(zip(requirements.PROVIDERS, providers, strict=True)),
+        features=feature_states,
+        group=group_id,
+        cluster=existing_cluster,
+        reservation_groups=dict(zip(map(str.lower, reserved), reservation_groups, strict=True)),
     )
 
 
 def why(error: Exception) -> Unanswered:
-    """Why there is no answer, in words without anything of the exchange but Azure's own."""
+    """Why there is no answer; of the response only Azure's error message is quoted."""
     if isinstance(error, TimeoutError):
-        return Unanswered("there was no answer in time", Cause.UNANSWERED)
+        return Unanswered("no response in time", Cause.UNANSWERED)
     if isinstance(error, MALFORMED):
-        what = f"the answer is not as Azure's are ({type(error).__name__})"
+        what = f"the response is not valid ({type(error).__name__})"
         return Unanswered(what, Cause.UNANSWERED)
     if isinstance(error, HttpResponseError) and _code(error) in _NO_SUBSCRIPTION:
         return Unanswered(explained(error), Cause.CREDENTIALS_REFUSED)
-    found = (cause for kind, cause in _CAUSES.items() if isinstance(error, kind))
-    return Unanswered(explained(error), next(found, Cause.UNANSWERED))
+    causes = (cause for kind, cause in _CAUSES.items() if isinstance(error, kind))
+    return Unanswered(explained(error), next(causes, Cause.UNANSWERED))
 
 
 class _Tally:
-    """Tells how many of the questions have been answered."""
+    """Shows how many of the questions are answered."""
 
     def __init__(self, say: Say) -> None:
         self._say = say
@@ -140,7 +150,7 @@ async def _provider(clients: Clients, namespace: str) -> str:
 
 
 async def _features(clients: Clients, needed: Mapping[str, bool]) -> dict[str, str]:
-    """The states of the features of those namespaces that any is needed of."""
+    """The states of all features in the namespaces of the needed ones."""
     namespaces = sorted({name.partition("/")[0] for name in needed if "/" in name})
     lists = [await _all(clients.features.features.list(namespace)) for namespace in namespaces]
     return {
@@ -151,17 +161,28 @@ async def _features(clients: Clients, needed: Mapping[str, bool]) -> dict[str, s
 
 
 async def _group(clients: Clients, name: str) -> str | None:
-    found = await _if_there(clients.resources.resource_groups.get(name))
-    return str(found.id) if found else None
+    resource_group = await _if_there(clients.resources.resource_groups.get(name))
+    return str(resource_group.id) if resource_group else None
 
 
 async def _cluster(clients: Clients, group: str, name: str) -> ExistingCluster | None:
-    found = await _if_there(clients.aks.managed_clusters.get(group, name))
-    return facts.cluster(found) if found else None
+    managed_cluster = await _if_there(clients.aks.managed_clusters.get(group, name))
+    return facts.cluster(managed_cluster) if managed_cluster else None
+
+
+async def _reservations(clients: Clients, identifier: str) -> ReservationGroup | Unanswered | None:
+    _, _, subscription, _, group, _, _, _, name = identifier.split("/")
+    if subscription.lower() != clients.subscription.lower():
+        return Unanswered("it is in another subscription", Cause.UNANSWERED)
+    found = await _if_there(clients.compute.capacity_reservation_groups.get(group, name))
+    if found is None:
+        return None
+    inside = clients.compute.capacity_reservations.list_by_capacity_reservation_group(group, name)
+    return facts.reservation_group(str(found.location), await _all(inside))
 
 
 async def _if_there(question: Awaitable[Fact]) -> Fact | None:
-    """That something is not there is an answer; that the subscription is not, is none."""
+    """The resource, or None if it does not exist. Raises if the subscription does not exist."""
     try:
         return await question
     except ResourceNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The preflight as a command: which stack is meant, what it prints where, and its exit code."""
+"""The command preflight: which stack to examine, what to print, and the exit code."""
 
 import traceback
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from aksgpu.rehearsal_stage import PROGRAM, Era, Stage, era_of, set_stage
 from aksgpu.report import FAILURES, ReportConsole, findings_of, print_json
 from engine.progress import Progress, to_stderr
 
-# Asks the policy pack about a stack on the rehearsal cloud.
-AskRules = Callable[[Stage, str], list[Row]]
+# Runs the policy pack for a stack on the rehearsal cloud.
+RunRules = Callable[[Stage, str], list[Row]]
 
 
-def preflight(stack: str, era: Era | None, rules: AskRules | None, *, as_json: bool) -> int:
-    """Asks Azure about a stack, or the rehearsal cloud and the pack in its place; the exit code.
+def preflight(stack: str, era: Era | None, rules: RunRules | None, *, as_json: bool) -> int:
+    """Examines a stack with Azure, or with the rehearsal cloud and the pack; the exit code.
 
-    `rules` is how the pack is asked in a rehearsal. For a real stack that takes its state, its
-    passphrase and Azure: `pulumi up` does so before it asks whether to begin.
+    `rules` runs the pack in a rehearsal. For a real stack that takes its state, its passphrase
+    and Azure: `pulumi up` runs the pack in its preview.
     """
     console, result = ReportConsole(), Preflight(stack)
     next_step = f"pulumi up --stack {stack} --policy-pack policies"
@@ -38,20 +38,20 @@ def preflight(stack: str, era: Era | None, rules: AskRules | None, *, as_json: b
             result.rows += rules(stage, stack)
         else:
             configuration = _read(Path.cwd(), stack)
-            known = partial(owned.by_state_here, Path.cwd(), stack)
-            result = _examine(stack, configuration, Access(configuration.azure), known)
-            result.rows.append(_not_asked(stack))
+            read_owned = partial(owned.by_state_here, Path.cwd(), stack)
+            result = _examine(stack, configuration, Access(configuration.azure), read_owned)
+            result.rows.append(_rules_not_run(stack))
     except FAILURES as error:
         result = stopped_preflight(stack, *findings_of(error))
     except KeyboardInterrupt:
         result = stopped_preflight(stack, INTERRUPTION)
     except Exception as error:
-        # Whoever reads JSON gets JSON; what to report goes where messages go.
+        # With --json, stdout stays JSON; the traceback goes to stderr.
         if not as_json:
             raise
         to_stderr(traceback.format_exc())
-        told = f"{type(error).__name__}: {error}"
-        result = stopped_preflight(stack, Finding(Cause.CRASHED, told, "report this"))
+        what = f"{type(error).__name__}: {error}"
+        result = stopped_preflight(stack, Finding(Cause.CRASHED, what, "report this as a bug"))
     if as_json:
         print_json(result.to_json(), console)
     else:
@@ -61,23 +61,22 @@ def preflight(stack: str, era: Era | None, rules: AskRules | None, *, as_json: b
 
 def examine_rehearsed(stack: str, configuration: StackConfiguration, stage: Stage) -> Preflight:
     """Asks the rehearsal cloud about a stack."""
-    known = partial(owned.by_state, stage.pulumi(), stack)
-    return _examine(stack, configuration, of_rehearsal(stage.cloud), known)
+    read_owned = partial(owned.by_state, stage.pulumi(), stack)
+    return _examine(stack, configuration, of_rehearsal(stage.cloud), read_owned)
 
 
 def stopped_preflight(stack: str, *findings: Finding) -> Preflight:
-    """A preflight that has not come to its questions, with the reasons as its answers."""
-    return Preflight(
-        stack,
-        rows=[About("preflight").problem(one.cause, str(one), one.advice) for one in findings],
-    )
+    """A preflight that stopped before its questions, with the reasons as its answers."""
+    about = About("preflight")
+    rows = [about.problem(each.cause, str(each), each.advice) for each in findings]
+    return Preflight(stack, rows=rows)
 
 
-def _not_asked(stack: str) -> Row:
+def _rules_not_run(stack: str) -> Row:
     return About("rules").unknown(
-        "the policy pack was not asked",
-        f"`aksgpu review --offline --stack {stack}` asks it without Azure; `pulumi up "
-        "--policy-pack policies` does before it begins",
+        "the policy pack was not run",
+        f"`aksgpu review --offline --stack {stack}` runs it without Azure; `pulumi up "
+        "--policy-pack policies` runs it before the update",
         cause=None,
     )
 
@@ -90,7 +89,7 @@ def _read(folder: Path, stack: str) -> StackConfiguration:
 
 
 def _examine(
-    stack: str, configuration: StackConfiguration, access: Access, known: Owned
+    stack: str, configuration: StackConfiguration, access: Access, read_owned: Owned
 ) -> Preflight:
     with Progress(f"Asking Azure about the stack {stack}", to_stderr) as progress:
-        return run(stack, configuration.settings, access, known, progress.update)
+        return run(stack, configuration.settings, access, read_owned, progress.update)

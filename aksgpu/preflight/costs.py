@@ -1,4 +1,4 @@
-"""What the nodes of a stack cost: of every pool, and of all, from the fewest nodes to the most."""
+"""What the nodes of a stack cost: each pool and their sum, from the fewest nodes to the most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import Any
 
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
+from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from aksgpu.preflight.wanted import WantedPool
 
 HOURS_A_MONTH = 730
 LEFT_OUT = (
@@ -16,14 +16,14 @@ LEFT_OUT = (
     "network traffic and addresses",
     "the tier of the control plane",
     "support",
-    "the nodes that an upgrade adds for its time",
+    "the nodes that an upgrade adds while it runs",
     "reservations, savings plans and agreements",
 )
 
 
 @dataclass(frozen=True)
 class Range:
-    """Money for an hour, with the fewest nodes and with the most."""
+    """The cost of an hour with the fewest nodes, and with the most."""
 
     fewest: Decimal
     most: Decimal
@@ -40,7 +40,7 @@ class Range:
 class PoolCost:
     """What one pool costs."""
 
-    pool: WantedPool
+    pool: PlannedPool
     price: Price | Unanswered
 
     @property
@@ -53,7 +53,7 @@ class PoolCost:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a stack costs; without the price list, why that is not known."""
+    """What a stack costs, or why the prices are not known."""
 
     pools: Sequence[PoolCost]
     prices: PriceList | Unanswered
@@ -64,13 +64,13 @@ class Costs:
 
     @property
     def hourly(self) -> Range | None:
-        """Of all pools that have a price; None where none has."""
-        known = [cost.hourly for cost in self.pools if cost.hourly is not None]
-        if not known:
+        """The sum of all pools that have a price; None if none has one."""
+        ranges = [cost.hourly for cost in self.pools if cost.hourly is not None]
+        if not ranges:
             return None
         return Range(
-            sum((one.fewest for one in known), Decimal()),
-            sum((one.most for one in known), Decimal()),
+            sum((hourly.fewest for hourly in ranges), Decimal()),
+            sum((hourly.most for hourly in ranges), Decimal()),
         )
 
     def document(self) -> dict[str, Any]:
@@ -86,10 +86,10 @@ class Costs:
         }
 
 
-def costs(pools: Sequence[WantedPool], prices: PriceList | Unanswered, facts: Facts) -> Costs:
+def costs(pools: Sequence[PlannedPool], prices: PriceList | Unanswered, facts: Facts) -> Costs:
     """What the pools cost, by a price list."""
 
-    def price(pool: WantedPool) -> Price | Unanswered:
+    def price(pool: PlannedPool) -> Price | Unanswered:
         if isinstance(prices, Unanswered):
             return prices
         return prices.price(name_in_prices(pool, facts), facts.location, spot=pool.spot)
@@ -97,40 +97,43 @@ def costs(pools: Sequence[WantedPool], prices: PriceList | Unanswered, facts: Fa
     return Costs([PoolCost(pool, price(pool)) for pool in pools], prices)
 
 
-def name_in_prices(pool: WantedPool, facts: Facts) -> str:
-    """How the price list writes a pool's size: with case, as the list of sizes does."""
+def name_in_prices(pool: PlannedPool, facts: Facts) -> str:
+    """A pool's VM size as the price list writes it: the list of sizes has the same case."""
     size = facts.size(pool.vm_size)
     return size.name if size else pool.vm_size
 
 
 def judge(costs: Costs) -> list[Row]:
-    """What about the prices is worth a word. None of it stands against the stack."""
+    """The answers about prices. None of them is a problem."""
     if isinstance(costs.prices, Unanswered):
         about = About("price")
-        return [about.unknown(costs.prices.reason, "look the prices up by hand", cause=None)]
+        advice = "look the prices up in Azure's price list"
+        return [about.unknown(costs.prices.reason, advice, cause=None)]
     rows = []
-    for one in costs.pools:
-        about = About("price", one.pool.name, f"{one.pool.key}.vmSize")
-        if isinstance(one.price, Unanswered):
-            rows.append(about.unknown(one.price.reason, "look its price up by hand", cause=None))
-        elif one.pool.spot and 0 <= one.pool.spot_max_price < one.price.hourly:
-            rows.append(_too_dear(one.pool, one.price))
+    for cost in costs.pools:
+        pool, price = cost.pool, cost.price
+        about = About("price", pool.name, f"{pool.key}.vmSize")
+        if isinstance(price, Unanswered):
+            advice = "look its price up in Azure's price list"
+            rows.append(about.unknown(price.reason, advice, cause=None))
+        elif pool.spot and 0 <= pool.spot_max_price < price.hourly:
+            rows.append(_too_expensive(pool, price))
     return rows
 
 
-def _too_dear(pool: WantedPool, price: Price) -> Row:
+def _too_expensive(pool: PlannedPool, price: Price) -> Row:
     return About("price", pool.name, f"{pool.key}.spotMaxPrice").warning(
         f"a spot node costs {price.hourly:f} an hour now, more than spotMaxPrice, "
-        f"{pool.spot_max_price:g}: there will be none",
-        "offer more, or -1 for as much as on demand",
+        f"{pool.spot_max_price:g}: the pool gets no nodes",
+        "raise it, or set -1 to pay up to the on-demand price",
     )
 
 
 def _source(prices: PriceList | Unanswered) -> dict[str, Any]:
-    """Where the prices are from; without them the same keys, and why."""
+    """The source of the prices; without prices the same keys, and the reason."""
     if isinstance(prices, Unanswered):
-        known = dict.fromkeys(("currency", "source", "remark", "askedOn"))
-        return {**known, "unavailable": prices.reason}
+        empty = dict.fromkeys(("currency", "source", "remark", "askedOn"))
+        return {**empty, "unavailable": prices.reason}
     return {
         "currency": prices.currency,
         "source": prices.source,

@@ -1,14 +1,21 @@
-"""What Azure answers, in the words that the questions need."""
+"""The facts that Azure returned, in the form that the questions need."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from aksgpu.outcome import Cause
+from catalogue import rotation
 from catalogue.regions import plain
 
 if TYPE_CHECKING:
-    from azure.mgmt.compute.models import ResourceSku, ResourceSkuRestrictions, Usage
+    from azure.mgmt.compute.models import (
+        CapacityReservation,
+        ResourceSku,
+        ResourceSkuRestrictions,
+        Usage,
+    )
     from azure.mgmt.containerservice.models import (
         KubernetesVersion,
         ManagedCluster,
@@ -31,14 +38,14 @@ Fact = TypeVar("Fact")
 
 @dataclass(frozen=True, kw_only=True)
 class OfferedSize:
-    """A size in one region, and what of it this subscription may have."""
+    """A VM size in one region, with the restrictions of this subscription."""
 
     name: str
     family: str
     vcpus: int
     memory_gib: float
     zones: frozenset[str]
-    # Why it may not be had at all, by Azure's code; empty where it may.
+    # Azure's reason code if the subscription cannot use the size; else empty.
     refused: str = ""
     refused_zones: frozenset[str] = frozenset()
     can_be_spot: bool = True
@@ -74,6 +81,10 @@ class ExistingPool:
     count: int
     spot: bool
     version: str = ""
+    # What replaces a pool, by path, as far as a stack file decides about it.
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    # The pool of a stack file whose present one this is: the label of a pool that rotates.
+    rotates_as: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,14 +92,24 @@ class ExistingCluster:
     id: str
     location: str
     version: str
-    # How it is, where it takes no new pools; else empty.
+    # The state in which it accepts no new pools; else empty.
     trouble: str
     pools: Mapping[str, ExistingPool]
+    has_system_identity: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReservationGroup:
+    """A capacity reservation group."""
+
+    location: str
+    # How many machines it reserves, by plain size and zone; the zone is empty for none.
+    machines: Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """All that was asked. What was not answered says so in its place."""
+    """All facts about a stack. A fact that Azure did not return is Unanswered."""
 
     location: str
     subscription: str
@@ -96,35 +117,46 @@ class Facts:
     quotas: Mapping[str, Quota] | Unanswered
     versions: Sequence[Version] | Unanswered
     providers: Mapping[str, str | Unanswered]
-    # Of the features that are needed those that Azure knows, by plain name, with their states.
+    # The states of the features that Azure knows, by plain name.
     features: Mapping[str, str] | Unanswered
-    # The ids of what there is already; None for what there is not.
+    # None if it does not exist.
     group: str | Unanswered | None
     cluster: ExistingCluster | Unanswered | None
-    # The ids of all that the stack's own state has; None where the state cannot be read. To read
-    # it takes an engine, so it is read only where names are taken.
+    # Of the stack's pools, by ID in lower case.
+    reservation_groups: Mapping[str, ReservationGroup | Unanswered | None] = field(
+        default_factory=dict
+    )
+    # The ids of the resources in the stack's state; None if the state cannot be read. Reading it
+    # takes an engine, so it is read only if a name is taken.
     owned: frozenset[str] | None = frozenset()
     is_rehearsal: bool = False
 
     @property
-    def lost(self) -> Unanswered | None:
-        """Why not a single question was answered, where that is one and the same."""
-        asked = (self.sizes, self.quotas, self.versions, self.group, self.cluster)
-        answers = [*asked, *self.providers.values()]
-        causes = {answer.cause for answer in answers if isinstance(answer, Unanswered)}
-        all_lost = len(causes) == 1 and all(isinstance(answer, Unanswered) for answer in answers)
-        found = next(answer for answer in answers) if all_lost else None
-        is_way_in = causes <= {Cause.CREDENTIALS_REFUSED, Cause.AZURE_UNREACHABLE}
-        return found if isinstance(found, Unanswered) and is_way_in else None
+    def common_failure(self) -> Unanswered | None:
+        """Why Azure answered no question, if all failed for want of access; else None."""
+        facts = (self.sizes, self.quotas, self.versions, self.group, self.cluster)
+        failures = [
+            fact for fact in (*facts, *self.providers.values()) if isinstance(fact, Unanswered)
+        ]
+        causes = {failure.cause for failure in failures}
+        is_every_fact = len(failures) == len(facts) + len(self.providers)
+        is_access = causes <= {Cause.CREDENTIALS_REFUSED, Cause.AZURE_UNREACHABLE}
+        return failures[0] if is_every_fact and is_access and len(causes) == 1 else None
 
     @property
     def are_names_taken(self) -> bool:
         return isinstance(self.group, str) or isinstance(self.cluster, ExistingCluster)
 
-    def has_pool(self, name: str, vm_size: str) -> bool:
-        """Whether the cluster has this pool already, of this size."""
+    def pool(self, name: str) -> ExistingPool | None:
+        """The pool that the cluster has already; of one that rotates, under its name in Azure."""
         pools = self.cluster.pools if isinstance(self.cluster, ExistingCluster) else {}
-        return name in pools and plain(pools[name].vm_size) == plain(vm_size)
+        rotating = (pool for pool in pools.values() if pool.rotates_as == name)
+        return pools.get(name) or next(rotating, None)
+
+    def has_pool(self, name: str, vm_size: str) -> bool:
+        """Whether the cluster already has this pool with this size."""
+        pool = self.pool(name)
+        return pool is not None and plain(pool.vm_size) == plain(vm_size)
 
     def size(self, vm_size: str) -> OfferedSize | None:
         return None if isinstance(self.sizes, Unanswered) else self.sizes.get(plain(vm_size))
@@ -137,27 +169,27 @@ def sizes(skus: Iterable["ResourceSku"], location: str) -> dict[str, OfferedSize
 
 
 def _size(sku: "ResourceSku", location: str) -> OfferedSize:
-    can = {str(one.name): str(one.value) for one in sku.capabilities or ()}
+    can = {str(each.name): str(each.value) for each in sku.capabilities or ()}
     here = [info for info in sku.location_info or () if plain(str(info.location)) == location]
-    refusals = [refusal for refusal in sku.restrictions or () if _is_meant(refusal, location)]
-    whole = next((refusal for refusal in refusals if refusal.type == "Location"), None)
-    zonal = [refusal.restriction_info for refusal in refusals if refusal.type == "Zone"]
+    restrictions = [each for each in sku.restrictions or () if _applies(each, location)]
+    regional = next((each for each in restrictions if each.type == "Location"), None)
+    zonal = [each.restriction_info for each in restrictions if each.type == "Zone"]
     return OfferedSize(
         name=str(sku.name),
         family=str(sku.family or ""),
         vcpus=int(can.get("vCPUs", 0)),
         memory_gib=float(can.get("MemoryGB", 0)),
         zones=frozenset(zone for info in here for zone in _texts(info.zones)),
-        refused=_text(whole.reason_code) if whole else "",
+        refused=_text(regional.reason_code) if regional else "",
         refused_zones=frozenset(zone for info in zonal if info for zone in _texts(info.zones)),
         can_be_spot=can.get("LowPriorityCapable", "True") == "True",
     )
 
 
-def _is_meant(refusal: "ResourceSkuRestrictions", location: str) -> bool:
-    info = refusal.restriction_info
-    places = (info.locations if info else None) or refusal.values_property or ()
-    return location in map(plain, places)
+def _applies(restriction: "ResourceSkuRestrictions", location: str) -> bool:
+    info = restriction.restriction_info
+    locations = (info.locations if info else None) or restriction.values_property or ()
+    return location in map(plain, locations)
 
 
 def quotas(usages: Iterable["Usage"]) -> dict[str, Quota]:
@@ -169,27 +201,37 @@ def quotas(usages: Iterable["Usage"]) -> dict[str, Quota]:
     }
 
 
-def version(said: "KubernetesVersion") -> Version:
-    plans = (said.capabilities.support_plan if said.capabilities else None) or ()
+def version(offered: "KubernetesVersion") -> Version:
+    plans = (offered.capabilities.support_plan if offered.capabilities else None) or ()
     return Version(
-        minor=str(said.version),
-        patches=frozenset(_texts(list(said.patch_versions or ()))),
-        is_default=bool(said.is_default),
-        is_preview=bool(said.is_preview),
+        minor=str(offered.version),
+        patches=frozenset(_texts(list(offered.patch_versions or ()))),
+        is_default=bool(offered.is_default),
+        is_preview=bool(offered.is_preview),
         is_official=_OFFICIAL in map(_text, plans),
     )
 
 
-def cluster(said: "ManagedCluster") -> ExistingCluster:
-    properties: Any = said.properties
+def cluster(managed: "ManagedCluster") -> ExistingCluster:
+    properties: Any = managed.properties
     pools = (properties.agent_pool_profiles if properties else None) or ()
     return ExistingCluster(
-        id=str(said.id),
-        location=plain(str(said.location)),
+        id=str(managed.id),
+        location=plain(str(managed.location)),
         version=str(properties.current_kubernetes_version or properties.kubernetes_version or ""),
         trouble=_trouble(properties),
         pools={str(pool.name): _pool(pool) for pool in pools},
+        has_system_identity=managed.identity is not None
+        and _text(managed.identity.type) == "SystemAssigned",
     )
+
+
+def reservation_group(location: str, inside: Iterable["CapacityReservation"]) -> ReservationGroup:
+    machines: Counter[tuple[str, str]] = Counter()
+    for item in inside:
+        for zone in _texts(item.zones) or [""]:
+            machines[plain(str(item.sku.name)), zone] += int(item.sku.capacity or 0)
+    return ReservationGroup(location=plain(location), machines=machines)
 
 
 def _trouble(properties: Any) -> str:
@@ -206,11 +248,24 @@ def _pool(profile: "ManagedClusterAgentPoolProfile") -> ExistingPool:
         count=int(profile.count or 0),
         spot=_text(profile.scale_set_priority) == "Spot",
         version=str(profile.current_orchestrator_version or profile.orchestrator_version or ""),
+        fixed={
+            "vmSize": plain(str(profile.vm_size or "")),
+            "scaleSetPriority": _text(profile.scale_set_priority) or "Regular",
+            "gpuInstanceProfile": _text(profile.gpu_instance_profile),
+            "gpuProfile.driver": (
+                _text(profile.gpu_profile.driver if profile.gpu_profile else None) or "Install"
+            ),
+            "availabilityZones": sorted(_texts(profile.availability_zones)),
+            "osDiskSizeGB": profile.os_disk_size_gb,
+            "osDiskType": _text(profile.os_disk_type),
+            "enableEncryptionAtHost": bool(profile.enable_encryption_at_host),
+        },
+        rotates_as=str((profile.node_labels or {}).get(rotation.LABEL, "")),
     )
 
 
 def _texts(values: object) -> list[str]:
-    """A list of texts. Raises TypeError where it is something else."""
+    """A list of strings. Raises TypeError for any other value."""
     if values is None:
         return []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
@@ -219,5 +274,5 @@ def _texts(values: object) -> list[str]:
 
 
 def _text(value: object) -> str:
-    """A member of one of the SDK's enumerations, or the text that it does not know."""
+    """The value of a member of an SDK enumeration, or a string that the SDK does not know."""
     return str(getattr(value, "value", value) or "")

@@ -1,4 +1,4 @@
-"""What a stack has made already, by its own state."""
+"""The resources that a stack has created, according to its state."""
 
 from pathlib import Path
 
@@ -10,27 +10,27 @@ _NO_STACK = "no stack named"
 
 
 def by_state(pulumi: Program, stack: str) -> frozenset[str] | None:
-    """The ids of all that the stack has, in lower case; None where its state cannot be read."""
+    """The ids of the stack's resources, in lower case; None if its state cannot be read."""
     command = ("stack", "export", "--stack", stack, "--non-interactive")
     try:
-        ended = pulumi.attempt(*command, seconds=READ_SECONDS)
-        if ended.code and _NO_STACK in ended.err:
+        process = pulumi.attempt(*command, seconds=READ_SECONDS)
+        if process.code and _NO_STACK in process.err:
             return frozenset()
-        deployment = ended.json().get("deployment") or {}
+        deployment = process.json().get("deployment") or {}
         return frozenset(
             str(resource["id"]).lower()
             for resource in deployment.get("resources") or ()
-            # What is external was only read; what is not of Azure has other ids.
+            # External resources were only read. Resources outside of Azure have other ids.
             if str(resource.get("id")).startswith("/subscriptions/")
             and not resource.get("external")
         )
-    # Such as where an engine warns of something in the middle of it.
+    # For example an engine that prints a warning into its JSON.
     except (ProgramError, AttributeError, TypeError):
         return None
 
 
 def by_state_here(folder: Path, stack: str) -> frozenset[str] | None:
-    """The same, of a real project, with the engine on PATH; to fetch one would take too long."""
+    """The same for a real project, with the engine on PATH: downloading one would take too long."""
     try:
         executable, _ = find_on_path()
     except SourceUnavailableError:

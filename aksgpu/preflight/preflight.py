@@ -1,4 +1,4 @@
-"""A preflight from the first question to the last answer."""
+"""A preflight from start to end: asks Azure, and judges the facts."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,23 @@ from typing import Any
 from azure.core.exceptions import AzureError
 
 from aksgpu.outcome import Cause, verdict
-from aksgpu.preflight import costs, existence, quota, registrations, sizes, versions, wanted
+from aksgpu.preflight import (
+    costs,
+    existence,
+    quota,
+    registrations,
+    requirements,
+    reservations,
+    sizes,
+    versions,
+)
 from aksgpu.preflight.access import Access, connected
 from aksgpu.preflight.asking import Owned, ask, why
 from aksgpu.preflight.costs import Costs
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices
+from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from aksgpu.preflight.wanted import WantedPool
 from engine.cache import Say
 from provider_kit.serving import ProviderError
 from settings import Settings
@@ -24,7 +33,7 @@ from settings import Settings
 
 @dataclass
 class Preflight:
-    """What is known of a stack: nothing of it is lost when a later part fails."""
+    """What is known so far about a stack; it is kept when a later step fails."""
 
     stack: str
     location: str = ""
@@ -42,7 +51,7 @@ class Preflight:
 
     @property
     def deciding(self) -> Row | None:
-        """The first of the rows that gave the verdict."""
+        """The first row with the cause of the verdict."""
         return next((row for row in self.rows if row.cause is self.verdict), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -57,15 +66,15 @@ class Preflight:
 
 
 def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) -> Preflight:
-    """Asks Azure about a stack. `owned` tells what its state has; it is asked where it matters."""
+    """Asks Azure about a stack. `owned` reads the stack's state; it is called only if needed."""
     result = Preflight(stack, settings.location)
     try:
         facts, prices = asyncio.run(_ask(settings, access, say))
     except (AzureError, ProviderError, TimeoutError) as error:
-        result.rows.append(_no_way_in(error))
+        result.rows.append(_no_access(why(error)))
         return result
-    if (lost := facts.lost) is not None:
-        result.rows.append(_unasked(lost))
+    if (reason := facts.common_failure) is not None:
+        result.rows.append(_no_access(reason))
         return result
     facts = replace(facts, is_rehearsal=access.is_rehearsal)
     if facts.are_names_taken:
@@ -73,7 +82,7 @@ def run(stack: str, settings: Settings, access: Access, owned: Owned, say: Say) 
     result.location, result.subscription = facts.location, facts.subscription
     result.rows += judge(settings, facts, access.today)
     if prices is not None:
-        result.costs = costs.costs(wanted.pools(settings), prices, facts)
+        result.costs = costs.costs(requirements.pools(settings), prices, facts)
         result.rows += costs.judge(result.costs)
     return result
 
@@ -86,22 +95,22 @@ async def _ask(
         facts = await ask(settings, clients, say)
         if clients.prices_url is None:
             return facts, None
-        names = [costs.name_in_prices(pool, facts) for pool in wanted.pools(settings)]
+        names = [costs.name_in_prices(pool, facts) for pool in requirements.pools(settings)]
         say("Reading the price list")
         return facts, await ask_prices(clients.prices, clients.prices_url, facts.location, names)
 
 
 def judge(settings: Settings, facts: Facts, today: date) -> list[Row]:
-    """All answers but those about prices, as of a day."""
-    pools = wanted.pools(settings)
-    places = {"": -1} | {pool.name: place for place, pool in enumerate(pools)}
+    """All answers except those about prices, as of a day."""
+    pools = requirements.pools(settings)
+    order = {"": -1} | {pool.name: position for position, pool in enumerate(pools)}
     rows = _answers(settings, pools, facts, today)
-    # What is about the whole stack comes first, then one pool after the other.
-    return sorted(rows, key=lambda row: places[row.pool])
+    # Answers about the whole stack come first, then pool by pool.
+    return sorted(rows, key=lambda row: order[row.pool])
 
 
 def _answers(
-    settings: Settings, pools: Sequence[WantedPool], facts: Facts, today: date
+    settings: Settings, pools: Sequence[PlannedPool], facts: Facts, today: date
 ) -> Iterator[Row]:
     yield from existence.judge(settings, pools, facts)
     yield from versions.judge(settings, facts)
@@ -109,20 +118,18 @@ def _answers(
     yield from registrations.features(settings, facts)
     yield from sizes.judge(pools, facts, today)
     yield from quota.judge(pools, facts)
+    yield from reservations.judge(settings, pools, facts)
 
 
-def _no_way_in(error: Exception) -> Row:
-    """Why nothing could be asked."""
-    return _unasked(why(error))
+def _no_access(failure: Unanswered) -> Row:
+    """The only row if Azure answered no question."""
+    advice = _ADVICE.get(failure.cause, "try again")
+    return About("azure").problem(failure.cause, failure.reason, advice)
 
 
-def _unasked(found: Unanswered) -> Row:
-    return About("azure").problem(found.cause, found.reason, _WAYS_IN.get(found.cause, "try again"))
-
-
-_WAYS_IN = {
-    Cause.CREDENTIALS_REFUSED: "sign in with `az login`, or renew what ARM_CLIENT_ID and "
-    "ARM_CLIENT_SECRET (or ARM_USE_OIDC) say; docs/aks-preview.md has all ways, and that to the "
-    "subscription; `az account list` has those that you may use",
-    Cause.AZURE_UNREACHABLE: "is there a way from this machine to Azure, a proxy included?",
+_ADVICE = {
+    Cause.CREDENTIALS_REFUSED: "sign in with `az login`, or set new values for ARM_CLIENT_ID and "
+    "ARM_CLIENT_SECRET (or ARM_USE_OIDC); `az account list` shows your subscriptions, and "
+    "docs/aks-preview.md has all ways to sign in and to select a subscription",
+    Cause.AZURE_UNREACHABLE: "check the network and the proxy settings of this machine",
 }

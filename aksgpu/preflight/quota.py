@@ -1,13 +1,13 @@
-"""Whether the subscription's quota holds what the stack may need at most."""
+"""Whether the subscription's quota is enough for the most that the stack can need."""
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight.facts import ExistingCluster, Facts, OfferedSize, Quota, Unanswered
+from aksgpu.preflight.facts import ExistingPool, Facts, OfferedSize, Quota, Unanswered
+from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.rows import About, Row
-from aksgpu.preflight.wanted import WantedPool
 from catalogue.regions import plain
 
 _REGION, _SPOT = "cores", "lowPriorityCores"
@@ -16,19 +16,19 @@ _WHERE = "https://aka.ms/prodquotaincrease"
 
 @dataclass
 class _Demand:
-    """What the pools take of one quota: at first, at most, and while all of them are upgraded."""
+    """The vCPUs of the pools in one quota: at first, at most, and with the surge of upgrades."""
 
     first: int = 0
     most: int = 0
     surging: int = 0
-    # What of it the quota counts as used already.
+    # How many of them the quota already counts as used.
     present: int = 0
 
 
-def judge(pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
-    """For each pool the quota of its family, or that of spot; for the stack the whole region's."""
+def judge(pools: Sequence[PlannedPool], facts: Facts) -> Iterator[Row]:
+    """The answers for each pool (quota of its VM family, or of spot) and for the region's quota."""
     if isinstance(facts.quotas, Unanswered):
-        advice = f"`az vm list-usage --location {facts.location} --output table` tells"
+        advice = f"`az vm list-usage --location {facts.location} --output table` shows them"
         yield About("quota").unknown(facts.quotas.reason, advice, facts.quotas.cause)
         return
     demands = _demands(pools, facts)
@@ -36,33 +36,34 @@ def judge(pools: Sequence[WantedPool], facts: Facts) -> Iterator[Row]:
         yield _of_pool(pool, facts, demands)
     if plain(_REGION) in demands:
         about = About("quota of the region")
-        yield _held(about, _REGION, facts, demands)
+        yield _compared(about, _REGION, facts, demands)
 
 
-def _of_pool(pool: WantedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
+def _of_pool(pool: PlannedPool, facts: Facts, demands: Mapping[str, _Demand]) -> Row:
     key = "count" if pool.most == pool.fewest else "maxCount"
     about = About("quota", pool.name, f"{pool.key}.{key}")
     size = facts.size(pool.vm_size)
     if size is None:
-        left_open = "of a size that is not offered no quota is known"
+        what = "the quota of a size that is not offered is not known"
         if isinstance(facts.sizes, Unanswered):
-            left_open = "the list of sizes was not to be had, and it names the quota"
-        return about.unknown(left_open, "see size", None)
+            what = "the list of sizes, which names the quota, was not available"
+        return about.unknown(what, "see the question size", None)
     if pool.surge is None:
         what = f"{pool.max_surge!r} is neither a number of nodes nor a percentage"
         about = About("quota", pool.name, f"{pool.key}.maxSurge")
         return about.unknown(what, "write 1, or 10%")
     name = _SPOT if pool.spot else size.family
-    return _held(about, name, facts, demands, _made_of(pool, size, demands[plain(name)]))
+    explanation = _explanation(pool, size, demands[plain(name)], _rotating(pool, facts))
+    return _compared(about, name, facts, demands, explanation)
 
 
-def _held(
-    about: About, name: str, facts: Facts, demands: Mapping[str, _Demand], made_of: str = ""
+def _compared(
+    about: About, name: str, facts: Facts, demands: Mapping[str, _Demand], explanation: str = ""
 ) -> Row:
     quotas, demand = facts.quotas, demands[plain(name)]
     quota = None if isinstance(quotas, Unanswered) else quotas.get(plain(name))
     if quota is None:
-        what = f"Azure tells of no quota named {name or '(none)'} in {facts.location}"
+        what = f"Azure lists no quota {name or '(no name)'} in {facts.location}"
         advice = f"`az vm list-usage --location {facts.location} --output table` lists all"
         return about.unknown(what, advice)
     others = max(0, quota.used - demand.present)
@@ -78,49 +79,59 @@ def _held(
     what = (
         f"{quota.name}: limit {quota.limit}, used {quota.used}"
         f"{f' ({demand.present} of it by this stack)' if demand.present else ''}, "
-        f"needed at most {demand.surging}{made_of}"
+        f"needed at most {demand.surging}{explanation}"
     )
     if needed <= quota.limit or not demand.surging:
         return about.ok(what, **figures)
-    what += f": {_so_far(quota, others, demand)}"
+    what += f": {_how_far(quota, others, demand)}"
     return about.problem(Cause.QUOTA_TOO_SMALL, what, _advice(quota, needed, facts), **figures)
 
 
-def _made_of(pool: WantedPool, size: OfferedSize, demand: _Demand) -> str:
-    own = (pool.most + (pool.surge or 0)) * size.vcpus
+def _rotating(pool: PlannedPool, facts: Facts) -> ExistingPool | None:
+    """The pool that stays until the new one is ready; None if nothing replaces it."""
+    old = facts.pool(pool.name) if pool.rotates else None
+    if old and any(old.fixed.get(path) != value for path, value in pool.fixed.items()):
+        return old
+    return None
+
+
+def _explanation(
+    pool: PlannedPool, size: OfferedSize, demand: _Demand, old: ExistingPool | None
+) -> str:
+    vcpus = (pool.most + (pool.surge or 0)) * size.vcpus
     nodes = f"{pool.most} node{'s' * (pool.most != 1)}"
-    nodes += f" and {pool.surge} of a surge" if pool.surge else ""
-    others = demand.surging - own
-    shared = f", {others} by other pools of the stack" if others else ""
-    return f" ({own} by {nodes} of {size.vcpus} vCPUs{shared})"
+    if pool.surge:
+        nodes += f" and {pool.surge} surge node{'s' * (pool.surge != 1)}"
+    others = demand.surging - vcpus
+    shared = f", {others} for other pools of the stack" if others else ""
+    beside = f", in addition to {old.count} of the pool that it replaces" if old else ""
+    return f" ({vcpus} for {nodes} with {size.vcpus} vCPUs each{shared}){beside}"
 
 
-def _so_far(quota: Quota, others: int, demand: _Demand) -> str:
-    """How far the quota goes."""
+def _how_far(quota: Quota, others: int, demand: _Demand) -> str:
+    """What the quota is enough for."""
     left = quota.limit - others
     if demand.first > left:
-        return "too little even to begin with"
+        return "too little for the first nodes"
     if demand.most > left:
-        return "enough to begin with, too little to scale to the most nodes"
-    return "enough for the most nodes, too little for the surge of an upgrade on top"
+        return "enough for the first nodes, too little for the most nodes"
+    return "enough for the most nodes, too little for the surge nodes of an upgrade"
 
 
 def _advice(quota: Quota, needed: int, facts: Facts) -> str:
     kind = "lowPriority" if plain(quota.name) == plain(_SPOT) else "dedicated"
     scope = f"/subscriptions/{facts.subscription}/providers/Microsoft.Compute/locations/"
     return (
-        f"ask for a limit of {needed} or more at {_WHERE}, or with `az quota update "
+        f"request a limit of {needed} or more at {_WHERE}, or with `az quota update "
         f"--resource-name {shlex.quote(quota.name)} --scope {scope}{facts.location} --limit-object "
-        f"value={needed} --resource-type {kind}`; or take fewer nodes, a smaller maxSurge or "
+        f"value={needed} --resource-type {kind}`; or use fewer nodes, a smaller maxSurge or "
         "another size"
     )
 
 
-def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
+def _demands(pools: Sequence[PlannedPool], facts: Facts) -> dict[str, _Demand]:
     demands: dict[str, _Demand] = {}
-    names = set()
     for pool in pools:
-        names.add(pool.name)
         size = facts.size(pool.vm_size)
         if size is None:
             continue
@@ -129,15 +140,15 @@ def _demands(pools: Iterable[WantedPool], facts: Facts) -> dict[str, _Demand]:
             demand.first += pool.first * size.vcpus
             demand.most += pool.most * size.vcpus
             demand.surging += (pool.most + (pool.surge or 0)) * size.vcpus
-    existing = facts.cluster.pools if isinstance(facts.cluster, ExistingCluster) else {}
-    for name in names & existing.keys():
-        there = existing[name]
-        if size := facts.size(there.vm_size):
-            for quota in _names(size.family, spot=there.spot) & demands.keys():
-                demands[quota].present += there.count * size.vcpus
+    for pool in pools:
+        # The present pool stays until the new one is ready, so its nodes are in addition.
+        existing_pool = None if _rotating(pool, facts) else facts.pool(pool.name)
+        if existing_pool and (size := facts.size(existing_pool.vm_size)):
+            for quota in _names(size.family, spot=existing_pool.spot) & demands.keys():
+                demands[quota].present += existing_pool.count * size.vcpus
     return demands
 
 
 def _names(family: str, *, spot: bool) -> set[str]:
-    """The quotas that cores count against: those of spot machines have one for themselves."""
+    """The quotas that a pool counts against: spot nodes count only against the spot quota."""
     return {plain(name) for name in ((_SPOT,) if spot else (family, _REGION))}

@@ -1,19 +1,25 @@
-"""Whether the resource providers and preview features are registered that a stack needs."""
+"""Whether the resource providers and preview features that a stack needs are registered."""
 
 from collections.abc import Iterator
+from types import MappingProxyType
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight import wanted
+from aksgpu.preflight import requirements
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.rows import About, Row
+from catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
 from catalogue.regions import plain
 from settings import Settings
 
 _REGISTERED = "Registered"
+# The setting with which the stack registers a feature.
+_ON_REQUEST = MappingProxyType(
+    {f"{MANAGED_GPU_NAMESPACE}/{MANAGED_GPU_FEATURE}": "managedGpuFeature: register"}
+)
 
 
 def providers(facts: Facts) -> Iterator[Row]:
-    """Of each resource provider, whether it is registered."""
+    """One answer per resource provider."""
     for namespace, state in facts.providers.items():
         about = About("provider")
         advice = f"`az provider register --namespace {namespace} --wait`"
@@ -22,36 +28,52 @@ def providers(facts: Facts) -> Iterator[Row]:
         elif state == _REGISTERED:
             yield about.ok(f"{namespace} is registered")
         elif state == "Registering":
-            yield about.warning(f"{namespace} is being registered", f"wait for it: {advice}")
+            yield about.warning(
+                f"{namespace} is being registered", f"wait until it is registered: {advice}"
+            )
         else:
             yield about.problem(Cause.NOT_REGISTERED, f"{namespace} is {state}", advice)
 
 
 def features(settings: Settings, facts: Facts) -> Iterator[Row]:
-    """Of each feature that a pool needs, whether it is registered."""
-    for name, by_itself in wanted.features(settings).items():
+    """One answer per feature that a pool needs."""
+    for name, registers_it in requirements.features(settings).items():
         about = About("feature")
         if isinstance(facts.features, Unanswered):
-            advice = f"`az feature list --namespace {name.partition('/')[0]} --output table` tells"
+            advice = (
+                f"`az feature list --namespace {name.partition('/')[0]} --output table` shows them"
+            )
             yield about.unknown(f"{name}: {facts.features.reason}", advice, facts.features.cause)
         else:
-            yield _feature(about, name, facts.features.get(plain(name)), by_itself=by_itself)
+            yield _feature(about, name, facts.features.get(plain(name)), registers_it=registers_it)
 
 
-def _feature(about: About, name: str, state: str | None, *, by_itself: bool) -> Row:
+def _feature(about: About, name: str, state: str | None, *, registers_it: bool) -> Row:
     namespace, _, feature = name.partition("/")
+    is_on_request = name in _ON_REQUEST
     register = f"`az feature register --namespace {namespace} --name {feature}`"
     if state == _REGISTERED:
         return about.ok(f"{name} is registered")
     if state is None:
-        advice = "is the name right? Features are withdrawn, too"
-        return about.problem(Cause.NOT_REGISTERED, f"Azure knows no feature {name}", advice)
-    if by_itself and state != "Pending":
-        return about.ok(f"{name} is {state}; the stack registers it by itself")
+        what = f"Azure knows no feature {name}"
+        advice = "check the name; Azure also withdraws features"
+        return (
+            about.warning(what, "AKS may not need it any more: continue with `pulumi up`")
+            if is_on_request and not registers_it
+            else about.problem(Cause.NOT_REGISTERED, what, advice)
+        )
+    if registers_it and state != "Pending":
+        return about.ok(f"{name} is {state}; the stack registers it")
     if state == "Registering":
-        return about.warning(f"{name} is being registered", "wait until it is: it takes minutes")
+        return about.warning(
+            f"{name} is being registered", "wait until it is registered: it takes minutes"
+        )
     if state == "Pending":
-        what = f"{name} waits for the approval of somebody at Azure"
-        return about.problem(Cause.NOT_REGISTERED, what, "wait for it, or do without the feature")
-    advice = f"{register}, and when it is, `az provider register --namespace {namespace}`"
+        what = f"{name} waits for approval by Azure"
+        return about.problem(
+            Cause.NOT_REGISTERED, what, "wait for the approval, or remove what needs the feature"
+        )
+    if is_on_request:
+        register = f"set {_ON_REQUEST[name]}, or run {register}"
+    advice = f"{register}, wait until it is registered, then `az provider register -n {namespace}`"
     return about.problem(Cause.NOT_REGISTERED, f"{name} is {state}", advice)

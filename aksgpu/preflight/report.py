@@ -1,4 +1,4 @@
-"""Shows a preflight to people. Programs get the same facts from Preflight.to_json."""
+"""The report of a preflight for people. Preflight.to_json has the same facts for programs."""
 
 from decimal import Decimal
 
@@ -15,7 +15,7 @@ _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "unknown":
 
 
 def render(preflight: Preflight, console: Console, next_step: str) -> None:
-    """Shows a preflight; `next_step` is what to do if Azure would take the stack."""
+    """Shows a preflight; `next_step` is what to do if there is no problem."""
     render_answers(preflight, console)
     if preflight.costs is not None:
         _print_costs(preflight.costs, console)
@@ -25,18 +25,18 @@ def render(preflight: Preflight, console: Console, next_step: str) -> None:
 
 
 def render_answers(preflight: Preflight, console: Console) -> None:
-    """Shows what is not ok, with what to do; of the rest only how many answers are ok."""
+    """Shows the answers that are not ok, with what to do, and how many are ok."""
     where = f" in {preflight.location}" if preflight.location else ""
-    fine = sum(row.answer == "ok" for row in preflight.rows)
-    line = Text(f"Preflight of the stack {preflight.stack}{where}: {fine} questions ok")
-    if others := len(preflight.rows) - fine:
+    ok = sum(row.answer == "ok" for row in preflight.rows)
+    line = Text(f"Preflight of the stack {preflight.stack}{where}: {ok} questions ok")
+    if others := len(preflight.rows) - ok:
         line.append(f", {others} not")
     console.print(line, soft_wrap=True)
-    is_one = len(_remedies(preflight)) == 1
+    has_one_remedy = len(_remedies(preflight)) == 1
     for row in preflight.rows:
         if row.answer != "ok":
-            # The one remedy of all problems stands at the end.
-            _print_entry(row, console, with_advice=not (row.cause and is_one))
+            # A remedy for all problems is shown at the end.
+            _print_entry(row, console, with_advice=not (row.cause and has_one_remedy))
 
 
 def render_result(preflight: Preflight, console: Console, again: str) -> None:
@@ -50,7 +50,7 @@ def render_result(preflight: Preflight, console: Console, again: str) -> None:
 
 
 def _remedies(preflight: Preflight) -> list[str]:
-    """What to do about the problems, each once."""
+    """What to do about the problems, without repetition."""
     return list(dict.fromkeys(_what_to_do(row) for row in preflight.rows if row.cause))
 
 
@@ -73,15 +73,15 @@ def _print_costs(costs: Costs, console: Console) -> None:
         title = f"Cost of the nodes in {prices.currency}"
         remark = f" ({prices.remark})" if prices.remark else ""
         lines.insert(0, f"Price list: {prices.source}{remark}, on {prices.asked_on}.")
-    shown = table("pool", "size", "nodes", "node hour", "hour", "month", title=title)
+    cost_table = table("pool", "size", "nodes", "node hour", "hour", "month", title=title)
     for cost in costs.pools:
-        shown.add_row(*_pool(cost))
+        cost_table.add_row(*_pool(cost))
     if costs.hourly:
-        whole = f"without {', '.join(costs.unpriced)}" if costs.unpriced else "all pools"
+        included = f"without {', '.join(costs.unpriced)}" if costs.unpriced else "all pools"
         hour, month = _range(costs.hourly, 2), _range(costs.hourly.monthly, 2)
-        shown.add_row("the stack", whole, "", "", hour, month)
+        cost_table.add_row("the stack", included, "", "", hour, month)
     console.print()
-    console.print(shown)
+    console.print(cost_table)
     for line in lines:
         console.print(Text(line), soft_wrap=True)
     console.print()
@@ -91,16 +91,16 @@ def _pool(cost: PoolCost) -> list[Text]:
     pool, hourly = cost.pool, cost.hourly
     nodes = str(pool.most) if pool.fewest == pool.most else f"{pool.fewest} to {pool.most}"
     size = f"{pool.vm_size}, spot" if pool.spot else pool.vm_size
-    known = [Text(pool.name), Text(size), Text(nodes)]
+    first_cells = [Text(pool.name), Text(size), Text(nodes)]
     if isinstance(cost.price, Unanswered) or hourly is None:
-        return [*known, Text("unknown", "yellow"), Text("unknown"), Text("unknown")]
+        return [*first_cells, Text("unknown", "yellow"), Text("unknown"), Text("unknown")]
     prices = [_money(cost.price.hourly, 4), _range(hourly, 2), _range(hourly.monthly, 2)]
-    return [*known, *map(Text, prices)]
+    return [*first_cells, *map(Text, prices)]
 
 
-def _range(money: Range, places: int) -> str:
-    fewest, most = _money(money.fewest, places), _money(money.most, places)
-    return most if money.fewest == money.most else f"{fewest} to {most}"
+def _range(cost: Range, places: int) -> str:
+    fewest, most = _money(cost.fewest, places), _money(cost.most, places)
+    return most if cost.fewest == cost.most else f"{fewest} to {most}"
 
 
 def _money(amount: Decimal, places: int) -> str:

@@ -1,4 +1,4 @@
-"""The answers of a preflight: one row a question, for a pool or for the whole stack."""
+"""The answers of a preflight: one row per question, for a pool or for the whole stack."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,13 +17,13 @@ class Row:
     answer: Answer
     what: str
     advice: str = ""
-    # Empty: the whole stack is meant.
+    # Empty for the whole stack.
     pool: str = ""
-    # The key of the stack file that is meant, as in gpuPools[1].vmSize.
+    # The key in the stack file, such as gpuPools[1].vmSize.
     key: str = ""
-    # Why this stands against the stack; None for what does not.
+    # Set if the answer makes the preflight fail.
     cause: Cause | None = None
-    # The figures in the words, for programs.
+    # The figures of `what`, for programs.
     figures: Mapping[str, Any] = field(default_factory=dict)
 
     def document(self) -> dict[str, Any]:
@@ -41,7 +41,7 @@ class Row:
 
 @dataclass(frozen=True)
 class About:
-    """What a row is about: answers are given in its name."""
+    """A question for a pool or for the stack; its methods create the answers."""
 
     question: str
     pool: str = ""

@@ -1,4 +1,4 @@
-"""Reads a stack file outside of a Pulumi run, as the program reads it inside of one."""
+"""Reads a stack file without Pulumi, as the program reads it with Pulumi."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from settings.stack_file import StackFile, as_the_engine_hands_it_over
 from settings.stack_file import read as read_file
 from settings.yaml_text import Place, Written
 
-# Whose configuration says which subscription is meant, where the stack file says it.
+# The providers whose config in the stack file can name the subscription.
 _PROVIDERS = ("azure-native", "aks-preview")
 
 
 @dataclass(frozen=True)
 class StackConfiguration:
-    """What a stack file says: of the stack, and of the Azure that it is for."""
+    """A stack file's settings, and its config for access to Azure."""
 
     settings: Settings
     azure: Configuration
@@ -33,39 +33,39 @@ class StackConfiguration:
 
 
 def read(folder: Path, stack: str) -> StackConfiguration:
-    """Raises StoppedError with every mistake at once, or StackFileError where none can be told."""
+    """Raises StoppedError with all mistakes, or StackFileError if the file cannot be read."""
     return configuration_of(read_file(stack_file(stack_files(folder), stack)), folder)
 
 
 def configuration_of(file: StackFile, folder: Path) -> StackConfiguration:
-    """What a stack file says; raises as `read` does."""
+    """The configuration in a stack file; raises as `read` does."""
     project = read_project(folder)
     texts = as_the_engine_hands_it_over(project.defaults | file.config)
-    refused, warnings = file.mistakes(project), list[str]()
-    if not refused:
+    placed, warnings = file.mistakes(project), list[str]()
+    if not placed:
         file.require_whole()
-    found = [mistake for mistake, _ in refused] + list(_hidden(file))
+    mistakes = [mistake for mistake, _ in placed] + list(_forbidden_secrets(file))
     try:
         settings = load(texts, warnings.append)
     except SettingsError as error:
-        told = {mistake.path for mistake in found}
-        found += [mistake for mistake in error.mistakes if mistake.path not in told]
-    if found:
-        raise _stopped(file, found, dict(refused))
+        reported = {mistake.path for mistake in mistakes}
+        mistakes += [mistake for mistake in error.mistakes if mistake.path not in reported]
+    if mistakes:
+        raise _stopped(file, mistakes, dict(placed))
     return StackConfiguration(settings, Configuration(_azure(texts), PACKAGE, SETTINGS), warnings)
 
 
-def _hidden(file: StackFile) -> Iterator[Mistake]:
-    """The mistake of each encrypted value that the program refuses as well."""
+def _forbidden_secrets(file: StackFile) -> Iterator[Mistake]:
+    """A mistake for each encrypted value that the program also refuses as a secret."""
     prefix = f"{PROJECT}:"
-    own = [path.removeprefix(prefix) for path in file.secrets if path.startswith(prefix)]
-    return cannot_be_secret(own)
+    paths = [path.removeprefix(prefix) for path in file.secrets if path.startswith(prefix)]
+    return cannot_be_secret(paths)
 
 
 def _stopped(
     file: StackFile, mistakes: Iterable[Mistake], places: Mapping[Mistake, Place | None]
 ) -> StoppedError:
-    """Every mistake with its place in the file."""
+    """An error with all mistakes, each with its place in the file."""
     written = [
         Written(mistake, places.get(mistake) or file.place_of_key(mistake.path))
         for mistake in mistakes
@@ -74,13 +74,15 @@ def _stopped(
 
 
 def _azure(texts: Mapping[str, str]) -> dict[str, str]:
-    """What both providers are configured with. Raises StoppedError where they disagree."""
-    native, own = (
+    """The config of both providers. Raises StoppedError if they contradict each other."""
+    native, preview = (
         {name: text for name in SETTINGS if (text := texts.get(f"{provider}:{name}"))}
         for provider in _PROVIDERS
     )
-    if found := list(contradictions(native, own, {})):
-        raise StoppedError(
-            *(Finding(Cause.STACK_FILE_INVALID, str(it), "correct the stack file") for it in found)
-        )
-    return native | own
+    findings = [
+        Finding(Cause.STACK_FILE_INVALID, str(contradiction), "correct the stack file")
+        for contradiction in contradictions(native, preview, {})
+    ]
+    if findings:
+        raise StoppedError(*findings)
+    return native | preview

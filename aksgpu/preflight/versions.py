@@ -9,59 +9,60 @@ from settings import GpuPool, Settings, SystemNodePool
 
 
 def judge(settings: Settings, facts: Facts) -> Iterator[Row]:
-    """The answers for the cluster, and for each pool whose version is not the cluster's."""
+    """The answers for the cluster, and for each pool with another version than the cluster."""
     cluster = settings.cluster.kubernetes_version
-    there = facts.cluster if isinstance(facts.cluster, ExistingCluster) else None
+    present = facts.cluster if isinstance(facts.cluster, ExistingCluster) else None
     about = About("version", key="cluster.kubernetesVersion")
     if settings.cluster.existing:
-        known = f", {there.version}" if there and there.version else ""
-        yield about.ok(f"the pools take the version of the cluster{known}")
+        version = f", {present.version}" if present and present.version else ""
+        yield about.ok(f"the pools use the version of the cluster{version}")
     else:
-        yield _answer(about, "the cluster", cluster, there.version if there else "", facts)
-    beside = there.version if settings.cluster.existing and there else cluster
-    own: list[tuple[str, SystemNodePool | GpuPool]] = [
-        *((f"systemPools[{at}]", one) for at, one in enumerate(settings.system_pools)),
-        *((f"gpuPools[{at}]", one) for at, one in enumerate(settings.gpu_pools)),
+        actual = present.version if present else ""
+        yield _answer(about, "the cluster", cluster, actual, facts)
+    of_cluster = present.version if settings.cluster.existing and present else cluster
+    keyed: list[tuple[str, SystemNodePool | GpuPool]] = [
+        *((f"systemPools[{n}]", pool) for n, pool in enumerate(settings.system_pools)),
+        *((f"gpuPools[{n}]", pool) for n, pool in enumerate(settings.gpu_pools)),
     ]
-    for key, pool in own:
-        said = pool.kubernetes_version
-        if not said or _is_of(beside, said):
+    for key, pool in keyed:
+        desired = pool.kubernetes_version
+        if not desired or _is_of(of_cluster, desired):
             continue
         about = About("version", pool.name, f"{key}.kubernetesVersion")
-        has = there.pools[pool.name].version if there and pool.name in there.pools else ""
-        yield _answer(about, "the pool", said, has, facts)
+        found = facts.pool(pool.name)
+        yield _answer(about, "the pool", desired, found.version if found else "", facts)
 
 
-def _answer(about: About, what: str, said: str, there: str, facts: Facts) -> Row:
-    if there and said and _is_of(there, said):
-        return about.ok(f"{what} has {there} already")
+def _answer(about: About, what: str, desired: str, actual: str, facts: Facts) -> Row:
+    if actual and desired and _is_of(actual, desired):
+        return about.ok(f"{what} already has {actual}")
     if isinstance(facts.versions, Unanswered):
-        advice = f"`az aks get-versions --location {facts.location} --output table` tells"
+        advice = f"`az aks get-versions --location {facts.location} --output table` shows them"
         return about.unknown(facts.versions.reason, advice, facts.versions.cause)
-    if not said:
-        default = next((one.minor for one in facts.versions if one.is_default), "")
-        return about.ok(f"AKS takes its own default{f', {default}' if default else ''}")
-    return _offered(about, said, facts.versions, facts.location)
+    if not desired:
+        default = next((version.minor for version in facts.versions if version.is_default), "")
+        return about.ok(f"AKS uses its default{f', {default}' if default else ''}")
+    return _offered(about, desired, facts.versions, facts.location)
 
 
-def _offered(about: About, said: str, versions: Sequence[Version], here: str) -> Row:
-    official = [one.minor for one in versions if one.is_official and not one.is_preview]
-    advice = f"take one of {', '.join(official)}, or leave it out"
-    found = next((one for one in versions if _is_of(said, one.minor)), None)
+def _offered(about: About, desired: str, versions: Sequence[Version], here: str) -> Row:
+    official = [each.minor for each in versions if each.is_official and not each.is_preview]
+    advice = f"use one of {', '.join(official)}, or remove the setting"
+    version = next((each for each in versions if _is_of(desired, each.minor)), None)
     what = ""
-    if found is None:
-        what = f"Kubernetes {said} is not offered in {here}"
-    elif said not in (found.minor, *found.patches):
-        patches = ", ".join(sorted(found.patches, reverse=True))
-        what = f"of Kubernetes {found.minor} only {patches} are offered in {here}, not {said}"
-        advice = f"take one of these, or {found.minor} for the newest of them"
-    elif not found.is_official:
-        what = f"Kubernetes {said} is offered with long-term support only, which is not asked for"
-    if what or found is None:
+    if version is None:
+        what = f"Kubernetes {desired} is not offered in {here}"
+    elif desired not in (version.minor, *version.patches):
+        patches = ", ".join(sorted(version.patches, reverse=True))
+        what = f"Kubernetes {desired} is not offered in {here}, only {patches}"
+        advice = f"use one of these, or {version.minor} for the newest"
+    elif not version.is_official:
+        what = f"Kubernetes {desired} is offered only with long-term support"
+    if what or version is None:
         return about.problem(Cause.VERSION_NOT_OFFERED, what, advice)
-    if found.is_preview:
-        return about.warning(f"Kubernetes {said} is a preview in {here}", advice)
-    return about.ok(f"Kubernetes {said} is offered in {here}")
+    if version.is_preview:
+        return about.warning(f"Kubernetes {desired} is a preview in {here}", advice)
+    return about.ok(f"Kubernetes {desired} is offered in {here}")
 
 
 def _is_of(version: str, minor: str) -> bool:

@@ -1,4 +1,4 @@
-"""Takes rehearsals away: their stacks through Pulumi, then all the rest, whatever its state."""
+"""Removes rehearsals: their stacks through Pulumi, then servers, clusters and files."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -20,54 +20,54 @@ from rehearsal.arm.home import Home
 from rehearsal.cloud import CloudError, remove
 from rehearsal.cloud import start as start_cloud
 
-# No stack takes so long, unless something is stuck for good.
+# Longer than any stack takes, unless something hangs.
 _SECONDS = 900.0
 _LINES = 6
-_ADVICE = "nothing of it is left here; on Azure its resources would still be there"
+_ADVICE = "it is removed with the rehearsal; on Azure its resources would remain"
 
 
 def rehearse_down(console: Console) -> int:
-    """Destroys every stack of the rehearsals and takes all of them away; the exit code."""
-    there = [era for era in ERAS if rehearsal_home(era).exists()]
-    left = [finding for era in ERAS for finding in _take_away(era, console)]
-    for finding in left:
+    """Destroys every stack of all rehearsals and removes the rehearsals; the exit code."""
+    existed = any(rehearsal_home(era).exists() for era in ERAS)
+    findings = [finding for era in ERAS for finding in _remove(era, console)]
+    for finding in findings:
         console.print(finding_text(finding), soft_wrap=True)
-    if stays := [str(rehearsal_home(era)) for era in ERAS if rehearsal_home(era).exists()]:
-        console.print(f"Still there: {', '.join(stays)}.", soft_wrap=True)
-    elif there:
-        console.print("The rehearsal is gone: its stacks, its cloud, its files.")
+    if remaining := [str(rehearsal_home(era)) for era in ERAS if rehearsal_home(era).exists()]:
+        console.print(f"Not removed: {', '.join(remaining)}.", soft_wrap=True)
+    elif existed:
+        console.print("The rehearsal is removed: its stacks, its cloud, its files.")
     else:
-        console.print("There is no rehearsal to take away.")
-    if left:
-        cause = verdict(finding.cause for finding in left)
+        console.print("There is no rehearsal to remove.")
+    if findings:
+        cause = verdict(finding.cause for finding in findings)
         print_result(cause, console)
         return cause.exit_code
     return 0
 
 
-def _take_away(era: Era, console: Console) -> list[Finding]:
-    """Takes a rehearsal away, unless an update is at work in it; what went wrong."""
+def _remove(era: Era, console: Console) -> list[Finding]:
+    """Removes a rehearsal unless an update of a stack is running; the failures."""
     home = rehearsal_home(era)
     if holders := holders_of(Project(PROGRAM, home).state):
-        return [_is_at_work(home, lock, holder) for lock, holder in holders.items()]
-    left = _destroy_all(era, console) if home.exists() else []
+        return [_is_locked(home, lock, holder) for lock, holder in holders.items()]
+    findings = _destroy_all(era, console) if home.exists() else []
     try:
-        # What an earlier removal has left goes too.
+        # Also removes what an interrupted removal left.
         remove(home)
     except CloudError as error:
-        left += findings_of(error)
-    return left
+        findings += findings_of(error)
+    return findings
 
 
-def _is_at_work(home: Path, lock: Path, holder: str) -> Finding:
+def _is_locked(home: Path, lock: Path, holder: str) -> Finding:
     what = f"Nothing in {home} was removed: the stack {lock.parent.name} is locked by {holder}"
     advice = f"wait for its end, or end it there with Ctrl-C; if it is dead, remove {lock}"
     return Finding(Cause.UPDATE_FAILED, what, advice)
 
 
 def _destroy_all(era: Era, console: Console) -> list[Finding]:
-    """Destroys the stacks of a rehearsal; why some could not be, is no reason to stop."""
-    home, left = rehearsal_home(era), []
+    """Destroys the stacks of a rehearsal, continuing after failures; the failures."""
+    home, findings = rehearsal_home(era), []
     stacks = stacks_of(home)
     if not stacks:
         return []
@@ -75,38 +75,38 @@ def _destroy_all(era: Era, console: Console) -> list[Finding]:
         pulumi, stage = _set_stage(era, home)
     except Exception as error:
         return [_not_destroyed(", ".join(stacks), error)]
-    # Those of other projects first: they may need the clusters of the program's own stacks.
+    # Stacks of other projects first: they may need the clusters of this program's stacks.
     for stack in sorted(stacks, key=lambda stack: "/" not in stack):
         project, _, name = stack.rpartition("/")
         try:
             with Progress(f"Destroying the stack {stack}", to_stderr):
                 _destroy(_in_project(pulumi, project) if project else pulumi, name, stage)
         except Exception as error:
-            left.append(_not_destroyed(stack, error))
+            findings.append(_not_destroyed(stack, error))
         else:
             console.print(f"The stack {stack} is destroyed.")
-    return left
+    return findings
 
 
 def _set_stage(era: Era, home: Path) -> tuple[Program, Stage]:
     engine = ensure_engine(to_stderr)
     kubernetes = ensure_kubernetes(to_stderr)
-    # What was to go wrong is not to go wrong with this.
+    # Injected faults must not affect the removal.
     Home(home).faults.unlink(missing_ok=True)
     cloud = start_cloud(home, era=era, kubernetes=kubernetes.folder, say=to_stderr)
     project = Project(PROGRAM, home)
-    # A stack file that is not valid any more does not matter to what is in the state.
+    # Destroying uses the state: an invalid stack file does not matter.
     with suppress(Exception):
         project.write()
     stage = Stage(engine, cloud, project)
     pulumi = stage.pulumi()
-    # What was on a cluster goes with the cluster.
+    # Kubernetes objects go with their cluster, even if it does not answer.
     environment = {**pulumi.environment, "PULUMI_K8S_DELETE_UNREACHABLE": "true"}
     return Program(pulumi.command, pulumi.folder, environment), stage
 
 
 def _in_project(pulumi: Program, name: str) -> Program:
-    """Pulumi in a project of another name, with the same plug-ins: that is enough to destroy."""
+    """Pulumi in a project of another name with the same plug-ins, which is enough to destroy."""
     folder = pulumi.folder.parent / "other-projects" / name
     folder.mkdir(parents=True, exist_ok=True)
     content = yaml.safe_load((pulumi.folder / "Pulumi.yaml").read_text())
@@ -118,15 +118,15 @@ def _in_project(pulumi: Program, name: str) -> Program:
 
 def _destroy(pulumi: Program, stack: str, stage: Stage) -> None:
     recover(pulumi, stack, stage.project.state, stage.cloud, to_stderr)
-    # What a stack protects is protected from mistakes, not from being taken away.
+    # Removing a rehearsal removes protected resources too.
     destroy = ("destroy", "--yes", "--skip-preview", "--ignore-protect", "--stack", stack)
-    ended = pulumi.attempt(*destroy, seconds=_SECONDS)
-    if ended.code:
-        lines = [line.strip() for line in (ended.out + ended.err).splitlines() if line.strip()]
-        wrong = [line for line in lines if "error:" in line] or lines
-        raise ProgramError("; ".join(wrong[-_LINES:]))
+    process = pulumi.attempt(*destroy, seconds=_SECONDS)
+    if process.code:
+        lines = [line.strip() for line in (process.out + process.err).splitlines() if line.strip()]
+        errors = [line for line in lines if "error:" in line] or lines
+        raise ProgramError("; ".join(errors[-_LINES:]))
 
 
 def _not_destroyed(stacks: str, error: Exception) -> Finding:
-    what = f"{stacks}: not destroyed through Pulumi: {str(error) or repr(error)}"
+    what = f"{stacks}: Pulumi could not destroy it: {str(error) or repr(error)}"
     return Finding(Cause.UPDATE_FAILED, what, _ADVICE)

@@ -1,4 +1,4 @@
-"""What an update of a rehearsed stack would do, and what the policy pack says of it."""
+"""What an update of a rehearsed stack would do, with the findings of the policy pack."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from aksgpu.rehearse import state
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.losses import lost_pools
 from aksgpu.review.model import LostPool, Violation
+from aksgpu.review.preview_result import PreviewResult
 from aksgpu.review.rules import facts_of
-from aksgpu.review.seen import Seen
 from aksgpu.stack_names import policies_file
 from engine.progress import Progress, to_stderr
 from policies.configuration import mistakes_in
@@ -26,54 +26,54 @@ _QUESTION = "rules"
 @dataclass(frozen=True)
 class Plan:
     stack: str
-    seen: Seen
+    result: PreviewResult
     # Why the preview failed.
     problems: list[Finding] = field(default_factory=list)
 
     @property
     def is_idle(self) -> bool:
-        """Whether the cloud has it all, as the stack file says."""
-        return self.seen.is_idle and not self.problems and not self.refusals
+        """Whether there is nothing to change."""
+        return self.result.is_idle and not self.problems and not self.refusals
 
     @property
     def refusals(self) -> list[Violation]:
-        return [finding for finding in self.seen.findings if finding.mandatory]
+        return [finding for finding in self.result.findings if finding.mandatory]
 
     @property
     def losses(self) -> list[LostPool]:
-        """The GPU pools that go."""
-        return lost_pools(self.stack, self.seen.steps.values(), ())
+        """The GPU pools that are lost."""
+        return lost_pools(self.stack, self.result.steps.values(), ())
 
     @property
     def drift(self) -> str:
-        """What was changed past Pulumi, and is put back; empty where nothing was."""
-        said = [
-            f"{where.name} ({where.type.rpartition(':')[2]}) "
-            + ("was gone" if properties is None else f"had another {', '.join(properties)}")
-            for where, properties in self.seen.put_back
+        """What was changed outside of Pulumi and is reverted now; empty if nothing was."""
+        changes = [
+            f"{resource.name} ({resource.type.rpartition(':')[2]}) "
+            + ("was deleted" if properties is None else f"had another {', '.join(properties)}")
+            for resource, properties in self.result.reverted_drift
         ]
-        return f"Drift, which is put back: {'; '.join(said)}." if said else ""
+        return f"Drift, which this update reverts: {'; '.join(changes)}." if changes else ""
 
     @property
     def in_words(self) -> str:
         """How many resources change, and what the policy pack advises."""
-        kinds = Counter(change.kind for change in self.seen.changes)
+        kinds = Counter(change.kind for change in self.result.changes)
         counts = [f"{number} to {kind}" for kind, number in kinds.items()]
-        counts += [f"{self.seen.unchanged} unchanged"] if self.seen.unchanged else []
+        counts += [f"{self.result.unchanged} unchanged"] if self.result.unchanged else []
         line = f"Resources: {', '.join(counts) or 'none'}"
-        rules = sorted({finding.rule for finding in self.seen.findings if not finding.mandatory})
+        rules = sorted({finding.rule for finding in self.result.findings if not finding.mandatory})
         if not rules:
             return line
         review = f".venv/bin/aksgpu review --offline --stack {self.stack}"
         return f"{line}\nAdvisory findings: {', '.join(rules)}; to read them: {review}"
 
     def rows(self) -> Iterator[Row]:
-        """What the preview says, as answers of a preflight."""
+        """The findings of the preview, as answers of a preflight."""
         for refusal in self.refusals:
-            where = refusal.resource
-            pool = where.name if where and is_pool(where.type) else ""
-            about = f" ({where.name})" if where and not pool else ""
-            what = f"{refusal.rule}{about}: {refusal.message}"
+            resource = refusal.resource
+            pool = resource.name if resource and is_pool(resource.type) else ""
+            name = f" ({resource.name})" if resource and not pool else ""
+            what = f"{refusal.rule}{name}: {refusal.message}"
             yield About(_QUESTION, pool).problem(
                 Cause.RULE_BROKEN, what, remedy(refusal, self.stack)
             )
@@ -86,29 +86,29 @@ class Plan:
 
 
 def plan(stage: Stage, stack: str, *, refresh: bool = False) -> Plan:
-    """Previews a stack under the policy pack. Raises StoppedError where the pack cannot be asked.
+    """Previews a stack with the policy pack. Raises StoppedError if its configuration is invalid.
 
-    With `refresh` the cloud is asked first what it has of the stack.
+    `refresh` reads the actual state from the cloud first.
     """
     configuration = stage.project.configuration_of_the_pack(stack)
     if configuration is not None:
         refuse_mistakes(configuration)
     place = Place(stage.engine, stage.pulumi())
-    with Progress(f"Previewing {stack} under the policy pack", to_stderr):
+    with Progress(f"Previewing {stack} with the policy pack", to_stderr):
         return Plan(
             stack, *preview(place, stack, stage.project.pack, configuration, refresh=refresh)
         )
 
 
 def rows_of_rules(stage: Stage, stack: str) -> list[Row]:
-    """What the pack says of a stack, whether it has been rehearsed or not."""
+    """The findings of the pack for a stack, whether or not it has been rehearsed."""
     stage.project.write_stack(stack)
-    state.begun(stage.pulumi(), stack)
+    state.read_or_init(stage.pulumi(), stack)
     return [*plan(stage, stack).rows()]
 
 
 def remedy(refusal: Violation, stack: str) -> str:
-    """What to do about a broken rule: in the stack file, or in the pack's configuration for it."""
+    """What to do about a broken rule: in the stack file, or in the pack's configuration."""
     settings = ", ".join(facts_of(refusal.rule, refusal.pack).settings)
     file = policies_file(Path(), stack).name
     page = f"docs/reference/rules.md#{refusal.rule}"
@@ -116,7 +116,7 @@ def remedy(refusal: Violation, stack: str) -> str:
 
 
 def refuse_mistakes(configuration: Path) -> None:
-    """Raises StoppedError with the mistakes of a configuration of the pack."""
+    """Raises StoppedError with the mistakes in a configuration of the pack."""
     try:
         mistakes = mistakes_in(configuration.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Makes a stack usable again after an update that was killed midway."""
+"""Makes a stack usable again after an update was killed."""
 
 import json
 import tempfile
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aks_preview.aks_types import AKS_TYPES
-from aksgpu.rehearse.left import BROKEN, is_in, lost, name_of, under_way
+from aksgpu.rehearse.leftovers import BROKEN, id_of, in_progress, is_in, lost
 from aksgpu.rehearse.locks import lift_locks
 from aksgpu.running import Program
 from engine.cache import Say
@@ -19,39 +19,42 @@ from rehearsal.stand_ins.azure_native.native_types import TYPES
 Resource = dict[str, Any]
 
 _TYPES: Mapping[str, ArmType] = {**TYPES, **AKS_TYPES}
-# What a preview says of what Azure has by then.
-_SAID = ("aliases", "custom", "dependencies", "inputs", "parent", "propertyDependencies", "protect",
-         "provider", "type", "urn")  # fmt: skip
-# What the engine writes in the place of a secret.
+# The properties of a preview's resource that its state has too.
+_STATE_PROPERTIES = ("aliases", "custom", "dependencies", "inputs", "parent",
+                     "propertyDependencies", "protect", "provider", "type", "urn")  # fmt: skip
+# What the engine prints instead of a secret.
 _MASK = '"[secret]"'
 # Makes the next update write the resource again.
-_UNFINISHED = {"initErrors": ["An update that was killed has begun it."]}
+_UNFINISHED = {"initErrors": ["The update that started it was killed."]}
 
 
 def recover(pulumi: Program, stack: str, state: Path, cloud: Cloud, say: Say) -> None:
-    """Lifts the lock of a dead update, and settles what it had begun and not recorded.
+    """Removes the lock of a killed update, and records what it started.
 
-    Whoever is killed here too begins anew. Raises ProgramError where another update of the stack
-    is, or may be, at work.
+    Can be repeated if it is killed too. Raises ProgramError if another update of the stack may be
+    running.
     """
     lift_locks(stack, state, say)
     exported = pulumi.read_json("stack", "export", "--stack", stack)
     pending = exported["deployment"].get("pending_operations") or []
-    begun = list(_begun(pending, cloud.subscription))
+    started = list(_started(pending, cloud.subscription))
     if pending:
         say(
             f"An earlier update left {len(pending)} operations unfinished; asking Azure about them."
         )
-    unknown = lost(state, cloud.request_log) - {name_of(each) for each in begun}
-    if unknown and (found := list(_wanted(pulumi, stack, cloud.subscription, unknown))):
-        say(f"An earlier update lost sight of {len(found)} resources; asking Azure about them.")
-        begun += found
-    if begun or pending:
-        exported["deployment"]["resources"] = _with(_resources(exported), begun)
+    unknown = lost(state, cloud.request_log) - {id_of(each) for each in started}
+    if unknown and (unrecorded := list(_planned(pulumi, stack, cloud.subscription, unknown))):
+        say(
+            f"An earlier update created {len(unrecorded)} resources without recording them; "
+            "asking Azure about them."
+        )
+        started += unrecorded
+    if started or pending:
+        exported["deployment"]["resources"] = _with(_resources(exported), started)
         _write(pulumi, stack, state, exported)
-    asked = {each["urn"] for each in begun} | {each["resource"]["urn"] for each in pending}
-    settled = _settled(pulumi, stack, exported, asked, say)
-    broken = [each for each in _resources(settled) if each["urn"] in asked and is_in(each, BROKEN)]
+    urns = {each["urn"] for each in started} | {each["resource"]["urn"] for each in pending}
+    settled = _settled(pulumi, stack, exported, urns, say)
+    broken = [each for each in _resources(settled) if each["urn"] in urns and is_in(each, BROKEN)]
     for each in broken:
         each.update(_UNFINISHED)
     if broken:
@@ -59,22 +62,22 @@ def recover(pulumi: Program, stack: str, state: Path, cloud: Cloud, say: Say) ->
 
 
 def _settled(
-    pulumi: Program, stack: str, exported: dict[str, Any], asked: Collection[str], say: Say
+    pulumi: Program, stack: str, exported: dict[str, Any], urns: Collection[str], say: Say
 ) -> dict[str, Any]:
-    """The state once nothing in it is under way; what Azure does not have is not in it any more."""
-    told = ""
+    """Refreshes until Azure has finished; the state, without resources that do not exist."""
+    reported = ""
     while True:
-        waiting = under_way(_resources(exported))
-        targets = waiting.union(asked) & {each["urn"] for each in _resources(exported)}
+        waiting = in_progress(_resources(exported))
+        targets = waiting.union(urns) & {each["urn"] for each in _resources(exported)}
         if not targets:
             return exported
         names = ", ".join(sorted(urn.rpartition("::")[2] for urn in waiting))
-        if names not in {"", told}:
-            say(f"Waits for Azure, which is at work on {names}.")
-            told = names
-        chosen = [f"--target={urn}" for urn in sorted(targets)]
-        pulumi.read("refresh", "--yes", "--skip-preview", "--stack", stack, *chosen)
-        exported, asked = pulumi.read_json("stack", "export", "--stack", stack), ()
+        if names not in {"", reported}:
+            say(f"Waiting for Azure to finish {names}.")
+            reported = names
+        options = [f"--target={urn}" for urn in sorted(targets)]
+        pulumi.read("refresh", "--yes", "--skip-preview", "--stack", stack, *options)
+        exported, urns = pulumi.read_json("stack", "export", "--stack", stack), ()
 
 
 def _resources(exported: Mapping[str, Any]) -> list[Resource]:
@@ -85,51 +88,51 @@ def _write(pulumi: Program, stack: str, state: Path, exported: Mapping[str, Any]
     with tempfile.TemporaryDirectory(dir=state) as folder:
         file = Path(folder) / "deployment.json"
         file.write_text(json.dumps(exported), encoding="utf-8")
-        # This forgets what is pending.
+        # An import drops pending operations.
         pulumi.read("stack", "import", "--stack", stack, "--file", str(file))
 
 
-def _with(resources: Iterable[Resource], begun: Iterable[Resource]) -> list[Resource]:
-    """The resources of a state with those that were begun, in the places of what they replace."""
-    new = {each["urn"]: each | _UNFINISHED for each in begun}
-    old = []
-    made = []
+def _with(resources: Iterable[Resource], started: Iterable[Resource]) -> list[Resource]:
+    """The resources of a state with the started ones, in the places of those they replace."""
+    new = {each["urn"]: each | _UNFINISHED for each in started}
+    replaced = []
+    current = []
     for each in resources:
         if each.get("delete") or each["urn"] not in new:
-            made.append(each)
+            current.append(each)
         else:
-            made.append(taken := new.pop(each["urn"]))
-            is_another = each.get("id", "").lower() != taken["id"].lower()
+            current.append(replacement := new.pop(each["urn"]))
+            is_another = each.get("id", "").lower() != replacement["id"].lower()
             if is_another and not each.get("pendingReplacement"):
-                old.append(each | {"delete": True})
-    # The engine has what is to be deleted at the end.
-    return [*made, *new.values(), *old]
+                replaced.append(each | {"delete": True})
+    # The engine keeps resources that are to be deleted at the end.
+    return [*current, *new.values(), *replaced]
 
 
-def _begun(pending: Iterable[Mapping[str, Any]], subscription: str) -> Iterator[Resource]:
-    """The resources whose creation was begun, under the ids that they then have."""
+def _started(pending: Iterable[Mapping[str, Any]], subscription: str) -> Iterator[Resource]:
+    """The resources whose creation was started, with their ids."""
     for operation in pending:
         resource = operation["resource"]
-        if operation["type"] == "creating" and (found := _id(resource, subscription)):
-            yield resource | {"id": found}
+        if operation["type"] == "creating" and (identity := _id(resource, subscription)):
+            yield resource | {"id": identity}
 
 
-def _wanted(
-    pulumi: Program, stack: str, subscription: str, names: Collection[str]
+def _planned(
+    pulumi: Program, stack: str, subscription: str, ids: Collection[str]
 ) -> Iterator[Resource]:
-    """Those of the resources of these names in Azure that the program would make."""
-    ended = pulumi.attempt("preview", "--json", "--stack", stack)
+    """The resources that the program would create and whose ids are among these."""
+    process = pulumi.attempt("preview", "--json", "--stack", stack)
     with suppress(ValueError):
-        # What keeps the program from running keeps the update, which tells it.
-        for step in json.loads(ended.out).get("steps") or ():
+        # If the program fails here, the update fails too, and reports why.
+        for step in json.loads(process.out).get("steps") or ():
             new = step.get("newState") or {}
             if step["op"] not in {"create", "replace"} or new.get("type") not in _TYPES:
                 continue
-            resource = {name: new[name] for name in _SAID if name in new}
-            found = _id(new, subscription)
-            # A secret is not in a preview: the update tells how to take such a resource over.
-            if found and found.lower() in names and _MASK not in json.dumps(resource):
-                yield resource | {"id": found, "outputs": {}}
+            resource = {name: new[name] for name in _STATE_PROPERTIES if name in new}
+            identity = _id(new, subscription)
+            # A preview does not have secrets: the update shows how to import such a resource.
+            if identity and identity.lower() in ids and _MASK not in json.dumps(resource):
+                yield resource | {"id": identity, "outputs": {}}
 
 
 def _id(resource: Mapping[str, Any], subscription: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The way of a shell into the rehearsal, and back: what `aksgpu env` prints for it to evaluate."""
+"""What `aksgpu env` prints: shell commands that switch a shell to a rehearsed stack, and back."""
 
 import json
 import os
@@ -13,36 +13,36 @@ from engine.cache import Say
 from rehearsal.cloud import find
 from rehearsal.files import write_whole
 
-# How a shell remembers what it had before, by the names of what it was given.
+# The variable with the shell's earlier values of the variables that were set.
 _BEFORE = "AKS_GPU_BEFORE"
-_WAY_BACK = 'eval "$(.venv/bin/aksgpu env --unset)"'
+_SWITCH_BACK = 'eval "$(.venv/bin/aksgpu env --unset)"'
 
 
-def ways_in(stage: Stage, stack: str, before: Mapping[str, str]) -> Iterator[str]:
-    """The lines by which a shell's plain `pulumi` and `kubectl` work on a rehearsed stack.
+def commands_to_enter(stage: Stage, stack: str, before: Mapping[str, str]) -> Iterator[str]:
+    """The commands after which a shell's `pulumi` and `kubectl` work on a rehearsed stack.
 
-    `before` is the shell's environment as it is.
+    `before` is the shell's current environment.
     """
-    given = {**stage.exports(), **_of_stack(stage, stack)}
-    # What another stack's way in has put there is not what the shell had.
+    variables = {**stage.exports(), **_of_stack(stage, stack)}
+    # Values that `aksgpu env` set for another stack are not the shell's earlier values.
     earlier = _remembered(before)
-    kept = {name: earlier.get(name, before.get(name)) for name in {*given, *earlier}}
-    given[_BEFORE] = json.dumps(kept, sort_keys=True)
-    given["PATH"] = _without_repetition(given["PATH"])
-    for name, value in given.items():
+    kept = {name: earlier.get(name, before.get(name)) for name in {*variables, *earlier}}
+    variables[_BEFORE] = json.dumps(kept, sort_keys=True)
+    variables["PATH"] = _without_repetition(variables["PATH"])
+    for name, value in variables.items():
         yield f"export {name}={shlex.quote(value)}"
     project = stage.project
-    real, own = stack_file(project.stack_files, stack), stack_file(project.folder, stack)
-    take_over = (sys.executable, "-P", "-m", "aksgpu.rehearse.take_over")
+    source, copy = stack_file(project.stack_files, stack), stack_file(project.folder, stack)
+    copy_stack_file = (sys.executable, "-P", "-m", "aksgpu.rehearse.take_over")
     yield (
-        f"pulumi() {{ if [ {_quoted(real)} -nt {_quoted(own)} ]; then "
-        f"{_quoted(*take_over, project.program, project.home, stack)} || return; fi; "
+        f"pulumi() {{ if [ {_quoted(source)} -nt {_quoted(copy)} ]; then "
+        f"{_quoted(*copy_stack_file, project.program, project.home, stack)} || return; fi; "
         'command pulumi "$@"; }'
     )
 
 
-def ways_out(before: Mapping[str, str]) -> Iterator[str]:
-    """The lines by which a shell gets back to what it had."""
+def commands_to_leave(before: Mapping[str, str]) -> Iterator[str]:
+    """The commands that restore a shell's earlier environment."""
     if _BEFORE not in before:
         return
     for name, value in _remembered(before).items():
@@ -52,21 +52,19 @@ def ways_out(before: Mapping[str, str]) -> Iterator[str]:
 
 
 def say_which(stack: str, era: Era, say: Say) -> None:
-    say(
-        f"The stack {stack} of the rehearsal, in the era {era}: pulumi works on it from any folder,"
-    )
-    say(f"under the policy pack, and kubectl on its cluster. The way back: {_WAY_BACK}")
+    say(f"The shell now uses the rehearsed stack {stack} (era {era}): pulumi from any folder, with")
+    say(f"the policy pack, and kubectl on its cluster. To switch back: {_SWITCH_BACK}")
     if find(rehearsal_home(era)) is None:
-        say("The rehearsal cloud does not run: it is started.")
+        say("The rehearsal cloud does not run: starting it.")
 
 
 def kubeconfig_of(home: Path, stack: str) -> Path:
-    """Where the kubeconfig of a rehearsed stack's cluster is, if it has told one."""
+    """The file of a rehearsed stack's kubeconfig; it exists if the stack has that output."""
     return home / "kubeconfigs" / short_name(stack)
 
 
 def keep_kubeconfig(home: Path, stack: str, text: str | None) -> None:
-    """Writes what the cluster's users get, for nobody else on this machine."""
+    """Writes the kubeconfig, readable only by this user."""
     file = kubeconfig_of(home, stack)
     if text is None:
         file.unlink(missing_ok=True)
@@ -76,10 +74,10 @@ def keep_kubeconfig(home: Path, stack: str, text: str | None) -> None:
 
 
 def _of_stack(stage: Stage, stack: str) -> dict[str, str]:
-    """What a shell needs beyond the cloud: one stack, one folder, the pack, and the cluster.
+    """The variables of one stack: folder, policy pack, and kubeconfig.
 
-    The engine takes each of its options from the environment too. With the folder, a `pulumi` that
-    is run in the checkout cannot write the rehearsal's key into a stack file there.
+    The engine also reads options from the environment. The option for the folder keeps a `pulumi`
+    in the checkout from writing the rehearsal's encryption salt into a stack file there.
     """
     project = stage.project
     return {
@@ -92,8 +90,8 @@ def _of_stack(stage: Stage, stack: str) -> dict[str, str]:
 
 
 def _remembered(environment: Mapping[str, str]) -> dict[str, str | None]:
-    remembered: dict[str, str | None] = json.loads(environment.get(_BEFORE) or "{}")
-    return remembered
+    values: dict[str, str | None] = json.loads(environment.get(_BEFORE) or "{}")
+    return values
 
 
 def _without_repetition(path: str) -> str:

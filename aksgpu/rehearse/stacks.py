@@ -1,4 +1,4 @@
-"""The stacks of a rehearsal, from the files of its state: no engine is needed."""
+"""The stacks of a rehearsal, from the files of its backend, without an engine."""
 
 from pathlib import Path
 
@@ -10,13 +10,14 @@ _ENDINGS = (".json", ".json.gz")
 
 
 def stacks_of(home: Path) -> list[str]:
-    """Returns the names of the stacks; those of other projects as `project/name`."""
+    """The names of the stacks; those of other projects as `project/name`."""
     folder = Project(PROGRAM, home).state / ".pulumi" / "stacks"
-    own = read_project(PROGRAM).content["name"]
+    program = read_project(PROGRAM).content["name"]
     stacks = []
     for file in folder.rglob("*"):
         ending = next((ending for ending in _ENDINGS if file.name.endswith(ending)), None)
         if ending and file.is_file():
-            project = "" if file.parent.name == own or file.parent == folder else file.parent.name
+            is_ours = file.parent.name == program or file.parent == folder
+            project = "" if is_ours else file.parent.name
             stacks.append(f"{project}/{file.name.removesuffix(ending)}".lstrip("/"))
     return sorted(stacks)

@@ -1,6 +1,4 @@
-"""The last screen of a rehearsal: what was made, whether the GPUs work, the cost, what to do."""
-
-from collections.abc import Sequence
+"""The last screen of a rehearsal: resources, whether the GPUs work, the cost, and what to do."""
 
 from rich.console import Console
 from rich.text import Text
@@ -13,20 +11,21 @@ from aksgpu.outcome import StoppedError
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import price_list_url
 from aksgpu.rehearsal_stage import Stage
-from aksgpu.rehearse import there
+from aksgpu.rehearse import inventory
 from aksgpu.rehearse.planning import Plan
 from aksgpu.rehearse.state import State
+from aksgpu.report import print_next
 from aksgpu.review.costs import PriceSource, costs
 from aksgpu.review.wording import money
 from engine.progress import Progress, to_stderr
 from rehearsal.cloud import Cloud
 
-# The cost is worth knowing, and not worth a long wait.
+# The cost is not worth a long wait.
 _PRICE_SECONDS = 5.0
 
 
 class _FoldedProgress(Progress):
-    """Progress that leaves no lines behind."""
+    """Progress on one line, without the steps reached."""
 
     def reached(self, line: str) -> None:
         self.update(line)
@@ -37,7 +36,7 @@ def show(
 ) -> int:
     """Checks the cluster, and shows the screen; the exit code of the check.
 
-    `env` is the command that sets a shell up for the stack.
+    `env` is the command that sets up a shell for the stack.
     """
     stack, pulumi = planned.stack, stage.pulumi()
 
@@ -49,10 +48,10 @@ def show(
     except StoppedError:
         kubeconfig = None
     checked = examine_cluster(target, CheckOptions(job=with_job), to_stderr, _FoldedProgress)
-    rows = there.resources(now, stage.cloud, kubeconfig, pulumi.environment)
+    rows = inventory.resources(now, stage.cloud, kubeconfig, pulumi.environment)
     cost = _cost(stage.cloud, planned)
     console.print()
-    console.print(there.as_table(f"The stack {stack} on the rehearsal cloud", rows))
+    console.print(inventory.as_table(f"The stack {stack} on the rehearsal cloud", rows))
     console.print()
     print_summary(checked, console)
     console.print(Text(f"Cost:   {cost}"), soft_wrap=True)
@@ -62,24 +61,18 @@ def show(
     return checked.verdict.exit_code
 
 
-def print_next(sentence: str, commands: Sequence[str], console: Console) -> None:
-    """Shows commands to copy, each on a line of its own."""
-    lines = ["", *(f"    {command}" for command in commands), ""]
-    console.print(Text("\n".join([f"{sentence}:", *lines])), soft_wrap=True)
-
-
 def _cost(cloud: Cloud, planned: Plan) -> str:
-    """What the nodes cost: by Azure's price list, or by the rehearsal's if that has no answer."""
-    steps = planned.seen.steps.values()
-    by_azure = PriceSource(price_list_url(), _PRICE_SECONDS)
+    """What the nodes cost, by Azure's price list, or else by the rehearsal's."""
+    steps = planned.result.steps.values()
+    azure = PriceSource(price_list_url(), _PRICE_SECONDS)
     made_up = PriceSource(f"{cloud.url}/api/retail/prices", _PRICE_SECONDS, cloud.ca_certificate)
-    for source in (by_azure, made_up):
-        known = costs(steps, source)
-        if known is None:
+    for source in (azure, made_up):
+        cost = costs(steps, source)
+        if cost is None:
             return "no nodes"
-        if not isinstance(known, Unanswered):
-            listed = f"by {known.source} of {known.asked_on}"
+        if not isinstance(cost, Unanswered):
+            origin = f"by {cost.source} of {cost.asked_on}"
             if source is made_up:
-                listed = "by made-up prices, because Azure's price list cannot be reached"
-            return f"{money(known.after)} {known.currency} an hour for the nodes, {listed}"
+                origin = "by made-up prices, because Azure's price list cannot be reached"
+            return f"{money(cost.after)} {cost.currency} an hour for the nodes, {origin}"
     return "not known"

@@ -1,8 +1,8 @@
-"""Takes a stack file over into the rehearsal's project, before plain `pulumi` reads it there.
+"""Copies a stack file into the rehearsal's project, before `pulumi` reads it there.
 
     python -m aksgpu.rehearse.take_over PROGRAM HOME STACK
 
-The `pulumi` of a shell that has evaluated `aksgpu env` does so where the file is newer.
+The `pulumi` function of a shell that has evaluated `aksgpu env` runs it if the file is newer.
 """
 
 import os
@@ -15,19 +15,19 @@ from settings.stack_file import StackFileError
 
 
 def take_over(program: Path, home: Path, stack: str) -> str | None:
-    """Why it cannot be taken over; None where it has been."""
+    """Copies the file; the reason if that fails, else None."""
     project = Project(program, home)
     try:
         project.write_stack(stack)
-        # It may say the same as before, and is as new as the file all the same.
+        # Unchanged content is not written, but the copy must not stay older than the file.
         os.utime(stack_file(project.folder, stack))
     except StackFileError as error:
         return str(error)
     except OSError as error:
-        return f"the rehearsal is not there any more ({error}): make rehearse STACK={stack}"
+        return f"the rehearsal does not exist any more ({error}): make rehearse STACK={stack}"
     return None
 
 
 if __name__ == "__main__":
-    if refused := take_over(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]):
-        sys.exit(f"error: {refused}")
+    if reason := take_over(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]):
+        sys.exit(f"error: {reason}")

@@ -1,8 +1,9 @@
-"""Runs `pulumi up`, and shows one line of progress in place of everything that it prints."""
+"""Runs `pulumi up`, and shows one line of progress instead of its output."""
 
 import json
 import time
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from subprocess import DEVNULL, STDOUT
@@ -17,27 +18,29 @@ from aksgpu.rehearse.planning import Plan
 from aksgpu.review.diagnosis import problems_of
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Resource
-from aksgpu.review.seen import Seen
+from aksgpu.review.preview_result import PreviewResult
 from aksgpu.running import Program
 from engine.progress import Progress, to_stderr
 
 _POLL_SECONDS = 0.2
 _VERBS = {"create": "creating", "update": "updating", "delete": "deleting"}
 _UNCHANGED = ("same", "read", "refresh")
-_INTERRUPTED = "Interrupted. Pulumi finishes what it has begun; interrupt again to kill it."
+_INTERRUPTED = (
+    "Interrupted. Pulumi finishes the operations in progress; interrupt again to kill it."
+)
 
 Event = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Update:
-    """How an update has ended."""
+    """The result of an update."""
 
     cause: Cause
-    # What went wrong, in the engine's words and in the policy pack's.
+    # The errors of the engine and of the policy pack.
     problems: list[Finding]
     warnings: list[str]
-    # Everything that pulumi printed.
+    # The file with pulumi's output.
     log: Path
 
 
@@ -50,16 +53,16 @@ def update(stage: Stage, planned: Plan) -> Update:
     command = ["up", "--yes", "--skip-preview", "--suppress-outputs", "--stack", stack]
     command += ["--policy-pack", str(stage.project.pack)]
     command += ["--policy-pack-config", str(configuration)] if configuration else []
-    command += ["--refresh"] if planned.seen.drift else []
-    changes = {change.resource.urn for change in planned.seen.changes}
+    command += ["--refresh"] if planned.result.drift else []
+    changes = {change.resource.urn for change in planned.result.changes}
     with TemporaryDirectory() as folder:
         events = EventLog(Path(folder) / "events.jsonl")
         cause = _run(pulumi, [*command, "--event-log", str(events.file)], log, events, changes)
         events.read()
-    seen = Seen()
-    seen.on_events(map(EngineEvent.from_json, events.events))
-    problems = [_of_update(problem) for problem in problems_of(seen.errors)]
-    failed = Plan(stack, seen, problems) if cause.is_problem else Plan(stack, seen)
+    result = PreviewResult()
+    result.on_events(map(EngineEvent.from_json, events.events))
+    problems = [_of_update(problem) for problem in problems_of(result.errors)]
+    failed = Plan(stack, result, problems) if cause.is_problem else Plan(stack, result)
     rows = [row for row in failed.rows() if row.cause]
     return Update(
         cause,
@@ -69,8 +72,18 @@ def update(stage: Stage, planned: Plan) -> Update:
     )
 
 
+def _event(line: bytes) -> Event:
+    """The event of a line; a warning if the line cannot be read."""
+    with suppress(ValueError):
+        event = json.loads(line)
+        if isinstance(event, dict):
+            return event
+    message = f"An event of the engine could not be read: {line[:200].decode(errors='replace')}"
+    return {"diagnosticEvent": {"severity": "warning", "message": message}}
+
+
 class EventLog:
-    """The events of an engine at work, as it writes them to a file."""
+    """The events of a running engine, which writes them to a file."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -78,34 +91,34 @@ class EventLog:
         self._offset = 0
 
     def read(self) -> None:
-        """Reads the lines that are new and whole."""
+        """Reads new complete lines."""
         if not self.file.exists():
             return
         with self.file.open("rb") as file:
             file.seek(self._offset)
             lines = file.read().rpartition(b"\n")[0]
         self._offset += len(lines) + bool(lines)
-        self.events += map(json.loads, lines.splitlines())
+        self.events += map(_event, lines.splitlines())
 
     def progress(self, changes: Collection[str]) -> str:
-        """How many of the changed resources are done, and the one that is at work."""
-        at_work: dict[str, Event] = {}
+        """How many of the changed resources are done, and the one in progress."""
+        started: dict[str, Event] = {}
         done = set()
         for event in self.events:
-            if begun := event.get("resourcePreEvent"):
-                at_work[begun["metadata"]["urn"]] = begun["metadata"]
-            elif ended := event.get("resOutputsEvent") or event.get("resOpFailedEvent"):
-                done.add(ended["metadata"]["urn"])
-        counted = f"{len(done & {*changes})} of {len(changes)} resources"
-        latest = [step for urn, step in at_work.items() if urn not in done and _is_custom(step)]
+            if start := event.get("resourcePreEvent"):
+                started[start["metadata"]["urn"]] = start["metadata"]
+            elif end := event.get("resOutputsEvent") or event.get("resOpFailedEvent"):
+                done.add(end["metadata"]["urn"])
+        count = f"{len(done & {*changes})} of {len(changes)} resources"
+        latest = [step for urn, step in started.items() if urn not in done and _is_custom(step)]
         if not latest:
-            return counted
+            return count
         resource = Resource(latest[-1]["urn"])
         verb = _VERBS.get(latest[-1]["op"], "replacing")
-        return f"{counted}, {verb} {resource.name} ({resource.type.rpartition(':')[2]})"
+        return f"{count}, {verb} {resource.name} ({resource.type.rpartition(':')[2]})"
 
     def warnings(self) -> Iterator[str]:
-        """What the program and its providers warn of, each once."""
+        """The warnings of the program and its providers, without repetition."""
         diagnostics = (event.get("diagnosticEvent") or {} for event in self.events)
         texts = (
             clean(diagnostic["message"])
@@ -118,14 +131,14 @@ class EventLog:
 def _run(
     pulumi: Program, command: list[str], log: Path, events: EventLog, changes: Collection[str]
 ) -> Cause:
-    # The engine takes --event-log only with this.
+    # The engine accepts --event-log only with this.
     environment = {**pulumi.environment, "PULUMI_DEBUG_COMMANDS": "true"}
     program = replace(pulumi, environment=environment)
     try:
         with (
             log.open("wb") as output,
             Progress("pulumi up", to_stderr) as progress,
-            # Interrupted, it has all the time that it needs.
+            # No timeout: an interrupted update may finish its operations.
             program.running(command, None, stdin=DEVNULL, stdout=output, stderr=STDOUT) as process,
         ):
             try:
@@ -142,7 +155,7 @@ def _run(
 
 
 def _is_custom(step: Event) -> bool:
-    """Whether a provider works on it; a component is at work as long as its children are."""
+    """Whether a provider works on it. Components only wait for their children."""
     state = step.get("new") or step.get("old") or {}
     return bool(state.get("custom")) and step["op"] not in _UNCHANGED
 

@@ -21,12 +21,12 @@ from semver import VersionInfo
 
 from aksgpu.outcome import Finding, StoppedError
 from aksgpu.review.diagnosis import problems_of
-from aksgpu.review.seen import Seen
+from aksgpu.review.preview_result import PreviewResult
 from aksgpu.running import Program
 from engine import Engine
 
-# What the engine says beside whatever made it fail, a broken rule included.
-_ONLY_THAT = "preview failed"
+# The engine prints this after any other error, and after a violation of a mandatory rule.
+_PREVIEW_FAILED = "preview failed"
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Place:
 
 def preview(
     place: Place, stack: str, pack: Path, configuration: Path | None, *, refresh: bool = False
-) -> tuple[Seen, list[Finding]]:
-    """What a preview shows, and why it failed if it did.
+) -> tuple[PreviewResult, list[Finding]]:
+    """Runs a preview; its result, and why it failed if it did.
 
-    `configuration` is the stack's own of the policy pack, where it has one. With `refresh` Azure
-    and the clusters are asked first what they have.
+    `configuration` is the stack's configuration of the policy pack, if it has one. `refresh`
+    reads the actual state from Azure and the clusters first.
     """
-    seen, events = Seen(), list[EngineEvent]()
+    seen, events = PreviewResult(), list[EngineEvent]()
     failure = ""
     with _unread_events() as unread:
         try:
@@ -54,18 +54,18 @@ def preview(
                 policy_pack_configs=[str(configuration)] if configuration else None,
                 refresh=refresh or None,
                 color="never",
-                # What is done with the events may fail; the API would lose the event and go on.
+                # Only collected here: the API swallows errors of this callback.
                 on_event=events.append,
             )
         except (CommandError, RuntimeError) as error:
-            failure = _told(error)
+            failure = _stderr_of(error)
     seen.on_events(events)
     return seen, _problems(seen, failure, unread)
 
 
-def _problems(seen: Seen, failure: str, unread: Sequence[str]) -> list[Finding]:
-    errors = [error for error in seen.errors if error != _ONLY_THAT]
-    # A mandatory rule that is broken lets the engine fail, and is told as what it is.
+def _problems(seen: PreviewResult, failure: str, unread: Sequence[str]) -> list[Finding]:
+    errors = [error for error in seen.errors if error != _PREVIEW_FAILED]
+    # A violation of a mandatory rule makes the engine fail; it is reported as a finding.
     if failure and not errors and not any(finding.mandatory for finding in seen.findings):
         errors = seen.errors or [failure]
     errors += [f"An event of the engine could not be read: {line}" for line in unread]
@@ -73,24 +73,26 @@ def _problems(seen: Seen, failure: str, unread: Sequence[str]) -> list[Finding]:
 
 
 def bring_up(place: Place, stack: str) -> None:
-    """Makes a stack as its file says. Raises StoppedError with what the engine says against it."""
-    seen, events = Seen(), list[EngineEvent]()
+    """Creates and updates a stack. Raises StoppedError with the engine's errors."""
+    seen, events = PreviewResult(), list[EngineEvent]()
     try:
-        made = Stack.create(stack, _workspace(place))
-        made.up(color="never", suppress_outputs=True, on_event=events.append, show_secrets=False)
+        new_stack = Stack.create(stack, _workspace(place))
+        new_stack.up(
+            color="never", suppress_outputs=True, on_event=events.append, show_secrets=False
+        )
     except (CommandError, RuntimeError) as error:
         seen.on_events(events)
-        raise StoppedError(*problems_of(seen.errors or [_told(error)])) from None
+        raise StoppedError(*problems_of(seen.errors or [_stderr_of(error)])) from None
 
 
 def create(place: Place, stack: str) -> None:
-    """Makes a stack, where it is not there yet."""
+    """Creates a stack if it does not exist."""
     with suppress(StackAlreadyExistsError):
         Stack.create(stack, _workspace(place))
 
 
 class _Command(PulumiCommand):
-    """Runs this machine's engine, by the rule for all programs."""
+    """Runs this machine's engine as a Program."""
 
     def __init__(self, engine: Engine) -> None:
         self.command = str(engine.pulumi)
@@ -101,13 +103,13 @@ class _Command(PulumiCommand):
         args: list[str],
         cwd: str,
         additional_env: Mapping[str, str],
-        on_output: Callable[[str], Any] | None = None,  # noqa: ARG002 (the events say more)
+        on_output: Callable[[str], Any] | None = None,  # noqa: ARG002 (events have the details)
         on_error: Callable[[str], Any] | None = None,  # noqa: ARG002
     ) -> CommandResult:
         environment = {**additional_env, "PULUMI_AUTOMATION_API": "true"}
         program = Program((self.command, "--non-interactive"), Path(cwd), environment)
-        ended = program.attempt(*args)
-        result = CommandResult(stdout=ended.out, stderr=ended.err, code=ended.code)
+        process = program.attempt(*args)
+        result = CommandResult(stdout=process.out, stderr=process.err, code=process.code)
         if result.code:
             raise create_command_error(result)
         return result
@@ -115,7 +117,7 @@ class _Command(PulumiCommand):
 
 class _Workspace(LocalWorkspace):
     def select_stack(self, stack_name: str) -> None:
-        """Leaves the one alone that the user has selected: every command names its own."""
+        """Does not change the user's selected stack: every command names its stack."""
 
 
 def _workspace(place: Place) -> _Workspace:
@@ -124,14 +126,14 @@ def _workspace(place: Place) -> _Workspace:
     return _Workspace(str(place.pulumi.folder), env_vars=environment, pulumi_command=command)
 
 
-def _told(error: Exception) -> str:
-    """What the engine printed about a failure, of all that the API's exception has."""
+def _stderr_of(error: Exception) -> str:
+    """What the engine printed to stderr, from the message of the API's exception."""
     return str(error).rpartition("\n stderr: ")[2].strip() or str(error).strip()
 
 
 @contextmanager
 def _unread_events() -> Iterator[list[str]]:
-    """What the API could not read, of which it warns and no more."""
+    """Collects the events that the API could not read: it only warns about them."""
     unread: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""The review as a command: what it is given, what it prints and writes, and its exit code."""
+"""The command review: its options, its reports, and the exit code."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from aksgpu.review.terminal import print_report
 from aksgpu.stack_names import short_name
 from engine.progress import to_stderr
 
-# In place of a file: what is printed, instead of the report for terminals.
+# Instead of a file: prints this format instead of the report for terminals.
 STDOUT = Path("-")
 FORMATS: Mapping[str, Callable[[Review], str]] = MappingProxyType(
     {"markdown": as_markdown, "sarif": as_sarif, "json": as_json}
@@ -26,23 +26,23 @@ FORMATS: Mapping[str, Callable[[Review], str]] = MappingProxyType(
 
 
 def review(options: ReviewOptions, files: Mapping[str, Path | None]) -> int:
-    """Reviews, reports, and gives the exit code; `files` are where the formats go, by their names.
+    """Reviews stacks and writes reports; the exit code. `files` has a file for each format.
 
-    Raises BadParameter, before anything is begun, for what cannot be done.
+    Raises BadParameter for invalid options, before the review starts.
     """
-    wanted = {name: file for name, file in files.items() if file is not None}
-    _check(options, wanted)
-    done = review_stacks(options, to_stderr)
-    # Whatever the review has come to, everything that was asked for is written.
-    for name, file in wanted.items():
+    outputs = {name: file for name, file in files.items() if file is not None}
+    _check(options, outputs)
+    result = review_stacks(options, to_stderr)
+    # All reports are written, also if the review failed.
+    for name, file in outputs.items():
         if file != STDOUT:
-            file.write_text(FORMATS[name](done), encoding="utf-8")
-    printed = [name for name, file in wanted.items() if file == STDOUT]
+            file.write_text(FORMATS[name](result), encoding="utf-8")
+    printed = [name for name, file in outputs.items() if file == STDOUT]
     if printed:
-        sys.stdout.write(FORMATS[printed[0]](done))
+        sys.stdout.write(FORMATS[printed[0]](result))
     else:
-        print_report(done, ReportConsole())
-    return done.verdict.exit_code
+        print_report(result, ReportConsole())
+    return result.verdict.exit_code
 
 
 def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:
@@ -50,7 +50,7 @@ def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:
         raise typer.BadParameter(f"There is no Pulumi.yaml in {options.project}.")
     if options.base and not is_commit(options.project, options.base):
         raise typer.BadParameter(
-            f"git knows no commit {options.base!r} in {options.project}. In CI, fetch it first "
+            f"git has no commit {options.base!r} in {options.project}. In CI, fetch it first "
             "(fetch-depth: 0)."
         )
     reviewed = {short_name(stack) for stack in options.stacks}
@@ -61,4 +61,4 @@ def _check(options: ReviewOptions, files: Mapping[str, Path]) -> None:
         raise typer.BadParameter("Two formats cannot go to the same place.")
     for file in files.values():
         if file != STDOUT and (file.is_dir() or not file.resolve().parent.is_dir()):
-            raise typer.BadParameter(f"{file} cannot be written: is there such a folder?")
+            raise typer.BadParameter(f"{file} cannot be written: its folder does not exist.")

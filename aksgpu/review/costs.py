@@ -1,7 +1,7 @@
-"""What the nodes of a stack cost an hour, before and after: by Azure's public price list.
+"""What the nodes of a stack cost an hour before and after, by Azure's public price list.
 
-It needs no credentials, so that a review on the rehearsal cloud has it too. Nothing stands or falls
-with it: a list that cannot be read is told, and no more.
+The list needs no credentials, so an offline review has it too. If it cannot be read, the report
+says so; the review does not fail.
 """
 
 import asyncio
@@ -19,18 +19,19 @@ from pulumi.runtime.rpc import UNKNOWN
 from aksgpu.preflight.access import price_client
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import PriceList, ask_prices, price_list_url
+from aksgpu.review.losses import rotates
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Costs, Span
 from aksgpu.review.pools import GpuPool, all_pools
-from aksgpu.review.seen import Step, inputs_of
+from aksgpu.review.preview_result import Step, inputs_of
 from catalogue.regions import plain
 
 _SECONDS = 30
 _ID = re.compile(r"/resourceGroups/(?P<group>[^/]+)/.*/managedClusters/(?P<name>[^/]+)", re.I)
 
-# A pool's machines, and the region they are in; empty: not known.
+# A pool's nodes and their region; the region is empty if it is not known.
 _Placed = tuple[GpuPool, str]
-# The names of its group and of itself.
+# The names of the resource group and of the cluster.
 _Cluster = tuple[str, str]
 _Lists = Mapping[str, PriceList | Unanswered]
 
@@ -41,7 +42,7 @@ class PriceSource:
 
     url: str = field(default_factory=price_list_url)
     seconds: float = _SECONDS
-    # Certificates to trust instead of this machine's own.
+    # A file of certificates to trust instead of the machine's.
     authorities: Path | None = None
 
 
@@ -51,35 +52,38 @@ def costs(steps: Collection[Step], source: PriceSource | None = None) -> Costs |
     after = [*_placed(steps, was=False)]
     if not before and not after:
         return None
-    wanted: dict[str, set[str]] = defaultdict(set)
+    sizes_by_region: dict[str, set[str]] = defaultdict(set)
     for pool, region in chain(before, after):
         if region:
-            wanted[region].add(pool.vm_size)
-    if not wanted:
+            sizes_by_region[region].add(pool.vm_size)
+    if not sizes_by_region:
         return Unanswered("no region is known before the update")
-    lists = asyncio.run(_ask(wanted, source or PriceSource()))
-    known = [prices for prices in lists.values() if isinstance(prices, PriceList)]
-    if not known:
+    lists = asyncio.run(_ask(sizes_by_region, source or PriceSource()))
+    read = [prices for prices in lists.values() if isinstance(prices, PriceList)]
+    if not read:
         return next(prices for prices in lists.values() if isinstance(prices, Unanswered))
+    rotating = {step.resource for step in steps if rotates(step)}
     priced = {placed: _cost(*placed, lists) for placed in chain(before, after)}
     return Costs(
         before=_sum(priced[placed] for placed in before),
         after=_sum(priced[placed] for placed in after),
-        currency=known[0].currency,
-        source=known[0].name,
-        asked_on=known[0].asked_on,
+        rotating=_sum(priced[placed] for placed in before if placed[0].resource in rotating),
+        currency=read[0].currency,
+        source=read[0].name,
+        asked_on=read[0].asked_on,
         unpriced=sorted({clean(pool.name) for (pool, _), cost in priced.items() if cost is None}),
     )
 
 
-async def _ask(wanted: Mapping[str, Iterable[str]], source: PriceSource) -> _Lists:
+async def _ask(sizes_by_region: Mapping[str, Iterable[str]], source: PriceSource) -> _Lists:
     lists: dict[str, PriceList | Unanswered] = dict.fromkeys(
-        wanted, Unanswered(f"the price list did not answer within {source.seconds:.0f} seconds")
+        sizes_by_region,
+        Unanswered(f"the price list did not answer within {source.seconds:.0f} seconds"),
     )
     trust = {"connection_verify": str(source.authorities)} if source.authorities else {}
     try:
         async with asyncio.timeout(source.seconds), price_client(source.url, **trust) as client:
-            for region, sizes in wanted.items():
+            for region, sizes in sizes_by_region.items():
                 lists[region] = await ask_prices(client, source.url, region, sizes)
     except TimeoutError:
         pass
@@ -87,7 +91,7 @@ async def _ask(wanted: Mapping[str, Iterable[str]], source: PriceSource) -> _Lis
 
 
 def _cost(pool: GpuPool, region: str, lists: _Lists) -> Span | None:
-    """What a pool costs an hour; None where its nodes or its price are not known."""
+    """What a pool costs an hour; None if its nodes or its price are not known."""
     prices = lists.get(region)
     if pool.nodes is None or not isinstance(prices, PriceList):
         return None
@@ -111,39 +115,39 @@ def _placed(steps: Collection[Step], *, was: bool) -> Iterator[_Placed]:
     only = next(iter(regions.values())) if len(set(regions.values())) == 1 else ""
     for step in steps:
         state = step.old if was else step.new
-        said = inputs_of(state)
-        cluster = _cluster_of(said)
-        # Of a cluster that is named and not the stack's, nobody knows the region here.
-        region = _region(said.get("location")) or (regions.get(cluster, "") if cluster else only)
+        inputs = inputs_of(state)
+        cluster = _cluster_of(inputs)
+        # The region of a cluster outside of the stack is not known.
+        region = _region(inputs.get("location")) or (regions.get(cluster, "") if cluster else only)
         yield from ((pool, region) for pool in all_pools(step.resource, state))
 
 
 def _regions(steps: Collection[Step], *, was: bool) -> dict[_Cluster, str]:
-    """The regions of the clusters, by the names that their pools have of them."""
-    found = {}
+    """The regions of the clusters, by the names with which pools refer to them."""
+    regions = {}
     for step in steps:
-        said = inputs_of(step.old if was else step.new)
+        inputs = inputs_of(step.old if was else step.new)
         is_cluster = step.resource.type.endswith((":ManagedCluster", ":KubernetesCluster"))
-        if is_cluster and (region := _region(said.get("location"))):
-            found[_cluster_of(said) or (step.resource.urn, "")] = region
-    return found
+        if is_cluster and (region := _region(inputs.get("location"))):
+            regions[_cluster_of(inputs) or (step.resource.urn, "")] = region
+    return regions
 
 
-def _cluster_of(said: Mapping[str, Any]) -> _Cluster | None:
-    """The cluster that inputs name, be they its own or its pool's; None where it is not known."""
-    group = said.get("resourceGroupName")
-    name = said.get("resourceName") or said.get("name")
-    if found := _ID.search(str(said.get("kubernetesClusterId"))):
-        group, name = found["group"], found["name"]
-    elif "kubernetesClusterId" in said:
+def _cluster_of(inputs: Mapping[str, Any]) -> _Cluster | None:
+    """The cluster that the inputs of a cluster or of a pool name; None if it is not known."""
+    group = inputs.get("resourceGroupName")
+    name = inputs.get("resourceName") or inputs.get("name")
+    if match := _ID.search(str(inputs.get("kubernetesClusterId"))):
+        group, name = match["group"], match["name"]
+    elif "kubernetesClusterId" in inputs:
         return None
     if isinstance(group, str) and isinstance(name, str) and UNKNOWN not in (group, name):
-        # Azure's names have no case.
+        # Azure ignores the case of names.
         return group.lower(), name.lower()
     return None
 
 
 def _region(region: object) -> str:
-    """A region as the price list writes it: `East US` is eastus. Empty: not known."""
+    """A region as the price list writes it: `East US` is eastus. Empty if it is not known."""
     text = plain(region) if isinstance(region, str) else ""
     return text if text.isalnum() else ""

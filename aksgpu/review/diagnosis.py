@@ -1,4 +1,4 @@
-"""Turns the errors of an engine into findings: why a preview failed."""
+"""Turns the engine's errors into findings: why a preview failed."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,27 +6,27 @@ from collections.abc import Iterable, Iterator
 from aksgpu.outcome import Cause, Finding
 from aksgpu.review.masking import clean
 
-# How the program begins when it refuses its stack file; each line after it is a mistake.
+# The program's message for an invalid stack file; each line after it is a mistake.
 _REFUSED = "This stack file cannot be used:"
-# It tells the place, where it knows it: (Pulumi.dev.yaml:3:5).
+# It can end with the place, such as (Pulumi.dev.yaml:3:5).
 _MISTAKE = re.compile(
     r"(?P<key>(?:[\w.:'-]|\[\"(?:[^\"\\]|\\.)*\"\]|\[[^\]\"]*\])+?): (?P<what>.+?)"
     r"(?: \([^()]*:(?P<line>\d+):(?P<column>\d+)\))?"
 )
-# What is said only since something else has gone wrong.
+# Errors that only follow from another one.
 _FOLLOWS = re.compile(
     r"update failed|.*: context canceled|.*\bprogram (failed|exited)[^\n]*exit[^\n]*\d"
 )
-# A traceback is long, and its end says the most.
+# Only the end of a longer error, such as a traceback, is shown.
 _MOST_LINES = 15
 
-# What the engine, the providers and the backends say, by what it comes to. The first that fits;
-# the last fits all.
+# The cause of an error of engine, provider or backend, by its text. The first match counts; the
+# last matches everything.
 _SIGNS: tuple[tuple[str, Cause, str], ...] = (
     (
         r"no stack named .* found",
         Cause.STACK_MISSING,
-        "`pulumi stack ls` lists those there are; `pulumi stack init` makes one",
+        "`pulumi stack ls` lists the stacks; `pulumi stack init` creates one",
     ),
     (
         r"missing required configuration|(could not|failed to) (unmarshal|load|parse|read)"
@@ -44,17 +44,17 @@ _SIGNS: tuple[tuple[str, Cause, str], ...] = (
         r"|please run `?'?az login|AADSTS\d+|InvalidAuthenticationToken|AuthenticationFailed"
         r"|ClientAuthenticationError|ExpiredAuthenticationToken|401 unauthorized",
         Cause.CLOUD_UNREACHABLE,
-        "is Azure reachable, and are you signed in to it, and to the backend (pulumi login)?",
+        "check the network, sign in to Azure (`az login`) and to the backend (`pulumi login`)",
     ),
-    ("", Cause.PREVIEW_FAILED, "`pulumi preview` on this stack says the same, with more around it"),
+    ("", Cause.PREVIEW_FAILED, "`pulumi preview` on this stack shows the error with its context"),
 )
 
 
 def problems_of(errors: Iterable[str]) -> Iterator[Finding]:
-    """One problem for each mistake in a stack file, and for each other error."""
-    said = list(dict.fromkeys(map(clean, errors)))
-    telling = [error for error in said if not _FOLLOWS.fullmatch(error)]
-    for error in telling or said:
+    """One finding for each mistake in a stack file, and for each other error."""
+    messages = list(dict.fromkeys(map(clean, errors)))
+    primary = [message for message in messages if not _FOLLOWS.fullmatch(message)]
+    for error in primary or messages:
         if _REFUSED in error:
             yield from _mistakes(error.partition(_REFUSED)[2])
         else:

@@ -1,4 +1,4 @@
-"""The GPU pools before and after, as a diagram in Mermaid, which GitHub draws."""
+"""The GPU pools before and after, as a Mermaid diagram, which GitHub renders."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,19 +6,19 @@ from collections.abc import Iterator, Sequence
 from aksgpu.review.model import GpuCount, PoolChange, PoolState, Span
 from aksgpu.review.pools import nodes_in_words, total
 
-# What Mermaid could make something of, in a text between quotes. It draws its own entities wrong.
-_RULING = re.compile(r"[^\w .,:()/+-]")
+# What Mermaid could interpret in a quoted text. It does not render its own entities correctly.
+_SPECIAL = re.compile(r"[^\w .,:()/+-]")
 _STYLES = (
     "classDef goes stroke:#d1242f,stroke-width:3px,stroke-dasharray:6 3",
     "classDef comes stroke:#1a7f37,stroke-width:3px",
     "classDef changes stroke:#9a6700,stroke-width:3px",
 )
-_CLASSES = {"": "", "created": "comes", "changed": "changes"}
+_CLASSES = {"": "", "created": "comes", "rotated": "changes", "changed": "changes"}
 
 
 def as_mermaid(pools: Sequence[PoolChange], gpus: Sequence[GpuCount], most: int) -> str:
-    """The diagram of at most so many pools; empty where there are none."""
-    # Those that change, before those that do not.
+    """A diagram of at most `most` pools; empty if there are none."""
+    # Changed pools first.
     shown = sorted(pools, key=lambda pool: not pool.becomes)[:most]
     if not shown:
         return ""
@@ -41,10 +41,10 @@ def _side(side: str, gpus: Span | None, pools: Sequence[PoolChange]) -> Iterator
     yield f'subgraph {side}["{side}: {_gpus(gpus)}"]'
     for number, (pool, machines) in enumerate(zip(pools, states, strict=True)):
         if machines:
-            alone = pool.becomes if not (pool.before and pool.after) else ""
-            name = f"{pool.pool}: {alone}" if alone else pool.pool
-            words = "<br/>".join([_text(name), *map(_machines, machines)])
-            yield f'{side}{number}["{words}"]'
+            becomes = pool.becomes if not (pool.before and pool.after) else ""
+            name = f"{pool.pool}: {becomes}" if becomes else pool.pool
+            label = "<br/>".join([_text(name), *map(_machines, machines)])
+            yield f'{side}{number}["{label}"]'
     yield "end"
 
 
@@ -59,5 +59,5 @@ def _gpus(gpus: Span | None) -> str:
 
 
 def _text(text: str) -> str:
-    """Foreign text in which nothing means anything, as long as is worth a glance."""
-    return _RULING.sub("?", " ".join(text.split())[:60])
+    """Untrusted text without special characters, shortened."""
+    return _SPECIAL.sub("?", " ".join(text.split())[:60])

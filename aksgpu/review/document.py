@@ -1,4 +1,4 @@
-"""The report as JSON, for programs: all that is known."""
+"""The report as JSON, for programs: all facts."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ from aksgpu.review.model import (
 
 def as_json(review: Review) -> str:
     document = {
-        # Goes up when a key changes its meaning, or goes.
+        # Raise it when a key changes its meaning or is removed.
         "version": 2,
         **review.verdict.document(),
         "offline": review.offline,
@@ -72,7 +72,7 @@ def _stack(stack: StackReview) -> dict[str, Any]:
 
 
 def _judging(judging: Judging) -> dict[str, Any]:
-    """What the change brings for its own judgement, and whether it counts."""
+    """The changes to the policy configuration, and whether they apply."""
     return {
         "brought": [brought._asdict() for brought in judging.brought],
         "allowance": str(judging.allowance),
@@ -146,13 +146,17 @@ def _state(state: PoolState) -> dict[str, Any]:
 
 
 def _costs(costs: Costs | Unanswered | None) -> dict[str, Any] | None:
-    """What the nodes cost an hour; without the price list, why that is not known."""
+    """What the nodes cost an hour, or why that is not known."""
     if costs is None:
         return None
     if isinstance(costs, Unanswered):
         return {"hourly": None, "unavailable": costs.reason}
     return {
-        "hourly": {"before": _span(costs.before), "after": _span(costs.after)},
+        "hourly": {
+            "before": _span(costs.before),
+            "after": _span(costs.after),
+            "rotating": _span(costs.rotating),
+        },
         "unavailable": None,
         "currency": costs.currency,
         "source": costs.source,

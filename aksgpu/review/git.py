@@ -1,4 +1,4 @@
-"""What git knows of a stack file."""
+"""Reads stack files from git."""
 
 import posixpath
 from contextlib import suppress
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aksgpu.running import READ_SECONDS, Ended, Program, ProgramError
 
-# How git lists a symbolic link.
+# The mode of a symbolic link in `git ls-tree`.
 _LINK = "120000 "
 _MOST_LINKS = 5
 
@@ -17,7 +17,7 @@ def is_commit(folder: Path, ref: str) -> bool:
 
 
 def content_at(folder: Path, ref: str, name: str) -> bytes | None:
-    """A file of that folder as it was; None where it was not there. Links are followed."""
+    """The content of a file of that folder at a commit; None if there is none. Follows links."""
     for _ in range(_MOST_LINKS):
         path = posixpath.normpath(name)
         kind = _git(folder, "ls-tree", "--end-of-options", ref, "--", path).out
@@ -29,7 +29,7 @@ def content_at(folder: Path, ref: str, name: str) -> bytes | None:
 
 
 def path_in_repository(file: Path) -> str:
-    """A file's path from the root of its repository, or its name where there is none."""
+    """A file's path from the root of its repository, or its name without a repository."""
     prefix = ""
     with suppress(ProgramError):
         prefix = _git(file.parent, "rev-parse", "--show-prefix").out.strip()
@@ -37,5 +37,5 @@ def path_in_repository(file: Path) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> Ended:
-    """What git prints. Raises ProgramError where it does not answer."""
+    """Runs git. Raises ProgramError if it cannot run, or does not end."""
     return Program(("git",), folder).attempt(*arguments, seconds=READ_SECONDS)

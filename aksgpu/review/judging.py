@@ -1,4 +1,4 @@
-"""By what a change is judged. What it brings for that itself counts only where it is allowed."""
+"""The criteria of a review. A change to the criteria applies only if it is allowed."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping
@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 from aksgpu.allowances import JUDGING, Allowance
 from aksgpu.review.masking import clean
 
-_AS_IT_IS = "nothing of its own"
+_NOT_CONFIGURED = "not configured"
 _WHOLE = "the configuration"
 _RETIRED = "allowRetired"
 
 
 class Criteria(NamedTuple):
-    """What decides about a stack beside the pack itself: who writes a stack file writes them."""
+    """What decides about a stack besides the pack. The author of a change can change them too."""
 
-    # The text of the pack's configuration for the stack; None: it has none.
+    # The text of the pack's configuration for the stack; None if it has none.
     configuration: str | None
     allows_retired: bool
 
 
 class Brought(NamedTuple):
-    """A rule, or a setting, that the change configures otherwise."""
+    """A rule or a setting that the change configures differently."""
 
     what: str
     before: str
@@ -31,7 +31,7 @@ class Brought(NamedTuple):
 
 @dataclass(frozen=True)
 class Judging:
-    """The criteria that count, and what the change brings for others."""
+    """The criteria that apply, and how the change modifies them."""
 
     by: Criteria
     brought: list[Brought]
@@ -41,22 +41,22 @@ class Judging:
     @property
     def result(self) -> str:
         if self.allowed:
-            return f"It counts: --allow {self.allowance} was given."
+            return f"It applies: --allow {self.allowance} was given."
         return (
-            "It does not count: the base's is what judges here. Where an owner wants it to count: "
-            f"--allow {self.allowance}."
+            "It does not apply to this review, which uses the configuration of the base. An owner "
+            f"can allow it with --allow {self.allowance}."
         )
 
 
-def judging(
+def judging_of(
     stack: str, now: Criteria, base: Criteria | None, allowed: Collection[Allowance]
 ) -> Judging:
-    """By what a stack is judged; `base` is None where there is none to compare with."""
+    """The criteria that apply to a stack; `base` is None if there is nothing to compare with."""
     allowance = Allowance(JUDGING, stack)
     if base is None:
         return Judging(now, [], allowance, allowed=True)
-    may = allowance in allowed
-    return Judging(now if may else base, list(_brought(base, now)), allowance, may)
+    is_allowed = allowance in allowed
+    return Judging(now if is_allowed else base, list(_brought(base, now)), allowance, is_allowed)
 
 
 def _brought(base: Criteria, now: Criteria) -> Iterator[Brought]:
@@ -69,18 +69,18 @@ def _brought(base: Criteria, now: Criteria) -> Iterator[Brought]:
 
 
 def _rules(text: str | None) -> Mapping[str, Any]:
-    """What is configured, by rule. What cannot be read is one thing."""
+    """The configuration by rule. Invalid JSON is one entry."""
     try:
-        read = json.loads(text or "{}", parse_constant=_refuse)
+        rules = json.loads(text or "{}", parse_constant=_refuse)
     except (RecursionError, ValueError):
-        read = text
-    return read if isinstance(read, Mapping) else {_WHOLE: read}
+        rules = text
+    return rules if isinstance(rules, Mapping) else {_WHOLE: rules}
 
 
 def _refuse(constant: str) -> None:
-    # Python's own words beside JSON. NaN is not even equal to itself.
+    # Python accepts NaN and Infinity; NaN is not even equal to itself.
     raise ValueError(f"{constant} is not JSON.")
 
 
 def _shown(rules: Mapping[str, Any], rule: str) -> str:
-    return clean(json.dumps(rules[rule], sort_keys=True)) if rule in rules else _AS_IT_IS
+    return clean(json.dumps(rules[rule], sort_keys=True)) if rule in rules else _NOT_CONFIGURED

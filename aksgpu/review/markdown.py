@@ -1,7 +1,7 @@
 """The report as Markdown, for a pull request's comment and for a job's summary.
 
-GitHub takes no comment above 65 536 letters. What does not fit is cut off where it is needed least:
-long lists first, then long texts, then whole stacks; the verdict stays.
+GitHub refuses comments longer than 65 536 characters. A long report is cut where it matters least:
+long lists first, then long texts, then whole stacks. The verdict always stays.
 """
 
 import html
@@ -26,12 +26,12 @@ from aksgpu.review.model import (
     Violation,
 )
 
-_Thing = TypeVar("_Thing")
+_Item = TypeVar("_Item")
 
 _MOST_BYTES = 60_000
-# How many items of a list are shown, and how many letters of a text, from generous to meagre.
+# How many items of a list and how many characters of a text to show, from most to least.
 _CUTS = ((1000, 4000), (200, 1500), (50, 800), (20, 500), (5, 300), (1, 150))
-# More pools than these make a picture that nobody reads.
+# A diagram of more pools is not readable.
 _MOST_DRAWN = 20
 _FEWER_STACKS = (100, 30, 10, 3)
 _OK, _NOT_OK, _WARNING = "✅", "❌", "⚠️"
@@ -40,7 +40,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def as_markdown(review: Review) -> str:
-    # Those that fail, before those that do not.
+    # Failing stacks first.
     stacks = sorted(review.stacks, key=lambda stack: stack.verdict.exit_code == 0)
     writers = [(_Writer(*cut), review.stacks) for cut in _CUTS]
     writers += [(_Writer(0, _CUTS[-1][1]), stacks[:most]) for most in _FEWER_STACKS]
@@ -51,7 +51,7 @@ def as_markdown(review: Review) -> str:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Writes reports whose lists and texts are no longer than given."""
+    """Writes reports with lists of at most `most` items and texts of at most `letters`."""
 
     most: int
     letters: int
@@ -79,7 +79,7 @@ class _Writer:
             yield f"**{wording.BROUGHT}.** {self._text(stack.judging.result)}\n"
             yield from self._list(
                 stack.judging.brought,
-                lambda brought: f"- {self._text(wording.brought_in_words(brought))}",
+                lambda change: f"- {self._text(wording.change_in_words(change))}",
             )
         if stack.lost:
             yield f"**{_WARNING} {wording.LOST}**\n"
@@ -115,8 +115,8 @@ class _Writer:
 
     def _answer(self, row: Row) -> str:
         sign = _NOT_OK if row.cause else _WARNING
-        told = f"- {sign} {self._text(wording.asked_about(row))}: {self._text(row.what)}"
-        return f"{told}<br>→ {self._text(row.advice)}" if row.advice else told
+        line = f"- {sign} {self._text(wording.asked_about(row))}: {self._text(row.what)}"
+        return f"{line}<br>→ {self._text(row.advice)}" if row.advice else line
 
     def _change(self, change: Change) -> str:
         changed = "" if change.kind == "create" else ", ".join(change.properties)
@@ -124,10 +124,10 @@ class _Writer:
         return f"{line}: {self._text(changed)}" if changed else line
 
     def _findings(self, stack: StackReview) -> Iterator[str]:
-        """What fails the review, open; advice, folded."""
-        told = wording.alike(stack.findings)
-        mandatory = [found for found in told if found[0].mandatory]
-        advice = [found for found in told if not found[0].mandatory]
+        """Mandatory findings in full; advisory ones folded."""
+        findings = wording.grouped(stack.findings)
+        mandatory = [(finding, places) for finding, places in findings if finding.mandatory]
+        advice = [(finding, places) for finding, places in findings if not finding.mandatory]
         if mandatory:
             yield "**Rules that are broken**\n"
         yield from self._list(mandatory, self._finding)
@@ -136,8 +136,8 @@ class _Writer:
             yield from self._list(advice, self._finding)
             yield "</details>\n"
 
-    def _finding(self, told: tuple[Violation, str]) -> str:
-        finding, places = told
+    def _finding(self, grouped: tuple[Violation, str]) -> str:
+        finding, places = grouped
         sign = _NOT_OK if finding.mandatory else _WARNING
         rule = self._text(finding.rule)
         if finding.url.startswith("https://"):
@@ -156,7 +156,7 @@ class _Writer:
         rows = wording.gpu_rows(stack.gpus)
         yield f"| {' | '.join(wording.GPU_HEADINGS)} |"
         yield f"|{' --- |' * len(wording.GPU_HEADINGS)}"
-        # The last line is of all.
+        # The last row has the totals.
         shown = rows if len(rows) <= self.most else [*rows[: self.most], rows[-1]]
         for row in shown:
             yield f"| {' | '.join(map(self._text, row))} |"
@@ -168,16 +168,16 @@ class _Writer:
             return
         numbers = self._text(wording.changes_in_words(stack))
         yield f"<details><summary>Changes: {numbers}</summary>\n"
-        of_interest = sorted(stack.changes, key=lambda change: CHANGE_KINDS.index(change.kind))
-        yield from self._list(of_interest, self._change)
+        changes = sorted(stack.changes, key=lambda change: CHANGE_KINDS.index(change.kind))
+        yield from self._list(changes, self._change)
         yield "</details>"
 
-    def _list(self, things: Sequence[_Thing], told: Callable[[_Thing], str]) -> Iterator[str]:
-        """A list, as far as it is to go; of the rest, how much it is."""
-        yield from map(told, things[: self.most])
-        if (left := len(things) - self.most) > 0:
+    def _list(self, items: Sequence[_Item], line: Callable[[_Item], str]) -> Iterator[str]:
+        """The first items of a list, and how many more there are."""
+        yield from map(line, items[: self.most])
+        if (left := len(items) - self.most) > 0:
             yield f"- … and {left} more: the JSON report has them all."
-        if things:
+        if items:
             yield ""
 
     def _text(self, text: str) -> str:

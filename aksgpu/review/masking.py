@@ -1,27 +1,27 @@
-"""Keeps secrets out of what a report repeats.
+"""Masks secrets in the messages that a report quotes.
 
-The engine masks what it knows to be secret. This is for the rest: what a program or a rule writes
-into a message on its own, and what this process was given in its environment.
+The engine masks the secrets that it knows. This masks the others: those that a program or a rule
+writes into a message, and values from the environment of this process.
 """
 
 import os
 import re
 from collections.abc import Mapping
 
-from aksgpu.visible import without_ruling
+from aksgpu.visible import without_control_characters
 
 MASK = "[secret]"
 
-# A pull secret, and one that exists, are names of Secrets; the folder of a shell is a path.
+# Not secrets: `pullSecret` and `existingSecret` hold names of Secrets, and PWD holds a path.
 _TELLING_NAME = (
     r"(?:pass(?:word|phrase|wd)?|(?<!pull)(?<!pull[-_])(?<!existing)(?<!existing[-_])secret|token"
     r"|credentials?|api[-_]?key|access[-_]?key|pwd(?!\s*[=:]\s*[/~$.]))"
 )
-# It begins where a name begins: from each of its letters on, long ones would take for ever.
+# Anchored at the start of a name: trying each letter of a long name takes too long.
 _NAMED = rf"(?<![\w-])[\w-]*{_TELLING_NAME}"
-# What tells a secret from a word of the sentence.
+# Distinguishes a secret from an ordinary word.
 _NO_WORD = r"(?=[^\s,;\"']{0,200}[\d/+_=-])"
-# Some variables tell of a secret where it is, or what it may do.
+# Variables with these endings do not hold the secret, but its path or permissions, for example.
 _SECRET_VARIABLE = re.compile(
     r"(pass(word|phrase)|secret|token|_key|_pat)"
     r"(?!.*_(file|path|dir|directory|folder|name|permissions|type|ttl)$)(_|$)",
@@ -30,7 +30,7 @@ _SECRET_VARIABLE = re.compile(
 # Shorter values would mask ordinary words.
 _SHORTEST = 6
 
-# How they begin, as YAML and as JSON, by `apiVersion` or by `kind`; and how their keys do.
+# The start of a kubeconfig (YAML and JSON, by `apiVersion` or `kind`) and of its keys, in base64.
 _KUBECONFIGS_IN_BASE_64 = (
     "YXBpVmVyc2lvb",
     "a2luZDog",
@@ -44,9 +44,9 @@ _KUBECONFIGS_IN_BASE_64 = (
     "ewoJImF1dGhzIj",
 )
 
-# Names are in small letters, tokens of most makers in letters of every kind.
+# Names have lower-case letters; most tokens have lower-case and upper-case letters and digits.
 _MIXED = r"(?=[\w-]{0,90}[A-Z])(?=[\w-]{0,90}[a-z])(?=[\w-]{0,90}\d)"
-# Tokens by their makers, each with the letters of its own.
+# Tokens by vendor, each with its characters.
 _TOKENS = (
     r"gh[oprsu]_\w{16,}",
     r"github_pat_\w{20,}",
@@ -73,21 +73,21 @@ _TOKENS = (
     r"[A-Za-z0-9]{10,}\.atlasv1\.[\w-]{20,}",
     r"SG\.[\w-]{16,}\.[\w-]{16,}",
     r"AGE-SECRET-KEY-1[A-Z0-9]{20,}",
-    # Client secrets of Microsoft Entra; keys of Azure's services, which have their names in them.
+    # Client secrets of Microsoft Entra; keys of Azure services, with the service's mark.
     r"[\w~.-]{3}\dQ~[\w~.-]{31,34}",
     r"[A-Za-z0-9]{40,}JQQJ9[A-Za-z0-9]{8,}",
     r"[A-Za-z0-9]{70,}AZDO[A-Za-z0-9]{4}",
     r"(?<![+/])[A-Za-z0-9+/]{32,}(?:AzSe|AzCa|AzFu|AIoT|ASbA|AEhA|\+ACR|\+ASt|ACDb|APIM)"
     r"[A-Za-z0-9+/]{5,}={0,2}",
-    # The 64 bytes of a storage account, and of others.
+    # The 64 bytes of a key of a storage account, and of other services.
     r"[A-Za-z0-9+/]{86}==",
     rf"{_MIXED}[A-Za-z0-9]{{86,88}}(?![A-Za-z0-9])",
-    # The next maker: a word, and behind it many letters of every kind.
+    # Any other vendor: a word, followed by many letters of both cases and digits.
     r"[A-Za-z]{2,12}\d?[_-](?:[A-Za-z0-9]{1,8}[_-]){0,2}"
     r"(?=[A-Za-z]*\d)(?=[A-Z0-9]*[a-z])(?=[a-z0-9]*[A-Z])(?=(?:[A-Za-z]*\d){3})[A-Za-z0-9]{24,}",
 )
 
-# What looks like a secret, with what is shown in its place.
+# What looks like a secret, and its replacement.
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
         re.compile(
@@ -137,11 +137,11 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def clean(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Foreign text as it may be shown."""
-    text = without_ruling(text)
+    """Untrusted text without secrets and control characters."""
+    text = without_control_characters(text)
     for name, value in environment.items():
         if _SECRET_VARIABLE.search(name):
-            # A program repeats a line of them, too.
+            # A program may quote a single line of it.
             for part in (value, *map(str.strip, value.splitlines())):
                 if len(part) >= _SHORTEST:
                     text = text.replace(part, MASK)

@@ -1,4 +1,4 @@
-"""What a review knows of the stacks: the facts that every format of the report tells."""
+"""The result of a review: the facts that every format of the report shows."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from aksgpu.preflight.preflight import Preflight
 from aksgpu.review.judging import Judging
 
 ChangeKind = Literal["create", "import", "update", "replace", "delete"]
-# In the order of a reader's interest.
+# Most important first.
 CHANGE_WORDS: dict[ChangeKind, str] = {
     "delete": "deleted",
     "replace": "replaced",
@@ -23,31 +23,36 @@ CHANGE_WORDS: dict[ChangeKind, str] = {
 }
 CHANGE_KINDS: tuple[ChangeKind, ...] = tuple(CHANGE_WORDS)
 
-LossKind = Literal["replace", "delete", "resize", "forget"]
-_SCARCE = "whether as many GPUs can be had again is not certain"
-# What becomes of a GPU pool in a word, and what Azure does.
+LossKind = Literal["rotate", "replace", "delete", "resize", "forget"]
+_CAPACITY = "may not have as many GPUs for new nodes"
+# What happens to a GPU pool in one word, and what Azure does.
 LOSSES: dict[LossKind, tuple[str, str]] = {
+    "rotate": (
+        "rotated",
+        "Azure creates the new pool first, and then drains and deletes this one. Until it is gone, "
+        "quota and budget have to hold both",
+    ),
     "replace": (
         "replaced",
-        f"Azure deletes it, with its nodes and all that runs on them, and {_SCARCE}",
+        f"Azure deletes it, with its nodes and everything that runs on them, and {_CAPACITY}",
     ),
-    "delete": ("deleted", "Azure deletes it, with its nodes and all that runs on them"),
-    # A pool that is there can have no other vmSize in the older versions of the API; in the newer
-    # ones, with single machines and in the classic provider, its nodes are taken away.
+    "delete": ("deleted", "Azure deletes it, with its nodes and everything that runs on them"),
+    # Older API versions refuse another vmSize for an existing pool. Newer versions, pools of
+    # virtual machines and the classic provider delete the nodes.
     "resize": (
         "resized",
-        f"Either Azure refuses that, or these nodes go, with all that runs on them, and {_SCARCE}",
+        "Azure refuses that, or deletes these nodes with everything that runs on them, and "
+        f"{_CAPACITY}",
     ),
-    # An update of a cluster leaves the pools that it does not name as they are, and the provider
-    # does not delete them: pulumi/pulumi-azure-native, issues 579 and 1686.
+    # An update of a cluster does not change pools that it does not name, and the provider does
+    # not delete them: pulumi/pulumi-azure-native, issues 579 and 1686.
     "forget": (
         "forgotten",
-        "Azure leaves it as it is: its nodes stay and are paid for, and the stack has no hold on "
-        "them any more",
+        "Azure keeps it: its nodes stay and cost money, but no stack manages them any more",
     ),
 }
 
-# Most urgent first; a rule of another pack may have none.
+# Most severe first; a rule of another pack may have no severity.
 SEVERITIES = ("critical", "high", "medium", "low", "")
 
 
@@ -58,7 +63,7 @@ class Resource(NamedTuple):
 
     @property
     def name(self) -> str:
-        # A name may have the separator in it; nothing before it may.
+        # Only the name can contain the separator.
         return self.urn.split("::", 3)[-1]
 
     @property
@@ -71,33 +76,35 @@ class Resource(NamedTuple):
 class Change:
     kind: ChangeKind
     resource: Resource
-    # The properties on whose account it is updated or replaced.
+    # The properties that cause the update or replacement.
     properties: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class LostPool:
-    """A GPU pool that goes, be it that another one comes in its place."""
+    """A GPU pool that is deleted, replaced, resized or forgotten."""
 
     kind: LossKind
     pool: str
     resource: Resource
     vm_size: str
     why: str
-    # How it is allowed, and whether it is.
+    # The allowance for it, and whether it was given.
     allowance: Allowance
     allowed: bool
 
     @property
     def message(self) -> str:
-        becomes, consequence = LOSSES[self.kind]
-        return f"The GPU pool {self.pool} ({self.vm_size}) is {becomes}{self.why}. {consequence}."
+        word, consequence = LOSSES[self.kind]
+        return f"The GPU pool {self.pool} ({self.vm_size}) is {word}{self.why}. {consequence}."
 
     @property
     def remedy(self) -> str:
+        if self.kind == "rotate":
+            return "No allowance is needed: this pool stays if Azure cannot create the other."
         if self.allowed:
-            return "It was allowed."
-        return f"Take the change back, or allow it with --allow {self.allowance}."
+            return "It is allowed."
+        return f"Revert the change, or allow it with --allow {self.allowance}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +115,7 @@ class Violation:
     pack: str
     severity: str
     mandatory: bool
-    # None: the rule is about the whole stack.
+    # None if the rule is about the whole stack.
     resource: Resource | None
     message: str
     remedy: str = ""
@@ -117,7 +124,7 @@ class Violation:
 
 @dataclass(frozen=True, kw_only=True)
 class NotRun:
-    """A rule that could not judge a resource."""
+    """A rule that could not run for a resource."""
 
     rule: str
     pack: str
@@ -138,7 +145,7 @@ class Span(NamedTuple):
 
 
 class GpuCount(NamedTuple):
-    """The nodes and GPUs of one size, before and after; None: not known."""
+    """The nodes and GPUs of one VM size, before and after; None if not known."""
 
     vm_size: str
     nodes_before: Span | None
@@ -148,7 +155,7 @@ class GpuCount(NamedTuple):
 
 
 class PoolState(NamedTuple):
-    """A pool's machines of one size, as they were or will be; None: not known."""
+    """A pool's nodes of one VM size, before or after; None if not known."""
 
     vm_size: str
     nodes: Span | None
@@ -157,7 +164,7 @@ class PoolState(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PoolChange:
-    """A GPU pool before and after, and what becomes of it in a word; empty: it stays as it is."""
+    """A GPU pool before and after, and what happens to it in one word; empty if it is unchanged."""
 
     pool: str
     resource: Resource
@@ -168,44 +175,46 @@ class PoolChange:
 
 @dataclass(frozen=True, kw_only=True)
 class Costs:
-    """What the nodes cost an hour, by a price list and its day."""
+    """What the nodes cost an hour, with the price list and its date."""
 
     before: Span
     after: Span
     currency: str
     source: str
     asked_on: date
-    # The pools whose price, place or number of nodes is not known.
+    # What old pools cost in addition until they have rotated.
+    rotating: Span
+    # The pools whose price, region or number of nodes is not known.
     unpriced: Sequence[str]
 
 
 @dataclass(kw_only=True)
 class StackReview:
-    """What is known of one stack."""
+    """The review of one stack."""
 
     stack: str
-    # The stack file's name, as from the root of the repository.
+    # The path of the stack file from the root of the repository.
     file: str
-    # What is worth knowing of how it was reviewed.
+    # How it was reviewed, as far as a reader needs to know.
     notes: list[str] = field(default_factory=list)
-    # None where it was not begun.
+    # None if the review stopped before.
     judging: Judging | None = None
     problems: list[Finding] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     unchanged: int = 0
     lost: list[LostPool] = field(default_factory=list)
-    # Most urgent first.
+    # Most severe first.
     findings: list[Violation] = field(default_factory=list)
     not_run: list[NotRun] = field(default_factory=list)
-    # What Azure answers about it: asked offline, and for stacks of this program.
+    # Only offline, and only for stacks of this program.
     preflight: Preflight | None = None
     # None if the preview failed.
     gpus: list[GpuCount] | None = None
-    # The GPU pools, those that stay as they are too.
+    # All GPU pools, including the unchanged ones.
     pools: list[PoolChange] = field(default_factory=list)
     # None if there are no nodes, or the preview failed.
     costs: Costs | Unanswered | None = None
-    # Where resources are spoken of in the stack file, by their URNs; keys, by themselves.
+    # Lines of the stack file, by the URN of a resource or by key.
     lines: dict[str, int] = field(default_factory=dict)
 
     def line_of(self, resource: Resource | None) -> int | None:
@@ -230,11 +239,11 @@ class StackReview:
 
 @dataclass(kw_only=True)
 class Review:
-    """Everything that one run has found out."""
+    """The reviews of one run."""
 
-    # Against the rehearsal cloud.
+    # Whether it used the rehearsal cloud.
     offline: bool
-    # What the rehearsal began from; empty: from nothing.
+    # The commit that it compares with; empty if it compares with nothing.
     base: str = ""
     stacks: list[StackReview] = field(default_factory=list)
 
@@ -244,9 +253,9 @@ class Review:
 
     @property
     def setting(self) -> str:
-        """How the stacks were reviewed, in words."""
+        """How the stacks were reviewed, for reports."""
         if not self.offline:
             return "compared with what each stack has now"
         if self.base:
             return f"on the rehearsal cloud, compared with the stack files at {self.base}"
-        return "on the rehearsal cloud, compared with nothing: all is created"
+        return "on the rehearsal cloud, without a base: everything is created"

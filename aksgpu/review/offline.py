@@ -1,4 +1,4 @@
-"""A place for a review without Azure: a rehearsal cloud of its own, for one stack, for a while."""
+"""A review without Azure: a temporary rehearsal cloud for one stack."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from aksgpu.project import Project
 from aksgpu.rehearsal_stage import PROGRAM, Era, pulumi_in, rehearsal_root
 from aksgpu.review.automation import Place, bring_up, create
 from aksgpu.review.model import StackReview
-from catalogue.retirement import BEFORE_ANY
+from catalogue.retirement import BEFORE_ALL_RETIREMENTS
 from catalogue.today import TODAY_VARIABLE
 from engine import Engine, ensure_kubernetes
 from engine.cache import Say, sole_use
@@ -24,20 +24,20 @@ from rehearsal.cloud import Cloud, CloudError, refuse_other_systems, removed_aft
 from rehearsal.cloud import start as start_cloud
 from settings.stack_file import ElsewhereError, StackFileError
 
-# The rehearsal's Azure is quick here: nobody watches it.
+# The rehearsal cloud need not take realistic times here.
 _TIME_SCALE = 0.01
 
 _INVALID_BASE = (
-    "The base's stack file is not valid, so nothing can have been made from it: everything is "
+    "The base's stack file is not valid, so it cannot have been deployed: everything is "
     "shown as created."
 )
-_STAND_INS = "Encrypted values are not known here, and stand-ins take their places"
-_ENCRYPTED_ANEW = "What the change makes of these encrypted values does not show here"
+_PLACEHOLDERS = "Encrypted values are not known here; placeholders are used for"
+_CHANGED_SECRETS = "The change modifies encrypted values; the review cannot show the effect of"
 
 
 @contextmanager
 def sole_home(say: Say) -> Iterator[Path]:
-    """Where offline reviews of this checkout live, one at a time; nothing of it is left."""
+    """The home of an offline review in this checkout, for one review at a time."""
     refuse_other_systems()
     folder = rehearsal_root() / "build" / "review"
     with sole_use(folder, say):
@@ -53,26 +53,25 @@ def rehearsed(
     engine: Engine,
     say: Say,
 ) -> Iterator[Place]:
-    """A place in which the stack is as the text `base` has it, and its file as it is now.
+    """A place with the stack deployed from the text `base`, if any, and with its file as it is now.
 
-    `now` is a text in place of a file that is not there any more. Without a base there is nothing
-    yet. The review gets what the reader of its report should know
-    of that, and the preflight.
+    `now` is the text of a file that the change deletes. Adds notes and the preflight to the
+    review.
     """
     home, stack = project.home, review.stack
     try:
-        # An earlier review that was killed may have left it.
+        # Also removes what a killed review left.
         with removed_afterwards(home):
             era = _era(project, stack, base, now)
-            # Without anything in it, a cloud needs no control planes.
+            # A cloud without a base stays empty, and needs no control planes.
             kubernetes = ensure_kubernetes(say).folder if base is not None else None
             cloud = start_cloud(home, _TIME_SCALE, era=era, kubernetes=kubernetes)
             environment = {**project.environment(), **cloud.environment()}
-            # The reader of a review lives today, whatever era the stack is rehearsed in.
+            # A review judges retirements as of today, whatever era the stack is rehearsed in.
             environment.pop(TODAY_VARIABLE, None)
             place = Place(engine, pulumi_in(engine, project.folder, environment))
             project.write()
-            notes = [] if base is None else _begin_from(place, cloud, project, stack, base, say)
+            notes = [] if base is None else _deploy_base(place, cloud, project, stack, base, say)
             project.write_stack(stack, now)
             create(place, stack)
             review.notes += _of_secrets(project, stack, base, now)
@@ -85,35 +84,36 @@ def rehearsed(
 
 
 def _of_secrets(project: Project, stack: str, base: str | None, now: str | None) -> Iterator[str]:
-    """What the reader should know of encrypted values: a review does not see what they do."""
-    there, before = project.encrypted(stack, now), {}
-    if there:
-        yield f"{_STAND_INS}: {', '.join(there)}."
-    # Of a base that cannot be read there is a note already.
+    """Notes about encrypted values: a review does not see their effect."""
+    now_encrypted, before = project.encrypted(stack, now), {}
+    if now_encrypted:
+        yield f"{_PLACEHOLDERS} {', '.join(now_encrypted)}."
+    # A base that cannot be read already has a note.
     with suppress(StackFileError):
-        before = project.encrypted(stack, base) if base is not None else there
-    if other := [path for path in {**before, **there} if before.get(path) != there.get(path)]:
-        yield f"{_ENCRYPTED_ANEW}: {', '.join(other)}."
+        before = project.encrypted(stack, base) if base is not None else now_encrypted
+    paths = {**before, **now_encrypted}
+    if changed := [path for path in paths if before.get(path) != now_encrypted.get(path)]:
+        yield f"{_CHANGED_SECRETS} {', '.join(changed)}."
 
 
-def _begin_from(
+def _deploy_base(
     place: Place, cloud: Cloud, project: Project, stack: str, base: str, say: Say
 ) -> list[str]:
-    """Brings the base up. A file that the program itself refuses has never been up anywhere."""
+    """Deploys the base; a note if its file is not valid, as it then was never deployed."""
     try:
         project.write_stack(stack, base)
         with Progress(f"Bringing up the base of {stack} on the rehearsal cloud", say):
-            # It was made when what it has was to be had.
-            cloud.offer({"today": str(BEFORE_ANY), "anyGpuSize": True})
+            # Its sizes and images may have been retired since it was deployed.
+            cloud.offer({"today": str(BEFORE_ALL_RETIREMENTS), "anyGpuSize": True})
             bring_up(place, stack)
             cloud.offer({})
     except StoppedError as error:
         if {finding.cause for finding in error.findings} == {Cause.STACK_FILE_INVALID}:
             return [_INVALID_BASE]
-        advice = "correct the base, or review without --base, where everything is created"
+        advice = "correct the base, or omit --base: the review then shows everything as created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except ElsewhereError as error:
-        advice = "review without --base, where everything is created"
+        advice = "omit --base: the review then shows everything as created"
         raise stopped(Cause.BASE_FAILED, str(error), advice) from None
     except StackFileError:
         return [_INVALID_BASE]
@@ -123,9 +123,9 @@ def _begin_from(
 def _preflight(
     project: Project, stack: str, cloud: Cloud, place: Place, say: Say
 ) -> Preflight | None:
-    """The preflight of a stack of this program; None for others, and where its file is not valid.
+    """The preflight of a stack of this program; None for others, and for an invalid file.
 
-    The preview tells the mistakes of such a file, each by its key.
+    The preview reports the mistakes of such a file, each with its key.
     """
     if project.main != PROGRAM:
         return None
@@ -133,16 +133,16 @@ def _preflight(
         settings = stack_file.read(project.program, stack).settings
     except (StackFileError, StoppedError):
         return None
-    known = partial(owned.by_state, place.pulumi, stack)
+    read_owned = partial(owned.by_state, place.pulumi, stack)
     with Progress(f"Asking the rehearsal cloud about {stack}", say) as progress:
-        # Its prices are made up.
+        # The rehearsal cloud's prices are not real.
         access = replace(of_rehearsal(cloud), prices=None)
-        return run(stack, settings, access, known, progress.update)
+        return run(stack, settings, access, read_owned, progress.update)
 
 
 def _era(project: Project, stack: str, base: str | None, now: str | None) -> Era:
-    """The article's where either of the two asks for what is retired."""
-    # What is wrong with the base is told when it is brought up.
+    """The article's era if the stack, now or at the base, uses something that is retired."""
+    # Mistakes in the base are reported when it is deployed.
     with contextlib.suppress(StackFileError):
         if base is not None and project.asks_for_retired(stack, base):
             return "article"

@@ -1,4 +1,4 @@
-"""The GPU pools of a preview: as they were, as they will be, and which of them go."""
+"""The GPU pools of a preview before and after, and what happens to each."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,30 +18,30 @@ from aksgpu.review.model import (
     Resource,
     Span,
 )
-from aksgpu.review.seen import Step, inputs_of
+from aksgpu.review.preview_result import Step, inputs_of
 from catalogue.sizes import find, is_gpu_size
 from policies.pools import Machines, Pool, pools_of
 
 NOT_KNOWN_YET = "a size not known yet"
-# The keys of an agent pool's name, as a resource of its own and inline in a cluster.
+# The inputs with an agent pool's name: as a resource, and inline in a cluster.
 _NAMES = ("agentPoolName", "name")
 _INLINE = "agentPoolProfiles"
 _CLASSIC_INLINE = "defaultNodePool"
 _SINGLE, _AUTOSCALED = "virtualMachinesProfile", "enableAutoScaling"
-# AKS has no pool with as many.
+# A larger number of nodes is not plausible.
 _MOST_NODES = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuPool:
-    """A pool, or of one that has several sizes its machines of one size."""
+    """A pool; for a pool with several VM sizes, its nodes of one size."""
 
     name: str
-    # What the pack calls it.
+    # Its name in the pack's messages.
     label: str
     resource: Resource
     vm_size: str
-    # None: not known before the update.
+    # None if not known before the update.
     nodes: Span | None
     spot: bool
 
@@ -60,12 +60,12 @@ class GpuPool:
 
 
 def gpu_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[GpuPool]:
-    """The GPU pools that a resource makes in one of its states."""
+    """The GPU pools of a resource in one of its states."""
     return [pool for pool in all_pools(resource, state) if pool.may_have_gpus]
 
 
 def all_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[GpuPool]:
-    """The same, with the pools that have no GPUs."""
+    """All pools of a resource in one of its states, with and without GPUs."""
     if state is None:
         return []
     return [
@@ -76,28 +76,26 @@ def all_pools(resource: Resource, state: StepEventStateMetadata | None) -> list[
 
 
 def pool_changes(steps: Iterable[Step], lost: Iterable[LostPool]) -> list[PoolChange]:
-    """The GPU pools before and after; what becomes of those that are lost is told already."""
+    """The GPU pools before and after; `lost` names what happens to those that are lost."""
     fates = {(loss.resource, loss.pool): LOSSES[loss.kind][0] for loss in lost}
     changes = []
     for step in steps:
         before, after = (_by_name(gpu_pools(step.resource, each)) for each in (step.old, step.new))
         for name in dict.fromkeys([*before, *after]):
-            there, then = before.get(name, []), after.get(name, [])
-            fate = fates.get((step.resource, name)) or _fate(there, then)
+            old, new = before.get(name, []), after.get(name, [])
+            fate = fates.get((step.resource, name)) or _fate(old, new)
             changes.append(
-                PoolChange(
-                    pool=name, resource=step.resource, becomes=fate, before=there, after=then
-                )
+                PoolChange(pool=name, resource=step.resource, becomes=fate, before=old, after=new)
             )
-    # The engine tells them as they come.
+    # The engine's order is not stable.
     return sorted(changes, key=lambda change: (change.resource.name, change.pool))
 
 
 def _by_name(pools: Iterable[GpuPool]) -> dict[str, list[PoolState]]:
-    found: dict[str, list[PoolState]] = defaultdict(list)
+    states: dict[str, list[PoolState]] = defaultdict(list)
     for pool in pools:
-        found[pool.name].append(PoolState(pool.vm_size, pool.nodes, pool.gpus))
-    return found
+        states[pool.name].append(PoolState(pool.vm_size, pool.nodes, pool.gpus))
+    return states
 
 
 def _fate(before: Sequence[PoolState], after: Sequence[PoolState]) -> str:
@@ -112,9 +110,9 @@ def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
     """The GPUs of a stack by size, before and after."""
     before, after = defaultdict[str, list[GpuPool]](list), defaultdict[str, list[GpuPool]](list)
     for step in steps:
-        for there, state in ((before, step.old), (after, step.new)):
+        for by_size, state in ((before, step.old), (after, step.new)):
             for pool in gpu_pools(step.resource, state):
-                there[pool.vm_size].append(pool)
+                by_size[pool.vm_size].append(pool)
     return [
         GpuCount(
             vm_size=size,
@@ -129,8 +127,8 @@ def count_gpus(steps: Iterable[Step]) -> list[GpuCount]:
 
 def total(counts: Iterable[GpuCount]) -> tuple[Span | None, Span | None]:
     """All GPUs before and after."""
-    known = list(counts)
-    return _sum(count.gpus_before for count in known), _sum(count.gpus_after for count in known)
+    rows = list(counts)
+    return _sum(row.gpus_before for row in rows), _sum(row.gpus_after for row in rows)
 
 
 def nodes_in_words(nodes: Span | None) -> str:
@@ -140,11 +138,11 @@ def nodes_in_words(nodes: Span | None) -> str:
 
 
 def _readable(inputs: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Inputs in whose place of pools that are not known yet stand pools of no known size."""
+    """The inputs with a pool of unknown size in place of each pool that is not known yet."""
     known = dict(_readable_pool(inputs))
     if (profiles := inputs.get(_INLINE)) is not None:
-        there = profiles if isinstance(profiles, list) else [profiles]
-        known[_INLINE] = [_readable_pool(profile) for profile in there]
+        listed = profiles if isinstance(profiles, list) else [profiles]
+        known[_INLINE] = [_readable_pool(profile) for profile in listed]
     if _CLASSIC_INLINE in inputs:
         known[_CLASSIC_INLINE] = _readable_pool(inputs[_CLASSIC_INLINE])
     return known
@@ -156,7 +154,7 @@ def _readable_pool(profile: Any) -> Mapping[str, Any]:
     known = dict(profile)
     if known.get(_SINGLE) == UNKNOWN and not known.get("vmSize"):
         known["vmSize"] = UNKNOWN
-    # As the pack reads it, and the providers.
+    # The pack and the providers read "false" as false too.
     if str(known.get(_AUTOSCALED)).lower() == "false":
         known[_AUTOSCALED] = False
     return known
@@ -164,14 +162,14 @@ def _readable_pool(profile: Any) -> Mapping[str, Any]:
 
 def _gpu_pool(resource: Resource, pool: Pool, machines: Machines) -> GpuPool:
     properties = pool.properties
-    name = next((said for key in _NAMES if _is_known(said := properties.get(key))), resource.name)
+    names = (properties.get(key) for key in _NAMES)
     size = find(machines.vm_size)
-    said = machines.vm_size if _is_known(machines.vm_size) else NOT_KNOWN_YET
+    other_size = machines.vm_size if _is_known(machines.vm_size) else NOT_KNOWN_YET
     return GpuPool(
-        name=str(name),
+        name=str(next(filter(_is_known, names), resource.name)),
         label=pool.label,
         resource=resource,
-        vm_size=size.name if size else said,
+        vm_size=size.name if size else other_size,
         nodes=_nodes(machines),
         spot=pool.is_spot(),
     )

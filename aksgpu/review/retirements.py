@@ -1,7 +1,7 @@
-"""Which findings about what is retired are about something new: Azure refuses that.
+"""Makes findings about retired sizes and images mandatory for new pools, which Azure refuses.
 
-The pack does not see what is there already, and a stack that has it goes on to take changes. A
-review sees both.
+The pack does not see what exists already, and an existing pool may keep a retired size. A review
+sees both.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,16 +11,16 @@ from pulumi.automation.events import StepEventStateMetadata
 
 from aksgpu.review.model import Violation
 from aksgpu.review.pools import all_pools
-from aksgpu.review.seen import Step, inputs_of
+from aksgpu.review.preview_result import Step, inputs_of
 from policies.gpu_requests import specialized_image_headers
 
 _SIZE, _IMAGE = "gpu-size-retired", "gpu-image-retired"
-_NEW = " It is new, and Azure refuses new ones."
-_REMEDY = " With allowRetired: true in its stack file, a review of this program lets it pass."
+_NEW = " The pool is new, and Azure refuses new ones."
+_REMEDY = " To allow it in a review of this program, set allowRetired: true in the stack file."
 
 
 def refuse_new(findings: Iterable[Violation], steps: Mapping[str, Step]) -> list[Violation]:
-    """The findings; those that are about new pools with what is retired count as mandatory."""
+    """The findings; those about new pools with a retired size or image become mandatory."""
     return [_judged(finding, steps) for finding in findings]
 
 
@@ -37,17 +37,17 @@ def _judged(finding: Violation, steps: Mapping[str, Step]) -> Violation:
 
 
 def _is_new(finding: Violation, step: Step) -> bool:
-    """Whether what is retired has come with this step: the size of a pool, or a header."""
+    """Whether this step adds the retired size or header that the finding is about."""
     if step.kind not in ("create", "replace", "update"):
         return False
-    # What is replaced is made anew.
+    # A replacement creates a new resource.
     before = step.old if step.kind == "update" else None
     if finding.rule == _SIZE:
-        there = {(pool.name, pool.vm_size) for pool in all_pools(step.resource, before)}
+        existing = {(pool.name, pool.vm_size) for pool in all_pools(step.resource, before)}
         added = (
             pool
             for pool in all_pools(step.resource, step.new)
-            if (pool.name, pool.vm_size) not in there
+            if (pool.name, pool.vm_size) not in existing
         )
         return any(f"{pool.label} has {pool.vm_size}, " in finding.message for pool in added)
     return not _headers(before) and any(

@@ -1,4 +1,4 @@
-"""Reviews stacks, one after the other; whatever goes wrong becomes a part of the review."""
+"""Reviews stacks one by one; every failure becomes a part of the review."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -17,17 +17,17 @@ from aksgpu.report import findings_of, findings_of_mistakes
 from aksgpu.review.automation import Place, preview
 from aksgpu.review.costs import costs
 from aksgpu.review.git import content_at, path_in_repository
-from aksgpu.review.judging import Criteria, Judging, judging
+from aksgpu.review.judging import Criteria, Judging, judging_of
 from aksgpu.review.losses import forgotten_pools, lost_pools
 from aksgpu.review.masking import clean
 from aksgpu.review.model import Review, StackReview
 from aksgpu.review.offline import rehearsed, sole_home
 from aksgpu.review.pools import count_gpus, pool_changes
+from aksgpu.review.preview_result import PreviewResult, Step, inputs_of
 from aksgpu.review.retirements import refuse_new
-from aksgpu.review.seen import Seen, Step, inputs_of
 from aksgpu.review.wording import by_severity
 from aksgpu.running import ProgramError
-from aksgpu.stack_names import policies_file, short_name, stack_file
+from aksgpu.stack_names import mistake_in_name, policies_file, short_name, stack_file
 from engine import Engine, EngineUnavailableError, ensure_engine
 from engine.cache import Say
 from engine.progress import Progress
@@ -44,23 +44,23 @@ from settings.stack_file import read as read_stack_file
 from settings.yaml_text import NoYamlError, decoded
 
 _PACK = PROGRAM / "policies"
-# What happens where a change takes a stack file away.
+# What happens when a change deletes a stack file.
 _LEFT_BEHIND = (
-    "What the stack has made stays in Azure and is paid for, and no stack has a hold on it: "
-    "destroy the stack first."
+    "The stack's resources stay in Azure and cost money, but no stack file manages them: "
+    "run `pulumi destroy` first."
 )
-# The inputs by which a stack file may speak of a resource.
+# The inputs that can hold a name from the stack file.
 _NAMES = ("agentPoolName", "resourceName", "resourceGroupName")
 
 
 @dataclass(frozen=True)
 class _Files:
-    """A stack's file as it is, and its text as it was at the base."""
+    """A stack's file now, and its text at the base."""
 
     now: StackFile
     base: str | None
-    # The change takes the file away: it is taken as it was.
-    goes: bool
+    # Whether the change deletes the file: `now` is then the file at the base.
+    is_deleted: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +69,7 @@ class ReviewOptions:
     # The folder of the Pulumi project.
     project: Path
     offline: bool
-    # A commit; empty: from nothing.
+    # A commit to compare with; empty for none.
     base: str
     allowed: Sequence[Allowance]
 
@@ -79,53 +79,56 @@ class ReviewOptions:
 
     @cached_property
     def stack_files_at_base(self) -> str:
-        """Where the project had its stack files then, from its own folder."""
+        """The folder of stack files at the base, relative to the project."""
         project = content_at(self.project, self.base, "Pulumi.yaml") or b""
         return project_in(project).folder_of_stacks
 
 
 def review_stacks(options: ReviewOptions, say: Say) -> Review:
     review = Review(offline=options.offline, base=options.base)
-    # In a rehearsal there are no organisations: `organisation/project/stack` is the stack alone.
-    named = [short_name(name) if options.offline else name for name in options.stacks]
+    # A rehearsal has no organisations: `organisation/project/stack` becomes `stack`.
+    names = [short_name(name) if options.offline else name for name in options.stacks]
     review.stacks = [
         StackReview(stack=stack, file=path_in_repository(stack_file(options.stack_files, stack)))
-        for stack in dict.fromkeys(named)
+        for stack in dict.fromkeys(names)
     ]
     try:
-        with ExitStack() as until_the_end:
+        with ExitStack() as contexts:
             engine = ensure_engine(say)
-            home = until_the_end.enter_context(sole_home(say)) if options.offline else None
+            home = contexts.enter_context(sole_home(say)) if options.offline else None
             for stack in review.stacks:
+                if mistake := mistake_in_name(short_name(stack.stack)):
+                    _add_problem([stack], Cause.STACK_MISSING, *mistake)
+                    continue
                 try:
                     _review(stack, options, engine, home, say)
                 except EngineUnavailableError:
                     raise
-                # The stacks after this one are reviewed all the same.
+                # Continue with the other stacks.
                 except Exception as error:
-                    _is_at_fault([stack], error)
+                    _add_crash([stack], error)
     except EngineUnavailableError as error:
         advice = "do as it says, and run it again"
-        _all_have(review.stacks, Cause.ENGINE_UNAVAILABLE, clean(str(error)), advice)
+        _add_problem(review.stacks, Cause.ENGINE_UNAVAILABLE, clean(str(error)), advice)
     except KeyboardInterrupt:
-        advice = "run it again: what there is to know was not found out"
-        _all_have(_unfinished(review), Cause.INTERRUPTED, "the review was interrupted", advice)
+        advice = "run it again"
+        _add_problem(_unfinished(review), Cause.INTERRUPTED, "the review was interrupted", advice)
     except Exception as error:
-        _is_at_fault(_unfinished(review), error)
+        _add_crash(_unfinished(review), error)
     return review
 
 
-def _is_at_fault(stacks: Sequence[StackReview], error: Exception) -> None:
-    """A report is written in every case, also where this program is at fault."""
+def _add_crash(stacks: Sequence[StackReview], error: Exception) -> None:
+    """A bug in the review is reported too: there is always a report."""
     what = clean(f"the review itself failed: {type(error).__name__}: {error}")
-    _all_have(stacks, Cause.PREVIEW_FAILED, what, "report this as a mistake in it")
+    _add_problem(stacks, Cause.PREVIEW_FAILED, what, "report this as a bug")
 
 
 def _unfinished(review: Review) -> list[StackReview]:
     return [stack for stack in review.stacks if stack.gpus is None and not stack.problems]
 
 
-def _all_have(stacks: Sequence[StackReview], cause: Cause, what: str, advice: str) -> None:
+def _add_problem(stacks: Sequence[StackReview], cause: Cause, what: str, advice: str) -> None:
     for stack in stacks:
         stack.problems.append(Finding(cause, what, advice))
 
@@ -137,26 +140,26 @@ def _review(
     try:
         files = _files(options, review.stack)
         file = files.now
-        if not files.goes:
+        if not files.is_deleted:
             _refuse_mistakes(file, options.project)
-        review.judging = judged = _judging(review, options, files)
+        review.judging = judging = _judging(review, options, files)
         with (
             _place(review, options, files, engine, home, say) as place,
-            _written(judged.by.configuration) as configuration,
+            _temporary_file(judging.by.configuration) as configuration,
             Progress(f"Previewing {review.stack}", say),
         ):
             seen, problems = preview(place, review.stack, _PACK, configuration)
         review.changes, review.unchanged = seen.changes, seen.unchanged
         findings = seen.findings
-        if not judged.by.allows_retired:
+        if not judging.by.allows_retired:
             findings = refuse_new(findings, seen.steps)
         review.findings = by_severity(findings)
         review.not_run = sorted(seen.not_run, key=lambda rule: (rule.rule, rule.resource or ("",)))
-        losses = forgotten_pools if files.goes else lost_pools
+        losses = forgotten_pools if files.is_deleted else lost_pools
         review.lost = losses(short_name(review.stack), seen.steps.values(), options.allowed)
         review.notes += _unused(review, options.allowed)
         review.problems += problems
-        # A preview that failed shows only a part.
+        # A failed preview is incomplete.
         if not problems:
             review.gpus = count_gpus(seen.steps.values())
             review.pools = pool_changes(seen.steps.values(), review.lost)
@@ -170,48 +173,48 @@ def _review(
     keys = [problem.key for problem in review.problems]
     keys += [row.key for row in review.preflight.rows] if review.preflight else []
     for key in filter(None, keys):
-        if written := file.place_of_key(key):
-            review.lines[key] = written.line
-    # Of a key that stands twice, the second is meant.
+        if place_of_key := file.place_of_key(key):
+            review.lines[key] = place_of_key.line
+    # For a key that the file has twice, the problem has the right line.
     review.lines |= {each.key: each.line for each in review.problems if each.key and each.line}
 
 
 def _refuse_mistakes(file: StackFile, project: Path) -> None:
-    """Raises with all mistakes of a stack file at once: the engine tells the first, and no key."""
-    # In Azure, Pulumi knows the values that are elsewhere.
+    """Raises with all mistakes of a stack file: the engine reports only the first."""
+    # Pulumi resolves values from an ESC environment; they are not known here.
     with suppress(ElsewhereError):
         if Project(project, project).main == PROGRAM and file.content:
             configuration_of(file, project)
-    if wrong := file.mistakes(read_project(project)):
-        raise StoppedError(*findings_of_mistakes(wrong))
+    if mistakes := file.mistakes(read_project(project)):
+        raise StoppedError(*findings_of_mistakes(mistakes))
 
 
 def _judging(review: StackReview, options: ReviewOptions, files: _Files) -> Judging:
-    """By what the stack is judged: what a change brings for that counts where it is allowed."""
+    """The criteria for the stack: a change to them applies only if it is allowed."""
     stack = review.stack
-    own = policies_file(options.stack_files, stack)
-    there = None
+    file = policies_file(options.stack_files, stack)
+    base = None
     if options.base:
         retired = False
-        # What is wrong with it is told when it is brought up.
+        # Mistakes in the base are reported when it is brought up.
         with suppress(StackFileError):
-            retired = parse(files.base or "", own.name).allows_retired
-        there = Criteria(_at_base(options, own.name), retired)
+            retired = parse(files.base or "", file.name).allows_retired
+        base = Criteria(_at_base(options, file.name), retired)
     text = None
-    if own.exists() and not files.goes:
+    if file.exists() and not files.is_deleted:
         try:
-            text = own.read_text(encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
             mistakes = mistakes_in(text)
         except (OSError, UnicodeDecodeError) as error:
             mistakes = [f"It cannot be read: {error}"]
-        review.problems += [mistake_in(own.name, mistake) for mistake in mistakes]
-    now = there if files.goes and there else Criteria(text, files.now.allows_retired)
-    return judging(short_name(stack), now, there, options.allowed)
+        review.problems += [mistake_in(file.name, mistake) for mistake in mistakes]
+    now = base if files.is_deleted and base else Criteria(text, files.now.allows_retired)
+    return judging_of(short_name(stack), now, base, options.allowed)
 
 
 @contextmanager
-def _written(configuration: str | None) -> Iterator[Path | None]:
-    """A file with that text, for the engine."""
+def _temporary_file(configuration: str | None) -> Iterator[Path | None]:
+    """A file with this text, for the engine."""
     if configuration is None:
         yield None
         return
@@ -222,7 +225,7 @@ def _written(configuration: str | None) -> Iterator[Path | None]:
 
 
 def _unused(review: StackReview, allowed: Sequence[Allowance]) -> Iterator[str]:
-    """What was allowed here and does not happen: it may be misspelt."""
+    """A note for each allowance that this change does not need: it may be misspelled."""
     used = {lost.allowance for lost in review.lost}
     if review.judging and review.judging.brought:
         used.add(review.judging.allowance)
@@ -240,23 +243,23 @@ def _place(
     home: Path | None,
     say: Say,
 ) -> Iterator[Place]:
-    """Where the preview is made: in the project as it is, or on a rehearsal cloud."""
+    """Where to run the preview: in the project, or on a rehearsal cloud."""
     if home is None:
-        # With whatever backend and credentials its user has.
+        # With the user's backend and credentials.
         yield Place(engine, pulumi_in(engine, options.project))
         return
     name = stack_file(options.stack_files, review.stack).name
     if options.base and files.base is None:
         review.notes.append(f"{options.base} has no {name}: everything is new.")
-    if files.goes:
-        review.notes.append(f"{name} goes. {_LEFT_BEHIND}")
-    now, project = files.base if files.goes else None, Project(options.project, home)
+    if files.is_deleted:
+        review.notes.append(f"The change deletes {name}. {_LEFT_BEHIND}")
+    now, project = files.base if files.is_deleted else None, Project(options.project, home)
     with rehearsed(review, project, files.base, now, engine, say) as place:
         yield place
 
 
 def _at_base(options: ReviewOptions, name: str) -> str | None:
-    """A stack's file as it was; None where there was none."""
+    """The text of a stack's file at the base; None if there is none."""
     if not options.base:
         return None
     content = content_at(options.project, options.base, f"{options.stack_files_at_base}/{name}")
@@ -265,7 +268,7 @@ def _at_base(options: ReviewOptions, name: str) -> str | None:
     try:
         return decoded(content)
     except NoYamlError:
-        # Who reads it tells what is wrong.
+        # The reader of the file reports the mistake.
         return content.decode(errors="replace")
 
 
@@ -273,20 +276,20 @@ def _files(options: ReviewOptions, stack: str) -> _Files:
     file = stack_file(options.stack_files, stack)
     base = _at_base(options, file.name)
     try:
-        return _Files(read_stack_file(file), base, goes=False)
+        return _Files(read_stack_file(file), base, is_deleted=False)
     except NoStackFileError:
-        # The engine may know the stack; a rehearsal has its file only.
+        # The backend may have the stack; a rehearsal knows only files.
         if not options.offline:
-            return _Files(StackFile({}), base, goes=False)
+            return _Files(StackFile({}), base, is_deleted=False)
         if base is None:
             raise
-        return _Files(parse(base, file.name), base, goes=True)
+        return _Files(parse(base, file.name), base, is_deleted=True)
 
 
-def _find_lines(review: StackReview, file: StackFile, seen: Seen) -> None:
-    told = [finding.resource for finding in review.findings]
-    told += [rule.resource for rule in review.not_run]
-    for resource in {*filter(None, told), *(lost.resource for lost in review.lost)}:
+def _find_lines(review: StackReview, file: StackFile, seen: PreviewResult) -> None:
+    resources = [finding.resource for finding in review.findings]
+    resources += [rule.resource for rule in review.not_run]
+    for resource in {*filter(None, resources), *(lost.resource for lost in review.lost)}:
         names = [resource.name, *_names(seen.steps.get(resource.urn))]
         if line := file.line_of_name(*names):
             review.lines[resource.urn] = line

@@ -1,4 +1,4 @@
-"""What the pack knows of its rules beyond what the engine tells of a finding."""
+"""Facts about the pack's rules that the engine's events do not have."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ class RuleFacts:
     remedy: str = ""
     url: str = ""
     tags: tuple[str, ...] = ()
-    # What a configuration of the pack can set for it, but for its level and its reason.
+    # What the pack's configuration can set for it, except its level and reason.
     settings: tuple[str, ...] = ()
 
 
 def facts_of(rule: str, pack: str) -> RuleFacts:
-    """What is known of a rule; nothing of those of other packs."""
+    """The facts about a rule; empty for rules of other packs."""
     return _RULES[rule] if pack == _PACK and rule in _RULES else RuleFacts()
 
 

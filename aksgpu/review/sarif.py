@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0, for code scanning: what stands against a stack, at its place."""
+"""The report as SARIF 2.1.0, for code scanning: findings with their lines in stack files."""
 
 import hashlib
 from collections import Counter
@@ -18,27 +18,31 @@ _SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
 
-_ALLOW = "Take the change back, or allow it as the message says."
-# What the review itself finds, beside the rules of a pack: what it is, and what to do about it.
-_OWN: Mapping[str, tuple[str, str]] = {
+_ALLOW = "Revert the change, or allow it as the message says."
+# Findings of the review itself, besides the rules of the pack: description and remedy.
+_REVIEW_RULES: Mapping[str, tuple[str, str]] = {
     "gpu-pool-replaced": ("A GPU pool is replaced.", _ALLOW),
+    "gpu-pool-rotated": (
+        "A GPU pool is replaced by one that is created first.",
+        "See docs/rotate.md.",
+    ),
     "gpu-pool-deleted": ("A GPU pool is deleted.", _ALLOW),
-    "gpu-pool-resized": ("A GPU pool is to lose its machines of a size.", _ALLOW),
-    "gpu-pool-forgotten": ("A cluster no longer names a GPU pool that it has.", _ALLOW),
+    "gpu-pool-resized": ("A GPU pool loses its nodes of a VM size.", _ALLOW),
+    "gpu-pool-forgotten": ("A cluster no longer names one of its GPU pools.", _ALLOW),
     "judging-brought": (
-        "A change brings what it is judged by.",
-        "It counts where an owner allows it with --allow policies:STACK.",
+        "A change modifies the policy configuration that it is reviewed with.",
+        "An owner can allow it with --allow policies:STACK.",
     ),
     "preflight": (
-        "Azure would not take a stack as it is.",
-        "Do what the message says; `aksgpu preflight` asks again.",
+        "Azure would refuse a stack.",
+        "Do what the message says; then run `aksgpu preflight` again.",
     ),
     "rule-not-run": (
-        "A rule could not run, since it needs a value not known before the update.",
-        "Give the value in the stack file, or let the rule do without it.",
+        "A rule could not run, since it needs a value that is not known before the update.",
+        "Set the value in the stack file, or change the rule so that it does not need it.",
     ),
     "stack-not-reviewed": (
-        "A stack could not be reviewed to its end.",
+        "The review of a stack did not finish.",
         "Do what the message says, and run the review again.",
     ),
 }
@@ -49,18 +53,18 @@ class _Result:
     rule: str
     level: str
     message: str
-    # What it is about, in words that stay the same from run to run.
+    # Identifies the finding from run to run.
     about: str
     line: int | None
     column: int | None = None
-    # The pack of the rule; None: the review itself.
+    # The pack of the rule; None for a finding of the review itself.
     pack: str | None = None
 
     @property
     def facts(self) -> RuleFacts:
         if self.pack is not None:
             return facts_of(self.rule, self.pack)
-        description, remedy = _OWN[self.rule]
+        description, remedy = _REVIEW_RULES[self.rule]
         return RuleFacts(description=description, remedy=remedy)
 
 
@@ -108,7 +112,7 @@ def _results(stack: StackReview) -> Iterator[_Result]:
         yield _Result("stack-not-reviewed", "error", message, about, line, problem.column)
     if judging := stack.judging:
         for brought in judging.brought:
-            message = f"{wording.brought_in_words(brought)}. {judging.result}"
+            message = f"{wording.change_in_words(brought)}. {judging.result}"
             yield _Result("judging-brought", "warning", message, brought.what, None)
     for lost in stack.lost:
         rule, level = f"gpu-pool-{LOSSES[lost.kind][0]}", "note" if lost.allowed else "error"
@@ -119,12 +123,13 @@ def _results(stack: StackReview) -> Iterator[_Result]:
         message = f"{wording.asked_about(row)}: {row.what} {row.advice}".rstrip()
         about = f"{row.pool}|{row.question}"
         yield _Result("preflight", level, message, about, stack.lines.get(row.key))
-    for found in stack.findings:
-        level = "error" if found.mandatory else "warning"
-        message = f"{wording.where(found.resource)}: {f'{found.message} {found.remedy}'.strip()}"
-        about = f"{found.pack}|{_urn(found.resource)}|{found.message}"
-        line = stack.line_of(found.resource)
-        yield _Result(found.rule, level, message, about, line, pack=found.pack)
+    for finding in stack.findings:
+        level = "error" if finding.mandatory else "warning"
+        text = f"{finding.message} {finding.remedy}".strip()
+        message = f"{wording.where(finding.resource)}: {text}"
+        about = f"{finding.pack}|{_urn(finding.resource)}|{finding.message}"
+        line = stack.line_of(finding.resource)
+        yield _Result(finding.rule, level, message, about, line, pack=finding.pack)
     for not_run in stack.not_run:
         what = f"{not_run.rule} could not run: {not_run.why}".strip()
         about = f"{not_run.pack}|{not_run.rule}|{_urn(not_run.resource)}"
@@ -165,11 +170,11 @@ def _invocation(review: Review) -> dict[str, Any]:
 
 
 def _fingerprints(results: Iterable[tuple[StackReview, _Result]]) -> Iterator[str]:
-    """The same from run to run, and no two alike: GitHub would show one of them."""
-    times: Counter[str] = Counter()
+    """Stable from run to run, and unique: GitHub shows only one of two equal ones."""
+    counts: Counter[str] = Counter()
     for stack, result in results:
-        told = "|".join([stack.file, stack.stack, result.rule, result.about])
-        times[told] += 1
-        # The first of its kind is told by what it is about alone.
-        told += f"|{times[told]}" if times[told] > 1 else ""
-        yield hashlib.sha256(told.encode()).hexdigest()
+        identity = "|".join([stack.file, stack.stack, result.rule, result.about])
+        counts[identity] += 1
+        # Only repetitions get a number, so that the first stays the same.
+        identity += f"|{counts[identity]}" if counts[identity] > 1 else ""
+        yield hashlib.sha256(identity.encode()).hexdigest()

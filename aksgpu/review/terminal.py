@@ -29,7 +29,7 @@ def _print_stack(stack: StackReview, console: Console) -> None:
     if stack.judging and stack.judging.brought:
         _heading(console, f"{wording.BROUGHT}. {stack.judging.result}")
         for brought in stack.judging.brought:
-            _print(console, Text(wording.brought_in_words(brought)), 2)
+            _print(console, Text(wording.change_in_words(brought)), 2)
     if stack.lost:
         _heading(console, wording.LOST)
     for lost in stack.lost:
@@ -48,10 +48,10 @@ def _print_stack(stack: StackReview, console: Console) -> None:
 def _print_findings(stack: StackReview, console: Console) -> None:
     if stack.findings:
         _heading(console, "Findings")
-    for finding, places in wording.alike(stack.findings):
+    for finding, places in wording.grouped(stack.findings):
         style = _BAD if finding.mandatory else _WARNING
         line = Text(f"[{wording.grade(finding)}] {finding.rule}: ", style).append(places, _STRONG)
-        advice = [f"-> {told}" for told in (finding.remedy, finding.url) if told]
+        advice = [f"-> {text}" for text in (finding.remedy, finding.url) if text]
         _print_entry(console, line, finding.message, *advice)
     if stack.not_run:
         _heading(console, f"{wording.NOT_RUN}: {wording.NOT_RUN_MEANING}")
@@ -100,6 +100,6 @@ def _print_entry(console: Console, head: Text, *more: str) -> None:
 
 
 def _print(console: Console, what: Text, indent: int) -> None:
-    """Prints lines as they are: the terminal breaks them, so that what is copied stays whole."""
+    """Prints lines unbroken: only the terminal wraps them, so that copied text stays whole."""
     for line in what.split():
         console.print(Text(" " * indent).append_text(line), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What all formats that people read say in the same words."""
+"""Texts that the reports for people share."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,10 +22,10 @@ from aksgpu.review.model import (
 from aksgpu.review.pools import total
 
 NO_SEVERITY = "no severity"
-LOST = "GPU pools that go"
-BROUGHT = "The change brings what it is judged by"
+LOST = "GPU pools that are lost or rotated"
+BROUGHT = "The change modifies the policy configuration that it is reviewed with"
 NOT_RUN = "Rules that could not run"
-NOT_RUN_MEANING = "whether they hold is not known before the update, and so this review fails"
+NOT_RUN_MEANING = "they need values that are not known before the update, so this review fails"
 NO_CHANGES = "Nothing changes."
 NO_GPUS = "There are no GPU pools, neither before nor after."
 GPUS_NOT_KNOWN = "The preview failed: the number of GPUs after the change is not known."
@@ -41,10 +41,13 @@ def costs_in_words(costs: Costs | Unanswered) -> str:
     if isinstance(costs, Unanswered):
         return f"What the nodes cost is not known: {costs.reason}."
     before, after = (money(span) for span in (costs.before, costs.after))
-    without = f" {', '.join(costs.unpriced)} left out: no price is known." if costs.unpriced else ""
+    unpriced = f" Without {', '.join(costs.unpriced)}: no price known." if costs.unpriced else ""
+    rotating = (
+        f"; up to {money(costs.rotating)} more while pools rotate" if costs.rotating.most else ""
+    )
     return (
         f"By {costs.source} of {costs.asked_on}, the nodes cost {before} {costs.currency} an hour "
-        f"before, and {after} after.{without}"
+        f"before, and {after} after{rotating}.{unpriced}"
     )
 
 
@@ -54,12 +57,12 @@ def money(span: Span) -> str:
 
 
 def preflight_rows(preflight: Preflight) -> list[Row]:
-    """What is worth a word of its answers: all that are not simply right."""
+    """The answers that are not ok."""
     return [row for row in preflight.rows if row.answer != "ok"]
 
 
-def brought_in_words(brought: Brought) -> str:
-    return f"{brought.what}: {brought.before} becomes {brought.after}"
+def change_in_words(change: Brought) -> str:
+    return f"{change.what}: {change.before} becomes {change.after}"
 
 
 def asked_about(row: Row) -> str:
@@ -67,7 +70,7 @@ def asked_about(row: Row) -> str:
 
 
 def by_severity(findings: Iterable[Violation]) -> list[Violation]:
-    """Most urgent first, and the mandatory ones first among their like."""
+    """Most severe first; of the same severity, mandatory findings first."""
     return sorted(
         findings,
         key=lambda finding: (
@@ -79,8 +82,8 @@ def by_severity(findings: Iterable[Violation]) -> list[Violation]:
     )
 
 
-def alike(findings: Iterable[Violation]) -> list[tuple[Violation, str]]:
-    """Findings that differ in nothing but the resource are told once, with all of these."""
+def grouped(findings: Iterable[Violation]) -> list[tuple[Violation, str]]:
+    """Merges findings that differ only by the resource; each has the list of its resources."""
     places: dict[Violation, list[Resource | None]] = {}
     for finding in findings:
         places.setdefault(replace(finding, resource=None), []).append(finding.resource)
@@ -93,7 +96,7 @@ def _all_of(resources: Iterable[Resource | None]) -> str:
         if resource is None:
             return where(None)
         names.setdefault(resource.type, []).append(resource.name)
-    return ", ".join(f"{', '.join(there)} ({kind})" for kind, there in names.items())
+    return ", ".join(f"{', '.join(of_kind)} ({kind})" for kind, of_kind in names.items())
 
 
 def grade(finding: Violation) -> str:
@@ -106,21 +109,21 @@ def where(resource: Resource | None) -> str:
 
 
 def changes_in_words(stack: StackReview) -> str:
-    """How many resources become what."""
-    numbers = Counter(change.kind for change in stack.changes)
-    counted = [
-        f"{numbers[kind]} {CHANGE_WORDS[kind]}" for kind in reversed(CHANGE_KINDS) if numbers[kind]
+    """How many resources are created, updated and so on."""
+    counts = Counter(change.kind for change in stack.changes)
+    parts = [
+        f"{counts[kind]} {CHANGE_WORDS[kind]}" for kind in reversed(CHANGE_KINDS) if counts[kind]
     ]
-    return ", ".join([*counted, f"{stack.unchanged} unchanged"])
+    return ", ".join([*parts, f"{stack.unchanged} unchanged"])
 
 
 def gpu_rows(counts: Sequence[GpuCount]) -> list[tuple[str, ...]]:
-    """The table of GPUs, with a line of all where there are several sizes."""
+    """The rows of the table of GPUs, with totals if there are several sizes."""
     rows = [(size, *map(_span, spans)) for size, *spans in counts]
     if len(rows) > 1:
         rows.append(("all", "", "", *map(_span, total(counts))))
     return rows
 
 
-def _span(known: Span | None) -> str:
-    return "unknown" if known is None else str(known)
+def _span(span: Span | None) -> str:
+    return "unknown" if span is None else str(span)

@@ -7,6 +7,7 @@ from policies.rules.allowed_regions import allowed_regions
 from policies.rules.container_image_pinned import container_image_pinned
 from policies.rules.container_image_registry import container_image_registry
 from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
+from policies.rules.device_plugin_config_restart import device_plugin_config_restart
 from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
 from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
@@ -15,6 +16,7 @@ from policies.rules.gpu_count_cap import gpu_count_cap
 from policies.rules.gpu_image_retired import gpu_image_retired
 from policies.rules.gpu_mig_supported import gpu_mig_supported
 from policies.rules.gpu_nodes_provisioned import gpu_nodes_provisioned
+from policies.rules.gpu_operator_coherent import gpu_operator_coherent
 from policies.rules.gpu_pool_autoscaling import gpu_pool_autoscaling
 from policies.rules.gpu_pool_linux_only import gpu_pool_linux_only
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
@@ -39,6 +41,7 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_pool_linux_only,
     gpu_pool_minimum_size,
     one_gpu_stack_owner,
+    gpu_operator_coherent,
     device_plugin_tolerates_pools,
     device_plugin_on_gpu_nodes,
     kubeconfig_secret,
@@ -52,6 +55,7 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     device_plugin_toleration_unclear,
     device_plugin_bound_to_pools,
     device_plugin_mig_strategy,
+    device_plugin_config_restart,
     gpu_nodes_provisioned,
     gpu_pool_separate,
     gpu_pool_autoscaling,

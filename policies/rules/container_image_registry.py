@@ -6,7 +6,7 @@ The rule does nothing until `registries` is set. It knows that `nginx`, `docker.
 
 from pulumi_policy import ResourceValidationArgs
 
-from policies.container_images import by_one_name, images_of
+from policies.container_images import images_of, normalized
 from policies.rule import Findings, ResourceRule, Settings, strings
 from policies.unknowns import Unknowns
 
@@ -29,7 +29,7 @@ def container_image_registry(
     registries = settings.get("registries")
     if not registries:
         return
-    allowed = tuple(f"{by_one_name(one.rstrip('/'))}/" for one in registries)
+    allowed = tuple(f"{normalized(one.rstrip('/'))}/" for one in registries)
     for image in images_of(args.resource_type, args.props, unknowns):
         if not f"{image.repository}/".startswith(allowed):
             yield (

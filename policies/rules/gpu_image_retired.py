@@ -15,7 +15,7 @@ from typing import Any
 from pulumi_policy import ResourceValidationArgs, Severity
 
 from catalogue.images import SPECIALIZED_IMAGE_FEATURE, SPECIALIZED_IMAGE_RETIRED_ON
-from catalogue.retirement import TAGS, has_come
+from catalogue.retirement import TAGS, has_passed
 from policies.gpu_requests import is_true, specialized_image_headers
 from policies.pools import Pool, is_cluster, is_pool, pools_of
 from policies.rule import Findings, ResourceRule, Settings
@@ -43,7 +43,7 @@ _INSTEAD = (
     tags=("gpu", "aks", "retired", "image"),
 )
 def gpu_image_retired(args: ResourceValidationArgs, _: Settings, unknowns: Unknowns) -> Findings:
-    if not has_come(SPECIALIZED_IMAGE_RETIRED_ON):
+    if not has_passed(SPECIALIZED_IMAGE_RETIRED_ON):
         return
     if _FEATURE.fullmatch(args.resource_type):
         yield from _by_feature(args.props.get("featureName") or args.props.get("name"))
@@ -80,7 +80,7 @@ def _is_the_feature(name: Any) -> bool:
 def _by_tag(pool: Pool) -> Findings:
     tags = pool.part("tags")
     for name, (since, instead) in TAGS.items():
-        if has_come(since) and name in tags and is_true(tags[name]):
+        if has_passed(since) and name in tags and is_true(tags[name]):
             yield (
                 f"{pool.label} has the tag {name}, which AKS has ignored since {since}. Use "
                 f"{instead} instead."

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from pulumi_policy import EnforcementLevel
 
-from catalogue.retirement import has_come
+from catalogue.retirement import has_passed
 from catalogue.sizes import FLOOR, GpuSize, find, gpu_sizes
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings, strings
@@ -39,7 +39,7 @@ def gpu_pool_minimum_size(pool: Pool, settings: Settings) -> Findings:
     accepted = {name.lower() for name in settings["acceptedSizes"]}
     for size in filter(None, map(find, pool.gpu_sizes())):
         # Existing pools must still take changes: gpu-size-retired reports them.
-        if has_come(size.retired_on):
+        if has_passed(size.retired_on):
             continue
         # Compares GPUs only: vCPUs and the memory of the VM do not matter.
         too_little = [*_less("GPU", size.gpus, floor.gpus), *_memory(size, floor)]

@@ -5,18 +5,19 @@ The taint of spot nodes does not count, since it is about their price. If the wh
 GPUs, turn the rule off for its stack.
 """
 
-from catalogue.nodes import GPU_TAINT, SPOT_TAINT
+from catalogue.nodes import GPU_TAINTS, SPOT_TAINT
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 # PreferNoSchedule is only a preference.
 _KEEPING_AWAY = (":NoSchedule", ":NoExecute")
+_TAINTS = " or ".join(GPU_TAINTS.values())
 
 
 @PoolRule(
     title="GPU pools are tainted",
     description="GPU node pools have a taint that keeps away pods that do not need a GPU.",
-    remedy=f"Add the taint {GPU_TAINT} to the pool, and a toleration to GPU workloads and the "
+    remedy=f"Add the taint {_TAINTS} to the pool, and a toleration to GPU workloads and the "
     "device plugin.",
     tags=("gpu", "aks", "scheduling"),
     provisioned=True,
@@ -25,9 +26,9 @@ def gpu_pool_tainted(pool: Pool, _: Settings) -> Findings:
     sizes = pool.gpu_sizes()
     if not sizes or any(map(keeps_away, [*pool.taints(), *pool.first_taints()])):
         return
-    remedy = f"Add {GPU_TAINT} to its {pool.name_of('nodeTaints')}"
+    remedy = f"Add {_TAINTS} to its {pool.name_of('nodeTaints')}"
     if elsewhere := pool.vocabulary.tainted_elsewhere:
-        remedy = f"Move the GPUs to a {elsewhere} with the taint {GPU_TAINT}"
+        remedy = f"Move the GPUs to a {elsewhere} with the taint {_TAINTS}"
     yield (
         f"has the GPU size {sizes[0]} and no taint that keeps other pods away from its GPU nodes. "
         f"{remedy}, and add the toleration to pods that need a GPU."

@@ -7,7 +7,7 @@ review` can see it, and refuses new pools.
 
 from pulumi_policy import Severity
 
-from catalogue.retirement import SUCCESSORS, has_come
+from catalogue.retirement import SUCCESSORS, has_passed
 from catalogue.sizes import find
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
@@ -23,7 +23,7 @@ from policies.rule import Findings, PoolRule, Settings
 )
 def gpu_size_retired(pool: Pool, _: Settings) -> Findings:
     for size in filter(None, map(find, pool.sizes())):
-        if has_come(size.retired_on):
+        if has_passed(size.retired_on):
             yield (
                 f"has {size.name}, which Azure retired on {size.retired_on}. "
                 f"Use {SUCCESSORS[size.family]} instead."

@@ -1,27 +1,30 @@
-"""Spot GPU pools have no surge, and Azure deletes evicted nodes.
+"""Spot GPU pools have no upgrade limits, and Azure deletes evicted nodes.
 
-AKS refuses a surge on spot pools. Evicted nodes that are only deallocated keep their disks and
-their quota.
+AKS refuses maxSurge and maxUnavailable on spot pools. Evicted nodes that are only deallocated keep
+their disks and their quota.
 """
 
+from catalogue.nodes import is_zero
 from policies.pools import Pool
 from policies.rule import Findings, PoolRule, Settings
 
 
 @PoolRule(
     title="Spot GPU pools have valid settings",
-    description="Spot GPU node pools have no surge, and Azure deletes evicted nodes.",
-    remedy="Remove maxSurge, and set the eviction policy to Delete.",
+    description="Spot GPU node pools have no upgrade limits, and Azure deletes evicted nodes.",
+    remedy="Remove maxSurge and maxUnavailable, and set the eviction policy to Delete.",
     tags=("gpu", "aks", "spot"),
 )
 def gpu_spot_settings(pool: Pool, _: Settings) -> Findings:
     if not pool.is_spot() or not pool.gpu_sizes():
         return
-    if surge := str(pool.part("upgradeSettings").get("maxSurge") or ""):
-        yield (
-            f"is a spot pool and has upgradeSettings.maxSurge {surge}, which AKS refuses on spot "
-            "pools. Remove it."
-        )
+    for name in ("maxSurge", "maxUnavailable"):
+        nodes = str(pool.part("upgradeSettings").get(name) or "")
+        if nodes and not (name == "maxUnavailable" and is_zero(nodes)):
+            yield (
+                f"is a spot pool and has upgradeSettings.{name} {nodes}, which AKS refuses on spot "
+                "pools. Remove it."
+            )
     eviction = pool.get("scaleSetEvictionPolicy") or "Delete"
     if eviction.lower() != "delete":
         yield (

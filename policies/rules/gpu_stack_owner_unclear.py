@@ -1,7 +1,7 @@
 """The GPU driver and device plugin of a pool clearly have one owner.
 
 The rule finds pools for which `one-gpu-stack-owner` is not certain, and pools without a driver
-(`driver: None`, or a size for which AKS has none) if nothing in the stack installs one.
+(`driver: None`, or a size on which AKS installs none) if nothing in the stack installs one.
 """
 
 from pulumi_policy import Severity
@@ -31,15 +31,15 @@ from policies.unknowns import Unknowns
 def gpu_stack_owner_unclear(
     members: Members, settings: Settings, unknowns: Unknowns
 ) -> StackFindings:
-    def unclear(found: Owners) -> list[Weighed]:
-        weighed = [*found.twice()]
-        if found.without_driver and not settings.get("owner"):
+    def unclear(pool: Owners) -> list[Weighed]:
+        weighed = [*pool.twice()]
+        if pool.without_driver and not settings.get("owner"):
             message = (
-                f"{found.label} {found.why_without_driver}, and nothing in this stack installs "
+                f"{pool.label} {pool.why_without_driver}, and nothing in this stack installs "
                 "one, so pods cannot use its GPUs. Add the NVIDIA GPU Operator, "
-                f"{found.instead}or set the rule's owner to who installs it."
+                f"{pool.instead}or set the rule's owner to who installs it."
             )
-            weighed.append((Certainty.POSSIBLE, message, found.urn))
+            weighed.append((Certainty.POSSIBLE, message, pool.urn))
         return weighed
 
     return that_are(Certainty.POSSIBLE, unknowns.each(owners(members, unknowns), unclear))

@@ -2,13 +2,19 @@
 
 The device plugin comes from the specialized image, from AKS-managed GPUs, from a DaemonSet, from
 the chart `nvidia-device-plugin`, or from the GPU Operator. The driver comes from AKS (except on the
-few sizes for which it has none), from the specialized image, or from the GPU Operator. Two device
-plugins on a node make its GPUs disappear.
+few sizes on which it installs none), from the specialized image, or from the GPU Operator. Two
+device plugins on a node make its GPUs disappear.
 
 A DaemonSet is a device plugin by its image. Whether it can run on a pool depends on its node
 selector, its required node affinity and its tolerations. The GPU Operator leaves out what a pool's
 `nodeLabels` set to `"false"`: everything by `nvidia.com/gpu.deploy.operands`, the device plugin by
 `nvidia.com/gpu.deploy.device-plugin`, the driver by `nvidia.com/gpu.deploy.driver`.
+
+A DRA driver (Dynamic Resource Allocation) gives GPUs to pods that claim them, and a device plugin
+to pods that request them: on one pool, both give away the same GPU. DRA drivers are known by the
+charts `nvidia-dra-driver-gpu` and `dra-driver-nvidia-gpu`, by DaemonSets that run
+`gpu-kubelet-plugin`, and by the GPU Operator's `GPUCluster`. With `resources.gpus.enabled: false`
+they leave GPUs to the device plugin.
 
 Pools with AMD GPUs are not judged.
 """
@@ -32,5 +38,5 @@ from policies.unknowns import Unknowns
     tags=("gpu", "aks", "driver", "device-plugin"),
 )
 def one_gpu_stack_owner(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    twice = unknowns.each(owners(members, unknowns), lambda found: found.twice())
+    twice = unknowns.each(owners(members, unknowns), lambda pool: pool.twice())
     return that_are(Certainty.CERTAIN, twice)

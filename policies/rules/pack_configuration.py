@@ -9,7 +9,7 @@ that do not exist, and exceptions that have expired. It cannot be switched off, 
 import json
 from collections.abc import Iterator
 
-from policies.exceptions import CONFIGURED, day_unknown, exceptions_in, meant
+from policies.exceptions import CONFIGURATION, date_error, exceptions_in, suggestion
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
 from policies.unknowns import Unknowns
@@ -28,44 +28,47 @@ def pack_configuration(_: Members, __: Settings, ___: Unknowns) -> StackFindings
 
 
 def _mistakes() -> Iterator[str]:
-    rules = CONFIGURED.rules
-    for name in CONFIGURED.levels:
+    rules = CONFIGURATION.rules
+    for name in CONFIGURATION.levels:
         if name not in rules:
-            yield f"The pack has no rule {name}{meant(name, rules)}"
-    excepted = [
-        one for rule in rules for one in exceptions_in(rule, CONFIGURED.settings.get(rule, {}))
+            yield f"The pack has no rule {name}{suggestion(name, rules)}"
+    exceptions = [
+        exception
+        for rule in rules
+        for exception in exceptions_in(rule, CONFIGURATION.settings.get(rule, {}))
     ]
-    if excepted and (why := day_unknown()):
-        yield why
-    for one in excepted:
-        if one.has_expired:
+    if exceptions and (error := date_error()):
+        yield error
+    for exception in exceptions:
+        if exception.has_expired:
             yield (
-                f"The exception of {one.resource} from {one.rule} expired on {one.until}. Remove "
-                f"it: {one.reason}"
+                f"The exception of {exception.resource} from {exception.rule} expired on "
+                f"{exception.until}. Remove it: {exception.reason}"
             )
 
 
 def _let_through() -> Iterator[str]:
-    for one, names in CONFIGURED.excepted.items():
-        yield f"{one.rule} excepts {', '.join(names)} until {one.until}: {one.reason}"
-    for rule, level in CONFIGURED.levels.items():
-        otherwise = CONFIGURED.rules.get(rule, level)
-        if _ORDER.index(level) < _ORDER.index(otherwise):
-            how = "switched off" if level == "disabled" else f"{level} instead of {otherwise}"
-            yield f"{rule} is {how}{_why(rule)}"
-    for rule, settings in CONFIGURED.settings.items():
-        defaults = CONFIGURED.defaults.get(rule, {})
-        own = {
+    for exception, names in CONFIGURATION.excepted.items():
+        until, reason = exception.until, exception.reason
+        yield f"{exception.rule} excepts {', '.join(names)} until {until}: {reason}"
+    for rule, level in CONFIGURATION.levels.items():
+        default = CONFIGURATION.rules.get(rule, level)
+        if _ORDER.index(level) < _ORDER.index(default):
+            change = "switched off" if level == "disabled" else f"{level} instead of {default}"
+            yield f"{rule} is {change}{_reason(rule)}"
+    for rule, settings in CONFIGURATION.settings.items():
+        defaults = CONFIGURATION.defaults.get(rule, {})
+        changed = {
             name: value
             for name, value in sorted(settings.items())
             if name in defaults and value != defaults[name]
         }
-        if own:
-            has = " and ".join(f"{name} {json.dumps(value)}" for name, value in own.items())
-            otherwise = " and ".join(json.dumps(defaults[name]) for name in own)
-            yield f"{rule} has {has} instead of {otherwise}{_why(rule)}"
+        if changed:
+            values = " and ".join(f"{name} {json.dumps(value)}" for name, value in changed.items())
+            default = " and ".join(json.dumps(defaults[name]) for name in changed)
+            yield f"{rule} has {values} instead of {default}{_reason(rule)}"
 
 
-def _why(rule: str) -> str:
-    reason = CONFIGURED.settings.get(rule, {}).get("reason")
+def _reason(rule: str) -> str:
+    reason = CONFIGURATION.settings.get(rule, {}).get("reason")
     return f": {reason}" if reason else "."

@@ -210,7 +210,7 @@ MISSING_PARAMETER = _aks("400 InvalidParameter: Required parameter {parameter} i
 INVALID_PARAMETER = _aks(
     "400 InvalidParameter: The value of parameter {parameter} is invalid. Error details: {reason}"
 )
-NO_FEATURE_FOR_IMAGE = _aks(
+FEATURE_NOT_REGISTERED = _aks(
     "400 PreviewFeatureNotRegistered: Preview feature {namespace}/{feature} not registered, or the"
     " resource provider {namespace} not registered again since it is."
 )
@@ -218,6 +218,12 @@ NO_FEATURE_FOR_IMAGE = _aks(
 NO_ENCRYPTION_AT_HOST = _aks(
     "400 SubscriptionNotEnabledEncryptionAtHost: Subscription does not enable EncryptionAtHost."
 )
+# The pages about capacity reservation groups say that AKS needs these; its words are not on record.
+_CAPACITY = "400 BadRequest: Capacity reservation group {group} cannot be used: "
+NO_IDENTITY_FOR_CAPACITY = _aks(
+    _CAPACITY + "the cluster must have a user-assigned managed identity."
+)
+NO_CAPACITY_GROUP = _aks(_CAPACITY + "it does not exist in location {location}.")
 NO_SPECIALIZED_IMAGE = _aks(
     "400 BadRequest: The specialized GPU image, which the header {header} asks for, was retired on"
     " {date}, and with it the feature {feature}: no new node pool gets it. Leave the header out: "

@@ -11,7 +11,7 @@ from rehearsal.arm import api_versions, bodies, errors, operations
 from rehearsal.arm.aks import actions, answers, clusters, machines, pools, upgrades, versions
 from rehearsal.arm.compute import skus, usages
 from rehearsal.arm.request import Answer, Backend, Request, Route, match
-from rehearsal.arm.resources import contents, groups, registrations, subscriptions
+from rehearsal.arm.resources import contents, groups, registrations, reservations, subscriptions
 from rehearsal.arm.tokens import Issuer
 
 OF_AKS = re.compile(r"/providers/Microsoft\.ContainerService/", re.IGNORECASE)
@@ -26,6 +26,7 @@ ROUTES = (
     *machines.ROUTES,
     *upgrades.ROUTES,
     *registrations.ROUTES,
+    *reservations.ROUTES,
     *skus.ROUTES,
     *usages.ROUTES,
     *versions.ROUTES,

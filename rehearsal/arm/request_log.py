@@ -33,7 +33,7 @@ _SHOWN = CLIENTS_OWN | {
     "x-ms-version",
 }
 MASK = "[secret]"
-SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.MAY_HOLD_SECRETS)) | {
+SECRET_FIELDS = frozenset(map(str.lower, secrecy.CREDENTIALS | secrecy.CAN_CONTAIN_SECRETS)) | {
     # Fields of sign-in requests.
     "assertion",
     "client_assertion",

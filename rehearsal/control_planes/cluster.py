@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from catalogue.device_plugin import CONFLICT_CONDITION, is_plugin
 from kube.client import (
+    APPLY,
     CONFLICT,
     NO_ANSWER,
     NOT_FOUND,
@@ -23,6 +24,7 @@ from kube.mirror import Mirror
 from rehearsal.control_planes import (
     autoscaler,
     config_maps,
+    gpu_operator,
     gpus,
     kubelet,
     nodes,
@@ -40,9 +42,9 @@ from rehearsal.control_planes.desired_state import (
     Refusal,
     Source,
 )
-from rehearsal.control_planes.device_plugin import Plugins
+from rehearsal.control_planes.device_plugin import Outcome, Plugins, refused_request
 from rehearsal.control_planes.kubelet import Kubelet
-from rehearsal.control_planes.kwok_stages import SAMPLE
+from rehearsal.control_planes.kwok_stages import SAMPLE, VECTOR_ADD
 from rehearsal.files import log_line
 
 Json = dict[str, Any]
@@ -102,8 +104,8 @@ class Cluster:
         self._config_maps = Mirror(api, LIST_CONFIG_MAPS, self.changed)
         # The uids of nodes on which device plugins have offered resources.
         self._offered: set[str] = set()
-        # Why a pod's volumes cannot be mounted: one event for each reason.
-        self._unmounted: dict[str, str] = {}
+        # Why a pod cannot start, by its uid and the kind of reason: one event for each.
+        self._obstacles: dict[tuple[str, str], str] = {}
         self._clock = Clock()
         self._plugins = Plugins()
         self._autoscaler = Autoscaler(time_scale)
@@ -148,7 +150,7 @@ class Cluster:
         """Does all work that is due; what fails is retried in the next step."""
         self._pools = {pool.name: pool for pool in cluster.pools}
         done: dict[str, bool] = {}
-        for work in (self._keep_containers, self._keep_gpus, self._scale):
+        for work in (self._keep_containers, self._operate, self._keep_gpus, self._scale):
             await self._attempt(work(cluster))
         for pool in cluster.pools:
             is_done = await self._is_kept(cluster, pool)
@@ -244,23 +246,35 @@ class Cluster:
 
     async def _keep_nodes(self, cluster: DesiredCluster, pool: DesiredPool) -> bool:
         present = [node for node in self.nodes.objects if nodes.pool_of(node) == pool.name]
+        if pool.is_going and pool.operation in self.refused:
+            return False
+        if not pool.is_going:
+            present = [await self._taken_back(node) for node in present]
         step = pool_plan.step(pool, present, self._autoscaler.idle_nodes, self._era)
         port = self._kubelet.port
         for new in step.create:
             node = nodes.new_node(cluster, pool, new.index, self._era, port, surge=new.is_surge)
             self.nodes.put(await self._api.post(LIST_NODES, node))
         for node in step.leave:
-            mark = {"annotations": {nodes.GOING: "true"}}
+            how = nodes.WITH_ITS_POOL if pool.is_going else nodes.ALONE
+            mark = {"annotations": {nodes.GOING: how}}
             await self._patch_node(node, {"metadata": mark, "spec": {"unschedulable": True}})
         for node in present:
             if nodes.is_going(node):
-                await self._empty(node, by_force=pool.is_going)
+                await self._empty(node, by_force=pool.by_force)
                 continue
             if not pool.is_going and (patch := nodes.settings_patch(node, pool)):
                 await self._patch_node(node, patch)
             if nodes.port(node) != port:
                 await self._patch_status(node, nodes.status_with_port(port))
         return step.is_done
+
+    async def _taken_back(self, node: Json) -> Json:
+        """Returns a node; one whose pool could not be deleted takes pods again."""
+        if not nodes.goes_with_its_pool(node):
+            return node
+        patch = {"metadata": {"annotations": {nodes.GOING: None}}, "spec": {"unschedulable": None}}
+        return await self._patch_node(node, patch)
 
     async def _empty(self, node: Json, *, by_force: bool) -> None:
         """Evicts the pods of a node that is to be removed, and then removes the node."""
@@ -306,8 +320,10 @@ class Cluster:
     async def _keep_gpus_of(self, node: Json, pool: DesiredPool) -> None:
         uid = node["metadata"]["uid"]
         pods = self._pods_on(node)
-        plugin_offers = [offered for pod in pods for offered in self._plugins.offers(pod)]
-        offered = gpus.node_offers(pool, node, plugin_offers)
+        running = [plugin for pod in pods for plugin in self._plugins.running(pod)]
+        for pod in pods:
+            await self._attempt(self._admit(pod, running))
+        offered = gpus.node_offers(pool, node, [plugin.offers for plugin in running])
         # Resources from others are left alone, as by a kubelet.
         if offered is None and uid not in self._offered:
             return
@@ -321,6 +337,45 @@ class Cluster:
         else:
             self._offered.add(uid)
 
+    async def _admit(self, pod: Json, running: Sequence[Outcome]) -> None:
+        """Fails a pod to which a plugin gives no devices, as a kubelet does before it starts."""
+        if pod["status"].get("phase") not in ("Pending", "Running"):
+            return
+        one_at_most = frozenset(name for plugin in running for name in plugin.one_at_most)
+        if why := refused_request(pod, one_at_most):
+            reason = "UnexpectedAdmissionError"
+            status = {"phase": "Failed", "reason": reason, "message": f"Pod was rejected: {why}"}
+            patch = {"status": {**status, "containerStatuses": None}}
+            self._pods.put(await self._api.patch(f"{_path(pod)}/status", patch, STRATEGIC))
+            await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
+
+    # -- the GPU Operator
+
+    async def _operate(self, _: DesiredCluster) -> None:
+        namespace = gpu_operator.namespace_of_operator(self._pods.objects)
+        for node in self.nodes.objects:
+            if pool := self._pools.get(nodes.pool_of(node) or ""):
+                pods, operates = self._pods_on(node), namespace is not None
+                if labels := gpu_operator.label_patch(node, pool, pods, operates=operates):
+                    await self._patch_node(node, {"metadata": {"labels": labels}})
+        if namespace is None:
+            return
+        sets = f"/apis/apps/v1/namespaces/{namespace}/daemonsets"
+        present = {
+            f"{path}/{held['metadata']['name']}": held
+            for path in (gpu_operator.RUNTIME_CLASSES, sets)
+            for held in await self._api.list(path, labelSelector=gpu_operator.OPERANDS)
+        }
+        for policy in await self._api.list(gpu_operator.POLICIES):
+            wanted = dict(gpu_operator.objects(policy, namespace))
+            for path, body in wanted.items():
+                marked = gpu_operator.marked(body, policy, path)
+                if not gpu_operator.is_as_marked(present.get(path), marked):
+                    query = {"fieldManager": gpu_operator.MANAGER, "force": "true"}
+                    await self._api.patch(path, marked, APPLY, **query)
+            for path in present.keys() - wanted.keys():
+                await self._api.delete(path)
+
     # -- containers
 
     async def _keep_containers(self, _: DesiredCluster) -> None:
@@ -331,13 +386,13 @@ class Cluster:
         self._clock.forget(pods)
         self._plugins.forget(pods)
         uids = {pod["metadata"]["uid"] for pod in pods}
-        self._unmounted = {uid: why for uid, why in self._unmounted.items() if uid in uids}
+        self._obstacles = {key: why for key, why in self._obstacles.items() if key[0] in uids}
         self._kept = {uid: why for uid, why in self._kept.items() if uid in uids}
 
     async def _keep_containers_of(self, pod: Json, maps: ConfigMaps) -> None:
         # Without its node, it is unknown what hardware its containers find.
         pool = self._pool_under(pod)
-        if pool is None or await self._lacks_volumes(pod, maps):
+        if pool is None or await self._lacks_volumes(pod, maps) or await self._is_held(pod, pool):
             return
         change = self._life(pod, pool, maps).change()
         if change is None:
@@ -351,13 +406,26 @@ class Cluster:
         is_waiting = pod["status"].get("phase") == "Pending"
         if not (is_waiting and any(map(is_plugin, pod["spec"]["containers"]))):
             return False
-        why, uid = config_maps.unmounted(pod, maps), pod["metadata"]["uid"]
-        if why is None:
-            self._unmounted.pop(uid, None)
+        return await self._waits(pod, "FailedMount", config_maps.unmounted(pod, maps))
+
+    async def _is_held(self, pod: Json, pool: DesiredPool) -> bool:
+        """Whether a pod waits for a driver or a container runtime."""
+        if pod["status"].get("phase") != "Pending":
             return False
-        if self._unmounted.get(uid) != why:
-            self._unmounted[uid] = why
-            await self._api.post(*kubelet.warning(pod, "Pod", "FailedMount", why))
+        beside = [held for held in self._pods.objects if _node_of(held) == _node_of(pod)]
+        why = gpu_operator.obstacle(pod, self._pools.get(pool.name, pool), beside)
+        return await self._waits(pod, "FailedCreatePodSandBox", why)
+
+    async def _waits(self, pod: Json, reason: str, why: str | None) -> bool:
+        """Whether a pod waits for a reason; a new reason with words becomes an event."""
+        uid = pod["metadata"]["uid"]
+        if why is None:
+            self._obstacles.pop((uid, reason), None)
+            return False
+        if self._obstacles.get((uid, reason)) != why:
+            self._obstacles[uid, reason] = why
+            if why:
+                await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
         return True
 
     def _life(self, pod: Json, pool: DesiredPool, maps: ConfigMaps) -> Life:
@@ -366,6 +434,8 @@ class Cluster:
                 return self._plugins.run(pod, container, number, pool, maps)
             if SAMPLE in container["image"]:
                 return sample_job.run(container, pool, self._time_scale)
+            if VECTOR_ADD in container["image"]:
+                return sample_job.run_vector_add(pool, self._time_scale)
             return None
 
         return Life(pod, run, self._clock, self._time_scale)
@@ -374,7 +444,10 @@ class Cluster:
         name = pod["spec"].get("nodeName")
         for node in self.nodes.objects:
             if node["metadata"]["name"] == name:
-                return self._pools.get(nodes.pool_of(node) or "")
+                pool = self._pools.get(nodes.pool_of(node) or "")
+                return pool and replace(
+                    pool, has_driver=gpu_operator.has_driver(pool, self._pods_on(node))
+                )
         return None
 
     def _log_of(self, namespace: str, pod: str, container: str, *, previous: bool) -> Log | None:
@@ -404,9 +477,11 @@ class Cluster:
 
     # -- the API server
 
-    async def _patch_node(self, node: Json, patch: Json) -> None:
+    async def _patch_node(self, node: Json, patch: Json) -> Json:
         path = f"{LIST_NODES}/{node['metadata']['name']}"
-        self.nodes.put(await self._api.patch(path, patch))
+        patched: Json = await self._api.patch(path, patch)
+        self.nodes.put(patched)
+        return patched
 
     async def _patch_status(self, node: Json, patch: Json) -> None:
         path = f"{LIST_NODES}/{node['metadata']['name']}/status"
@@ -426,6 +501,11 @@ async def pause(event: asyncio.Event, seconds: float) -> None:
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
+
+
+def _node_of(pod: Json) -> str | None:
+    name: str | None = pod["spec"].get("nodeName")
+    return name
 
 
 def _path(pod: Json) -> str:

@@ -52,13 +52,18 @@ class DesiredPool:
     is_spot: bool = False
     limits: Limits | None = None
     surge: str = "10%"
+    unavailable: str = "0"
     drain_minutes: int = DRAIN_MINUTES
     # The GPU software on its nodes.
     has_driver: bool = False
     brings_plugin: bool = False
+    # Whether AKS manages the GPUs, with the DCGM exporter and its own checks of their health.
+    is_managed: bool = False
     mig_profile: str | None = None
     # It is being deleted: no node may remain.
     is_going: bool = False
+    # Its deletion does not wait for disruption budgets.
+    by_force: bool = False
     # The operation that waits for this state.
     operation: str | None = None
 

@@ -10,13 +10,23 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from catalogue.device_plugin import CAN_FAIL, GPU, NO_STRATEGY, PREFIX, Version, version_of
+from catalogue import quantities
+from catalogue.device_plugin import (
+    CAN_FAIL,
+    GPU,
+    MIG_PREFIX,
+    NO_STRATEGY,
+    PREFIX,
+    SHARED,
+    Version,
+    version_of,
+)
 from rehearsal.control_planes import config_maps, gpus, plugin_settings
 from rehearsal.control_planes.config_maps import ConfigMaps
 from rehearsal.control_planes.containers import Line, Run
 from rehearsal.control_planes.desired_state import DesiredPool
 from rehearsal.control_planes.gpus import Hardware
-from rehearsal.control_planes.plugin_config import SHARED, VERSION, Sharing
+from rehearsal.control_planes.plugin_config import VERSION, Sharing
 from rehearsal.control_planes.plugin_settings import ReadFile, Settings, SettingsError
 
 Json = dict[str, Any]
@@ -83,6 +93,8 @@ class Outcome:
 
     lines: tuple[str, ...]
     offers: Mapping[str, int] = field(default_factory=dict)
+    # The resources of which it gives a container one at most.
+    one_at_most: frozenset[str] = frozenset()
     # None: the plugin keeps running.
     exit_code: int | None = None
 
@@ -113,8 +125,8 @@ class Plugins:
         result = self._outcomes[key]
         return Run([Line(0.0, line) for line in result.lines], result.exit_code)
 
-    def offers(self, pod: Json) -> list[Mapping[str, int]]:
-        """Returns what each running plugin of a pod offers."""
+    def running(self, pod: Json) -> list[Outcome]:
+        """Returns the outcomes of the plugins that run in a pod."""
         if pod["metadata"].get("deletionTimestamp"):
             return []
         uid = pod["metadata"]["uid"]
@@ -123,7 +135,7 @@ class Plugins:
             for status in pod["status"].get("containerStatuses", ())
             if "running" in status["state"]
         )
-        return [outcome.offers for outcome in outcomes if outcome]
+        return [outcome for outcome in outcomes if outcome]
 
     def forget(self, pods: Iterable[Json]) -> None:
         """Forgets all but these pods."""
@@ -150,7 +162,7 @@ def outcome(
         offers = _devices_offered(version, settings, hardware, may_look, lines)
     except (_FailedError, SettingsError) as reason:
         return Outcome((*lines, str(reason)), exit_code=1)
-    return Outcome((*lines, *_registered(offers)), offers)
+    return Outcome((*lines, *_registered(offers)), offers, _one_at_most(settings.sharing, offers))
 
 
 def _without_settings(hardware: Hardware) -> Outcome:
@@ -216,7 +228,7 @@ def _devices(strategy: str, hardware: Hardware) -> dict[str, int]:
     slices = hardware.slices
     if slices is None or strategy == NO_STRATEGY:
         return {GPU: hardware.gpus}
-    name = GPU if strategy == SINGLE else f"{PREFIX}mig-{slices.profile}"
+    name = GPU if strategy == SINGLE else f"{MIG_PREFIX}{slices.profile}"
     return {name: hardware.gpus * slices.per_gpu}
 
 
@@ -229,6 +241,27 @@ def _shared(devices: Mapping[str, int], sharing: Sharing | None) -> dict[str, in
         offered = name + SHARED if replicas and sharing.renames else name
         offers[offered] = count * (replicas or 1)
     return offers
+
+
+def _one_at_most(sharing: Sharing | None, offers: Mapping[str, int]) -> frozenset[str]:
+    if sharing is None or not sharing.fails_beyond_one:
+        return frozenset()
+    shared = {name + SHARED if sharing.renames else name for name in sharing.replicas}
+    return frozenset(shared & offers.keys())
+
+
+def refused_request(pod: Json, one_at_most: frozenset[str]) -> str | None:
+    """Returns a kubelet's words for a container that asks for several shares of a GPU."""
+    for container in pod["spec"]["containers"]:
+        limits = (container.get("resources") or {}).get("limits") or {}
+        for name in one_at_most & limits.keys():
+            if (count := quantities.parse(str(limits[name])).amount) > 1:
+                return (
+                    "Allocate failed due to rpc error: code = Unknown desc = invalid allocation "
+                    f'request for "{name}": invalid request: maximum request size for shared '
+                    f"resources is 1; found {count}, which is unexpected"
+                )
+    return None
 
 
 def _may_look_at_slices(container: Json, environment: Mapping[str, str]) -> bool:

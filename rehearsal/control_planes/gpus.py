@@ -73,10 +73,10 @@ def devices(there: Hardware) -> int:
 def own_offers(pool: DesiredPool) -> Mapping[str, int]:
     """Returns the offer of a plugin that AKS or the node image brings.
 
-    Divided GPUs are offered as with the MIG strategy "single". That is from memory: AKS does not
-    document the default of its field migStrategy.
+    GPUs are not divided: AKS's default of migStrategy is None, and stable versions of its API do
+    not have the property.
     """
-    count = devices(hardware(pool)) if pool.brings_plugin else 0
+    count = hardware(pool).gpus if pool.brings_plugin else 0
     return {GPU: count} if count else {}
 
 

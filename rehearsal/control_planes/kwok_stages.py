@@ -19,6 +19,8 @@ JOB = 4.0
 
 # The name of an image without registry and version.
 SAMPLE = images.SAMPLE_JOB.rpartition("/")[2].partition(":")[0]
+# Other samples of NVIDIA's are in the same repository.
+VECTOR_ADD = images.VECTOR_ADD.rpartition("/")[2].partition("-cuda")[0]
 
 # kwok reads objects by jq paths.
 _READY = '.status.conditions.[] | select( .type == "Ready" ) | .status'
@@ -26,7 +28,13 @@ _PHASE = ".status.phase"
 _IMAGE = ".spec.containers.[].image"
 _IS_SAMPLE = f'{_IMAGE} | select( test("{SAMPLE}") )'
 _IS_PLUGIN = f'{_IMAGE} | select( test("{PLUGIN_IMAGE}") )'
-_IS_PLAYED = f'{_IMAGE} | select( test("{SAMPLE}|{PLUGIN_IMAGE}") )'
+_IS_STARTED_LATER = f'{_IMAGE} | select( test("{SAMPLE}|{PLUGIN_IMAGE}") )'
+_IS_ENDED_HERE = f'{_IMAGE} | select( test("{SAMPLE}|{VECTOR_ADD}|{PLUGIN_IMAGE}") )'
+# Pods that wait for a driver or a container runtime, such as the GPU Operator's operands.
+_IS_GATED = (
+    '.spec | select( ( .runtimeClassName // "" | test("nvidia") ) or '
+    '( [ .initContainers[]?.name ] | any( test("-validation$") ) ) ) | "gated"'
+)
 _SANDBOX = f'.status.conditions.[] | select( .type == "{SANDBOX_READY}" )'
 _STARTED = ".status.startTime"
 _DELETED = ".metadata.deletionTimestamp"
@@ -158,6 +166,11 @@ def configuration(time_scale: float) -> str:
     there = _key(_DELETED, "DoesNotExist")
     waiting = [there, _key(_PHASE, "In", "Pending")]
     accepted = [*waiting, _key(_STARTED, "Exists")]
+    placed = {
+        "statusTemplate": _SANDBOX_READY + _POD_PLACED,
+        "event": _event("Pulled", "Successfully pulled image"),
+    }
+    ungated = _key(_IS_GATED, "DoesNotExist")
     run = {
         "statusTemplate": _POD_RUNNING + _POD_PLACED,
         "event": _event("Started", "Started container"),
@@ -176,11 +189,14 @@ def configuration(time_scale: float) -> str:
             {"statusTemplate": _POD_ACCEPTED, "event": _event("Pulling", "Pulling image")},
         ),
         _stage(
-            "pod-running", [*accepted, _key(_IS_PLAYED, "DoesNotExist")], run, PULL * time_scale
+            "pod-running",
+            [*accepted, ungated, _key(_IS_STARTED_LATER, "DoesNotExist")],
+            run,
+            PULL * time_scale,
         ),
         _stage(
             "pod-running-sample",
-            [*accepted, _key(_IS_SAMPLE, "Exists"), _key(_IS_PLUGIN, "DoesNotExist")],
+            [*accepted, ungated, _key(_IS_SAMPLE, "Exists"), _key(_IS_PLUGIN, "DoesNotExist")],
             run,
             PULL_OF_SAMPLE * time_scale,
         ),
@@ -189,20 +205,28 @@ def configuration(time_scale: float) -> str:
         _stage(
             "pod-placed",
             [*accepted, _key(_IS_PLUGIN, "Exists"), _key(_SANDBOX, "DoesNotExist")],
-            {
-                "statusTemplate": _SANDBOX_READY + _POD_PLACED,
-                "event": _event("Pulled", "Successfully pulled image"),
-            },
+            placed,
             PULL * time_scale,
         ),
-        # The end of the sample depends on its node too: the server ends it.
+        _stage(
+            "pod-placed-gated",
+            [
+                *accepted,
+                _key(_IS_GATED, "Exists"),
+                _key(_IS_PLUGIN, "DoesNotExist"),
+                _key(_SANDBOX, "DoesNotExist"),
+            ],
+            placed,
+            PULL * time_scale,
+        ),
+        # The end of a sample depends on its node too: the server ends it.
         _stage(
             "pod-completed",
             [
                 there,
                 _key(_PHASE, "In", "Running"),
                 _key(".metadata.ownerReferences.[].kind", "In", "Job"),
-                _key(_IS_PLAYED, "DoesNotExist"),
+                _key(_IS_ENDED_HERE, "DoesNotExist"),
             ],
             {"statusTemplate": _POD_COMPLETED},
             JOB * time_scale,

@@ -23,6 +23,7 @@ POOL_SETTINGS = "rehearsal.aks-gpu/given"
 SURGE = "rehearsal.aks-gpu/surge"
 # ...and that it is drained, and then removed.
 GOING = "rehearsal.aks-gpu/going"
+ALONE, WITH_ITS_POOL = "true", "with-its-pool"
 
 SUBNET = ipaddress.ip_network("10.224.0.0/16")
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -113,7 +114,7 @@ def new_node(
         "status": {
             "capacity": capacity,
             "allocatable": allocatable,
-            "conditions": conditions(now()),
+            "conditions": [*conditions(now()), *(_managed(now()) if pool.is_managed else ())],
             "addresses": [
                 {"type": "InternalIP", "address": _address(called)},
                 {"type": "Hostname", "address": called},
@@ -165,6 +166,8 @@ def labels(cluster: DesiredCluster, pool: DesiredPool, index: int) -> dict[str, 
         labels |= {f"kubernetes.azure.com/{accelerator}": nvidia, accelerator: nvidia}
     if pool.is_spot:
         labels |= dict([conventions.SPOT_LABEL])
+    if pool.is_managed:
+        labels |= dict([conventions.DCGM_LABEL])
     return labels
 
 
@@ -206,6 +209,15 @@ def resources(pool: DesiredPool) -> tuple[dict[str, str], dict[str, str]]:
     return capacity, allocatable
 
 
+def _managed(moment: str) -> list[Json]:
+    """Returns what AKS's node problem detector reports of GPUs that AKS manages."""
+    healthy = (
+        ("UnhealthyNvidiaDevicePlugin", "HealthyNvidiaDevicePlugin"),
+        ("UnhealthyNvidiaDCGMServices", "HealthyNvidiaDCGMServices"),
+    )
+    return [_condition(kind, reason, "", moment) for kind, reason in healthy]
+
+
 def conditions(moment: str) -> list[Json]:
     """Returns the conditions of a node whose kubelet runs and whose network is not ready."""
     good = (
@@ -214,17 +226,18 @@ def conditions(moment: str) -> list[Json]:
         ("PIDPressure", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     )
     not_yet = ("Ready", "KubeletNotReady", "container runtime network not ready")
-    return [
-        {
-            "type": kind,
-            "status": "False",
-            "reason": reason,
-            "message": message,
-            "lastHeartbeatTime": moment,
-            "lastTransitionTime": moment,
-        }
-        for kind, reason, message in (*good, not_yet)
-    ]
+    return [_condition(*each, moment) for each in (*good, not_yet)]
+
+
+def _condition(kind: str, reason: str, message: str, moment: str) -> Json:
+    return {
+        "type": kind,
+        "status": "False",
+        "reason": reason,
+        "message": message,
+        "lastHeartbeatTime": moment,
+        "lastTransitionTime": moment,
+    }
 
 
 def pool_of(node: Json) -> str | None:
@@ -247,6 +260,10 @@ def is_surge(node: Json) -> bool:
 
 def is_going(node: Json) -> bool:
     return GOING in node["metadata"].get("annotations", {})
+
+
+def goes_with_its_pool(node: Json) -> bool:
+    return bool(node["metadata"].get("annotations", {}).get(GOING) == WITH_ITS_POOL)
 
 
 def settings_patch(node: Json, pool: DesiredPool) -> Json | None:

@@ -7,13 +7,11 @@ from typing import Any
 
 import yaml
 
-from catalogue.device_plugin import PREFIX
+from catalogue.device_plugin import PREFIX, SHARED
 
 Json = dict[str, Any]
 
 VERSION = "v1"
-# The suffix of a shared resource's name with `renameByDefault`.
-SHARED = ".shared"
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_NAME = 63
 _KINDS = {bool: "bool", int: "number", float: "number", str: "string", list: "array"}
@@ -30,6 +28,8 @@ class Sharing:
 
     replicas: Mapping[str, int]
     renames: bool = False
+    # Whether a container gets one replica at most.
+    fails_beyond_one: bool = False
     # Settings in the file that the plugin ignores.
     ignored: tuple[str, ...] = ()
 
@@ -81,7 +81,7 @@ def _sharing(content: Any) -> Sharing:
         raise _refused(_mismatch(content, "Go value of type map[string]json.RawMessage"))
     whole: Json = content or {}
     renames = bool(_value_of(whole, "renameByDefault", bool))
-    _value_of(whole, "failRequestsGreaterThanOne", bool)
+    fails_beyond_one = bool(_value_of(whole, "failRequestsGreaterThanOne", bool))
     resources = _value_of(whole, "resources", list)
     if not resources:
         raise _refused("no resources specified")
@@ -94,7 +94,7 @@ def _sharing(content: Any) -> Sharing:
             ignored.add("rename")
         if resource.get("devices", "all") != "all":
             ignored.add("devices")
-    return Sharing(replicas, renames, tuple(sorted(ignored, reverse=True)))
+    return Sharing(replicas, renames, fails_beyond_one, tuple(sorted(ignored, reverse=True)))
 
 
 def _resource(content: Any) -> tuple[str, int]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from catalogue.nodes import surge_nodes
+from catalogue.nodes import node_number, surge_nodes
 from rehearsal.control_planes import nodes
 from rehearsal.control_planes.desired_state import DesiredPool, Era
 
@@ -64,7 +64,8 @@ def _upgrade(pool: DesiredPool, old: list[Json], surge: list[Json], indices: Any
     lacking = extra - len(surge)
     if lacking > 0:
         return Step(create=[NewNode(next(indices), is_surge=True) for _ in range(lacking)])
-    return Step(leave=old[:1])
+    at_once = node_number(pool.count, pool.unavailable) or 1
+    return Step(leave=old[:at_once])
 
 
 def _free_indices(present: Sequence[Json], era: Era) -> Any:

@@ -1,4 +1,4 @@
-"""The logs and exit codes of the article's sample job."""
+"""The logs and exit codes of the sample jobs: the article's, and NVIDIA's vector addition."""
 
 import itertools
 import math
@@ -18,6 +18,18 @@ Json = dict[str, Any]
 STARTUP = 1.0
 SECONDS_PER_STEP = 0.01
 
+# The log of NVIDIA's sample, and its words where it gets no GPU.
+_ADDS = (
+    "[Vector addition of 50000 elements]",
+    "Copy input data from the host memory to the CUDA device",
+    "CUDA kernel launch with 196 blocks of 256 threads",
+    "Copy output data from the CUDA device to the host memory",
+    "Test PASSED",
+    "Done",
+)
+_CANNOT_ADD = "Failed to allocate device vector A (error code {})!"
+_NO_DEVICE = "no CUDA-capable device is detected"
+
 DEFAULT_STEPS = 1000
 STEPS_BETWEEN_LINES = 10
 
@@ -36,6 +48,16 @@ def run(container: Json, pool: DesiredPool, time_scale: float) -> Run:
         timed.append((step * SECONDS_PER_STEP, f"Accuracy at step {step}: {accuracy:.4f}"))
     timed.append((steps * SECONDS_PER_STEP, f"Done after {steps} steps."))
     return Run([Line((STARTUP + after) * time_scale, text) for after, text in timed], 0)
+
+
+def run_vector_add(pool: DesiredPool, time_scale: float) -> Run:
+    """Returns one run of NVIDIA's sample."""
+    if gpus.hardware(pool).gpus:
+        return Run([Line(STARTUP * time_scale, text) for text in _ADDS], 0)
+    size = find(pool.vm_size)
+    why = CUDA_MISMATCH if size and size.is_nvidia else _NO_DEVICE
+    lines = (_ADDS[0], _CANNOT_ADD.format(why))
+    return Run([Line(STARTUP * time_scale, text) for text in lines], 1)
 
 
 def _devices(gpu_model: str, pool: DesiredPool, container: Json) -> Iterator[str]:

@@ -18,6 +18,8 @@ from provider_kit.loading import unsearched
 
 # The path of the socket of `loaded.py`, in the rehearsal's home.
 SOCKET_VARIABLE = "AKS_GPU_STAND_INS"
+# The path of `helm`, for stacks with Helm releases.
+HELM_VARIABLE = "AKS_GPU_HELM"
 # A fork sends this first. If the connection ends without it, there is no fork.
 STARTED = b"+"
 FAILED = 1

@@ -1,11 +1,18 @@
 """The Azure CLI is installed once, whole or not at all."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from acceptance import azure_cli
 from acceptance.azure_cli import AzureCliUnavailableError, ensure_azure_cli
+
+# Stands for Python: makes an environment whose own Python fails, as pip does without an index.
+PYTHON = """#!/bin/sh
+mkdir -p "$3/bin"
+ln -s /bin/false "$3/bin/python"
+"""
 
 
 @pytest.fixture
@@ -14,7 +21,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "aks-gpu"
 
 
-def test_one_that_is_there_is_taken(cache: Path) -> None:
+def test_an_installed_azure_cli_is_used(cache: Path) -> None:
     there = cache / f"azure-cli-{azure_cli.VERSION}"
     there.mkdir(parents=True)
     said: list[str] = []
@@ -26,7 +33,10 @@ def test_one_that_is_there_is_taken(cache: Path) -> None:
 def test_an_install_that_fails_leaves_nothing_that_looks_whole(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    python = cache.parent / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
 
     with pytest.raises(AzureCliUnavailableError, match="could not be installed from PyPI"):
         ensure_azure_cli(lambda _: None)

@@ -25,10 +25,8 @@ def python(program: str) -> tuple[str, ...]:
     return (sys.executable, "-u", "-c", program)
 
 
-def test_it_gives_what_the_command_printed_and_tells_the_command(
-    runner: Runner, lines: list[str]
-) -> None:
-    said = runner.tell(*python("import os; print(os.environ['WORD'])"))
+def test_returns_the_output_and_reports_the_command(runner: Runner, lines: list[str]) -> None:
+    said = runner.run(*python("import os; print(os.environ['WORD'])"))
 
     assert said == "from its environment\n"
     assert lines[0].startswith("$ ")
@@ -36,26 +34,26 @@ def test_it_gives_what_the_command_printed_and_tells_the_command(
     assert "from its environment\n(exit code 0, " in kept
 
 
-def test_what_is_asked_is_neither_told_nor_kept(runner: Runner, lines: list[str]) -> None:
-    assert runner.ask(*python("print('a secret')")) == "a secret\n"
+def test_quiet_commands_are_neither_reported_nor_recorded(runner: Runner, lines: list[str]) -> None:
+    assert runner.read(*python("print('a secret')")) == "a secret\n"
 
     assert lines == []
     assert not (runner.folder / "commands.txt").exists()
 
 
-def test_a_command_that_fails_is_told_with_its_last_words(runner: Runner) -> None:
+def test_a_failed_command_is_reported_with_the_end_of_its_output(runner: Runner) -> None:
     with pytest.raises(ProgramError, match="exit code 3: it was the reason"):
-        runner.tell(*python("import sys; sys.stderr.write('it was the reason'); sys.exit(3)"))
+        runner.run(*python("import sys; sys.stderr.write('it was the reason'); sys.exit(3)"))
 
 
 def test_a_command_that_may_fail_is_no_error(runner: Runner) -> None:
     assert runner.attempt(*python("raise SystemExit(3)")).code == 3
 
 
-def test_a_watch_is_ended_once_it_has_said_the_word(runner: Runner) -> None:
+def test_a_watch_ends_at_the_expected_output(runner: Runner) -> None:
     program = "import os, time; print(os.getpid()); print('0/1'); print('1/1'); time.sleep(600)"
 
-    said = runner.tell(*python(program), until="1/1")
+    said = runner.run(*python(program), until="1/1")
 
     assert said.endswith("0/1\n1/1\n")
     with pytest.raises(ProcessLookupError):
@@ -64,7 +62,7 @@ def test_a_watch_is_ended_once_it_has_said_the_word(runner: Runner) -> None:
 
 def test_a_watch_that_ends_without_the_word_has_failed(runner: Runner) -> None:
     with pytest.raises(ProgramError):
-        runner.tell(*python("print('0/1')"), until="1/1")
+        runner.run(*python("print('0/1')"), until="1/1")
 
 
 def test_a_command_that_takes_too_long_is_ended(
@@ -73,7 +71,7 @@ def test_a_command_that_takes_too_long_is_ended(
     monkeypatch.setattr(commands, "MOST_SECONDS", 0.3)
 
     with pytest.raises(ProgramError):
-        runner.tell(*python("import time; time.sleep(600)"))
+        runner.run(*python("import time; time.sleep(600)"))
 
 
 def test_waiting_ends_when_it_holds_and_gives_up_in_the_end(
@@ -83,5 +81,5 @@ def test_waiting_ends_when_it_holds_and_gives_up_in_the_end(
     wait_until("it holds", lambda: next(answers))
 
     monkeypatch.setattr(commands, "WAIT_SECONDS", 0.2)
-    with pytest.raises(ProgramError, match="it is not so that it holds"):
+    with pytest.raises(ProgramError, match="in vain until it holds"):
         wait_until("it holds", lambda: False)

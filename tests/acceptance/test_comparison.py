@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from acceptance.arm_view import Request
-from acceptance.comparison import ANYTHING, UNSAID, Comparison, Explanation, Item, compare
+from acceptance.comparison import ANYTHING, NOT_SENT, Comparison, Explanation, Item, compare
 from acceptance.explanations import EXPLANATIONS
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -29,7 +29,7 @@ def differing(comparison: Comparison) -> list[tuple[str, Any, Any]]:
     ]
 
 
-def test_the_same_said_twice_is_no_difference() -> None:
+def test_duplicate_requests_are_no_difference() -> None:
     body = {"properties": {"vmSize": "Standard_NC6", "count": 1}}
     comparison = compared(POOL, body, body)
 
@@ -46,8 +46,8 @@ def test_a_difference_without_a_reason_is_an_error() -> None:
     assert not comparison.is_explained
 
 
-def test_a_difference_with_a_reason_is_none() -> None:
-    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "because")
+def test_an_explained_difference_is_no_difference() -> None:
+    known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "because")
 
     comparison = compared(POOL, {}, {"properties": {"osSKU": "Ubuntu"}}, known)
 
@@ -56,8 +56,8 @@ def test_a_difference_with_a_reason_is_none() -> None:
     assert comparison.is_explained
 
 
-def test_a_reason_holds_for_the_values_that_it_names_alone() -> None:
-    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "because")
+def test_a_reason_explains_only_the_values_that_it_names() -> None:
+    known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "because")
 
     comparison = compared(POOL, {}, {"properties": {"osSKU": "AzureLinux"}}, known)
 
@@ -92,7 +92,7 @@ def test_inline_pools_are_matched_by_name_not_by_place() -> None:
 
 
 @pytest.mark.parametrize("empty", [None, "", [], {}])
-def test_what_is_empty_says_nothing(empty: Any) -> None:
+def test_empty_values_are_no_difference(empty: Any) -> None:
     assert differing(compared(POOL, {"properties": {"nodeTaints": empty}}, {})) == []
 
 
@@ -100,7 +100,7 @@ def test_what_is_empty_says_nothing(empty: Any) -> None:
 def test_a_false_and_a_zero_say_something(said: Any) -> None:
     comparison = compared(POOL, {"properties": {"count": said}}, {})
 
-    assert differing(comparison) == [("pool count", said, UNSAID)]
+    assert differing(comparison) == [("pool count", said, NOT_SENT)]
 
 
 def test_headers_are_the_same_in_any_case_and_their_values_are_not() -> None:
@@ -110,10 +110,10 @@ def test_headers_are_the_same_in_any_case_and_their_values_are_not() -> None:
     assert differing(compare([hand], [program], ())) == [("header accept", "a", "b")]
 
 
-def test_a_header_of_one_way_alone_is_a_difference() -> None:
+def test_a_header_on_only_one_side_is_a_difference() -> None:
     comparison = compare([put(HAND + POOL, usegen2vm="true")], [put(PROGRAM + POOL)], EXPLANATIONS)
 
-    assert ("header usegen2vm", "true", UNSAID) in differing(comparison)
+    assert ("header usegen2vm", "true", NOT_SENT) in differing(comparison)
     assert not comparison.is_explained
 
 
@@ -124,7 +124,7 @@ def test_paths_are_the_same_in_any_case() -> None:
     assert len(compare([hand], [program], ()).things) == 1
 
 
-def test_what_one_way_made_alone_is_an_error() -> None:
+def test_a_resource_on_only_one_side_is_an_error() -> None:
     both = put(HAND + POOL), put(PROGRAM + POOL)
 
     comparison = compare([both[0], put(HAND + CLUSTER)], [both[1]], ())
@@ -136,7 +136,7 @@ def test_what_one_way_made_alone_is_an_error() -> None:
     assert not comparison.is_explained
 
 
-def test_what_was_refused_was_not_made() -> None:
+def test_a_refused_request_creates_no_resource() -> None:
     refused = put(HAND + CLUSTER, status=400)
 
     comparison = compare([put(HAND + POOL), refused], [put(PROGRAM + POOL)], ())
@@ -156,7 +156,7 @@ def test_nothing_compared_is_nothing_explained() -> None:
     assert not compare([], [], EXPLANATIONS).is_explained
 
 
-def test_no_explanation_covers_what_the_article_says() -> None:
+def test_no_explanation_covers_values_of_the_article() -> None:
     """Sizes, numbers, systems and the article's headers may never differ."""
     told = ("pool vmSize", "pool count", "pool osType", "pool mode", "pool name", "group location")
     sent = ("header usegpudedicatedvhd", "header usegen2vm")

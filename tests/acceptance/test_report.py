@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from acceptance.arm_view import Request
-from acceptance.comparison import UNSAID, Comparison, Explanation, compare
+from acceptance.comparison import NOT_SENT, Comparison, Explanation, compare
 from acceptance.report import Report, RowResult
 from acceptance.steps import Finding
 from aksgpu.report import as_json
@@ -72,8 +72,8 @@ def test_an_unexplained_difference_is_the_reports_end() -> None:
 def test_the_verdict_is_first_and_a_reason_is_one_line() -> None:
     """The verdict was the last line but one of 651, of which 500 were tables of differences."""
     known = (
-        Explanation("pool osSKU", UNSAID, "Ubuntu", "the default"),
-        Explanation("pool mode", UNSAID, "User", "the default"),
+        Explanation("pool osSKU", NOT_SENT, "Ubuntu", "the default"),
+        Explanation("pool mode", NOT_SENT, "User", "the default"),
     )
     printed = shown(Report([WELL], sent({}, {"osSKU": "Ubuntu", "mode": "User"}, *known)))
     lines = printed.splitlines()
@@ -95,7 +95,7 @@ def test_a_row_shows_both_results_with_their_reasons() -> None:
     assert "Rows not ok: 7" in said
 
 
-def test_one_proof_of_both_ways_is_told_once() -> None:
+def test_a_result_of_both_sides_is_reported_once() -> None:
     report = Report([WELL], SAME)
 
     assert details(report).count("seen with kubectl") == 1
@@ -105,7 +105,7 @@ def test_one_proof_of_both_ways_is_told_once() -> None:
 
 
 def test_a_difference_stands_with_both_values_and_its_reason() -> None:
-    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "it is the default")
+    known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "it is the default")
     said = details(Report([WELL], sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)))
 
     (line,) = [line for line in said.splitlines() if "osSKU" in line]
@@ -118,14 +118,14 @@ def test_a_difference_stands_with_both_values_and_its_reason() -> None:
     assert "the same: properties.count 1" in said
 
 
-def test_what_one_way_made_alone_is_told() -> None:
+def test_a_resource_on_only_one_side_is_reported() -> None:
     said = shown(Report([WELL], Comparison(SAME.things, only_by_hand=(POOL,))))
 
     assert f"NOT EXPLAINED: made only by hand: {POOL}" in said
 
 
 def test_as_json_it_has_the_same_to_say() -> None:
-    known = Explanation("pool osSKU", UNSAID, "Ubuntu", "it is the default")
+    known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "it is the default")
     comparison = sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)
 
     said = json.loads(as_json(Report([WELL, RowResult(2, "a", NOT_OK, OK)], comparison).document()))

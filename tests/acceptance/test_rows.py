@@ -75,12 +75,12 @@ def test_a_step_that_fails_and_a_proof_that_fails_are_rows_not_ok(
     assert findings[2].result == "ok"
 
 
-def test_a_cluster_without_credentials_is_told(way: Way) -> None:
+def test_a_cluster_without_credentials_is_reported(way: Way) -> None:
     with pytest.raises(NotShownError, match="no credentials for the cluster in g"):
         way.cluster("g")
 
 
-def test_what_is_required_is_told_where_it_is_not_so() -> None:
+def test_an_unmet_requirement_is_reported() -> None:
     require(["something"], "never")
     with pytest.raises(NotShownError, match="there is nothing"):
         require([], "there is nothing")
@@ -115,7 +115,7 @@ def test_the_manifests_have_the_articles_values() -> None:
     assert sample["resources"]["limits"] == {"nvidia.com/gpu": 1}
 
 
-def test_the_variants_say_only_what_the_articles_stack_file_knows() -> None:
+def test_the_variants_use_only_keys_of_the_articles_stack_file() -> None:
     config = yaml.safe_load((ROOT / "Pulumi.article.yaml").read_text())
     known = {key.removeprefix("aks-gpu:") for key in config["config"]}
 

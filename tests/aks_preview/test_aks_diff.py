@@ -20,6 +20,7 @@ POOL: dict[str, Any] = {
     "nodeTaints": ["a=b:NoSchedule", "b=c:NoSchedule"],
     "customHeaders": {"One": "1", "Two-2": "2"},
 }
+MANAGED = {"gpuProfile": {"driver": "Install", "nvidia": {"managementMode": "Managed"}}}
 # What Azure tells of it: its own defaults too, in its own words.
 POOL_STATE: dict[str, Any] = POOL | {
     "type": "Microsoft.ContainerService/managedClusters/agentPools",
@@ -72,7 +73,10 @@ def without(*names: str) -> dict[str, Any]:
             ["networkProfile.allowedHostPorts"],
             [],
         ),
+        (POOL | {"gpuProfile": {"nvidia": {"managementMode": None}}}, [], []),
+        (POOL | {"artifactStreamingProfile": {"enabled": True}}, ["artifactStreamingProfile"], []),
         # Replacements.
+        (POOL | MANAGED, [], ["gpuProfile.nvidia"]),
         (POOL | {"vmSize": "Standard_NC16as_T4_v3"}, [], ["vmSize"]),
         (POOL | {"vmSize": UNKNOWN}, [], ["vmSize"]),
         (POOL | {"osDiskType": "Ephemeral"}, [], ["osDiskType"]),
@@ -124,7 +128,7 @@ def value_of(path: str) -> Any:
         for path in (*kept.LASTING_CLUSTER, *kept.REFUSED_CLUSTER, *fixed.CLUSTER)
     ],
 )
-def test_what_azure_keeps_replaces_nothing_when_it_is_taken_out(
+def test_removing_a_property_that_azure_keeps_replaces_nothing(
     aks_type: AksType, path: str
 ) -> None:
     """`private: true`, taken out, replaced a cluster with custom headers; so did a disk a pool."""
@@ -143,7 +147,7 @@ def test_the_headers_of_an_imported_pool_are_those_of_the_program() -> None:
     assert not aks_diff(AGENT_POOL, without("customHeaders"), imported, POOL).changes
 
 
-def test_headers_that_a_pool_was_made_without_replace_it_where_that_is_asked_for() -> None:
+def test_new_headers_replace_a_pool_if_replace_on_header_change_is_set() -> None:
     state, old = POOL_STATE | {"customHeaders": {}}, without("customHeaders")
 
     assert aks_diff(AGENT_POOL, old, state, POOL).replaces == []
@@ -151,7 +155,7 @@ def test_headers_that_a_pool_was_made_without_replace_it_where_that_is_asked_for
     assert aks_diff(AGENT_POOL, old, state, asked).replaces == ["customHeaders"]
 
 
-def test_what_older_states_say_of_headers_is_no_change() -> None:
+def test_header_inputs_of_older_states_are_no_change() -> None:
     older = POOL | {"updatableHeaders": ["one"]}
 
     assert not aks_diff(AGENT_POOL, older, POOL_STATE | older, POOL).changes
@@ -208,3 +212,26 @@ def test_a_cluster(new: dict[str, Any], changed: list[str], replaces: list[str])
 
     assert answer.diffs == changed
     assert answer.replaces == replaces
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "replaced"),
+    [
+        # Without it, AKS keeps the mode, and the program's device plugin would be a second one.
+        (MANAGED, {}, ["gpuProfile"]),
+        (MANAGED, {"gpuProfile": {"driver": "Install"}}, ["gpuProfile"]),
+        (MANAGED, MANAGED, []),
+        ({"gpuProfile": {"nvidia": {"managementMode": "Unmanaged"}}}, {}, []),
+        (
+            {"gpuProfile": {"driver": "Install", "nvidia": None}},
+            {"gpuProfile": {"driver": "Install"}},
+            [],
+        ),
+    ],
+)
+def test_who_manages_gpus_is_fixed_at_creation(
+    before: dict[str, Any], now: dict[str, Any], replaced: list[str]
+) -> None:
+    """AKS keeps what a request leaves out: an update would have changed nothing."""
+    found = aks_diff(AGENT_POOL, POOL | before, POOL_STATE | before, POOL | now)
+    assert (found.changes, [*found.replaces]) == (bool(replaced), replaced)

@@ -65,7 +65,7 @@ def test_an_update_that_broke_keeps_the_id_of_the_state() -> None:
 
 
 @pytest.mark.parametrize("name", kept.EMPTY_POOL)
-def test_what_is_taken_out_is_sent_as_nothing(name: str) -> None:
+def test_removed_properties_are_sent_as_empty_values(name: str) -> None:
     """AKS keeps what a PUT leaves out: the tags stayed."""
     arm, value = BrokenArm(), {"tags": {"a": "b"}, "nodeLabels": {"a": "b"}}.get(name, True)
     pools = AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None))
@@ -116,7 +116,7 @@ def test_nodes_of_a_pool_that_aks_scales_are_not_lost(count: int) -> None:
     assert len(arm.bodies) == (0 if count == 1 else 1)
 
 
-def test_nodes_of_a_clusters_own_pool_are_not_lost() -> None:
+def test_nodes_of_an_inline_pool_are_not_lost() -> None:
     live = {"agentPoolProfiles": [{"name": "a", "enableAutoScaling": True, "count": 5}]}
     with pytest.raises(ProviderError, match="AKS has scaled pool 'a' to 5 nodes"):
         require_nodes({"agentPoolProfiles": [{"name": "a", "count": 3}]}, live)
@@ -149,3 +149,43 @@ def test_an_id_of_something_else_is_refused(resource_id: str, reason: str) -> No
     with pytest.raises(ProviderError, match=reason):
         asyncio.run(pools.delete(Task("", "p", None), resource_id, {}))
     assert arm.requests == []
+
+
+def of_azure_native(**more: Any) -> Recorded:
+    """A pool in a state of azure-native, which does not have the names in its path."""
+    outputs = {"id": ID, "name": "p", "vmSize": "one", "gpuProfile": {"driver": "Install"}}
+    inputs = {**INPUTS, "gpuProfile": {"driver": "Install"}, **more}
+    return Recorded(inputs, outputs | more)
+
+
+MANAGED = {"gpuProfile": {"driver": "Install", "nvidia": {"managementMode": "Managed"}}}
+STREAMING = {"artifactStreamingProfile": {"enabled": True}}
+
+
+@pytest.mark.parametrize("more", [{}, STREAMING, {"customHeaders": {"A": "b"}}])
+def test_a_pool_of_azure_natives_moves_when_it_is_replaced_anyway(more: dict[str, Any]) -> None:
+    resource = AksResource(AGENT_POOL, BrokenArm(), Cancellation(), EngineLog(None))
+    inputs = {**INPUTS, "customHeaders": {}, **more}
+    for replacing in (MANAGED, {"gpuProfile": {"driver": "None"}}, {"vmSize": "other"}):
+        assert resource.diff(of_azure_native(), {**inputs, **replacing}).replaces
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "remove customHeaders; or create another pool"),
+        ({"customHeaders": {"A": "b"}, **STREAMING}, "remove customHeaders and artifactSt"),
+        (
+            STREAMING,
+            "az aks nodepool update --resource-group g --cluster-name c --name p "
+            "--enable-artifact-streaming",
+        ),
+    ],
+)
+def test_a_pool_of_azure_natives_stays_otherwise(more: dict[str, Any], words: str) -> None:
+    resource = AksResource(AGENT_POOL, BrokenArm(), Cancellation(), EngineLog(None))
+    inputs = {**INPUTS, "gpuProfile": {"driver": "Install"}, "customHeaders": {}, **more}
+    # AKS has raised the number of nodes meanwhile: that is no replacement.
+    for old in (of_azure_native(), of_azure_native(count=3)):
+        with pytest.raises(ProviderError, match=words):
+            resource.diff(old, inputs)

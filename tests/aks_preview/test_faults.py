@@ -144,7 +144,7 @@ def test_409_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) 
 
 
 @pytest.mark.parametrize(("status", "body"), [(409, BUSY), (500, {"error": BROKEN})])
-def test_what_it_waited_for_is_told_when_time_is_up(
+def test_a_timeout_reports_the_reason_for_waiting(
     preview_bench: PreviewBench, aks: Aks, faults: Faults, status: int, body: dict[str, Any]
 ) -> None:
     """It was tried again in silence, and then the reason was gone."""
@@ -158,7 +158,7 @@ def test_what_it_waited_for_is_told_when_time_is_up(
     settle(preview_bench, faults, aks.program(more=IMPATIENT))
 
 
-def test_a_conflict_that_does_not_pass_is_told_at_once(
+def test_a_permanent_conflict_is_reported_at_once(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     """Azure's quotas answer with the code of an operation that is under way."""
@@ -226,7 +226,7 @@ def test_operation_failed_with_quota(preview_bench: PreviewBench, aks: Aks, faul
 
 
 @pytest.mark.parametrize("shape", ["nested", "flat"])
-def test_what_is_refused_is_not_tried_again(
+def test_a_refused_request_is_not_retried(
     preview_bench: PreviewBench, aks: Aks, faults: Faults, shape: str
 ) -> None:
     error: dict[str, Any] = {
@@ -275,7 +275,7 @@ def test_throttled_until_cancelled(preview_bench: PreviewBench, aks: Aks, faults
     settle(preview_bench, faults, aks.program())
 
 
-def test_delete_of_something_already_gone(
+def test_deleting_a_deleted_resource_succeeds(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     preview_bench.up(aks.program())

@@ -4,7 +4,7 @@ import pytest
 
 from tests.aks_preview.conftest import Aks, PreviewBench
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
 def test_a_refresh_leaves_the_id_as_it_is(preview_bench: PreviewBench, aks: Aks) -> None:

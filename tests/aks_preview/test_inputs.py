@@ -39,7 +39,7 @@ def test_the_tables_speak_of_properties_that_there_are(aks_type: AksType) -> Non
     assert not aks_type.read_only & known
 
 
-def test_the_default_version_is_the_one_that_the_properties_are_of() -> None:
+def test_the_default_api_version_is_that_of_the_sdks_types() -> None:
     client = ContainerServiceClient("", "x", "https://x")  # type: ignore[arg-type]
 
     assert client._config.api_version == SETTINGS["apiVersion"].default
@@ -72,7 +72,7 @@ def test_the_shape_of_inputs(inputs: dict[str, Any], found: list[str]) -> None:
     assert not any(SECRET in mistake.reason for mistake in said)
 
 
-def test_what_is_nested_and_required() -> None:
+def test_nested_required_properties() -> None:
     inputs = {
         "resourceGroupName": "g",
         "resourceName": "c",

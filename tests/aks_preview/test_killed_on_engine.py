@@ -120,7 +120,9 @@ AgentPool(
     return text + pair if pools else text
 
 
-def test_what_is_named_works(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_named_resource_is_taken_over(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     """Imports made a second pool, without parent, and of a replacement they did nothing.
 
     Killed are the engine, while clusters and while pools are made, and then both plug-ins, in the

@@ -122,7 +122,7 @@ async def updated(azure: OddAzure, provider: Driver, state: str) -> Outcome:
         (updated, "Updating"),
     ],
 )
-def test_a_pool_at_which_somebody_else_was_seen_at_work(seen: Any, state: str) -> None:
+def test_a_pool_with_an_operation_of_another_client(seen: Any, state: str) -> None:
     """A refresh during somebody's upgrade: the next edit of a label took their nodes back."""
     azure = OddAzure()
 
@@ -144,7 +144,7 @@ def test_a_pool_at_which_somebody_else_was_seen_at_work(seen: Any, state: str) -
     assert "__finished" not in done.outputs
 
 
-def test_an_operation_that_ends_before_its_pool_says_so() -> None:
+def test_an_operation_that_ends_before_the_state_of_its_pool_changes() -> None:
     azure = OddAzure()
     azure.bend("get", *[Answer(body=at_work("Updating"))] * 2)
 
@@ -157,7 +157,7 @@ def test_an_operation_that_ends_before_its_pool_says_so() -> None:
 
 
 @pytest.mark.parametrize("state", ["Creating", "Updating", "Failed"])
-def test_what_was_never_finished_is_made_as_the_program_says(state: str) -> None:
+def test_an_unfinished_update_sends_the_programs_values(state: str) -> None:
     azure = OddAzure()
 
     async def go_on() -> None:

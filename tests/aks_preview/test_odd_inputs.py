@@ -16,9 +16,9 @@ from pulumi.provider.experimental.property_value import PropertyValue
 from aks_preview.aks_diff import aks_diff
 from aks_preview.aks_resource import as_others_left, emptied, require_nodes
 from aks_preview.aks_types import AKS_TYPES, AksType
+from aks_preview.equivalence import projected
 from aks_preview.features import FEATURE_INPUTS, FEATURE_TYPE
 from aks_preview.provider import AksPreview
-from aks_preview.sameness import projected
 from provider_kit.provider import Recorded
 from provider_kit.serving import ProviderError
 from provider_kit.values import holds_unknown, plain_map
@@ -60,7 +60,7 @@ def inputs_with(token: str, odd: Any) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("token", SHAPES)
-def test_what_is_not_known_yet_previews(token: str, provider: AksPreview) -> None:
+def test_unknown_values_can_be_previewed(token: str, provider: AksPreview) -> None:
     """A count that another resource gives was "a string, but has to be an integer"."""
     handler, marks = provider.handler(token), UNKNOWNS * 1000
     least = dict.fromkeys(SHAPES[token].required, "a")
@@ -75,7 +75,7 @@ def test_what_is_not_known_yet_previews(token: str, provider: AksPreview) -> Non
 
 @pytest.mark.parametrize("odd", [None, [None], {"a": None}, [[]], "text", 1.5, True, [{}], {}])
 @pytest.mark.parametrize("token", SHAPES)
-def test_what_is_odd_is_a_mistake_or_none(token: str, odd: Any, provider: AksPreview) -> None:
+def test_odd_inputs_are_mistakes_or_valid(token: str, odd: Any, provider: AksPreview) -> None:
     """A header without a value, and an inline pool without a name, ended in a traceback."""
     handler = provider.handler(token)
     least = dict.fromkeys(SHAPES[token].required, "a")
@@ -137,7 +137,7 @@ def followed(aks_type: AksType, live: dict[str, Any], said: Mapping[str, Any]) -
     [None, [None], {"a": None}, "text", True, [{"name": 7}, {"name": "a"}]],
 )
 @pytest.mark.parametrize("token", AKS_TYPES)
-def test_what_is_odd_in_azure_is_read_as_nothing(token: str, odd: Any) -> None:
+def test_odd_values_from_azure_are_read_as_unset(token: str, odd: Any) -> None:
     """An identity's null, and pools without names, failed each refresh and update of a cluster."""
     aks_type = AKS_TYPES[token]
     full = {"tags": {"a": "b"}, "agentPoolProfiles": [{"name": "a", "count": 1}], "count": 1}

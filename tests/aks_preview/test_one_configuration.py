@@ -96,7 +96,7 @@ def test_the_cloud_that_azure_native_has_by_itself(
     assert not list(contradictions(native, {"environment": "Public"}, {}))
 
 
-def test_what_azure_native_does_not_read_contradicts_nothing() -> None:
+def test_variables_that_azure_native_ignores_cause_no_contradiction() -> None:
     own = {"subscriptionId": "b"}
     assert not list(contradictions({}, own, {"AZURE_SUBSCRIPTION_ID": "a"}))
 
@@ -149,7 +149,7 @@ def test_azure_natives_configuration_is_handed_over(deploy: Deploy, configured: 
     assert "aks-preview-as-azure-native" in used
 
 
-def test_what_is_secret_in_either_configuration_stays_so(
+def test_secrets_of_both_configurations_stay_secret(
     deploy: Deploy, configured: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A tenant that was set with --secret stood in clear in the state, as the provider's input."""

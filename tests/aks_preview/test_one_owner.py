@@ -122,7 +122,7 @@ BUSY = refusal(409, "OperationNotAllowed", "Another operation is in progress.")
         (False, [], True),
     ],
 )
-def test_a_pool_that_somebody_else_makes_just_then(
+def test_a_pool_that_another_client_creates_at_the_same_time(
     is_taken: bool, answers: list[Answer], is_ours: bool
 ) -> None:
     """Two programs looked, found nothing, and both had made it."""
@@ -212,7 +212,7 @@ def of(pool: str, values: Mapping[str, Any]) -> dict[str, Any]:
         (["compare a gpu x", "compare b x gpu", "delete a gpu", "create b gpu"], False),
     ],
 )
-def test_what_another_has_now_is_not_deleted(steps: list[str], is_left: bool) -> None:
+def test_a_resource_that_another_urn_holds_is_not_deleted(steps: list[str], is_left: bool) -> None:
     """Renamed and taken over, the running pool was deleted at the end of the same run."""
     azure = OddAzure()
     for pool in ("gpu", "other", "x"):
@@ -254,7 +254,7 @@ def test_a_take_over_that_was_refused_holds_nothing() -> None:
     assert azure.get(POOL) is None
 
 
-def test_what_exists_already_may_have_been_renamed() -> None:
+def test_the_error_for_an_existing_resource_mentions_aliases() -> None:
     azure = OddAzure()
     azure.put(POOL, {"properties": {}})
 

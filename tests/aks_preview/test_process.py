@@ -68,7 +68,7 @@ async def port_of(process: Process) -> int:
     return int(await asyncio.wait_for(process.stdout.readline(), PATIENCE))
 
 
-def test_a_provider_that_is_told_to_end_says_what_is_under_way() -> None:
+def test_a_stopped_provider_reports_running_operations() -> None:
     """After a SIGTERM the pool was in Azure, and not in the state.
 
     SSL_CERT_FILE is enough for all that it speaks to; for an OIDC token it was not. What servers
@@ -125,7 +125,7 @@ def test_a_provider_ends_with_its_engine() -> None:
 
 
 @pytest.mark.parametrize("by", [(), ("sh", "-c", 'exec "$@" <&- >&-', "sh")])
-def test_a_provider_ends_that_nobody_reads(by: Sequence[str]) -> None:
+def test_a_provider_ends_if_its_output_is_closed(by: Sequence[str]) -> None:
     """Whoever started it is gone before it says where it listens."""
 
     async def unheard() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from aks_preview.aks_types import AGENT_POOL, MANAGED_CLUSTER
-from aks_preview.sameness import projected
+from aks_preview.equivalence import projected
 
 SPOT = "kubernetes.azure.com/scalesetpriority"
 
@@ -22,6 +22,15 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
         ),
         ({"tags": {"a": "b"}}, {"tags": {"A": "b", "of-a-policy": "e"}}, None),
         ({"enableFIPS": False, "messageOfTheDay": ""}, {"messageOfTheDay": None}, None),
+        # What AKS says of GPUs that it does not manage, if anything.
+        *(
+            ({"gpuProfile": {"driver": "Install"}}, {"gpuProfile": gpus}, None)
+            for gpus in (
+                {"driver": "Install"},
+                {"driver": "Install", "nvidia": None},
+                {"driver": "Install", "driverType": "", "nvidia": {"managementMode": "Unmanaged"}},
+            )
+        ),
         # The same in other words.
         (
             {"osType": "linux", "vmSize": "standard_nc6"},
@@ -57,7 +66,7 @@ def test_a_pool_as_it_is(
     assert projected(AGENT_POOL.inputs, said, actual) == expected
 
 
-def test_the_inline_pools_that_were_said() -> None:
+def test_inline_pools_of_the_inputs() -> None:
     said = {"agentPoolProfiles": [{"name": "b", "count": 1}, {"name": "gone", "count": 1}]}
     actual = {"agentPoolProfiles": [{"name": "a", "count": 9}, {"name": "b", "count": 2, "x": 1}]}
 

@@ -58,7 +58,7 @@ SECRET_PATHS = sorted(
 )
 
 
-def test_what_is_named_a_secret_is_hidden() -> None:
+def test_properties_with_secret_names_are_secret() -> None:
     """`serverAppSecret` was in clear, beside a `secret` that was not."""
     for aks_type in AKS_TYPES.values():
         named = {path for path, _ in paths(aks_type.inputs) if TELLING.search(last(path))}
@@ -143,7 +143,7 @@ def test_a_secret_that_the_program_no_longer_says_stays_one(preview: bool) -> No
     assert not [answer for answer in clock.run(told()) if in_clear(answer)]
 
 
-def test_a_secret_that_azure_tells_under_another_name_stays_one() -> None:
+def test_a_secret_that_azure_returns_in_another_property_stays_secret() -> None:
     """A tag came back in another case, a name as a part of an address: both in clear."""
     inputs = POOL_INPUTS | {"tags": {"Owner": secret(VALUE), "team": "ml"}}
     said = {"tags": {"owner": VALUE, "team": "ml"}, "eTag": f"1-{VALUE.upper()}"}

@@ -74,7 +74,7 @@ def with_oidc(**more: str) -> dict[str, Any]:
     ],
 )
 @pytest.mark.parametrize("phase", ["metadata", ASKED_FOR, "token"])
-def test_what_passes_is_asked_again(phase: str, answers: list[Answer]) -> None:
+def test_temporary_errors_are_retried(phase: str, answers: list[Answer]) -> None:
     azure = OddAzure()
     token = Answer(body={"value": "of the runner"})
     azure.bend(ASKED_FOR, for_ever=token)
@@ -102,7 +102,9 @@ def test_what_passes_is_asked_again(phase: str, answers: list[Answer]) -> None:
     ],
 )
 @pytest.mark.parametrize("phase", ["metadata", ASKED_FOR])
-def test_what_stays_is_told_with_its_reason(phase: str, answer: Answer, reason: str) -> None:
+def test_permanent_errors_are_reported_with_their_reason(
+    phase: str, answer: Answer, reason: str
+) -> None:
     """Neither status nor reason was told of an OIDC token; a page for an answer was a traceback."""
     azure = OddAzure()
     azure.bend(phase, for_ever=answer)
@@ -210,13 +212,13 @@ def test_a_proxy_is_asked_by_all_or_none(
     assert proxy.asked == [azure.url.removeprefix("https://")] * times
 
 
-def test_nobody_is_signed_in_to_the_azure_cli() -> None:
+def test_the_azure_cli_is_not_signed_in() -> None:
     said = created(OddAzure(), clientSecret="").error
 
     assert "Azure CLI not found on path" in said
 
 
-def test_an_azure_cli_that_hangs_keeps_nobody_waiting(
+def test_a_hanging_azure_cli_does_not_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was waited for within the event loop, for as long as a minute."""
@@ -242,7 +244,7 @@ def test_an_azure_cli_that_hangs_keeps_nobody_waiting(
     assert "The update was cancelled" in asyncio.run(cancelled()).error
 
 
-def test_one_metadata_endpoint_that_is_silent_is_asked_for_all() -> None:
+def test_a_silent_metadata_endpoint_is_called_once_for_all_resources() -> None:
     """Each resource waited for it half a minute of its own, one after the other."""
     azure = SilentAzure("metadata")
 
@@ -260,7 +262,7 @@ def test_one_metadata_endpoint_that_is_silent_is_asked_for_all() -> None:
     }
 
 
-def test_a_silent_issuer_of_tokens_keeps_nobody_waiting() -> None:
+def test_a_silent_token_endpoint_does_not_block() -> None:
     """It was asked within the event loop: the provider heard nothing else, no cancellation too."""
     azure = SilentAzure(ASKED_FOR)
     has_answered = asyncio.Event()

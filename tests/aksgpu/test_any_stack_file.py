@@ -70,7 +70,7 @@ def commands(folder: Path) -> Mapping[str, Callable[[], int]]:
     options = ReviewOptions(stacks=["any"], project=folder, offline=True, base="", allowed=())
     return {
         "rehearse": lambda: rehearsing.rehearse("any", None, ReportConsole()),
-        "env": lambda: rehearsing.print_ways_in("any", None),
+        "env": lambda: rehearsing.print_environment("any", None),
         "preflight": lambda: asking.preflight("any", None, None, as_json=False),
         "preflight --rehearsal": lambda: asking.preflight(
             "any", None, rows_of_rules, as_json=False

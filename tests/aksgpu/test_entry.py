@@ -74,7 +74,7 @@ def test_the_way_out_is_interrupted(number: int) -> None:
     assert (ended.returncode, ended.stderr) == (Cause.INTERRUPTED.exit_code, RESULT)
 
 
-def test_what_is_in_the_background_is_not_interrupted() -> None:
+def test_a_background_process_is_not_interrupted() -> None:
     ignoring = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
     ended = run(ignoring + ON_THE_WAY_OUT, signal.SIGINT)
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -26,7 +26,7 @@ def test_there_are_four_exit_codes_and_that_of_an_interruption() -> None:
     assert Cause.INTERRUPTED.exit_code == 130
 
 
-def test_each_cause_has_a_word_of_its_own() -> None:
+def test_each_cause_has_a_unique_name() -> None:
     words = [cause.word for cause in Cause]
     # Two causes with one meaning would be one member of the enumeration.
     assert len(set(words)) == len(Cause) == len(Cause.__members__)
@@ -87,7 +87,7 @@ def failing(error: BaseException) -> Callable[[], int]:
         (KeyboardInterrupt(), Cause.INTERRUPTED),
     ],
 )
-def test_a_failure_that_is_understood_is_told_in_one_message(
+def test_a_known_failure_is_reported_in_one_message(
     error: BaseException, cause: Cause, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exit_code_of(failing(error)) == cause.exit_code
@@ -98,7 +98,7 @@ def test_a_failure_that_is_understood_is_told_in_one_message(
     assert "Traceback" not in told
 
 
-def test_a_crash_is_told_with_its_traceback_and_is_no_finding(
+def test_a_crash_is_reported_with_its_traceback_and_is_no_finding(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert exit_code_of(failing(KeyError("a mistake"))) == 3
@@ -114,7 +114,7 @@ def test_wrong_options_are_the_command_lines_own() -> None:
     assert CliRunner().invoke(app, ["check", "--no-such-option"]).exit_code == 2
 
 
-def test_what_ci_uses_needs_no_installation() -> None:
+def test_the_modules_of_ci_need_no_installation() -> None:
     # No `site`: the standard library and this checkout, as on a runner.
     look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.outcome, aksgpu.running"
     subprocess.run([sys.executable, "-I", "-S", "-c", look], check=True)

@@ -43,7 +43,7 @@ def test_a_failure_is_shown_with_the_end_of_what_pip_printed(
                str(ROOT), str(pip), "install", "-r", str(tmp_path / "pins.txt"))  # fmt: skip
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == code
-    assert ended.stderr.startswith("Making .venv: 0 s, ")
+    assert ended.stderr.startswith("Creating .venv: 0 s, ")
     assert "1 of 1 packages collected, now attrs" in ended.stderr
     assert ("no space left" in ended.stderr) is is_shown
     assert not {"\r", "\x1b"} & set(ended.stderr)

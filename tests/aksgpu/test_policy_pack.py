@@ -80,7 +80,7 @@ def test_needs_nothing_of_this_checkout(pack: Path, tmp_path: Path) -> None:
     assert all(Path(file).is_relative_to(pack) for file in found["files"])
 
 
-def test_what_is_published_is_all_that_it_needs_and_no_environment(pack: Path) -> None:
+def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: Path) -> None:
     """It went along with 46 MB of packages, and without a version: the second one was refused."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
@@ -101,7 +101,7 @@ def test_what_is_published_is_all_that_it_needs_and_no_environment(pack: Path) -
     }  # fmt: skip
 
 
-def test_names_an_environment_of_its_own(pack: Path) -> None:
+def test_uses_its_own_virtual_environment(pack: Path) -> None:
     said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
 
     assert said["name"] == "aks-gpu-policies"

@@ -87,9 +87,7 @@ config:
 """
 
 
-def test_stand_ins_take_the_places_of_what_only_the_real_key_can_read(
-    project: Project, engine: Engine
-) -> None:
+def test_stand_ins_replace_secrets_of_the_real_key(project: Project, engine: Engine) -> None:
     """A stack file with any secret could not be rehearsed, nor reviewed offline."""
     declared = {"aks-gpu:declared": {"type": "boolean"}}
     real = project.program / "Pulumi.yaml"
@@ -177,7 +175,7 @@ def test_the_stack_of_a_file(file: str, stack: str | None, tmp_path: Path) -> No
         )
 
 
-def test_leaves_stacks_alone_that_were_made_by_hand(project: Project) -> None:
+def test_does_not_change_stacks_created_by_hand(project: Project) -> None:
     own = project.folder / "Pulumi.mine.yaml"
     own.write_text("encryptionsalt: mine\n")
 
@@ -227,7 +225,7 @@ def test_stack_files_are_where_the_project_file_says(project: Project, said: str
     assert project.configuration_of_the_pack("dev") == configuration
 
 
-def test_each_home_has_a_passphrase_of_its_own(project: Project, tmp_path: Path) -> None:
+def test_each_home_has_its_own_passphrase(project: Project, tmp_path: Path) -> None:
     """It was the word `rehearsal`, which was masked wherever a report said it."""
     word = project.environment()["PULUMI_CONFIG_PASSPHRASE"]
     assert len(word) > 30
@@ -265,7 +263,7 @@ def test_a_project_may_have_no_plug_ins(project: Project, plugins: Any) -> None:
 @pytest.mark.parametrize(
     "plugins", ["x", [1], {"providers": "x"}, {"providers": [{"name": "a"}]}, {"providers": 1}]
 )
-def test_plug_ins_that_cannot_be_read_are_told(project: Project, plugins: Any) -> None:
+def test_unreadable_plug_ins_are_reported(project: Project, plugins: Any) -> None:
     """It ended with a traceback."""
     real = project.program / "Pulumi.yaml"
     real.write_text(yaml.safe_dump({"name": "a", "runtime": "python", "plugins": plugins}))

@@ -179,7 +179,7 @@ def test_a_signal_close_behind_another_leaves_nothing_running(
             os.kill(pid, signal.SIGKILL)
 
 
-def test_a_second_request_kills_what_does_not_end(notes: Path) -> None:
+def test_a_second_request_kills_the_process(notes: Path) -> None:
     parent = start(notes, "stubborn")
     os.killpg(parent.pid, signal.SIGINT)
     until(notes.read_text, "the child has its signal")
@@ -214,26 +214,26 @@ def child(notes: Path) -> Program:
 
 def test_a_time_limit_ends_a_child_as_an_interruption_does(notes: Path, over: Over) -> None:
     over(notes.exists)
-    with pytest.raises(ProgramError, match=r"was not done in 77 s"):
+    with pytest.raises(ProgramError, match=r"did not end in 77 s"):
         child(notes).attempt(seconds=LIMIT)
 
     assert notes.read_text().splitlines() == ["SIGINT"]
     assert not is_left(notes)
 
 
-def test_what_does_not_end_in_its_grace_period_is_killed(
+def test_a_process_is_killed_after_its_grace_period(
     notes: Path, monkeypatch: pytest.MonkeyPatch, over: Over
 ) -> None:
     monkeypatch.setattr(running, "GRACE_SECONDS", GRACE)
     over(notes.exists)
-    with pytest.raises(ProgramError, match="was not done"):
+    with pytest.raises(ProgramError, match="did not end in"):
         child(notes).attempt("stubborn", seconds=LIMIT)
 
     assert notes.read_text().splitlines() == ["SIGINT"]
     assert not is_left(notes)
 
 
-def test_a_child_that_has_said_enough_is_ended(notes: Path) -> None:
+def test_a_child_is_ended_after_the_expected_output(notes: Path) -> None:
     ended = child(notes).attempt_until(lambda printed: "ready" in printed, seconds=PATIENCE)
 
     assert (ended.code, ended.out) == (7, "ready\n")
@@ -293,13 +293,13 @@ def test_a_program_prints_more_than_a_pipe_holds_while_it_ends(
     )
     monkeypatch.setattr(running, "GRACE_SECONDS", PATIENCE)
     over(ready.exists)
-    with pytest.raises(ProgramError, match="was not done"):
+    with pytest.raises(ProgramError, match="did not end in"):
         Program((sys.executable, "-c", talks), tmp_path).attempt(seconds=LIMIT)
     # Nobody has killed it.
     assert ended.exists()
 
 
-def test_what_a_child_starts_goes_with_it(tmp_path: Path, over: Over) -> None:
+def test_processes_of_a_child_end_with_it(tmp_path: Path, over: Over) -> None:
     mark = f"{tmp_path}-grandchild"
     start_and_go = (
         "import subprocess, sys, time\n"
@@ -318,21 +318,21 @@ def python(tmp_path: Path, text: str) -> Program:
     return Program((sys.executable, "-c", text), tmp_path, {"WORD": "from its environment"})
 
 
-def test_it_gives_what_was_printed(tmp_path: Path) -> None:
+def test_returns_the_output(tmp_path: Path) -> None:
     printed = python(tmp_path, "import os; print(os.environ['WORD'], os.getcwd())").read()
     assert printed == f"from its environment {tmp_path}\n"
     assert python(tmp_path, "print('{\"a\": [1]}')").read_json() == {"a": [1]}
     assert python(tmp_path, "raise SystemExit(3)").watch() == 3
 
 
-def test_a_program_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
+def test_a_failed_program_is_reported_with_the_end_of_its_output(tmp_path: Path) -> None:
     program = python(tmp_path, "import sys; sys.stderr.write('it was the reason'); sys.exit(3)")
     with pytest.raises(ProgramError, match="exit code 3: it was the reason"):
         program.read()
     assert program.attempt().err == "it was the reason"
 
 
-def test_a_program_that_there_is_not(tmp_path: Path) -> None:
+def test_a_program_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=r"`no-such-program --help` cannot be started: No such"):
         Program(("no-such-program",), tmp_path).read("--help")
 
@@ -346,7 +346,7 @@ def test_nohup_means_it() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_signals_are_as_they_were_afterwards() -> None:
+def test_signal_handlers_are_restored() -> None:
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
     with terminated_as_interrupted(), pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGTERM)

@@ -55,12 +55,12 @@ def test_the_table_is_the_sdks() -> None:
         assert [tuple(row) for row in csv.reader(table)] == [HEADER, *rows()]
 
 
-def test_the_table_is_of_the_sdks_own_version() -> None:
+def test_the_table_has_the_sdks_api_version() -> None:
     client = ContainerServiceClient(NoCredential(), "")  # type: ignore[arg-type]
     assert client._config.api_version == aks_types.API_VERSION
 
 
-def test_the_server_knows_what_becomes_of_each_field() -> None:
+def test_the_server_has_a_rule_for_each_field() -> None:
     """A field of the API that the server's tables lack would come and go unnoticed."""
     known = aks_types.aks_types()
     for name, changes in (

@@ -11,11 +11,13 @@ from catalogue.today import today
 # Without facts about AKS: logic, and what has no day.
 LOGIC = {
     "clusters": "formats of names",
+    "gpu_resources": "rules over the tables",
     "mistakes": "what a mistake is",
     "quantities": "Kubernetes' notation of numbers",
     "scheduling": "what kube-scheduler does",
     "shapes": "how values of odd shapes are read",
     "today": "the day itself",
+    "rotation": "names and labels of this project",
     "valid": "how rules are applied",
     "valid_clusters": "rules over the tables",
     "valid_pools": "rules over the tables",

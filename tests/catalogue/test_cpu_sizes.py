@@ -13,12 +13,14 @@ from catalogue.sizes import cpu_sizes, is_gpu_size
         ("standard_f2s_v2", 2, 4.0, "standardFSv2Family"),
     ],
 )
-def test_knows_what_a_size_is(name: str, vcpus: int, memory_gib: float, family: str) -> None:
+def test_reads_the_properties_of_a_size(
+    name: str, vcpus: int, memory_gib: float, family: str
+) -> None:
     size = cpu_sizes()[name]
     assert (size.vcpus, size.memory_gib, size.quota_family) == (vcpus, memory_gib, family)
 
 
-def test_every_row_is_a_size_of_its_own_without_gpus() -> None:
+def test_every_row_is_a_unique_size_without_gpus() -> None:
     assert len(cpu_sizes()) == 207
     for key, size in cpu_sizes().items():
         assert key == size.name.lower()

@@ -78,7 +78,7 @@ def test_an_illegal_name_is_refused(name: str) -> None:
 
 
 @given(st.sampled_from(sorted(CLIENTS_OWN)), st.booleans())
-def test_the_clients_own_names_are_refused(name: str, loud: bool) -> None:
+def test_headers_of_the_http_client_are_refused(name: str, loud: bool) -> None:
     with pytest.raises(ValidationError, match="is set by the HTTP client"):
         read({name.upper() if loud else name: "x"})
 

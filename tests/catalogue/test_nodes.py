@@ -6,20 +6,24 @@ from catalogue.nodes import surge_nodes
 
 
 @pytest.mark.parametrize(
-    ("max_surge", "count", "expected"),
+    ("max_surge", "max_unavailable", "count", "expected"),
     [
-        ("10%", 3, 1),
-        ("50%", 3, 2),
-        ("2", 5, 2),
-        ("0", 5, 0),
-        ("0%", 5, 1),
-        (None, 11, 2),
-        ("50%", 0, 0),
-        ("a third", 4, None),
+        ("10%", None, 3, 1),
+        ("50%", "0", 3, 2),
+        ("2", None, 5, 2),
+        ("0", None, 5, 0),
+        ("0%", "1", 5, 0),
+        (None, None, 11, 2),
+        (None, "0%", 11, 2),
+        (None, "1", 11, 0),
+        ("50%", None, 0, 0),
+        ("a third", None, 4, None),
     ],
 )
-def test_how_many_surge(max_surge: str | None, count: int, expected: int | None) -> None:
-    assert surge_nodes(count, max_surge, is_spot=False) == expected
+def test_surge_nodes(
+    max_surge: str | None, max_unavailable: str | None, count: int, expected: int | None
+) -> None:
+    assert surge_nodes(count, max_surge, max_unavailable, is_spot=False) == expected
 
 
 def test_a_spot_pool_has_no_surge() -> None:

@@ -11,7 +11,7 @@ def test_some_regions_have_no_zones() -> None:
     assert regions()["westus"].zones == ()
 
 
-def test_every_row_is_a_region_of_its_own() -> None:
+def test_every_row_is_a_unique_region() -> None:
     assert len(regions()) == 41
     assert len({region.display_name for region in regions().values()}) == 41
     for region in regions().values():

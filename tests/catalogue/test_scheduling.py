@@ -160,7 +160,7 @@ def test_tolerations(toleration: Json, is_tolerated: bool, user: str) -> None:
     assert USERS[user](spec, ["sku=gpu:PreferNoSchedule"])
 
 
-def test_what_others_set_keeps_no_pod_away_by_the_rules() -> None:
+def test_unknown_labels_exclude_no_pod() -> None:
     for key in ("nvidia.com/gpu.present", "topology.kubernetes.io/zone"):
         spec = {"nodeSelector": {key: "x"}} | _asks(_label(key, "In", "x"))
         assert _by_the_rules(spec, [])
@@ -168,14 +168,14 @@ def test_what_others_set_keeps_no_pod_away_by_the_rules() -> None:
     assert not _by_the_rules(_asks(_label("nvidia.com/gpu.present", "Like", "x")), [])
 
 
-def test_what_is_unmet_is_said() -> None:
+def test_unmet_requirements_are_named() -> None:
     assert list(
         unmet_selector({"nodeSelector": {"a": "1", "b": "2"}}, {"a": "1", "b": "3"}.get)
     ) == ["b=2"]
     both = _asks(_label("pool", "In", "there"), _label("pool", "In", "here"))
     assert unmet_affinity(both, {"pool": "here"}.get) == []
     assert unmet_affinity(both, NOTHING.get) == ["pool In (there)", "pool In (here)"]
-    assert unmet_affinity(_asks(), NOTHING.get) == ["(no term at all)"]
+    assert unmet_affinity(_asks(), NOTHING.get) == ["(an affinity without terms)"]
     assert unmet_affinity({}, NOTHING.get) == []
 
 
@@ -196,7 +196,7 @@ def test_what_tolerates_a_taint(text: str, toleration: Json) -> None:
 
 
 def test_no_taint() -> None:
-    with pytest.raises(ValueError, match="is no taint: key=value:effect"):
+    with pytest.raises(ValueError, match="is not a valid taint: use key=value:effect"):
         Taint.parse("sku=gpu")
 
 

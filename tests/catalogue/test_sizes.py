@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 
 from catalogue.images import SPECIALIZED_IMAGE_RETIRED_ON
-from catalogue.retirement import BEFORE_ANY, SUCCESSORS
+from catalogue.retirement import BEFORE_ALL_RETIREMENTS, SUCCESSORS
 from catalogue.sizes import architecture, find, gpu_sizes, is_gpu_size
 
 
@@ -17,7 +17,7 @@ def test_knows_the_smallest_size_of_the_article() -> None:
     assert (size.gpu_model, size.retired_on) == ("Tesla K80", date(2023, 9, 6))
 
 
-def test_reads_parts_of_gpus_generations_and_what_is_not_known() -> None:
+def test_reads_fractions_of_gpus_generations_and_unknown_values() -> None:
     part, unknown = find("Standard_NV6ads_A10_v5"), find("Standard_ND96ams_v4")
 
     assert part is not None
@@ -53,7 +53,7 @@ def test_the_architecture_goes_by_the_name() -> None:
         ("Standard_NV6s_v2", 1, "Tesla M60", False),
     ],
 )
-def test_what_is_known_of_sizes_off_the_beaten_track(
+def test_properties_of_unusual_sizes(
     name: str, gpus: int | None, model: str, aks_driver: bool | None
 ) -> None:
     size = find(name)
@@ -61,7 +61,7 @@ def test_what_is_known_of_sizes_off_the_beaten_track(
     assert (size.gpus, size.gpu_model, size.aks_driver) == (gpus, model, aks_driver)
 
 
-def test_retired_families_have_successors_that_can_be_had() -> None:
+def test_retired_families_have_available_successors() -> None:
     retired = {size.family for size in gpu_sizes().values() if size.retired_on}
     assert retired == SUCCESSORS.keys()
     for successor in SUCCESSORS.values():
@@ -72,10 +72,10 @@ def test_retired_families_have_successors_that_can_be_had() -> None:
 
 def test_before_any_retirement_is_before_all_of_them() -> None:
     days = [size.retired_on for size in gpu_sizes().values() if size.retired_on]
-    assert min(*days, SPECIALIZED_IMAGE_RETIRED_ON) > BEFORE_ANY
+    assert min(*days, SPECIALIZED_IMAGE_RETIRED_ON) > BEFORE_ALL_RETIREMENTS
 
 
-def test_every_row_is_a_gpu_size_of_its_own() -> None:
+def test_every_row_is_a_unique_gpu_size() -> None:
     assert len(gpu_sizes()) == 102
     assert all(is_gpu_size(size.name) for size in gpu_sizes().values())
 
@@ -99,7 +99,7 @@ def test_a_new_size_of_a_gpu_series_is_one_before_the_table_knows_it() -> None:
         ("Standard_ND96asr_v4", "A100 40GB", 8),
     ],
 )
-def test_what_a_machine_sees(size: str, model: str, count: int) -> None:
+def test_the_number_of_devices(size: str, model: str, count: int) -> None:
     found = find(size)
     assert found is not None
     assert (found.gpu_model, found.devices) == (model, count)

@@ -94,7 +94,7 @@ def test_tests_are_given_their_days_and_wait_for_what_happens(
     assert asking == known.keys()
 
 
-def test_is_the_clocks_day_where_nobody_says_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_is_the_clocks_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TODAY_VARIABLE, raising=False)
     before = datetime.now(UTC).date()
     assert before <= today() <= datetime.now(UTC).date()
@@ -106,9 +106,9 @@ def test_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("said", ["tomorrow", "2026-13-01", "30.11.2026"])
-def test_a_day_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+def test_an_invalid_date_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv(TODAY_VARIABLE, said)
-    with pytest.raises(ValueError, match=f"AKS_GPU_TODAY is '{said}': set a day, such as"):
+    with pytest.raises(ValueError, match=f"AKS_GPU_TODAY is '{said}': set a date, such as"):
         today()
 
 

@@ -77,7 +77,7 @@ def test_has_the_system_pool_inline_and_nothing_else(deploy: Deploy, preview: bo
     }
 
 
-def test_says_what_it_was_told(deploy: Deploy) -> None:
+def test_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
     told = inputs(
         deploy,
         replace(
@@ -170,7 +170,7 @@ def test_an_existing_cluster_is_only_read(deploy: Deploy) -> None:
     assert outputs | _connections("prod") == outputs
 
 
-def test_tells_its_outputs(deploy: Deploy) -> None:
+def test_registers_its_outputs(deploy: Deploy) -> None:
     graph = deploy(lambda: AksCluster("cluster", ARGS))
 
     assert list(graph.outputs.values()) == [
@@ -211,7 +211,7 @@ def test_its_outputs_are_not_known_before_it_is_made(deploy: Deploy) -> None:
     assert graph.exports == {"it": None}
 
 
-def test_an_identity_of_ones_own(deploy: Deploy) -> None:
+def test_a_user_assigned_identity(deploy: Deploy) -> None:
     told = inputs(deploy, replace(ARGS, user_assigned_identity_id=IDENTITY))
 
     assert told["identity"] == {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
@@ -231,8 +231,8 @@ def test_entra_without_local_accounts(deploy: Deploy) -> None:
     assert inputs(deploy, replace(ARGS, entra=entra))["disableLocalAccounts"] is False
 
 
-def test_encryption_at_the_host_is_said_where_it_is_on(deploy: Deploy) -> None:
-    pool = replace(SYSTEM_POOL, encryption_at_host=True)
+def test_host_encryption_is_set_only_if_it_is_on(deploy: Deploy) -> None:
+    pool = replace(SYSTEM_POOL, host_encryption=True)
     assert system_pool(deploy, pool)["enableEncryptionAtHost"] is True
     assert "enableEncryptionAtHost" not in system_pool(deploy, SYSTEM_POOL)
 

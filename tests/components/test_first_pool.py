@@ -18,7 +18,9 @@ def hooked(old: dict[str, Any], new: dict[str, Any]) -> pulumi.ResourceHookArgs:
 
 
 @pytest.mark.parametrize("path", [*kept.LASTING_POOL, "availabilityZones", "vnetSubnetID"])
-def test_what_aks_keeps_is_told(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_removed_property_that_aks_keeps_is_reported(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A system pool without its zones, its disk or its subnet went as if that were done."""
     told: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", told.append)

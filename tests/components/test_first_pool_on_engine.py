@@ -46,7 +46,7 @@ def program(name: str, **said: Any) -> str:
 @pytest.mark.parametrize(
     "headers", [None, {"EnableACRTeleport": "false"}], ids=["plain", "headers"]
 )
-def test_what_is_fixed_is_refused_before_aks_does(
+def test_a_change_of_an_immutable_property_is_refused_before_the_request(
     bench: Bench, headers: dict[str, str] | None
 ) -> None:
     """The preview was silent, and AKS said PropertyChangeNotAllowed in the midst of an update."""

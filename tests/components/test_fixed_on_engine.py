@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/"
 GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/"
+IDENTITY = f"{GROUP.replace('Compute', 'ManagedIdentity')}userAssignedIdentities/i"
 SPOT = {"spot": True}
 # What GpuNodePool's arguments change, before and after, by the path.
 BY_ARGUMENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -31,17 +32,18 @@ BY_ARGUMENTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "spotMaxPrice": (SPOT, {**SPOT, "spot_max_price": 0.5}),
     "availabilityZones": ({"zones": ["1", "2"]}, {"zones": ["2"]}),
     "vnetSubnetID": ({}, {"subnet_id": f"{SUBNET}nodes"}),
+    "enableEncryptionAtHost": ({}, {"host_encryption": True}),
+    "maxPods": ({"max_pods": 30}, {"max_pods": 60}),
 }
+RESERVATIONS = "capacityReservationGroupID"
 # What they do not reach: as a program has it that gives azure-native the same table.
 BY_PROPERTIES: dict[str, tuple[Any, Any]] = {
-    "enableEncryptionAtHost": (None, True),
     "enableNodePublicIP": (None, True),
     "enableUltraSSD": (None, True),
     "hostGroupID": (None, f"{GROUP}hostGroups/h"),
     "kubeletConfig": (None, {"cpuManagerPolicy": "static"}),
     "kubeletDiskType": ("OS", "Temporary"),
     "linuxOSConfig": ({"swapFileSizeMB": 100}, {"swapFileSizeMB": 200}),
-    "maxPods": (30, 60),
     "networkProfile.nodePublicIPTags": ([{"tag": "a"}], [{"tag": "b"}]),
     "nodePublicIPPrefixID": (None, f"{GROUP}prefixes/p"),
     "osType": ("Linux", "Windows"),
@@ -114,7 +116,8 @@ cluster = aks.ManagedCluster(
     resource_name_=name,
     location="eastus",
     dns_prefix=name,
-    identity={{"type": "SystemAssigned"}},
+    # For the pool with reserved machines.
+    identity={{"type": "UserAssigned", "userAssignedIdentities": [{identity!r}]}},
     agent_pool_profiles=[dict(name="system", mode="System", vmSize="Standard_D4ds_v5", count=1)],
     # For the pool that gets Windows.
     network_profile={{"networkPlugin": "azure"}},
@@ -160,7 +163,19 @@ def program(
         by_arguments={path: sides[side] for path, sides in by_arguments.items()},
         by_properties={path: sides[side] for path, sides in by_properties.items()},
         beside=BESIDE,
+        identity=IDENTITY,
     )
+
+
+def reserve(azure: Azure, name: str) -> str:
+    """Reserves machines of the pools' size; the ID of the group."""
+    place, version = {"location": "eastus"}, "?api-version=2025-04-01"
+    group = f"/resourceGroups/{name}/providers/Microsoft.Compute/capacityReservationGroups/r"
+    machines = {"sku": {"name": "Standard_NC8as_T4_v3", "capacity": 1}}
+    azure.call("PUT", f"/resourceGroups/{name}{version}", place)
+    azure.call("PUT", f"{group}{version}", place)
+    azure.call("PUT", f"{group}/capacityReservations/t4{version}", place | machines)
+    return f"{azure.subscription}{group}"
 
 
 def test_each_row_of_pools_replaces_the_pool(bench: Bench) -> None:
@@ -168,21 +183,23 @@ def test_each_row_of_pools_replaces_the_pool(bench: Bench) -> None:
 
     All else that AKS fixes at creation was planned as an update, and `up` ended with a 400.
     """
-    assert BY_ARGUMENTS.keys() | BY_PROPERTIES.keys() == ROWS
-    name = unique("fixed")
-    Azure(bench.cloud).register("Microsoft.Compute", "EncryptionAtHost")
-    bench.up(program(name, 0))
+    azure, name = Azure(bench.cloud), unique("fixed")
+    reservations = {"capacity_reservation_group_id": reserve(azure, unique("reserved"))}
+    arguments: Sides = {**BY_ARGUMENTS, RESERVATIONS: ({}, reservations)}
+    assert arguments.keys() | BY_PROPERTIES.keys() == ROWS
+    azure.register("Microsoft.Compute", "EncryptionAtHost")
+    bench.up(program(name, 0, arguments))
     assert bench.changes() == {}
 
-    bench.write(program(name, 1))
+    bench.write(program(name, 1, arguments))
     assert bench.changes() == dict.fromkeys(ROWS, "replace")
-    bench.up(program(name, 1))
+    bench.up(program(name, 1, arguments))
 
     assert len(bench.requests("DELETE", f"{name}/agentPools")) == len(ROWS)
     assert bench.changes() == {}
 
 
-def test_what_no_argument_sets_replaces_no_pool() -> None:
+def test_properties_without_an_argument_replace_no_pool() -> None:
     """A pool of the Azure CLI's with a kubelet of its own was replaced after its import."""
     assert BY_PROPERTIES.keys().isdisjoint(fixed.replacing(fixed.POOL, BY_ARGUMENTS))
 

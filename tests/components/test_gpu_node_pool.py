@@ -1,10 +1,18 @@
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
+import pulumi
 import pytest
 
 from catalogue import kept
-from components import GpuNodePool, GpuNodePoolArgs
+from components import (
+    GpuNodePool,
+    GpuNodePoolArgs,
+    SharingArgs,
+    SystemNodePoolArgs,
+    SystemPoolArgs,
+    TimeSlicingArgs,
+)
 from tests.conftest import Deploy, Registered
 
 ARGS = GpuNodePoolArgs(
@@ -14,15 +22,17 @@ ARGS = GpuNodePoolArgs(
     vm_size="Standard_NC8as_T4_v3",
 )
 
+RESERVATIONS = (
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/r"
+)
+
 
 def pool_of(deploy: Deploy, **changes: Any) -> Registered:
     return deploy(lambda: GpuNodePool("gpu", replace(ARGS, **changes))).only("AgentPool")
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
-    deploy: Deploy, preview: bool
-) -> None:
+def test_is_a_standalone_tainted_linux_pool_with_a_driver(deploy: Deploy, preview: bool) -> None:
     graph = deploy(lambda: GpuNodePool("gpu", ARGS), preview=preview)
 
     pool = graph.only("AgentPool")
@@ -59,7 +69,41 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
             {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
             {"vmSize": "Standard_NC24ads_A100_v4", "gpuInstanceProfile": "MIG1g"},
         ),
-        ({"max_surge": "2"}, {"upgradeSettings": {"maxSurge": "2"}}),
+        ({"max_pods": 110}, {"maxPods": 110}),
+        (
+            {"capacity_reservation_group_id": RESERVATIONS},
+            {"capacityReservationGroupID": RESERVATIONS},
+        ),
+        ({"host_encryption": True}, {"enableEncryptionAtHost": True}),
+        ({"gpu_taint": "nvidia.com/gpu"}, {"nodeTaints": ["nvidia.com/gpu=present:NoSchedule"]}),
+        ({"gpu_taint": "nvidia.com/gpu", "tainted": False}, {"nodeTaints": []}),
+        ({"max_surge": "2"}, {"upgradeSettings": {"maxSurge": "2", "maxUnavailable": "0"}}),
+        (
+            {"max_surge": "0", "max_unavailable": "50%"},
+            {"upgradeSettings": {"maxSurge": "0", "maxUnavailable": "50%"}},
+        ),
+        (
+            {"max_unavailable": "1"},
+            {"upgradeSettings": {"maxSurge": "0", "maxUnavailable": "1"}},
+        ),
+        (
+            {"max_unavailable": "0%"},
+            {"upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0%"}},
+        ),
+        (
+            {
+                "drain_timeout_minutes": 60,
+                "node_soak_minutes": 0,
+                "undrainable_node_behavior": "Cordon",
+            },
+            {
+                "upgradeSettings": {
+                    "drainTimeoutInMinutes": 60,
+                    "nodeSoakDurationInMinutes": 0,
+                    "undrainableNodeBehavior": "Cordon",
+                }
+            },
+        ),
         ({"os_sku": "AzureLinux"}, {"osSKU": "AzureLinux"}),
         (
             {"os_disk_size_gb": 256, "os_disk_type": "Ephemeral"},
@@ -87,7 +131,7 @@ def test_is_a_tainted_linux_pool_of_its_own_with_the_driver_named(
         ),
     ],
 )
-def test_says_what_it_was_told(
+def test_sets_the_properties_of_its_arguments(
     deploy: Deploy, changes: dict[str, Any], inputs: dict[str, Any]
 ) -> None:
     plain = pool_of(deploy).inputs
@@ -109,7 +153,7 @@ def test_autoscaled_sends_the_count_at_first_and_then_leaves_it_to_aks(deploy: D
     assert list(pool_of(deploy).options.ignoreChanges) == []
 
 
-def test_what_aks_cannot_change_replaces_the_pool(deploy: Deploy) -> None:
+def test_a_change_of_an_immutable_property_replaces_the_pool(deploy: Deploy) -> None:
     assert {"vmSize", "gpuProfile.driver"} <= {*pool_of(deploy).options.replaceOnChanges}
 
 
@@ -132,16 +176,41 @@ def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy)
     }
 
 
+@pytest.mark.parametrize(
+    ("changes", "inputs"),
+    [
+        (
+            {"gpu_stack": "managed"},
+            {"gpuProfile": {"driver": "Install", "nvidia": {"managementMode": "Managed"}}},
+        ),
+        ({"artifact_streaming": True}, {"artifactStreamingProfile": {"enabled": True}}),
+        ({"artifact_streaming": False}, {"artifactStreamingProfile": {"enabled": False}}),
+    ],
+)
+def test_what_azure_native_does_not_have_goes_through_aks_preview(
+    deploy: Deploy, changes: dict[str, Any], inputs: dict[str, Any]
+) -> None:
+    pool = pool_of(deploy, **changes)
+
+    assert pool.type == "aks-preview:containerservice:AgentPool"
+    plain = pool_of(deploy, custom_headers={}).inputs
+    assert pool.inputs == {**plain, **inputs}
+
+
 def test_has_no_alias_but_the_other_providers(deploy: Deploy) -> None:
     """azure-native's own, over fifty of them, are most of what a preview costs."""
     aliases = pool_of(deploy).options.aliases
     assert [alias.spec.type for alias in aliases] == ["aks-preview:containerservice:AgentPool"]
 
 
-def test_tells_what_a_workload_needs_to_land_on_it(deploy: Deploy) -> None:
+def test_has_outputs_for_the_scheduling_of_workloads(deploy: Deploy) -> None:
     graph = deploy(lambda: GpuNodePool("gpu", replace(ARGS, spot=True, taints=["a:NoExecute"])))
 
-    assert list(graph.outputs.values()) == [
+    (outputs,) = graph.outputs.values()
+    pod = outputs.pop("pod")
+    assert pod["spec"]["tolerations"] == outputs["tolerations"]
+    assert pod["spec"]["nodeSelector"] == outputs["nodeSelector"]
+    assert [outputs] == [
         {
             "id": "/ids/azure-native:containerservice:AgentPool/gpu",
             "poolName": "gpu",
@@ -161,5 +230,82 @@ def test_tells_what_a_workload_needs_to_land_on_it(deploy: Deploy) -> None:
                 {"key": "a", "operator": "Exists", "effect": "NoExecute"},
             ],
             "nodeSelector": {"kubernetes.azure.com/agentpool": "gpu"},
+            "resourceName": "nvidia.com/gpu",
+            "gpusPerNode": 1,
         }
     ]
+
+
+A100 = "Standard_NC24ads_A100_v4"
+
+
+@pytest.mark.parametrize(
+    ("args", "name", "per_node"),
+    [
+        ({"vm_size": A100, "mig_profile": "MIG1g"}, "nvidia.com/gpu", 7),
+        (
+            {"vm_size": A100, "mig_profile": "MIG1g", "mig_strategy": "mixed"},
+            "nvidia.com/mig-1g.10gb",
+            7,
+        ),
+        (
+            {"sharing": SharingArgs(time_slicing=TimeSlicingArgs(replicas=4))},
+            "nvidia.com/gpu",
+            4,
+        ),
+        (
+            {"sharing": SharingArgs(time_slicing=TimeSlicingArgs(replicas=4, rename=True))},
+            "nvidia.com/gpu.shared",
+            4,
+        ),
+        # The GPU of a size that is not known: its number is not guessed.
+        ({"vm_size": "Standard_NC8as_T4_v9"}, "nvidia.com/gpu", None),
+    ],
+)
+@pytest.mark.parametrize("late", [False, True])
+def test_tells_the_resource_that_pods_ask_for(
+    deploy: Deploy, args: dict[str, Any], name: str, per_node: int | None, late: bool
+) -> None:
+    """Also where the size is an output of another resource."""
+    if late and "vm_size" in args:
+        args = {**args, "vm_size": pulumi.Output.from_input(args["vm_size"])}
+    graph = deploy(lambda: GpuNodePool("gpu", replace(ARGS, **args)))
+
+    (outputs,) = graph.outputs.values()
+    assert (outputs["resourceName"], outputs.get("gpusPerNode")) == (name, per_node)
+    (container,) = outputs["pod"]["spec"]["containers"]
+    assert container["resources"] == {"limits": {name: "1"}}
+
+
+@pytest.mark.parametrize("kind", [GpuNodePoolArgs, SystemNodePoolArgs, SystemPoolArgs])
+def test_the_old_name_of_an_argument(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: warnings.append(text))
+    names = {field.name for field in fields(kind)} & {"resource_group_name", "cluster_name"}
+    place = {**dict.fromkeys(names, "g"), "pool_name": "p", "vm_size": ARGS.vm_size}
+    old, new = kind(**place, encryption_at_host=True), kind(**place, host_encryption=True)
+    assert replace(old) == old == new
+    assert ["encryption_at_host is now called host_encryption" in it for it in warnings] == [True]
+
+
+def test_a_taint_that_comes_later_is_one_of_the_known(deploy: Deploy) -> None:
+    late = pulumi.Output.from_input("nvidia.com/gpu")
+    [taint] = pool_of(deploy, gpu_taint=late).inputs["nodeTaints"]
+    assert taint == "nvidia.com/gpu=present:NoSchedule"
+    with pytest.raises(pulumi.InputPropertiesError, match="gpuTaint: input should be"):
+        pool_of(deploy, gpu_taint="gpu")
+
+
+@pytest.mark.parametrize(
+    ("set_", "path"),
+    [
+        ({"max_pods": 110}, "maxPods"),
+        ({"capacity_reservation_group_id": RESERVATIONS}, "capacityReservationGroupID"),
+    ],
+)
+def test_what_is_set_at_creation_replaces_the_pool(
+    deploy: Deploy, set_: dict[str, Any], path: str
+) -> None:
+    """Only where it is set: a refresh finds what AKS has chosen, and that replaces nothing."""
+    assert path in pool_of(deploy, **set_).options.replaceOnChanges
+    assert path not in pool_of(deploy).options.replaceOnChanges

@@ -4,7 +4,7 @@ import pytest
 
 from tests.bench import Bench
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 TWO_OF_ONE_NAME = """
 import pulumi

@@ -8,7 +8,7 @@ from tests.bench import Bench
 from tests.names import unique
 from tests.rehearsal.conftest import API_VERSION, Azure
 
-pytestmark = [pytest.mark.engine]
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = """
 import pulumi
@@ -35,7 +35,7 @@ IDENTITY = (
 
 
 @pytest.mark.parametrize("headers", [None, {"X-Name": "a value"}])
-def test_a_cluster_with_an_identity_of_ones_own(
+def test_a_cluster_with_a_user_assigned_identity(
     bench: Bench, headers: dict[str, str] | None
 ) -> None:
     """With aks-preview it had none: of the identity that provider lists the id alone."""

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalogue import fixed
-from components.live_pools import has, is_replaced
+from components.live_pools import defaults, has, is_replaced
 
 SCALED = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
 SPOT = "kubernetes.azure.com/scalesetpriority"
@@ -28,7 +28,7 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
         ({"count": 3, **SCALED}, {"count": 1, **SCALED}),
     ],
 )
-def test_what_aks_says_otherwise_is_the_same(actual: Any, inputs: Any) -> None:
+def test_aks_spelling_is_no_change(actual: Any, inputs: Any) -> None:
     assert has(actual, inputs)
 
 
@@ -48,7 +48,7 @@ def test_what_aks_says_otherwise_is_the_same(actual: Any, inputs: Any) -> None:
         ({}, {"vmSize": "Standard_D4ds_v5"}),
     ],
 )
-def test_what_is_to_be_changed(actual: Any, inputs: Any) -> None:
+def test_a_changed_property_is_a_change(actual: Any, inputs: Any) -> None:
     assert not has(actual, inputs)
 
 
@@ -61,7 +61,7 @@ def nested(path: str, value: Any) -> Any:
 @pytest.mark.parametrize(
     ("path", "table"), [(path, table) for table in (fixed.POOL, fixed.CLUSTER) for path in table]
 )
-def test_what_takes_a_new_resource(path: str, table: Any) -> None:
+def test_a_change_of_an_immutable_property_is_a_replacement(path: str, table: Any) -> None:
     one, other = nested(path, "one"), nested(path, "other")
     assert is_replaced(one, other, table)
     assert is_replaced(one, {}, table)
@@ -69,7 +69,7 @@ def test_what_takes_a_new_resource(path: str, table: Any) -> None:
     assert not is_replaced({**one, "count": 1}, {**one, "count": 2}, table)
 
 
-def test_what_is_the_same_takes_none() -> None:
+def test_equivalent_values_are_no_replacement() -> None:
     assert not is_replaced({"scaleSetPriority": "Regular"}, {}, fixed.POOL)
     assert not is_replaced({"location": "eastus"}, {"location": "East US"}, fixed.CLUSTER)
 
@@ -85,3 +85,13 @@ POOLS = st.dictionaries(st.text(), VALUES, max_size=5)
 @given(pool=POOLS, more=POOLS)
 def test_a_pool_has_what_it_has(pool: dict[str, Any], more: dict[str, Any]) -> None:
     assert has({**more, **pool}, pool)
+
+
+@pytest.mark.parametrize("live", [{}, {"upgradeSettings": None}, {"upgradeSettings": {}}])
+def test_a_default_of_azure_is_no_change(live: dict[str, Any]) -> None:
+    """maxUnavailable goes with maxSurge, and older states and pools are without it."""
+    sent = {"upgradeSettings": {"maxSurge": "1", "maxUnavailable": "0"}}
+    path = "upgradeSettings.maxUnavailable"
+    assert defaults(sent, live) == defaults(sent, sent) == [path]
+    assert defaults(sent, {"upgradeSettings": {"maxUnavailable": "1"}}) == []
+    assert defaults({}, live) == []

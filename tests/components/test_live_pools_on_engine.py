@@ -152,7 +152,7 @@ def test_a_tag_puts_no_pool_back(strict: Bench, name: str) -> None:
     assert strict.changes() == {}
 
 
-def test_what_cannot_be_known_stops_before_the_put(
+def test_an_unknown_count_stops_the_update_before_the_put(
     strict: Bench, faults: Faults, name: str
 ) -> None:
     """Azure does not answer when the program asks: counts are those of the state, and too old."""
@@ -189,7 +189,7 @@ def test_pools_that_are_listed_by_name(strict: Bench, faults: Faults, name: str)
     assert live_count(strict, name, "system") == 3
 
 
-def test_a_pool_that_is_gone_is_not_made_by_an_update(strict: Bench, name: str) -> None:
+def test_an_update_does_not_create_a_deleted_pool(strict: Bench, name: str) -> None:
     """A PUT would make it anew, with a count and a size of long ago."""
     azure, address = Azure(strict.cloud), f"{path(name)}/agentPools/t4{V}"
     azure.call("DELETE", address)

@@ -3,6 +3,7 @@ from typing import Any
 
 import pulumi
 import pytest
+import yaml
 
 from components import (
     GpuNodePool,
@@ -10,6 +11,8 @@ from components import (
     NvidiaDevicePlugin,
     NvidiaDevicePluginArgs,
     PluginPoolArgs,
+    SharingArgs,
+    TimeSlicingArgs,
 )
 from tests.conftest import Deploy, Graph
 
@@ -133,7 +136,7 @@ def test_takes_another_image(deploy: Deploy) -> None:
     assert container["image"] == "my/plugin:1"
 
 
-def test_tolerates_what_its_pools_are_tainted_with_each_once(deploy: Deploy) -> None:
+def test_tolerates_each_taint_of_its_pools_once(deploy: Deploy) -> None:
     def program() -> None:
         plugin(pool("a"), pool("b", spot=True, taints=["nvidia.com/gpu:NoSchedule"]))
 
@@ -204,7 +207,121 @@ def test_pools_that_all_have_a_mig_profile_need_one_daemon_set(deploy: Deploy) -
     assert graph.only("DaemonSet").name == "device-plugin-mig"
 
 
-def test_the_namespace_can_be_one_that_exists(deploy: Deploy) -> None:
+def shared(replicas: int = 4, **more: Any) -> SharingArgs:
+    return SharingArgs(time_slicing=TimeSlicingArgs(replicas=replicas, **more))
+
+
+def test_there_is_one_daemon_set_for_each_profile_of_the_pools(deploy: Deploy) -> None:
+    """A new profile changes no name of another: states of earlier versions stay as they are."""
+
+    def program() -> None:
+        plugin(
+            pool("z", sharing=shared()),
+            pool("plain"),
+            pool("single", mig_profile="MIG1g"),
+            pool("mixed", mig_profile="MIG1g", mig_strategy="mixed"),
+            pool("alone", sharing=shared(8)),
+            pool("same", sharing=shared()),
+            pool("both", mig_profile="MIG2g", sharing=shared()),
+            pool("explicit", mig_profile="MIG3g", mig_strategy="single"),
+        )
+
+    made = {found.name: found.inputs for found in deploy(program).all("DaemonSet")}
+    assert {name: pools_of(daemon_set) for name, daemon_set in made.items()} == {
+        "device-plugin": ["plain"],
+        "device-plugin-mig": ["single", "explicit"],
+        "device-plugin-mig-mixed": ["mixed"],
+        "device-plugin-shared-alone": ["alone"],
+        "device-plugin-shared-both": ["both"],
+        "device-plugin-shared-same": ["z", "same"],
+    }
+    for name, daemon_set in made.items():
+        suffix = name.removeprefix("device-plugin")
+        assert daemon_set["metadata"]["name"] == f"nvidia-device-plugin-daemonset{suffix}"
+        labels = daemon_set["spec"]["template"]["metadata"]["labels"]
+        assert labels == {"name": f"nvidia-device-plugin-ds{suffix}"}
+    (container,) = made["device-plugin-mig-mixed"]["spec"]["template"]["spec"]["containers"]
+    assert {"name": "MIG_STRATEGY", "value": "mixed"} in container["env"]
+    (container,) = made["device-plugin-shared-both"]["spec"]["template"]["spec"]["containers"]
+    assert [variable["name"] for variable in container["env"]] == [
+        "MIG_STRATEGY",
+        "NVIDIA_MIG_MONITOR_DEVICES",
+        "CONFIG_FILE",
+    ]
+    assert container["securityContext"] == {"capabilities": {"add": ["SYS_ADMIN"]}}
+
+
+def pools_of(daemon_set: dict[str, Any]) -> Any:
+    affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    return term["matchExpressions"][0]["values"]
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_plugin_that_shares_reads_a_file_and_restarts_with_it(
+    deploy: Deploy, preview: bool
+) -> None:
+    """The plugin reads its file only when it starts: a new file alone changes nothing."""
+
+    def made(**slicing: Any) -> tuple[Any, Any]:
+        graph = deploy(lambda: plugin(pool("gpu", sharing=shared(**slicing))), preview=preview)
+        return graph.only("ConfigMap"), graph.only("DaemonSet").inputs
+
+    config, daemon_set = made()
+    assert (config.name, config.parent) == ("device-plugin-shared-gpu", "device-plugin")
+    assert config.inputs["metadata"] == daemon_set["metadata"]
+    assert yaml.safe_load(config.inputs["data"]["config.yaml"]) == {
+        "version": "v1",
+        "sharing": {
+            "timeSlicing": {
+                "renameByDefault": False,
+                "failRequestsGreaterThanOne": True,
+                "resources": [{"name": "nvidia.com/gpu", "replicas": 4}],
+            }
+        },
+    }
+    template = daemon_set["spec"]["template"]
+    (container,) = template["spec"]["containers"]
+    assert container["env"] == [{"name": "CONFIG_FILE", "value": "/config/config.yaml"}]
+    assert container["volumeMounts"][1] == {
+        "name": "config",
+        "mountPath": "/config",
+        "readOnly": True,
+    }
+    assert template["spec"]["volumes"][1] == {
+        "name": "config",
+        "configMap": {"name": config.inputs["metadata"]["name"]},
+    }
+    before = template["metadata"]["annotations"]["checksum/config"]
+    changes: list[dict[str, Any]] = [
+        {"replicas": 5},
+        {"rename": True},
+        {"fail_requests_greater_than_one": False},
+    ]
+    for changed in changes:
+        config_after, after = made(**changed)
+        assert config_after.inputs["data"] != config.inputs["data"]
+        assert after["metadata"] == daemon_set["metadata"]
+        assert after["spec"]["template"]["metadata"]["annotations"]["checksum/config"] != before
+
+
+def test_the_name_of_a_pool_that_shares_can_be_an_output(deploy: Deploy) -> None:
+    def program() -> None:
+        name = pulumi.Output.from_input("gpu")
+        taken = PluginPoolArgs(pool_name=name, sharing=shared(), name="mine")
+        plugin(taken, pool("b", sharing=shared(3)))
+        with pytest.raises(pulumi.InputPropertiesError) as refused:
+            plugin(PluginPoolArgs(pool_name=name, sharing=shared()))
+        assert [mistake["property_path"] for mistake in refused.value.errors or ()] == [
+            "pools[0].name"
+        ]
+
+    made = deploy(program).all("DaemonSet")
+    names = [found.name for found in made]
+    assert names == ["device-plugin-shared-b", "device-plugin-shared-mine"]
+
+
+def test_an_existing_namespace_can_be_used(deploy: Deploy) -> None:
     graph = deploy(lambda: plugin(namespace="kube-system", create_namespace=False))
 
     assert not graph.all("Namespace")
@@ -233,9 +350,50 @@ def test_the_namespace_can_be_one_that_exists(deploy: Deploy) -> None:
                 "use: parts"
             ],
         ),
+        (
+            {
+                "edition": "article",
+                "pools": [
+                    PluginPoolArgs(pool_name="parts", has_mig=True),
+                    PluginPoolArgs(
+                        pool_name="gpu",
+                        sharing=SharingArgs(time_slicing=TimeSlicingArgs(replicas=2)),
+                    ),
+                ],
+            },
+            [
+                "edition: the plugin of edition: article does not support MIG or sharing, which "
+                "these pools use: parts, gpu"
+            ],
+        ),
+        (
+            {
+                "pools": [
+                    PluginPoolArgs(pool_name="a", mig_strategy="single"),
+                    PluginPoolArgs(pool_name="b", has_mig=True, mig_strategy="both"),
+                    PluginPoolArgs(
+                        pool_name="c",
+                        has_mig=True,
+                        mig_strategy="mixed",
+                        sharing=SharingArgs(time_slicing=TimeSlicingArgs(replicas=1)),
+                    ),
+                    PluginPoolArgs(pool_name="d", gpu_stack="none", sharing=SharingArgs(mps={})),
+                    PluginPoolArgs(pool_name="e", sharing=SharingArgs()),
+                ],
+            },
+            [
+                "pools[0].migStrategy: applies only to partitioned GPUs",
+                "pools[1].migStrategy: input should be 'single' or 'mixed', not 'both'",
+                "pools[2].sharing: shares nvidia.com/gpu, but with migStrategy: mixed",
+                "pools[2].sharing.timeSlicing.replicas: is 1, which shares nothing",
+                "pools[3].sharing: is a setting of the device plugin of gpuStack: device-plugin",
+                "pools[3].sharing.mps: is not supported, because MPS needs a control daemon",
+                "pools[4].sharing.timeSlicing: is required",
+            ],
+        ),
     ],
 )
-def test_mistakes_are_told_all_at_once(
+def test_all_mistakes_are_reported_at_once(
     deploy: Deploy, args: dict[str, Any], mistakes: list[str]
 ) -> None:
     with pytest.raises(pulumi.InputPropertiesError, match="device-plugin: ") as refused:
@@ -247,7 +405,7 @@ def test_mistakes_are_told_all_at_once(
         assert line.startswith(f"device-plugin: {mistake}")
 
 
-def test_tells_its_outputs(deploy: Deploy) -> None:
+def test_registers_its_outputs(deploy: Deploy) -> None:
     def program() -> None:
         plugin(
             NODEPOOL,

@@ -46,7 +46,7 @@ def test_no_update_changes_the_image(
         assert old is None or has_image(old) == has_image(new)
 
 
-def test_headers_that_are_to_come_are_no_change_of_the_image() -> None:
+def test_unknown_headers_are_no_change_of_the_image() -> None:
     """A preview said that the pool loses its image, since another header was not known yet."""
 
     async def look() -> None:
@@ -65,7 +65,7 @@ def test_headers_that_are_to_come_are_no_change_of_the_image() -> None:
         ("ManagedCluster", "create another cluster."),
     ],
 )
-def test_the_refusal_names_what_a_stack_file_says(kind: str, way_out: str) -> None:
+def test_the_refusal_names_the_key_of_the_stack_file(kind: str, way_out: str) -> None:
     """It named customHeaders, where the user had written gpuStack alone."""
     for headers in ({}, {"UseGPUDedicatedVHD": "true"}):
         new = {} if headers else {"UseGPUDedicatedVHD": "true"}

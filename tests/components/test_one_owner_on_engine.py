@@ -35,8 +35,15 @@ GpuNodePool(
         gpu_stack={stack!r},
         custom_headers={pool!r},
         replace_on_header_change={replace},
+        artifact_streaming={streaming},
     ),
 )
+"""
+# With what pools need whose GPUs AKS manages.
+MANAGED = """
+from components import ManagedGpuFeature, ManagedGpuFeatureArgs
+
+ManagedGpuFeature("managed-gpu", ManagedGpuFeatureArgs())
 """
 ONE = {"EnableACRTeleport": "false"}
 OTHER = {"enableacrteleport": "true"}
@@ -57,8 +64,11 @@ def program(
     pool: Headers = None,
     stack: str = "device-plugin",
     replace: bool = False,
+    streaming: bool | None = None,
 ) -> str:
-    return PROGRAM.format(name=name, cluster=cluster, pool=pool, stack=stack, replace=replace)
+    return PROGRAM.format(
+        name=name, cluster=cluster, pool=pool, stack=stack, replace=replace, streaming=streaming
+    )
 
 
 def refused(bench: Bench, text: str) -> str:
@@ -69,7 +79,7 @@ def refused(bench: Bench, text: str) -> str:
     return said
 
 
-def test_headers_on_what_azure_native_made_are_refused(bench: Bench) -> None:
+def test_headers_on_a_resource_of_azure_native_are_refused(bench: Bench) -> None:
     """The first header deleted the pool, and that of the system pool the cluster with all pools."""
     name = unique("native")
     bench.up(program(name))
@@ -90,7 +100,7 @@ def test_headers_on_what_azure_native_made_are_refused(bench: Bench) -> None:
     assert bench.changes() == {}
 
 
-def test_headers_of_what_aks_preview_made_come_and_go(bench: Bench) -> None:
+def test_headers_of_a_resource_of_aks_preview_can_change(bench: Bench) -> None:
     """Dropping the last header, when its feature was there for all, deleted pool and cluster."""
     name = unique("preview")
     bench.up(program(name, cluster=ONE, pool=ONE))
@@ -118,3 +128,40 @@ def test_headers_of_what_aks_preview_made_come_and_go(bench: Bench) -> None:
     bench.up(asked)
     assert bench.resources()["gpu"]["type"] == "azure-native:containerservice:AgentPool"
     assert bench.changes() == {}
+
+
+def test_who_manages_gpus_is_one_replacement_there_and_back(bench: Bench) -> None:
+    """azure-native cannot say it: the pool changes its provider, but only where it is replaced."""
+    name = unique("managed")
+    plain, managed = (
+        program(name, stack=stack) + MANAGED for stack in ("device-plugin", "managed")
+    )
+    bench.up(plain)
+    said = refused(bench, program(name, streaming=True) + MANAGED)
+    assert (
+        f"az aks nodepool update --resource-group {name} --cluster-name {name} --name gpu "
+        "--enable-artifact-streaming" in said
+    )
+
+    bench.write(managed)
+    assert bench.changes() == {"gpu": "replace"}
+    bench.up(managed)
+    put = bench.requests("PUT", f"{name}/agentPools/gpu")[-1]
+    assert put["query"] == {"api-version": "2026-08-01"}
+    gpu_profile = put["body"]["properties"]["gpuProfile"]
+    assert gpu_profile == {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
+    assert bench.resources()["gpu"]["type"] == "aks-preview:containerservice:AgentPool"
+    assert bench.changes("--refresh") == {}
+
+    streaming = program(name, stack="managed", streaming=True) + MANAGED
+    bench.write(streaming)
+    assert bench.changes() == {"gpu": "update"}
+    bench.up(streaming)
+    bench.write(plain)
+    assert bench.changes() == {"gpu": "replace"}
+    bench.up(plain)
+    assert bench.resources()["gpu"]["type"] == "azure-native:containerservice:AgentPool"
+    assert bench.changes("--refresh") == {}
+
+    bench.up(program(name, streaming=True, replace=True, pool={}) + MANAGED)
+    assert "set artifactStreaming: false to keep it" in refused(bench, plain)

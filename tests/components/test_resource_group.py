@@ -35,7 +35,7 @@ def test_an_existing_group_is_only_read(deploy: Deploy) -> None:
     ]
 
 
-def test_tells_its_outputs(deploy: Deploy) -> None:
+def test_registers_its_outputs(deploy: Deploy) -> None:
     graph = deploy(lambda: ResourceGroup("group", ARGS))
 
     assert list(graph.outputs.values()) == [

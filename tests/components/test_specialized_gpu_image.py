@@ -1,3 +1,5 @@
+from collections.abc import Callable
+
 import pulumi
 import pytest
 
@@ -5,6 +7,8 @@ from components import (
     AksCluster,
     AksClusterArgs,
     GpuNodePoolArgs,
+    ManagedGpuFeature,
+    ManagedGpuFeatureArgs,
     PluginPoolArgs,
     SpecialisedGpuImage,
     SpecialisedGpuImageArgs,
@@ -15,18 +19,36 @@ from components import (
 from tests.conftest import Deploy
 
 
-def test_registers_the_feature(deploy: Deploy) -> None:
-    graph = deploy(lambda: SpecializedGpuImage("image", SpecializedGpuImageArgs()))
+@pytest.mark.parametrize(
+    ("make", "kind", "feature"),
+    [
+        (
+            lambda: SpecializedGpuImage("it", SpecializedGpuImageArgs()),
+            "SpecialisedGpuImage",
+            "GPUDedicatedVHDPreview",
+        ),
+        (
+            lambda: ManagedGpuFeature("it", ManagedGpuFeatureArgs()),
+            "ManagedGpuFeature",
+            "ManagedGPUExperiencePreview",
+        ),
+    ],
+)
+def test_registers_the_feature(
+    deploy: Deploy, make: Callable[[], object], kind: str, feature: str
+) -> None:
+    graph = deploy(make)
 
-    feature = graph.only("FeatureRegistration")
-    assert (feature.name, feature.parent) == ("image", "image")
-    assert feature.inputs == {
+    registration = graph.only("FeatureRegistration")
+    assert (registration.name, registration.parent) == ("it", "it")
+    assert graph.only(kind).type == f"aks-gpu:components:{kind}"
+    assert registration.inputs == {
         "providerNamespace": "Microsoft.ContainerService",
-        "featureName": "GPUDedicatedVHDPreview",
+        "featureName": feature,
     }
 
 
-def test_leaves_it_registered_unless_told_otherwise(deploy: Deploy) -> None:
+def test_leaves_the_feature_registered_by_default(deploy: Deploy) -> None:
     args = SpecializedGpuImageArgs(unregister_on_delete=True)
     graph = deploy(lambda: SpecializedGpuImage("image", args))
 

@@ -41,7 +41,7 @@ def test_go_mod_names_the_version() -> None:
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs Go")
-def test_finds_what_is_wrong_in_a_workflow_and_in_its_scripts(tmp_path: Path) -> None:
+def test_finds_mistakes_in_a_workflow_and_its_scripts(tmp_path: Path) -> None:
     workflow = tmp_path / "broken.yml"
     workflow.write_text(BROKEN)
 

@@ -27,6 +27,11 @@ fi
 exec {go} "$@"
 """
 
+# Stands for `go`: keeps what a build compiles, which is most of Go's runtime and takes ten seconds.
+KEEPING_GO = """#!/bin/sh
+{go} "$@" && if [ "$1" = build ]; then cp -r "$GOCACHE" {kept}; fi
+"""
+
 # What another run does; it is a program of its own so that it can be killed.
 RUN = """
 import sys
@@ -78,15 +83,41 @@ class Bench:
         )
 
 
+def put_on_path(folder: Path, go: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Puts a script before the real `go`."""
+    script = folder / "bin" / "go"
+    script.parent.mkdir()
+    script.write_text(go)
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(script.parent), os.environ["PATH"]]))
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a first build has compiled."""
+    bench = Bench(tmp_path_factory.mktemp("first"))
+    kept = bench.folder / "kept"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        go = KEEPING_GO.format(go=shutil.which("go"), kept=kept)
+        put_on_path(bench.folder, go, monkeypatch)
+        build(bench.source, [HELLO], bench.store, lambda _: None)
+    return kept
+
+
 @pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+def cold_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """One that has nothing compiled."""
     bench = Bench(tmp_path)
-    go = tmp_path / "bin" / "go"
-    go.parent.mkdir()
-    go.write_text(RECORDING_GO.format(log=bench.log, go=shutil.which("go")))
-    go.chmod(0o755)
-    monkeypatch.setenv("PATH", os.pathsep.join([str(go.parent), os.environ["PATH"]]))
+    go = RECORDING_GO.format(log=bench.log, go=shutil.which("go"))
+    put_on_path(tmp_path, go, monkeypatch)
     return bench
+
+
+@pytest.fixture
+def bench(cold_bench: Bench, compiled: Path) -> Bench:
+    """One with what an earlier build has left, as one that was broken off leaves it."""
+    shutil.copytree(compiled, cold_bench.store / "work" / "objects")
+    return cold_bench
 
 
 def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> None:
@@ -105,8 +136,13 @@ def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> 
     assert hello.stderr == b"hello\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal.Signals) -> None:
+def test_interrupted_build_is_resumed(
+    cold_bench: Bench, said: list[str], how: signal.Signals
+) -> None:
+    bench = cold_bench
+
     def begun() -> float:
         return bench.builds()[0][1] if bench.builds() else float("inf")
 
@@ -136,13 +172,13 @@ def test_interrupted_build_is_resumed(bench: Bench, said: list[str], how: signal
     assert not (bench.store / "work").exists()
 
 
-def test_failed_build_shows_what_go_said(bench: Bench, said: list[str]) -> None:
-    bench.write('import "hello/nowhere"\n\nfunc main() { nowhere.Go() }')
+def test_a_failed_build_shows_the_output_of_go(cold_bench: Bench, said: list[str]) -> None:
+    cold_bench.write('import "hello/nowhere"\n\nfunc main() { nowhere.Go() }')
 
     with pytest.raises(SourceUnavailableError, match="hello/nowhere"):
-        build(bench.source, [HELLO], bench.store, said.append)
+        build(cold_bench.source, [HELLO], cold_bench.store, said.append)
 
-    assert not (bench.store / "hello-1").exists()
+    assert not (cold_bench.store / "hello-1").exists()
 
 
 @pytest.mark.parametrize(
@@ -152,23 +188,23 @@ def test_failed_build_shows_what_go_said(bench: Bench, said: list[str]) -> None:
         ("write b001: no space left on device", EngineUnavailableError),
     ],
 )
-def test_a_failed_build_leaves_nothing_and_tells_a_full_disk(
-    bench: Bench, said: list[str], says: str, error: type[Exception]
+def test_a_failed_build_leaves_no_files_and_reports_a_full_disk(
+    cold_bench: Bench, said: list[str], says: str, error: type[Exception]
 ) -> None:
     """Gigabytes stayed behind, where no later build took them up."""
-    go = bench.folder / "bin" / "go"
+    go = cold_bench.folder / "bin" / "go"
     go.write_text(
         f'#!/bin/sh\n[ "$1" = env ] && exec {shutil.which("go", path=PATH)} "$@"\n'
         f'echo "{says}"; exit 1\n'
     )
 
     with pytest.raises(error):
-        build(bench.source, [HELLO], bench.store, said.append)
+        build(cold_bench.source, [HELLO], cold_bench.store, said.append)
 
-    assert [thing.name for thing in bench.store.iterdir()] == ["lock"]
+    assert [thing.name for thing in cold_bench.store.iterdir()] == ["lock"]
 
 
-def test_only_what_is_missing_is_built(bench: Bench, said: list[str]) -> None:
+def test_only_missing_programs_are_built(bench: Bench, said: list[str]) -> None:
     kept = bench.store / "hello-1"
     kept.mkdir(parents=True)
     (bench.source / "other").mkdir()

@@ -72,7 +72,9 @@ def test_no_way_at_all_is_one_error_that_names_all_three(
     assert SITES["pulumi"][1] in message
 
 
-def test_windows_is_told_what_it_needs(monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+def test_windows_users_get_the_requirements(
+    monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
     monkeypatch.setattr("platform.system", lambda: "Windows")
 
     with pytest.raises(EngineUnavailableError, match="put pulumi on PATH"):

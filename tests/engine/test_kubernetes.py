@@ -72,7 +72,7 @@ def test_the_official_ones_are_fetched_once(site: Site, cache: Path, said: list[
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_one_that_fails_does_not_throw_the_others_away(
+def test_a_failed_download_keeps_the_others(
     site: Site, cache: Path, said: list[str], name: str
 ) -> None:
     """kwok came last: its failure threw away what had been fetched and checked before it."""
@@ -88,7 +88,7 @@ def test_one_that_fails_does_not_throw_the_others_away(
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_what_is_not_what_was_pinned_is_refused(
+def test_a_file_with_another_checksum_is_refused(
     site: Site, cache: Path, said: list[str], name: str
 ) -> None:
     site.files[PATHS[name]] += b" "
@@ -135,7 +135,7 @@ def test_where_no_way_leads_anywhere_all_of_them_are_named(
         assert word in str(refused.value)
 
 
-def test_what_was_built_is_not_looked_for_elsewhere(
+def test_a_built_program_is_not_searched_elsewhere(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     place = tmp_path / "built"

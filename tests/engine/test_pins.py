@@ -63,7 +63,7 @@ def test_nothing_is_fetched_without_a_pin() -> None:
         pin_of("kwok", "plan9-mips")
 
 
-def test_what_is_there_is_not_fetched_again(
+def test_cached_files_are_not_downloaded_again(
     site: Site, pin: Pin, downloads: Path, said: list[str]
 ) -> None:
     file = fetch(pin, downloads, said.append)
@@ -218,7 +218,7 @@ def test_a_publisher_who_says_otherwise_leaves_the_table_as_it_was(
     assert publisher.table.read_bytes() == before
 
 
-def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path, said: list[str]) -> None:
+def test_an_unwritable_cache_is_reported(tmp_path: Path, said: list[str]) -> None:
     """It ended with a traceback."""
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "engine"):

@@ -54,7 +54,7 @@ def test_good_release_is_installed_and_not_fetched_again(
     assert site.paths() == [PATH]
 
 
-def test_what_is_not_what_was_pinned_is_refused_and_leaves_nothing(
+def test_a_file_with_another_checksum_is_refused_and_deleted(
     site: Site, cache: Path, said: list[str]
 ) -> None:
     publish(site)
@@ -114,7 +114,7 @@ def test_a_full_disk_says_so_instead_of_starting_a_build(
         fetch_release(cache, said.append)
 
 
-def test_what_nobody_has_used_for_long_goes_when_something_new_comes(
+def test_old_unused_files_are_removed_after_a_download(
     site: Site, cache: Path, said: list[str]
 ) -> None:
     """The cache only grew. Another checkout may be at another version, and use counts."""

@@ -43,7 +43,7 @@ def findings(events: Path) -> list[tuple[str, str, str]]:
     )
 
 
-def test_the_commands_let_the_pack_alone_find_what_is_wrong(
+def test_the_commands_run_only_the_pack(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typed = Typed(bench, "plain-aks", tmp_path / "clone").prepare()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import Stage
-from aksgpu.rehearse.shell import ways_in
+from aksgpu.rehearse.shell import commands_to_enter
 from tests.bench import ROOT, Bench
 from tests.waiting import PATIENCE
 
@@ -41,7 +41,7 @@ class Typed:
         """What the lines print; their last one may fail, as it tells by its exit code."""
         before = installed()
         stage = Stage(self.bench.engine, self.bench.cloud, Project(ROOT, self.bench.folder))
-        script = [*ways_in(stage, STACK, self.bench.environment)]
+        script = [*commands_to_enter(stage, STACK, self.bench.environment)]
         script += [line for line in lines if not line.startswith(SET_UP)]
         ended = subprocess.run(
             ["bash", "-ec", "\n".join(script)],  # noqa: S607

@@ -49,14 +49,14 @@ def failing(*statuses: int, then: Any) -> tuple[Handler, list[str]]:
 
 
 @pytest.mark.parametrize("status", [429, 503, 504])
-def test_what_passes_is_tried_again(status: int) -> None:
+def test_temporary_errors_are_retried(status: int) -> None:
     handler, methods = failing(status, status, then={"a": 1})
 
     assert run(handler, lambda client: client.get(LIST)) == {"a": 1}
     assert methods == ["GET"] * 3
 
 
-def test_what_does_not_pass_is_told_in_the_servers_words() -> None:
+def test_permanent_errors_have_the_servers_message() -> None:
     handler, methods = failing(503, 503, 503, 422, then={})
     with pytest.raises(ApiError, match="in its words") as refused:
         run(handler, lambda client: client.get(LIST))
@@ -66,7 +66,7 @@ def test_what_does_not_pass_is_told_in_the_servers_words() -> None:
     assert len(methods) == 3
 
 
-def test_what_would_be_done_twice_is_sent_once() -> None:
+def test_requests_that_are_not_idempotent_are_sent_once() -> None:
     handler, methods = failing(503, then={})
     with pytest.raises(ApiError):
         run(handler, lambda client: client.patch(LIST, {}, APPLY))
@@ -74,7 +74,7 @@ def test_what_would_be_done_twice_is_sent_once() -> None:
     assert methods == ["PATCH"]
 
 
-def test_what_is_gone_already_is_deleted() -> None:
+def test_deleting_a_deleted_object_succeeds() -> None:
     handler, methods = failing(404, then={})
 
     assert run(handler, lambda client: client.delete(LIST)) is None

@@ -39,7 +39,7 @@ def test_the_current_context_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("is_whole", [False, True])
-def test_what_is_written_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
+def test_a_written_kubeconfig_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
     for name in ("ca", "own", "key"):
         (tmp_path / name).write_text(f"the {name}")
     files = Files(tmp_path / "ca", tmp_path / "own", tmp_path / "key")
@@ -71,7 +71,7 @@ def test_what_is_written_can_be_read(tmp_path: Path, *, is_whole: bool) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_without_the_content(content: str, said: str) -> None:
+def test_mistakes_are_reported_without_the_content(content: str, said: str) -> None:
     with pytest.raises(KubeconfigError, match=said) as raised:
         choose(parse(content))
     assert "secret" not in str(raised.value)

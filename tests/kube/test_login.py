@@ -60,7 +60,7 @@ def test_a_certificate(tmp_path: Path) -> None:
         ("sleep 20", "AAD_LOGIN_METHOD"),
     ],
 )
-def test_what_goes_wrong_is_named(
+def test_errors_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
 ) -> None:
     """The check and the provider said 401: the official client goes on without credentials."""

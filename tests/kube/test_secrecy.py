@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kubernetes.aio import config as aio_config
 
-from kube import kubeconfig
 from kube.kubeconfig import KubeconfigError, choose, connect, parse, read
 
 SECRET = "c2VjcmV0LWtleQ"
@@ -28,7 +28,7 @@ def config(**user: str) -> dict[str, Any]:
     "text",
     [f"users: [{SECRET}\n  x: : {SECRET}", SECRET, f"- {SECRET}", f"\t{SECRET}: {{", ""],
 )
-def test_what_is_no_kubeconfig_is_not_repeated(text: str) -> None:
+def test_an_invalid_kubeconfig_is_not_repeated(text: str) -> None:
     with pytest.raises(KubeconfigError) as error:
         choose(parse(text))
     assert SECRET not in str(error.value)
@@ -43,14 +43,14 @@ def test_what_is_no_kubeconfig_is_not_repeated(text: str) -> None:
         {"tokenFile": "/nonexistent"},
     ],
 )
-def test_what_cannot_be_used_is_not_repeated(user: dict[str, str]) -> None:
+def test_an_unusable_kubeconfig_is_not_repeated(user: dict[str, str]) -> None:
     with pytest.raises(KubeconfigError) as error:
         asyncio.run(connect(choose(config(**user))))
     assert SECRET not in str(error.value)
     assert "secret-key" not in str(error.value)
 
 
-def test_files_are_the_users_own_and_gone_at_once(
+def test_only_the_user_can_read_the_files_and_they_are_deleted_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -63,7 +63,7 @@ def test_files_are_the_users_own_and_gone_at_once(
         assert content.read_bytes() == b"secret-key"
         raise OSError(content.read_text())
 
-    monkeypatch.setattr(kubeconfig, "new_client_from_config_dict", made)
+    monkeypatch.setattr(aio_config, "new_client_from_config_dict", made)
     data = base64.b64encode(b"secret-key").decode()
     with pytest.raises(KubeconfigError) as error:
         asyncio.run(connect(choose(config(**{"client-key-data": data}))))

@@ -13,6 +13,6 @@ def test_each_mutant_applies_and_names_tests() -> None:
             assert all(f"def {name}(" in text for name in names), mutant
 
 
-def test_each_fault_has_a_name_of_its_own() -> None:
+def test_each_fault_has_a_unique_name() -> None:
     faults = [mutant.fault for mutant in mutants()]
     assert len({*faults}) == len(faults)

@@ -131,7 +131,7 @@ def pools_in_state(bench: Bench) -> list[str]:
         ),
     ],
 )
-def test_what_aks_fixes_at_creation_is_updated_and_refused(
+def test_changes_of_immutable_properties_are_updates_that_aks_refuses(
     bench: Bench, name: str, before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     """C7: azure-native replaces a pool for its size and its partition profile only.

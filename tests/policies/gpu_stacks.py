@@ -42,7 +42,8 @@ def together(*resources: Resource) -> tuple[Resource, ...]:
         is_pool = one.type.endswith(("AgentPool", "KubernetesClusterNodePool"))
         return replace(one, made_of={"resourceName": ["own"]}) if is_pool else one
 
-    clusters = [one for one in resources if one.type.endswith("Cluster")]
+    in_azure = [one for one in resources if not one.type.startswith("kubernetes:")]
+    clusters = [one for one in in_azure if one.type.endswith("Cluster")]
     if clusters and not any(one.type == PROVIDER.type for one in resources):
         provider = replace(PROVIDER, made_of={"kubeconfig": [clusters[0].name]})
         return (provider, *map(placed, resources))

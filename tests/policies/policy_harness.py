@@ -68,10 +68,10 @@ def findings_by_name(
     found: list[tuple[str, str]] = []
     for resource in resources:
         answer = server.Analyze(_request(resource), None)
-        found += [(resource.name, _text(rule, said)) for said in answer.diagnostics]
+        found += [(resource.name, _text(rule, diagnostic)) for diagnostic in answer.diagnostics]
     together = proto.AnalyzeStackRequest(resources=[_member(one, resources) for one in resources])
-    for said in server.AnalyzeStack(together, None).diagnostics:
-        found.append((said.urn.rpartition("::")[2], _text(rule, said)))
+    for diagnostic in server.AnalyzeStack(together, None).diagnostics:
+        found.append((diagnostic.urn.rpartition("::")[2], _text(rule, diagnostic)))
     return found
 
 
@@ -85,7 +85,9 @@ def mention(messages: Sequence[str], expected: Sequence[Sequence[str]]) -> bool:
 def analyzed(rules: Iterable[Policy], resource: Resource) -> list[str]:
     """The names of the rules of a pack that find something in a resource, or cannot run."""
     server = Servicer(PACK, "1", list(rules), EnforcementLevel.MANDATORY)
-    return [said.policyName for said in server.Analyze(_request(resource), None).diagnostics]
+    return [
+        diagnostic.policyName for diagnostic in server.Analyze(_request(resource), None).diagnostics
+    ]
 
 
 def pack_says(
@@ -106,19 +108,26 @@ def pack_says(
     found = []
     for resource in resources:
         remedies = server.Remediate(_request(resource), None).remediations
-        found += [(resource.name, said.policyName, said.diagnostic) for said in remedies]
+        found += [
+            (resource.name, diagnostic.policyName, diagnostic.diagnostic) for diagnostic in remedies
+        ]
         answer = server.Analyze(_request(resource), None)
-        found += [(resource.name, said.policyName, said.message) for said in answer.diagnostics]
+        found += [
+            (resource.name, diagnostic.policyName, diagnostic.message)
+            for diagnostic in answer.diagnostics
+        ]
     together = proto.AnalyzeStackRequest(resources=[_member(one, resources) for one in resources])
-    for said in server.AnalyzeStack(together, None).diagnostics:
-        found.append((said.urn.rpartition("::")[2], said.policyName, said.message))
+    for diagnostic in server.AnalyzeStack(together, None).diagnostics:
+        found.append(
+            (diagnostic.urn.rpartition("::")[2], diagnostic.policyName, diagnostic.message)
+        )
     return found
 
 
 def remediated(rule: Policy, resource: Resource) -> dict[str, Any] | None:
     """What the rule makes of a resource's properties; None where it leaves them as they are."""
     answer = _server(rule, None).Remediate(_request(resource), None)
-    made = [json_format.MessageToDict(said.properties) for said in answer.remediations]
+    made = [json_format.MessageToDict(diagnostic.properties) for diagnostic in answer.remediations]
     return made[0] if made else None
 
 
@@ -158,11 +167,11 @@ def _member(resource: Resource, resources: Iterable[Resource]) -> Any:
     return member
 
 
-def _text(rule: Policy, said: Any) -> str:
+def _text(rule: Policy, diagnostic: Any) -> str:
     """A finding without the rule's description; of what could not run, why."""
-    if said.message.startswith(CANNOT_RUN):
-        assert said.enforcementLevel == proto.ADVISORY
-        return f"{CANNOT_RUN}: {said.message.partition(' during preview: ')[2]}"
-    description, _, text = said.message.partition("\n")
+    if diagnostic.message.startswith(CANNOT_RUN):
+        assert diagnostic.enforcementLevel == proto.ADVISORY
+        return f"{CANNOT_RUN}: {diagnostic.message.partition(' during preview: ')[2]}"
+    description, _, text = diagnostic.message.partition("\n")
     assert description == rule.description
     return str(text)

@@ -25,7 +25,7 @@ def _today(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("configuration", "said"),
+    ("configuration", "expected"),
     [
         ({}, []),
         ({"all": "disabled"}, []),
@@ -40,17 +40,20 @@ def _today(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             {"gpu-pool-tainted": "mandatry"},
-            ['gpu-pool-tainted: "mandatry" is no level: did you mean mandatory?'],
+            ['gpu-pool-tainted: "mandatry" is not a level: did you mean mandatory?'],
         ),
         (
             {"gpu-pool-minimum-size": {"flor": "Standard_NC6"}},
             ["gpu-pool-minimum-size.flor: the rule has no such setting: did you mean floor?"],
         ),
         ({"gpu-count-cap": {"gpus": -1}}, ["gpu-count-cap.gpus: -1 is less than 0."]),
-        ({"gpu-count-cap": {"gpus": True}}, ["gpu-count-cap.gpus: true is not a whole number."]),
+        ({"gpu-count-cap": {"gpus": True}}, ["gpu-count-cap.gpus: true is not an integer."]),
         (
             {"gpu-pool-tainted": {"exceptions": [{**EXCEPTION, "until": "2026-11-29"}]}},
-            ["gpu-pool-tainted.exceptions: that of a has expired on 2026-11-29."],
+            [
+                "gpu-pool-tainted.exceptions: the exception of a expired on 2026-11-29: remove it, "
+                "or set a later date."
+            ],
         ),
         (
             {"gpu-pool-tainted": {"exceptions": [{"resource": "a", "reason": "b"}]}},
@@ -59,25 +62,25 @@ def _today(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             {"pack-configuration": {"exceptions": [EXCEPTION]}},
             [
-                "pack-configuration.exceptions: the rule has no such setting: there are "
+                "pack-configuration.exceptions: the rule has no such setting: use one of "
                 "enforcementLevel, reason."
             ],
         ),
         ({"gpu-count-cap": {"gpus": 1.0}}, []),
-        ({"gpu-count-cap": {"gpus": 1.5}}, ["gpu-count-cap.gpus: 1.5 is not a whole number."]),
-        ([], ["This is no object with rules in it."]),
+        ({"gpu-count-cap": {"gpus": 1.5}}, ["gpu-count-cap.gpus: 1.5 is not an integer."]),
+        ([], ["The configuration is not an object with rules as keys."]),
     ],
 )
-def test_each_mistake_is_told(configuration: Any, said: list[str]) -> None:
-    """A misspelt rule, or setting of a rule that is disabled, was passed over by everybody."""
+def test_reports_each_mistake(configuration: Any, expected: list[str]) -> None:
+    """Nothing reported a misspelled rule, or a misspelled setting of a disabled rule."""
     text = json.dumps(configuration)
-    assert (mistakes_in(text) or expired_in(text)) == said
+    assert (mistakes_in(text) or expired_in(text)) == expected
 
 
-def test_what_stands_twice_is_told() -> None:
-    (said,) = mistakes_in('{"gpu-pool-tainted": "disabled", "gpu-pool-tainted": "advisory"}')
-    assert said.startswith("gpu-pool-tainted stands twice")
-    assert mistakes_in("{")[0].startswith("This is no JSON: ")
+def test_reports_duplicate_keys_and_invalid_json() -> None:
+    (mistake,) = mistakes_in('{"gpu-pool-tainted": "disabled", "gpu-pool-tainted": "advisory"}')
+    assert mistake.startswith("gpu-pool-tainted occurs twice")
+    assert mistakes_in("{")[0].startswith("The configuration is not valid JSON: ")
 
 
 VALUES = st.recursive(
@@ -102,40 +105,40 @@ SCHEMAS = [
 
 @settings(max_examples=200, deadline=None)
 @given(row=st.sampled_from(SCHEMAS), value=VALUES)
-def test_it_refuses_what_the_engine_refuses_by_the_schemas(row: Any, value: Any) -> None:
+def test_refuses_the_same_values_as_the_engine(row: Any, value: Any) -> None:
     rule, name, schema = row
-    found = mistakes_in(json.dumps({rule: {name: value}}))
-    refused = not Draft7Validator(dict(schema)).is_valid(value)
-    assert bool(found) == refused
+    mistakes = mistakes_in(json.dumps({rule: {name: value}}))
+    is_valid = Draft7Validator(dict(schema)).is_valid(value)
+    assert (not mistakes) == is_valid
 
 
 @pytest.mark.parametrize(
     "text",
     ["[" * 200_000, *('{"all":' * deep + "1" + "}" * deep for deep in (400, 3000))],
 )
-def test_what_nests_too_deeply_is_a_mistake(text: str) -> None:
-    """It ended the command with a stack of calls."""
+def test_reports_deep_nesting(text: str) -> None:
+    """It ended the command with a traceback."""
     assert len(mistakes_in(text)) == 1
 
 
 @pytest.mark.parametrize(
     "until", ["٢٠٢٦-12-31", "2026-12-31\n", "2026-12-3१", "\n2026-12-31"]
 )  # fmt: skip
-def test_a_day_has_ten_letters_and_digits_of_ascii(until: str) -> None:
-    """Compared as a text, others count for ever, or end a day early."""
-    excepted = {"exceptions": [{**EXCEPTION, "until": until}]}
-    (said,) = mistakes_in(json.dumps({"gpu-pool-tainted": excepted}))
-    assert said.startswith("gpu-pool-tainted.exceptions[0].until: ")
+def test_dates_must_have_ascii_digits_and_no_line_break(until: str) -> None:
+    """Dates are compared as text: such an exception would never expire, or a day early."""
+    config = {"exceptions": [{**EXCEPTION, "until": until}]}
+    (mistake,) = mistakes_in(json.dumps({"gpu-pool-tainted": config}))
+    assert mistake.startswith("gpu-pool-tainted.exceptions[0].until: ")
 
 
-def test_a_day_that_nobody_knows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_an_invalid_date_of_today(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TODAY_VARIABLE, "tomorrow")
-    (said,) = expired_in(json.dumps({"gpu-pool-tainted": {"exceptions": [EXCEPTION]}}))
-    assert TODAY_VARIABLE in said
+    (mistake,) = expired_in(json.dumps({"gpu-pool-tainted": {"exceptions": [EXCEPTION]}}))
+    assert TODAY_VARIABLE in mistake
     assert expired_in("{}") == []
 
 
-def test_the_command_checks_files_and_those_of_the_folder(
+def test_the_command_checks_the_given_files_or_those_of_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     good, wrong = tmp_path / "Pulumi.a.policies.json", tmp_path / "Pulumi.b.policies.json"
@@ -144,43 +147,44 @@ def test_the_command_checks_files_and_those_of_the_folder(
     monkeypatch.chdir(tmp_path)
 
     def run(*files: Path) -> tuple[int, str]:
-        ended = CliRunner().invoke(app, ["policies", *map(str, files)])
-        return ended.exit_code, ended.output
+        result = CliRunner().invoke(app, ["policies", *map(str, files)])
+        return result.exit_code, result.output
 
     fine = "Result: fine - no problem was found (exit code 0).\n"
     assert run(good) == (0, f"Configurations checked: 1, Pulumi.a.policies.json.\n{fine}")
-    for code, said in (run(wrong), run()):
+    for code, output in (run(wrong), run()):
         assert code == 1
-        assert "policies-invalid: Pulumi.b.policies.json: gpu-pool-taintet: the pack" in said
+        assert "policies-invalid: Pulumi.b.policies.json: gpu-pool-taintet: the pack" in output
     assert run(tmp_path / "none.json")[0] == 2
 
-    # One file that nobody can read hid the mistakes of the others.
+    # An unreadable file hid the mistakes of the others.
     (tmp_path / "u16.json").write_bytes("{}".encode("utf-16"))
+    checked = "Configurations checked: 2, Pulumi.b.policies.json, Pulumi.a.policies.json."
     for unreadable in (tmp_path / "none.json", tmp_path / "u16.json", tmp_path):
-        code, said = run(unreadable, wrong, good)
+        code, output = run(unreadable, wrong, good)
         assert code == 1
-        assert f"{unreadable.name}: it cannot be read: " in said
-        assert "gpu-pool-taintet: the pack" in said
-        assert "Configurations checked: 2, Pulumi.b.policies.json, Pulumi.a.policies.json." in said
+        assert f"{unreadable.name}: it cannot be read: " in output
+        assert "gpu-pool-taintet: the pack" in output
+        assert checked in output
     assert "stack-missing" not in run(tmp_path / "u16.json")[1]
 
 
-def test_the_command_looks_where_the_stack_files_are_and_says_what_it_looked_at(
+def test_the_command_looks_in_the_folder_of_the_stack_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It said fine of a folder without configurations, and of one whose are elsewhere."""
+    """It succeeded without a word if the configurations were in another folder."""
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(app, ["policies"])
-    assert ended.output.startswith("Configurations checked: 0.\n")
+    result = CliRunner().invoke(app, ["policies"])
+    assert result.output.startswith("Configurations checked: 0.\n")
     folder = tmp_path / "stacks"
     folder.mkdir()
     (tmp_path / "Pulumi.yaml").write_text("name: a\nruntime: python\nstackConfigDir: stacks\n")
     (folder / "Pulumi.dev.policies.json").write_text('{"typo": "advisory"}')
-    ended = CliRunner().invoke(app, ["policies"])
-    assert ended.exit_code == 1
-    assert "Configurations checked: 1, Pulumi.dev.policies.json." in ended.output
+    result = CliRunner().invoke(app, ["policies"])
+    assert result.exit_code == 1
+    assert "Configurations checked: 1, Pulumi.dev.policies.json." in result.output
 
 
 def test_the_configurations_of_this_project_have_no_mistakes() -> None:
     for file in ROOT.glob("Pulumi.*.policies.json"):
-        assert mistakes_in(file.read_text()) == []
+        assert mistakes_in(file.read_text()) == [], file

@@ -89,7 +89,7 @@ def test_wherever_the_containers_are(resource_type: str, key: str) -> None:
     assert [text.split()[2] for text in found] == ["c0", "c2"]
 
 
-def test_what_makes_no_pods_is_left_alone() -> None:
+def test_resources_without_pods_pass() -> None:
     other = workload("kubernetes:core/v1:Service", "a:latest")
     assert findings(container_image_pinned, other) == []
 
@@ -160,7 +160,7 @@ def test_one_image_by_all_of_its_names(image: str) -> None:
         ("docker.io.example:5000/a:1.2", "docker.io.example:5000/a"),
     ],
 )
-def test_images_are_told_by_one_name(image: str, repository: str) -> None:
+def test_images_have_one_normalized_name(image: str, repository: str) -> None:
     config = {"registries": ["nvcr.io"]}
     assert findings(container_image_registry, job(image), config=config) == [
         f"The container c0 uses {image}, from {repository}, which is not allowed. Use an image "
@@ -168,7 +168,7 @@ def test_images_are_told_by_one_name(image: str, repository: str) -> None:
     ]
 
 
-def test_an_image_of_another_registry_is_told_with_where_it_is_from() -> None:
+def test_an_image_of_another_registry_is_reported_with_its_registry() -> None:
     config = {"registries": ["mcr.microsoft.com", "nvcr.io"]}
     assert findings(container_image_registry, job("someone/a:1.2"), config=config) == [
         "The container c0 uses someone/a:1.2, from docker.io/someone/a, which is not allowed. Use "
@@ -207,13 +207,13 @@ def test_in_any_workload_with_a_template_of_pods(resource: Resource) -> None:
     assert "busybox" in found
 
 
-def test_what_a_charts_values_mean_the_chart_knows() -> None:
+def test_values_of_charts_are_not_judged() -> None:
     values = {"containers": [{"image": "busybox"}], "spec": UNKNOWN_STRING_VALUE}
     release = templates("helm.sh/v3:Release", {"chart": "a", "values": values})
     assert findings(container_image_pinned, release) == []
 
 
-def test_of_a_custom_resource_only_what_has_its_pods_has_to_be_known() -> None:
+def test_only_the_pod_templates_of_a_custom_resource_must_be_known() -> None:
     known = templates("ray.io/v1:RayCluster", {"status": UNKNOWN_STRING_VALUE, "spec": PODS})
     assert len(findings(container_image_pinned, known)) == 1
     unknown = templates("ray.io/v1:RayCluster", {"spec": UNKNOWN_STRING_VALUE})

@@ -1,4 +1,4 @@
-"""Exceptions by resource, and what the pack tells of its configuration."""
+"""Exceptions by resource, and what the pack reports about its configuration."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from policies.rules import RULES
 from tests.policies.gpu_stacks import SPECIALIZED, TOLERATION, daemon_set, pool, together
 from tests.policies.policy_harness import CANNOT_RUN, Resource, pack_says
 
-TAINTED, OWNER, TOLD = "gpu-pool-tainted", "one-gpu-stack-owner", "pack-configuration"
+TAINTED, OWNER, REPORTING = "gpu-pool-tainted", "one-gpu-stack-owner", "pack-configuration"
 STACK = Resource(type="pulumi:pulumi:Stack", name="aks-gpu-dev", properties={})
 
 
@@ -26,14 +26,16 @@ def excepting(resource: str, until: str = "2026-11-30") -> dict[str, Any]:
     return {"exceptions": [{"resource": resource, "reason": "being moved", "until": until}]}
 
 
-def said(config: dict[str, Any], *resources: Resource, **levels: str) -> dict[str, list[str]]:
-    """What the pack says, by rule: the names of resources, and of its configuration the texts."""
-    told: dict[str, list[str]] = {}
+def findings_by_rule(
+    config: dict[str, Any], *resources: Resource, **levels: str
+) -> dict[str, list[str]]:
+    """Returns resource names by rule; for the reporting rule, its messages."""
+    reported: dict[str, list[str]] = {}
     by_rule = {name.replace("_", "-"): level for name, level in levels.items()}
     for name, rule, message in pack_says(RULES, STACK, *resources, config=config, levels=by_rule):
-        text = message.partition("\n")[2] if rule == TOLD else name
-        told.setdefault(rule, []).append(text or message)
-    return told
+        text = message.partition("\n")[2] if rule == REPORTING else name
+        reported.setdefault(rule, []).append(text or message)
+    return reported
 
 
 OPEN = pool("open", nodeTaints=[])
@@ -42,10 +44,10 @@ EXCEPTED = f"{TAINTED} excepts open until 2026-11-30: being moved"
 
 @pytest.mark.parametrize("resource", ["open", "op*", OPEN.urn, "urn:*::open"])
 def test_a_resource_is_excepted_by_name_pattern_or_urn(resource: str) -> None:
-    """One pool that is different had the rule switched off for the whole stack."""
-    told = said({TAINTED: excepting(resource)}, OPEN, pool("other", nodeTaints=[]))
-    assert told[TAINTED] == ["other"]
-    assert told[TOLD] == [EXCEPTED]
+    """Without exceptions, one special pool had the rule switched off for the whole stack."""
+    reported = findings_by_rule({TAINTED: excepting(resource)}, OPEN, pool("other", nodeTaints=[]))
+    assert reported[TAINTED] == ["other"]
+    assert reported[REPORTING] == [EXCEPTED]
 
 
 LETTERS = st.text(st.sampled_from("ab[]?!-.\\^$(){}|+\n:"), max_size=5)
@@ -63,10 +65,10 @@ def test_a_star_stands_for_any_letters_and_every_other_sign_for_itself(
         assert one.covers(f"urn:pulumi:dev::aks-gpu::t::{other}") == (other == parts[0])
 
 
-def test_an_exception_that_has_expired_is_told_and_does_not_count() -> None:
-    told = said({TAINTED: excepting("open", "2026-11-29")}, OPEN)
-    assert told[TAINTED] == ["open"]
-    (text,) = told[TOLD]
+def test_an_expired_exception_is_reported_and_has_no_effect() -> None:
+    reported = findings_by_rule({TAINTED: excepting("open", "2026-11-29")}, OPEN)
+    assert reported[TAINTED] == ["open"]
+    (text,) = reported[REPORTING]
     assert text == (
         f"The exception of open from {TAINTED} expired on 2026-11-29. Remove it: being moved"
     )
@@ -74,19 +76,19 @@ def test_an_exception_that_has_expired_is_told_and_does_not_count() -> None:
 
 def test_rules_on_the_stack_have_them_too() -> None:
     stack = together(pool(**SPECIALIZED), daemon_set(TOLERATION))
-    assert said({}, *stack)[OWNER] == ["gpu"]
-    assert OWNER not in said({OWNER: excepting("gpu")}, *stack)
-    assert OWNER in said({OWNER: excepting("plugin")}, *stack)
+    assert findings_by_rule({}, *stack)[OWNER] == ["gpu"]
+    assert OWNER not in findings_by_rule({OWNER: excepting("gpu")}, *stack)
+    assert OWNER in findings_by_rule({OWNER: excepting("plugin")}, *stack)
 
 
 def test_a_cap_on_the_stack_is_excepted_by_the_name_of_the_stack() -> None:
     cap: dict[str, Any] = {"gpus": 0}
-    assert "gpu-count-cap" in said({"gpu-count-cap": cap}, pool())
+    assert "gpu-count-cap" in findings_by_rule({"gpu-count-cap": cap}, pool())
     excepted = cap | excepting("aks-gpu-dev")
-    assert "gpu-count-cap" not in said({"gpu-count-cap": excepted}, pool())
+    assert "gpu-count-cap" not in findings_by_rule({"gpu-count-cap": excepted}, pool())
 
 
-def test_what_cannot_be_judged_can_be_accepted() -> None:
+def test_an_exception_covers_a_resource_that_cannot_be_judged() -> None:
     """Two new clusters with the usual call for credentials could not pass a review."""
     cluster = "azure-native:containerservice:ManagedCluster"
     provider = Resource(
@@ -108,75 +110,86 @@ def test_what_cannot_be_judged_can_be_accepted() -> None:
     messages = [text for _, rule, text in pack_says(RULES, *stack, config={}) if rule == OWNER]
     assert all(text.startswith(CANNOT_RUN) for text in messages)
     assert messages
-    assert OWNER not in said({OWNER: excepting("provider")}, *stack)
+    assert OWNER not in findings_by_rule({OWNER: excepting("provider")}, *stack)
 
 
-def test_what_is_lowered_and_switched_off_is_told() -> None:
-    """A configuration that switched everything off was mentioned in no report."""
-    config = {TAINTED: {"reason": "for GPUs alone"}}
-    told = said(config, OPEN, gpu_pool_tainted="disabled", one_gpu_stack_owner="advisory",
-        host_encryption="mandatory")  # fmt: skip
-    assert TAINTED not in told
-    assert sorted(told[TOLD]) == [
-        f"{TAINTED} is switched off: for GPUs alone",
+def test_lowered_and_switched_off_rules_are_reported() -> None:
+    """No report mentioned a configuration that switched everything off."""
+    config = {TAINTED: {"reason": "only for GPUs"}}
+    reported = findings_by_rule(
+        config,
+        OPEN,
+        gpu_pool_tainted="disabled",
+        one_gpu_stack_owner="advisory",
+        host_encryption="mandatory",
+    )
+    assert TAINTED not in reported
+    assert sorted(reported[REPORTING]) == [
+        f"{TAINTED} is switched off: only for GPUs",
         f"{OWNER} is advisory instead of mandatory.",
     ]
 
 
-def test_settings_of_its_own_are_told() -> None:
-    """A size that is accepted passes a mandatory rule, and no report said so."""
+def test_changed_settings_are_reported() -> None:
+    """An accepted size passes a mandatory rule, and no report mentioned it."""
     sizes = {"acceptedSizes": ["Standard_NC4as_T4_v3"], "floor": "Standard_NC12"}
     config: dict[str, Any] = {
         "gpu-pool-minimum-size": sizes | {"reason": "a trial"},
         "gpu-size-unknown": {"acceptedSizes": []},
         "gpu-count-cap": {"gpus": 8},
     }
-    assert said(config, pool())[TOLD] == [
+    assert findings_by_rule(config, pool())[REPORTING] == [
         'gpu-pool-minimum-size has acceptedSizes ["Standard_NC4as_T4_v3"] and floor '
         '"Standard_NC12" instead of [] and "Standard_NC6": a trial'
     ]
 
 
-def test_what_tells_is_not_switched_off_with_the_rest() -> None:
-    """Everything was, in one word, and no report said so."""
-    told = said({}, OPEN, **{rule.name: "disabled" for rule in RULES})
-    assert [*told] == [TOLD]
-    assert f"{OWNER} is switched off." in told[TOLD]
-    assert len(told[TOLD]) == len(RULES)
+def test_the_reporting_rule_cannot_be_switched_off() -> None:
+    """`all: disabled` switched it off, and nothing reported that."""
+    reported = findings_by_rule({}, OPEN, **{rule.name: "disabled" for rule in RULES})
+    assert [*reported] == [REPORTING]
+    assert f"{OWNER} is switched off." in reported[REPORTING]
+    assert len(reported[REPORTING]) == len(RULES)
 
 
-def test_what_tells_of_exceptions_has_none() -> None:
-    """With one of its own the pack told of nothing at all that its configuration let through."""
-    told = said({TAINTED: excepting("*"), TOLD: excepting("*")}, OPEN, kubeconfig_secret="disabled")
-    assert TAINTED not in told
-    assert sorted(told[TOLD]) == [
-        "The rule has no setting exceptions: it has reason.",
+def test_the_reporting_rule_takes_no_exceptions() -> None:
+    """With an exception, it reported nothing that the configuration lets through."""
+    reported = findings_by_rule(
+        {TAINTED: excepting("*"), REPORTING: excepting("*")}, OPEN, kubeconfig_secret="disabled"
+    )
+    assert TAINTED not in reported
+    assert sorted(reported[REPORTING]) == [
+        "The rule has no setting exceptions: use one of reason.",
         f"{TAINTED} excepts open until 2026-11-30: being moved",
         "kubeconfig-secret is switched off.",
     ]
 
 
 @pytest.mark.parametrize("day", ["tomorrow", "2026-02-30", "٢٠٢٦-11-30", "30.11.2026"])
-def test_no_exception_counts_on_a_day_that_nobody_knows(
+def test_no_exception_is_in_effect_on_an_unknown_date(
     monkeypatch: pytest.MonkeyPatch, day: str
 ) -> None:
-    """A mistake in the variable ended the pack, where there was an exception."""
+    """With an exception, an invalid date ended the pack."""
     monkeypatch.setenv(TODAY_VARIABLE, day)
     stack = together(pool(**SPECIALIZED), daemon_set(TOLERATION))
-    told = said({TAINTED: excepting("*", "9999-12-31"), OWNER: excepting("*")}, OPEN, *stack)
-    assert "open" in told[TAINTED]
-    assert told[OWNER] == ["gpu"]
-    assert [text for text in told[TOLD] if "exception" in text] == [
-        f"{TODAY_VARIABLE} is {day!r}: set a day, such as 2026-11-30. "
-        "Without it no exception counts."
+    reported = findings_by_rule(
+        {TAINTED: excepting("*", "9999-12-31"), OWNER: excepting("*")}, OPEN, *stack
+    )
+    assert "open" in reported[TAINTED]
+    assert reported[OWNER] == ["gpu"]
+    assert [text for text in reported[REPORTING] if "exception" in text] == [
+        f"{TODAY_VARIABLE} is {day!r}: set a date, such as 2026-11-30. "
+        "Until then, no exception is in effect."
     ]
 
 
-def test_a_rule_that_there_is_not_is_told() -> None:
-    """Pulumi passes it over in silence."""
-    told = said({}, **{"gpu-pool-taintet": "mandatory"})
-    assert told[TOLD] == ["The pack has no rule gpu-pool-taintet: did you mean gpu-pool-tainted?"]
+def test_a_rule_that_does_not_exist_is_reported() -> None:
+    """Pulumi ignores it silently."""
+    reported = findings_by_rule({}, **{"gpu-pool-taintet": "mandatory"})
+    assert reported[REPORTING] == [
+        "The pack has no rule gpu-pool-taintet: did you mean gpu-pool-tainted?"
+    ]
 
 
-def test_without_a_configuration_nothing_is_told() -> None:
-    assert said({}, pool()) == {}
+def test_nothing_is_reported_without_a_configuration() -> None:
+    assert findings_by_rule({}, pool()) == {}

@@ -91,13 +91,13 @@ RENDERING = [
 
 
 @pytest.mark.parametrize("kind", RENDERING)
-def test_what_is_not_rendered_yet_is_named(kind: str) -> None:
+def test_charts_that_are_not_rendered_yet_are_named(kind: str) -> None:
     """On a cluster that was still to come, a plugin in a file was passed in silence."""
     file = of(kind, name="files")
     stack = together(pool(), daemon_set(TOLERATION), file)
     for rule in (one_gpu_stack_owner, device_plugin_tolerates_pools):
         (said,) = findings(rule, *stack)
-        assert said.startswith(f"{CANNOT_RUN}: files (kubernetes:{kind}) has no resources yet")
+        assert said.startswith(f"{CANNOT_RUN}: files (kubernetes:{kind}) has no child resources")
     # Its resources are judged by themselves.
     part = replace(daemon_set(TOLERATION), parent="files")
     assert findings(one_gpu_stack_owner, *together(pool(), part, file)) == []

@@ -186,7 +186,7 @@ def replaced(whole: Any, place: tuple[Any, ...], value: Any) -> Any:
 @pytest.mark.parametrize("resource", RESOURCES, ids=lambda one: one.type)
 # To shrink what fails takes minutes, and makes it no clearer: one place of one resource is odd.
 @settings(
-    max_examples=8,
+    max_examples=4,
     deadline=None,
     phases=[Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],
@@ -211,13 +211,13 @@ FOUND_BESIDE = {
 
 
 @pytest.mark.parametrize("odd", [5, "x", [None], [["a"]], {"a": 1}], ids=str)
-def test_what_cannot_be_read_is_told_with_its_place(odd: Any) -> None:
+def test_unreadable_values_are_reported_with_their_path(odd: Any) -> None:
     """A text where a list of taints belongs was read letter by letter."""
     for rule in RULES:
         if rule.name == "gpu-pool-tainted":
             (said,) = findings(rule, pool(nodeTaints=odd))
             assert said.startswith(f"{CANNOT_RUN}: .nodeTaints")
-            assert " stands where " in said
+            assert ", not " in said
         elif rule.name == "gpu-pool-linux-only":
             assert findings(rule, pool(nodeTaints=odd)) == []
 

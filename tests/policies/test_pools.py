@@ -103,7 +103,7 @@ ON_POOLS = {
 
 
 @every_form(FORMS)
-def test_the_pack_passes_what_is_valid(form: Form) -> None:
+def test_valid_pools_pass(form: Form) -> None:
     pool = {"vmSize": CPU, "mode": "System"} if form.inline else VALID
     own = {"location": "westeurope", "tags": {"owner": "a"}} if form.inline else {}
     properties = {**form.resource(pool).properties, **own}

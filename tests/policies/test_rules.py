@@ -28,7 +28,7 @@ every_rule = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 
 
 @every_rule
-def test_says_what_it_is(rule: Policy) -> None:
+def test_rules_have_descriptions(rule: Policy) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)+", rule.name)
     for text in (rule.description, rule.remediation_steps):
         assert text
@@ -46,7 +46,7 @@ def test_says_what_it_is(rule: Policy) -> None:
     assert (ROOT / "policies" / "rules" / f"{rule.name.replace('-', '_')}.py").exists()
 
 
-def test_what_is_merely_possible_is_not_refused() -> None:
+def test_possible_problems_are_not_refused() -> None:
     """Of the sizes that Karpenter may take, a mandatory rule would refuse what is never made."""
     stack = Resource(
         type="kubernetes:karpenter.sh/v1:NodePool",
@@ -103,7 +103,7 @@ def test_take_no_notice_of_other_resources(rule: Policy) -> None:
 
 @pytest.mark.parametrize("form", [AGENT_POOL, CLUSTER], ids=["pool", "cluster"])
 @every_rule
-def test_claim_nothing_of_what_is_not_known(rule: Policy, form: Form) -> None:
+def test_unknown_values_cause_no_findings(rule: Policy, form: Form) -> None:
     names = [
         *VALID, "nodeLabels", "customHeaders", "location", "kubernetesVersion", "scaleSetPriority",
         "gpuInstanceProfile",
@@ -131,12 +131,12 @@ LOOK_AT_EVERY_POOL = {
 
 
 @every_rule
-def test_tell_of_settings_that_they_do_not_have(rule: Policy) -> None:
+def test_unknown_settings_are_reported(rule: Policy) -> None:
     stack = Resource(type="pulumi:pulumi:Stack", properties={}, name="stack")
     assert rule.config_schema
     known = ", ".join(rule.config_schema.properties)
     wrong = findings(rule, stack, AGENT_POOL.resource(VALID), config={"floors": 1}, check=False)
-    assert wrong == [f"The rule has no setting floors: it has {known}."]
+    assert wrong == [f"The rule has no setting floors: use one of {known}."]
     assert findings(rule, stack, config={"reason": "a test"}) == []
 
 

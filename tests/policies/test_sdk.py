@@ -66,7 +66,7 @@ def test_the_next_resource_is_another(conversions: list[int]) -> None:
     assert len(findings(linux_only, windows, linux, windows)) == 2
 
 
-def test_what_a_remediation_changes_is_its_own(conversions: list[int]) -> None:
+def test_a_remediation_does_not_change_shared_objects(conversions: list[int]) -> None:
     (rule,) = [rule for rule in RULES if rule.name == "kubeconfig-secret"]
     provider = Resource(
         type="pulumi:providers:kubernetes",
@@ -80,13 +80,13 @@ def test_what_a_remediation_changes_is_its_own(conversions: list[int]) -> None:
     assert first["kubeconfig"] == secret(KUBECONFIG)
 
 
-def test_what_is_asked_for_otherwise_is_converted_otherwise() -> None:
+def test_conversions_with_other_arguments_are_not_cached() -> None:
     kept = LastResults(lambda value, suffix="": f"{value}{suffix}")
 
     assert [kept("a"), kept("a", "b"), kept("a", suffix="c"), kept("a")] == ["a", "ab", "ac", "a"]
 
 
-def test_a_remediation_sees_what_is_secret(conversions: list[int]) -> None:
+def test_a_remediation_gets_secret_marks(conversions: list[int]) -> None:
     (rule,) = [rule for rule in RULES if rule.name == "kubeconfig-secret"]
     provider = Resource(
         type="pulumi:providers:kubernetes", properties={"kubeconfig": secret(KUBECONFIG)}

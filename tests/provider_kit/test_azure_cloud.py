@@ -53,7 +53,7 @@ def test_who_signs_in(given: dict[str, Any], kind: type) -> None:
     assert type(found.credential) is kind
 
 
-def test_the_environment_answers_for_what_is_not_configured(
+def test_the_environment_replaces_unset_settings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ARM_CLIENT_ID", "of the environment")
@@ -63,7 +63,7 @@ def test_the_environment_answers_for_what_is_not_configured(
     assert Configuration({}).text("clientId") == "of the environment"
 
 
-def test_what_is_missing_is_named() -> None:
+def test_missing_settings_are_named() -> None:
     given = Configuration({"clientSecret": "s", "clientId": "c"}, "aks-preview")
 
     with pytest.raises(ProviderError, match=r"aks-preview:tenantId`, or set ARM_TENANT_ID"):
@@ -91,13 +91,13 @@ def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_no_token_to_be_had(given: dict[str, Any], message: str) -> None:
+def test_no_token_available(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ProviderError, match=message) as raised:
         asyncio.run(assertion(Configuration(given))())
     assert "bearer" not in str(raised.value)
 
 
-def test_a_token_that_is_asked_for(engine_cloud: Cloud, faults: Faults) -> None:
+def test_a_token_from_a_request_url(engine_cloud: Cloud, faults: Faults) -> None:
     faults.script({"path": "^/runner", "status": 200, "body": {"value": "t"}})
     log = RequestLog(engine_cloud.request_log)
     given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=b", "oidcRequestToken": "bearer"}
@@ -113,7 +113,7 @@ def test_the_public_cloud_needs_no_metadata() -> None:
     assert asyncio.run(azure_cloud(Configuration({}))) == PUBLIC_CLOUD
 
 
-def test_a_cloud_that_there_is_not() -> None:
+def test_a_cloud_that_does_not_exist() -> None:
     with pytest.raises(ProviderError, match="use public, china, usgovernment"):
         asyncio.run(azure_cloud(Configuration({"environment": "moon"})))
 

@@ -46,7 +46,7 @@ def test_names_each_difference(new: dict[str, Any], expected: dict[str, str]) ->
     assert answer.delete_before_replace is replaced
 
 
-def test_leaves_out_what_is_ignored() -> None:
+def test_ignored_properties_are_no_difference() -> None:
     answer = diff(OLD, OLD | {"count": 9, "mode": "User"}, replaces=(), ignored=["count"])
 
     assert answer.diffs == ["mode"]

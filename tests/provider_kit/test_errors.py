@@ -36,11 +36,11 @@ ERROR = {"code": "InvalidParameter", "message": "It is invalid.", "target": "cou
         {"status": "Failed", "error": ERROR},
     ],
 )
-def test_every_shape_is_told_alike(body: dict[str, Any]) -> None:
+def test_every_error_format_gives_the_same_message(body: dict[str, Any]) -> None:
     assert told(body) == "InvalidParameter: It is invalid. (target: count)"
 
 
-def test_details_are_told_as_well() -> None:
+def test_details_are_part_of_the_message() -> None:
     body = {
         "error": {"code": "Outer", "message": "o", "details": [{"code": "Inner", "message": "i"}]}
     }
@@ -60,7 +60,7 @@ def test_details_are_told_as_well() -> None:
         ("AuthorizationFailed", "m", "Contributor"),
     ],
 )
-def test_what_to_do_next(code: str, message: str, next_step: str) -> None:
+def test_messages_contain_advice(code: str, message: str, next_step: str) -> None:
     assert next_step in told({"error": {"code": code, "message": message}})
 
 
@@ -98,7 +98,7 @@ def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 @settings(max_examples=300, deadline=None)
 @given(st.recursive(st.sampled_from(MESSAGES).map(lambda name: {name: WHY}), around, max_leaves=1))
-def test_a_reason_is_told_wherever_it_stands(body: Any) -> None:
+def test_a_reason_is_found_anywhere_in_the_body(body: Any) -> None:
     """Only parts with a few names were looked into: gateways and frameworks have others."""
     assert WHY in told(body)
     assert WHY in because("It failed", {"status": "Failed", "error": body})
@@ -112,7 +112,7 @@ def test_a_resource_is_no_reason() -> None:
     assert because("It failed", resource) == "It failed. Azure gave no reason."
 
 
-def test_what_is_no_answer() -> None:
+def test_bodies_that_are_no_error_report() -> None:
     assert explained(ServiceRequestError("no route")) == "Azure cannot be reached: no route"
     assert (
         explained(ClientAuthenticationError("AADSTS1: no"))

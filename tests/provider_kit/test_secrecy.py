@@ -78,11 +78,11 @@ def test_a_text_without_secrets_stays_as_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["development", "Dev, ops", "a code 400, \\u0026 %41"])
-def test_short_secrets_are_whole_words_alone(text: str) -> None:
+def test_short_secrets_are_masked_only_as_whole_words(text: str) -> None:
     assert Masking({"dev", "40", "op", ""}).masked(text) == text
 
 
-def test_what_stands_around_a_secret_stays() -> None:
+def test_text_around_a_secret_is_kept() -> None:
     told = Masking({"dev", "swordfish"}).masked("&lt;a&gt; sword\\u0066ish, dev%2c 100%")
 
     assert told == f"&lt;a&gt; {MASK}, {MASK}%2c 100%"
@@ -104,7 +104,7 @@ def test_the_keys_of_a_secret_map_are_secrets() -> None:
 
 
 @pytest.mark.parametrize("value", ["true", "False", "", "04da6b54-80e4-46f7-96ec-b56ff0331ba9"])
-def test_what_is_no_secret_though_it_is_marked(value: str) -> None:
+def test_marked_values_that_are_not_masked(value: str) -> None:
     told = "true, False, 04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
     assert of(tags=secret({"a": value})).masked(told) == told

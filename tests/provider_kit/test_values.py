@@ -51,12 +51,12 @@ def test_secrets_are_seen_through() -> None:
 @pytest.mark.parametrize(
     ("value", "holds"), [(VALUES, True), ([[UNKNOWN]], True), (["a"], False), (None, False)]
 )
-def test_finds_what_is_unknown(value: object, holds: bool) -> None:
+def test_finds_unknown_values(value: object, holds: bool) -> None:
     assert holds_unknown(value) is holds
 
 
-def test_refuses_what_has_no_form() -> None:
-    with pytest.raises(TypeError, match="object has no form"):
+def test_refuses_unsupported_types() -> None:
+    with pytest.raises(TypeError, match="object cannot be a property value"):
         property_map({"a": object()})
 
 

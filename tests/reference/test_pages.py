@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from reference.docstrings import MissingDocstringError, described
+from components.package.docstrings import MissingDocstringError, described
 from reference.pages import FOLDER, PAGES
 from settings import GpuPool, Settings
 

@@ -57,6 +57,7 @@ def test_nothing_is_found_where_nothing_was_started(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.long
 def test_two_starts_at_once_start_one_server(tmp_path: Path) -> None:
     """From two processes, as two people would."""
     home = tmp_path / "cloud"
@@ -90,6 +91,7 @@ def test_a_dead_server_is_started_again_on_its_port(start_cloud: Start) -> None:
     assert again.url == dead.url
 
 
+@pytest.mark.long
 def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
     before = start_cloud()
     cloud.stop(before.home)
@@ -102,7 +104,8 @@ def test_a_busy_port_is_no_error(start_cloud: Start) -> None:
     assert after.client_id == before.client_id
 
 
-def test_a_process_that_has_the_number_of_a_dead_server_is_left_alone(
+@pytest.mark.long
+def test_a_process_with_the_id_of_a_dead_server_is_not_killed(
     start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
     running = start_cloud()
@@ -114,6 +117,7 @@ def test_a_process_that_has_the_number_of_a_dead_server_is_left_alone(
     assert bystander.poll() is None
 
 
+@pytest.mark.long
 def test_a_running_server_does_not_speak_for_another_process(
     start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
@@ -127,6 +131,7 @@ def test_a_running_server_does_not_speak_for_another_process(
     until(lambda: not is_running(running.pid), "the server has ended")
 
 
+@pytest.mark.long
 def test_the_server_of_another_home_is_not_taken_for_ours(
     tmp_path: Path, start_cloud: Start
 ) -> None:
@@ -151,6 +156,7 @@ def test_a_server_that_dies_at_its_start_says_why(tmp_path: Path) -> None:
     assert "earlier" not in str(raised.value)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path)]
@@ -165,6 +171,7 @@ def test_the_server_ends_cleanly(tmp_path: Path, number: signal.Signals) -> None
     assert (process.returncode, errors) == (0, b"")
 
 
+@pytest.mark.long
 def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     running = start_cloud()
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(running.home)]
@@ -174,7 +181,7 @@ def test_a_second_server_on_one_home_refuses(start_cloud: Start) -> None:
     assert cloud.find(running.home) == running
 
 
-def test_the_server_listens_on_the_loopback_address_alone(start_cloud: Start) -> None:
+def test_the_server_listens_only_on_the_loopback_address(start_cloud: Start) -> None:
     wanted = f"{port_of(start_cloud()):04X}"
     listening = []
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
@@ -185,6 +192,7 @@ def test_the_server_listens_on_the_loopback_address_alone(start_cloud: Start) ->
     assert listening == ["0100007F"]
 
 
+@pytest.mark.long
 def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
     """azure-identity's own variables, in a process that is told nothing else."""
     running = start_cloud()
@@ -204,6 +212,7 @@ def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_state_folder_may_be_named_from_where_one_stands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

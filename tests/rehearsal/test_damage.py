@@ -53,9 +53,8 @@ def filled(start_cloud: Callable[..., Cloud]) -> tuple[Path, dict[str, bytes], A
     return home, {path.name: path.read_bytes() for path in home.iterdir() if path.is_file()}, azure
 
 
-@pytest.mark.parametrize(
-    "damage", [pytest.param(name, marks=LONG if name != "a part" else []) for name in DAMAGES]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_no_damaged_file_keeps_the_server_from_starting(
     filled: tuple[Path, dict[str, bytes], Azure], damage: str
 ) -> None:
@@ -71,7 +70,7 @@ def test_no_damaged_file_keeps_the_server_from_starting(
     assert "Traceback" not in (home / "server.log").read_text(errors="replace")
 
 
-def test_what_the_cloud_has_survives_the_damage_of_all_other_files(
+def test_the_clouds_state_survives_damage_to_other_files(
     filled: tuple[Path, dict[str, bytes], Azure],
 ) -> None:
     home, before, azure = filled
@@ -94,7 +93,7 @@ def test_what_the_cloud_has_survives_the_damage_of_all_other_files(
         assert told in said
 
 
-def test_a_home_of_a_newer_version_is_left_alone(start_cloud: Callable[..., Cloud]) -> None:
+def test_a_home_of_a_newer_version_is_not_changed(start_cloud: Callable[..., Cloud]) -> None:
     home = start_cloud().home
     cloud.stop(home)
     with closing(sqlite3.connect(home / "arm.sqlite")) as state:
@@ -150,7 +149,7 @@ def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
             assert store.rows("SELECT * FROM b") == []
 
 
-def test_a_full_disk_is_told_and_loses_nothing(start_cloud: Callable[..., Cloud]) -> None:
+def test_a_full_disk_is_reported_and_loses_no_data(start_cloud: Callable[..., Cloud]) -> None:
     """The answer says why; what was answered before is there, and later requests are served."""
     azure = Azure(start_cloud())
     azure.call("PUT", f"/resourceGroups/first{V}", {"location": "eastus"})
@@ -281,7 +280,7 @@ def test_a_property_that_an_older_version_did_not_know_is_filled_in(tmp_path: Pa
                     arm.call("GET", name, None, API_VERSION)
 
 
-def test_the_home_is_its_owners_alone(start_cloud: Callable[..., Cloud]) -> None:
+def test_only_the_owner_can_read_the_home(start_cloud: Callable[..., Cloud]) -> None:
     """Bodies of requests hold passwords."""
     home = start_cloud().home
     assert home.stat().st_mode & 0o777 == 0o700
@@ -291,7 +290,7 @@ def test_the_home_is_its_owners_alone(start_cloud: Callable[..., Cloud]) -> None
     assert home.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_cannot_be_used_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_an_unusable_home_is_reported_in_one_sentence(tmp_path: Path) -> None:
     """No room for any file of a new home."""
     command = [sys.executable, "-m", "rehearsal.arm", "--home", str(tmp_path / "cloud")]
     ended = subprocess.run(

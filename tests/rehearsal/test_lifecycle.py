@@ -18,6 +18,8 @@ from tests.bench import ROOT
 from tests.processes import command_lines, is_running
 from tests.waiting import until
 
+pytestmark = pytest.mark.long
+
 Start = Callable[..., Cloud]
 
 # A server that holds the lock, and does not come to serve.
@@ -223,17 +225,8 @@ def test_a_home_that_cannot_go_hides_no_interruption(
 MOMENTS = {STARTS: 1300, STOPS: 700, REMOVES: 450, SERVES: 4000}
 
 
-@pytest.mark.parametrize(
-    ("script", "share"),
-    [
-        # Each costs two or three servers.
-        pytest.param(
-            script, share, marks=[] if (script, share) == (SERVES, 13) else pytest.mark.long
-        )
-        for script in MOMENTS
-        for share in (1, 5, 13, 17)
-    ],
-)
+@pytest.mark.parametrize("share", [1, 5, 13, 17])
+@pytest.mark.parametrize("script", MOMENTS)
 def test_a_kill_at_any_moment_leaves_nothing_that_the_next_does_not_clear(
     home: Path, script: str, share: int
 ) -> None:

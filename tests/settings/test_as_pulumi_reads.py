@@ -129,7 +129,7 @@ def test_scalars(said: str, value: str) -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_is_refused_has_a_place(text: str) -> None:
+def test_refused_values_have_a_place(text: str) -> None:
     try:
         wrong = parse(text, "x").wrong
     except StackFileError as error:
@@ -170,7 +170,7 @@ files = st.lists(st.tuples(keys, flows), min_size=1, max_size=3).map(
 
 @given(st.sampled_from([*SCALARS, "<<", "a: b", "it's", "# a", "- a"]) | numbers | times | words)
 @settings(max_examples=100)
-def test_what_is_written_is_read_again(text: str) -> None:
+def test_written_values_are_read_back(text: str) -> None:
     """A copy of a stack file that was written by YAML 1.1 said other numbers to Pulumi."""
     content = {"config": {"aks-gpu:a": text, "aks-gpu:b": {text: [text]}}}
     assert parse(written(content), "x").content == content

@@ -104,7 +104,7 @@ def test_the_table_is_whole() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(KEPT))
-def test_what_can_be_a_secret_stays_one(path: str) -> None:
+def test_secret_settings_stay_secret(path: str) -> None:
     """It went in clear to the state, and to every diff."""
     value, secret = KEPT_VALUES[path]
     assert secret <= secrets_in(read(configuration(path, value), path))
@@ -112,7 +112,7 @@ def test_what_can_be_a_secret_stays_one(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(set(leaves(Settings)) - KEPT))
-def test_what_cannot_be_a_secret_is_refused_as_one(path: str) -> None:
+def test_settings_that_cannot_be_secret_are_refused(path: str) -> None:
     with pytest.raises(SettingsError) as refused:
         read(configuration(path, "x"), path)
     assert f"{path.replace('[]', '[0]')}: cannot be a secret" in str(refused.value)
@@ -177,7 +177,7 @@ def test_no_refusal_repeats_a_secret(path: str, text: str, written: bool) -> Non
 
 
 @pytest.mark.parametrize("inner", ["name", "vmSize"])
-def test_no_other_setting_repeats_what_could_not_be_kept(inner: str) -> None:
+def test_no_other_setting_repeats_a_refused_secret(inner: str) -> None:
     pool = POOL | {inner: "Hunter2!", "migProfile": "MIG1g"}
     config = {"aks-gpu:gpuPools": json.dumps([pool, pool])}
     config["aks-gpu:sampleJob"] = json.dumps({"pool": "none"})

@@ -52,7 +52,7 @@ def file(tmp_path: Path) -> StackFile:
         ("nosuch", None),
     ],
 )
-def test_a_key_has_a_line_or_that_of_what_holds_it(
+def test_a_key_has_its_line_or_that_of_its_parent(
     file: StackFile, key: str, line: int | None
 ) -> None:
     place = file.place_of_key(key)
@@ -95,9 +95,12 @@ def test_a_file_that_says_nothing_has_no_lines() -> None:
         assert (file.config, file.secrets) == ({}, {})
 
 
-def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_existing_ones(tmp_path: Path) -> None:
     with pytest.raises(NoStackFileError, match=r"Existing stack files: none\."):
         read(tmp_path / "Pulumi.nosuch.yaml")
+    for impossible in ("a" * 300, "\0"):
+        with pytest.raises(NoStackFileError, match=r"There is no stack file"):
+            read(tmp_path / f"Pulumi.{impossible}.yaml")
     (tmp_path / "Pulumi.prod.eu.yaml").touch()
     with pytest.raises(NoStackFileError, match=r"no stack file Pulumi.nosuch.*Pulumi.prod.eu.yaml"):
         read(tmp_path / "Pulumi.nosuch.yaml")
@@ -113,7 +116,7 @@ def test_a_file_that_is_not_there_is_told_with_those_there_are(tmp_path: Path) -
         (b"config: {a: b", "line 1"),
     ],
 )
-def test_what_cannot_be_read_is_told(tmp_path: Path, content: bytes, told: str) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "Pulumi.dev.yaml"
     path.write_bytes(content)
     with pytest.raises(StackFileError, match=told):
@@ -139,7 +142,7 @@ def test_secrets_are_found_wherever_they_are() -> None:
     }
 
 
-def test_of_what_is_encrypted_the_names_of_headers_labels_and_tags_stay() -> None:
+def test_names_of_encrypted_headers_labels_and_tags_are_kept() -> None:
     hidden = "{secure: x}"
     pool = f"{{name: gpu, customHeaders: {{A: {hidden}}}, taints: [{hidden}, a], vmSize: {hidden}}}"
     text = f"config: {{gpuPools: [{pool}], tags: {hidden}, network: {{podCidr: {hidden}}}}}"
@@ -210,7 +213,7 @@ def test_a_program_gets_texts() -> None:
     }
 
 
-def test_a_date_that_there_is_not_is_a_text() -> None:
+def test_an_invalid_date_is_a_string() -> None:
     assert parse("config: {x: 2024-02-30}", "x").config == {"aks-gpu:x": "2024-02-30"}
 
 

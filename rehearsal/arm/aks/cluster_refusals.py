@@ -522,12 +522,12 @@ ON_RESULT: tuple[Rule, ...] = (
     ),
     Rule(
         name="cluster-services-size",
-        summary=f"`serviceCidr` is not larger than /{networks.LARGEST_OF_SERVICES}.",
+        summary=f"`serviceCidr` is not larger than /{networks.SHORTEST_SERVICE_PREFIX}.",
         source="page: IP address planning in AKS; code and words are not on record",
         refuses=_reserved("serviceCidr", networks.is_too_large_for_services),
         error=invalid(
             "networkProfile.serviceCidr",
-            f"{{value}} must be smaller than /{networks.LARGEST_OF_SERVICES}.",
+            f"{{value}} must be smaller than /{networks.SHORTEST_SERVICE_PREFIX}.",
         ),
         target="networkProfile.serviceCidr",
     ),

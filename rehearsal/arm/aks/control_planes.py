@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from catalogue.device_plugin import PREFIX
-from catalogue.nodes import DEFAULT_SURGE
+from catalogue.nodes import has_managed_gpus, max_surge_beside
 from rehearsal.arm import errors, operations
 from rehearsal.arm.aks import admission, clusters, pools, sign_in
 from rehearsal.arm.compute.usages import ALLOCATED
@@ -92,8 +92,9 @@ class StoreSource:
 def _pool(pool: Resource) -> DesiredPool:
     properties = pool.properties
     gpu, upgrade = properties.get("gpuProfile") or {}, properties.get("upgradeSettings") or {}
+    unavailable = str(upgrade.get("maxUnavailable") or "0")
     is_specialized = pool.body.get("image") == pools.SPECIALIZED
-    is_managed = (gpu.get("nvidia") or {}).get("managementMode") == "Managed"
+    is_managed = has_managed_gpus(properties)
     limits = None
     if properties.get("enableAutoScaling"):
         limits = Limits(least=properties["minCount"], most=properties["maxCount"])
@@ -113,12 +114,16 @@ def _pool(pool: Resource) -> DesiredPool:
         disk_gib=properties["osDiskSizeGB"],
         is_spot=properties.get("scaleSetPriority") == "Spot",
         limits=limits,
-        surge=str(upgrade.get("maxSurge") or DEFAULT_SURGE),
+        surge=str(upgrade.get("maxSurge") or max_surge_beside(unavailable)),
+        unavailable=unavailable,
         drain_minutes=upgrade.get("drainTimeoutInMinutes") or DRAIN_MINUTES,
-        has_driver=is_specialized or gpu.get("driver") == "Install",
+        # On a managed pool AKS ignores the driver None.
+        has_driver=is_specialized or is_managed or gpu.get("driver") == "Install",
         brings_plugin=is_specialized or is_managed,
+        is_managed=is_managed,
         mig_profile=properties.get("gpuInstanceProfile"),
         is_going=pool.state == "Deleting",
+        by_force=bool(pool.body.get(pools.BY_FORCE)),
         operation=pool.operation,
     )
 

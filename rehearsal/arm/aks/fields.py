@@ -125,6 +125,8 @@ KEPT_INSIDE = {
         # The older form of the driver, which newer versions neither show nor accept.
         "gpuProfile.installGPUDriver",
         "localDNSProfile.*",
+        # hashicorp/terraform-provider-azurerm#24491: a drain timeout that is left out stays.
+        "upgradeSettings.*",
     ),
 }
 

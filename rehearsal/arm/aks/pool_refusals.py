@@ -31,7 +31,6 @@ from rehearsal.arm.aks.refusals import (
 from rehearsal.arm.offers import known_sizes
 
 MOST_NODES = 1000
-MOST_PODS, FEWEST_PODS, ROOM_FOR_PODS = 250, 10, 30
 SMALLEST_DISK, LARGEST_DISK = 30, 2048
 # The taint and the effect that a System pool may have.
 SYSTEM_TAINT, SYSTEM_EFFECT = "CriticalAddonsOnly", "PreferNoSchedule"
@@ -155,7 +154,7 @@ def _starts_outside(case: Case) -> Words | None:
 def _number_or_share(path: str) -> Rule:
     def refuses(case: Case) -> Words | None:
         value = _asks(case, path)
-        return None if value is None or nodes.SURGE.fullmatch(value) else {}
+        return None if value is None or nodes.NUMBER_OF_NODES.fullmatch(value) else {}
 
     parameter = f"agentPoolProfile.upgradeSettings.{path}"
     return Rule(
@@ -168,8 +167,8 @@ def _number_or_share(path: str) -> Rule:
     )
 
 
-def _some(value: str | None) -> bool:
-    return value is not None and value not in nodes.NO_SURGE
+def _some(value: object) -> bool:
+    return value is not None and not nodes.is_zero(value)
 
 
 def _restricted_taint(case: Case) -> bool:
@@ -195,7 +194,7 @@ def _is_crowded(case: Case) -> Words | None:
     if not isinstance(count, int) or not isinstance(pods, int):
         return None
     room = count * pods
-    return {"room": room} if count and room < ROOM_FOR_PODS else None
+    return {"room": room} if count and room < nodes.ROOM_FOR_PODS else None
 
 
 def _disks(is_refused: Callable[[Case, Size], bool]) -> Check:
@@ -248,6 +247,25 @@ def _needs_a_skipped_driver(case: Case) -> Words | None:
         return None  # Retired sizes have a refusal of their own.
     gpu = f"GPU, {size.gpu_vendor} {size.gpu_model}"
     return {"size": size.name, "location": case.location, "gpu": gpu}
+
+
+def _managed(name: str, summary: str, refuses: Callable[[Case], Any], reason: str) -> Rule:
+    """Returns a rule for pools whose GPUs AKS manages."""
+    parameter = "agentPoolProfile.gpuProfile.nvidia.managementMode"
+    return Rule(
+        name=f"managed-gpu-{name}",
+        summary=f"AKS does not manage GPUs {summary}",
+        source=f"{_PAGE}Create a fully managed GPU node pool (2026-04), Limitations; {UNRECORDED}",
+        refuses=when(lambda case: nodes.has_managed_gpus(case.values) and refuses(case)),
+        error=invalid(parameter, reason),
+        target=parameter,
+    )
+
+
+def _has_nvidia_gpus(case: Case) -> bool:
+    name = str(case.at("vmSize"))
+    size = sizes.find(name)
+    return size.is_nvidia if size else sizes.is_gpu_size(name)
 
 
 def _has_skip_tag(case: Case) -> bool:
@@ -686,8 +704,8 @@ ON_RESULT: tuple[Rule, ...] = (
         source=f"{_PAGE}Upgrade node pools, rolling; the words from a public log",
         refuses=when(
             lambda case: (
-                _asks(case, "maxSurge") in nodes.NO_SURGE
-                and case.at("upgradeSettings.maxUnavailable") in (None, *nodes.NO_SURGE)
+                nodes.is_zero(case.at("upgradeSettings.maxSurge"))
+                and not _some(case.at("upgradeSettings.maxUnavailable"))
             )
         ),
         error=invalid(
@@ -705,8 +723,8 @@ ON_RESULT: tuple[Rule, ...] = (
         refuses=when(
             lambda case: (
                 not case.is_preview
-                and _some(_asks(case, "maxSurge"))
-                and _some(_asks(case, "maxUnavailable"))
+                and _some(case.at("upgradeSettings.maxSurge"))
+                and _some(case.at("upgradeSettings.maxUnavailable"))
             )
         ),
         error=invalid(
@@ -751,12 +769,12 @@ ON_RESULT: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-pods-too-few",
-        summary=f"`maxPods` is at least {FEWEST_PODS}.",
+        summary=f"`maxPods` is at least {nodes.FEWEST_PODS}.",
         source=(
             f"{_PAGE}IP address planning in AKS; the code as in the tests of "
             f"rancher/hosted-providers-e2e, which run on AKS; {UNRECORDED}"
         ),
-        refuses=outside("maxPods", FEWEST_PODS, float("inf")),
+        refuses=outside("maxPods", nodes.FEWEST_PODS, float("inf")),
         error=errors.of_aks(
             "400 InsufficientMaxPods: The maxPods of the agent pool is {value}. It must be at "
             "least {lowest}."
@@ -766,9 +784,9 @@ ON_RESULT: tuple[Rule, ...] = (
     ),
     Rule(
         name="pool-pods-too-many",
-        summary=f"`maxPods` is at most {MOST_PODS}.",
+        summary=f"`maxPods` is at most {nodes.MOST_PODS}.",
         source=f"{_PAGE}IP address planning in AKS; {CODES}; {UNRECORDED}",
-        refuses=outside("maxPods", FEWEST_PODS, MOST_PODS),
+        refuses=outside("maxPods", nodes.FEWEST_PODS, nodes.MOST_PODS),
         error=errors.of_aks(
             "400 MaxPodsLimitExceeded: The maxPods of the agent pool is {value}. It must be at "
             "most {highest}."
@@ -779,15 +797,14 @@ ON_RESULT: tuple[Rule, ...] = (
     Rule(
         name="pool-pods-in-all",
         summary=(
-            f"The nodes of a new pool have room for {ROOM_FOR_PODS} pods in all; the pool may "
-            "shrink "
-            "below that later."
+            f"The nodes of a new pool have room for {nodes.ROOM_FOR_PODS} pods in all; the pool "
+            "may shrink below that later."
         ),
         source=f"{_PAGE}IP address planning in AKS; issue: Azure/AKS#1422; {CODES}; {UNRECORDED}",
         refuses=_is_crowded,
         error=errors.of_aks(
             "400 InsufficientAgentPoolMaxPodsPerAgentPool: The nodes of the agent pool have room "
-            f"for {{room}} pods. They must have room for {ROOM_FOR_PODS} at least."
+            f"for {{room}} pods. They must have room for {nodes.ROOM_FOR_PODS} at least."
         ),
         target="agentPoolProfile.maxPods",
         only_new=True,
@@ -872,6 +889,30 @@ ON_RESULT: tuple[Rule, ...] = (
         target="agentPoolProfile.vmSize",
         only_new=True,
         since=date(2023, 9, 6),
+    ),
+    _managed(
+        "autoscaler",
+        "on a pool with the cluster autoscaler.",
+        lambda case: case.at("enableAutoScaling"),
+        "the cluster autoscaler is not supported on managed GPU node pools.",
+    ),
+    _managed(
+        "linux",
+        "on Windows.",
+        _is_windows,
+        "managed GPU node pools are available for Linux only.",
+    ),
+    _managed(
+        "nvidia",
+        "that are not NVIDIA's.",
+        lambda case: not _has_nvidia_gpus(case),
+        "managed GPU node pools need a VM size with NVIDIA GPUs.",
+    ),
+    _managed(
+        "user-pool",
+        "of a System pool. The page does not say so: this is cautious.",
+        _is_system,
+        "managed GPU node pools have the mode User.",
     ),
     Rule(
         name="gpu-skip-tag",

@@ -18,7 +18,7 @@ from rehearsal.arm.aks import (
 )
 from rehearsal.arm.compute import usages
 from rehearsal.arm.request import Answer, Json, Request, Route
-from rehearsal.arm.resources import groups, registrations
+from rehearsal.arm.resources import groups, registrations, reservations
 from rehearsal.arm.state import Resource, Store
 
 TYPE = usages.POOL_TYPE
@@ -28,6 +28,8 @@ SPECIALIZED = "specialised"
 CLUSTER_TYPE = TYPE.rpartition("/")[0]
 # The internal node count of a pool before it was stopped.
 STOPPED = "stoppedCount"
+# Whether the deletion of a pool ignores disruption budgets.
+BY_FORCE = "byForce"
 # The provisioning state of a pool while a property changes.
 STATES = {
     "currentOrchestratorVersion": "Upgrading",
@@ -84,6 +86,8 @@ def delete(request: Request) -> Answer:
     others = [other for other in cluster_pools(request.store, cluster) if other.id != pool.id]
     if _is_system(pool) and not _is_hosted(cluster) and not any(map(_is_system, others)):
         raise errors.ArmError(errors.LAST_SYSTEM_POOL, name=pool.name)
+    by_force = request.http.query.get("ignore-pod-disruption-budget", "").lower() == "true"
+    pool.body[BY_FORCE] = by_force
     operation = operations.begin(request, "pool delete", [pool])
     return operations.accepted(request, 202, operation, cluster.location, None)
 
@@ -131,6 +135,8 @@ def after_put(
     if present is None:
         _choose_image(request, pool)
         _refuse_encryption_at_host(request, after)
+        _refuse_managed_gpus(request, after)
+        _associate_reservations(request, cluster, after)
     _stop_or_start(pool, before, after, requested.get("count"))
     is_specialized = pool.body.get("image") == SPECIALIZED
     pool.body["properties"] = defaults.node_image(after, is_specialized=is_specialized)
@@ -212,7 +218,9 @@ def _choose_image(request: Request, pool: Resource) -> None:
     asked_for = eras.asks_for_specialized_image(request.http.headers)
     feature = images.SPECIALIZED_IMAGE_NAMESPACE, images.SPECIALIZED_IMAGE_FEATURE
     if asked_for and not registrations.has_taken_over(request, *feature):
-        raise errors.ArmError(errors.NO_FEATURE_FOR_IMAGE, namespace=feature[0], feature=feature[1])
+        raise errors.ArmError(
+            errors.FEATURE_NOT_REGISTERED, namespace=feature[0], feature=feature[1]
+        )
     if asked_for and sizes.is_gpu_size(pool.properties["vmSize"]):
         pool.body["image"] = SPECIALIZED
 
@@ -222,6 +230,30 @@ def _refuse_encryption_at_host(request: Request, pool: Json) -> None:
     feature = nodes.ENCRYPTION_AT_HOST_NAMESPACE, nodes.ENCRYPTION_AT_HOST_FEATURE
     if pool.get("enableEncryptionAtHost") and not registrations.has_taken_over(request, *feature):
         raise errors.ArmError(errors.NO_ENCRYPTION_AT_HOST)
+
+
+def _associate_reservations(request: Request, cluster: Resource, pool: Json) -> None:
+    """Refuses a capacity reservation group that AKS cannot use, and leaves out an empty one."""
+    identifier = pool.get("capacityReservationGroupID")
+    if not identifier:
+        return
+    words = {"group": identifier, "location": cluster.location}
+    if "UserAssigned" not in str((cluster.body.get("identity") or {}).get("type")):
+        raise errors.ArmError(errors.NO_IDENTITY_FOR_CAPACITY, **words)
+    group = reservations.find(request.store, identifier)
+    if group is None or group.location != cluster.location:
+        raise errors.ArmError(errors.NO_CAPACITY_GROUP, **words)
+    if not reservations.reservations(request.store, group):
+        del pool["capacityReservationGroupID"]
+
+
+def _refuse_managed_gpus(request: Request, pool: Json) -> None:
+    """Refuses GPUs that AKS manages unless the subscription has registered their feature."""
+    feature = nodes.MANAGED_GPU_NAMESPACE, nodes.MANAGED_GPU_FEATURE
+    if nodes.has_managed_gpus(pool) and not registrations.has_taken_over(request, *feature):
+        raise errors.ArmError(
+            errors.FEATURE_NOT_REGISTERED, namespace=feature[0], feature=feature[1]
+        )
 
 
 def cluster_pools(store: Store, cluster: Resource) -> list[Resource]:

@@ -9,7 +9,7 @@ from catalogue.kubernetes import (
     MOST_BEHIND,
     OFFICIAL,
     ON_AKS,
-    ON_AKS_THEN,
+    ON_AKS_IN_2021,
     MinorVersion,
     full_version,
     is_newer_release,
@@ -25,7 +25,7 @@ REACH_IN_LONG_TERM = 3
 
 # The article's era has today's versions too, since today's programs ask for them.
 ARTICLE: Mapping[str, MinorVersion] = {
-    **ON_AKS_THEN,
+    **ON_AKS_IN_2021,
     **{minor: replace(version, plans=(OFFICIAL,)) for minor, version in ON_AKS.items()},
 }
 Offered = Mapping[str, MinorVersion]

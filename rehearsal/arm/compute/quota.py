@@ -69,8 +69,9 @@ def surge(pool: Resource, version: str | None) -> int:
     has = pool.properties
     if version is None or version == has["currentOrchestratorVersion"]:
         return 0
-    max_surge = (has.get("upgradeSettings") or {}).get("maxSurge")
-    return surge_nodes(has["count"], str(max_surge or ""), is_spot=_is_spot(pool)) or 0
+    settings = has.get("upgradeSettings") or {}
+    limits = (str(settings.get(name) or "") for name in ("maxSurge", "maxUnavailable"))
+    return surge_nodes(has["count"], *limits, is_spot=_is_spot(pool)) or 0
 
 
 def _is_spot(pool: Resource) -> bool:

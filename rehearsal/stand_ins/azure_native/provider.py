@@ -11,7 +11,7 @@ from catalogue.mistakes import Mistake
 from provider_kit.arm import Arm, NotFoundError
 from provider_kit.cancellation import Cancellation
 from provider_kit.engine_log import EngineLog
-from provider_kit.provider import Found, Handler, HandlerProvider, Recorded, Task, Values
+from provider_kit.provider import Handler, HandlerProvider, Live, Recorded, Task, Values
 from provider_kit.serving import ProviderError, ResourceInitError, type_token
 from provider_kit.shapes import mistakes
 from provider_kit.values import plain_map, property_map, without_nulls
@@ -100,14 +100,14 @@ class NativeResource(Handler):
     async def update(self, task: Task, resource_id: str, old: Recorded, inputs: Values) -> Values:  # noqa: ARG002 (it is made of the inputs)
         return await self._write(task, inputs, old.inputs)
 
-    async def read(self, resource_id: str, old: Recorded) -> Found | None:
+    async def read(self, resource_id: str, old: Recorded) -> Live | None:
         answer = await self._arm.get(resource_id, self._type.api_version)
         if answer is None:
             return None
         state = outputs(self._type, answer)
         if old.inputs:
-            return Found(resource_id, state, refreshed(self._type, old.inputs, old.outputs, state))
-        return Found(resource_id, state, imported(self._type, resource_id, answer))
+            return Live(resource_id, state, refreshed(self._type, old.inputs, old.outputs, state))
+        return Live(resource_id, state, imported(self._type, resource_id, answer))
 
     async def delete(self, task: Task, resource_id: str, state: Values) -> None:  # noqa: ARG002
         with contextlib.suppress(NotFoundError):

@@ -76,11 +76,13 @@ class Connection:
         self._reason = "the provider is not configured"
         self._delete_unreachable = False
         self.cluster: Cluster | None = None
+        self.kubeconfig = ""
 
     async def open(self, variables: Mapping[str, str]) -> None:
         arguments = {name.removeprefix(_PREFIX): value for name, value in variables.items()}
         wish = arguments.get("deleteUnreachable") or os.environ.get(_DELETE_UNREACHABLE)
         self._delete_unreachable = wish == "true"
+        self.kubeconfig = arguments.get("kubeconfig", "")
         try:
             async with asyncio.timeout(_SECONDS_TO_CONNECT):
                 self.cluster = await connect_cluster(arguments)

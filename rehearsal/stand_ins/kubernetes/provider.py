@@ -25,6 +25,7 @@ from rehearsal.stand_ins.kubernetes.objects import (
     with_metadata,
 )
 from rehearsal.stand_ins.kubernetes.recorded import recorded, refreshed
+from rehearsal.stand_ins.kubernetes.releases import Releases, is_release
 
 
 class Kubernetes(sdk.Provider):
@@ -34,6 +35,7 @@ class Kubernetes(sdk.Provider):
         self._log = log
         self._cancellation = Cancellation()
         self._connection = Connection(log)
+        self._releases = Releases(self._connection, log, self._cancellation)
 
     async def check_config(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
         check_arguments(plain_map(request.new_inputs))
@@ -53,6 +55,8 @@ class Kubernetes(sdk.Provider):
         return sdk.ConfigureResponse(supports_preview=True)
 
     async def check(self, request: sdk.CheckRequest) -> sdk.CheckResponse:
+        if is_release(request.type):
+            return self._releases.check(request)
         inputs, old = _inputs(request.new_inputs), _inputs(request.old_inputs)
         typed(request.type, inputs)
         if "generateName" in metadata(inputs):
@@ -63,12 +67,16 @@ class Kubernetes(sdk.Provider):
         return sdk.CheckResponse(inputs=recorded(await self._with_namespace(inputs)))
 
     async def diff(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
+        if is_release(request.type):
+            return self._releases.diff(request)
         assert isinstance(request, DiffRequest)  # noqa: S101 (what our servicer hands over)
         old, new = _inputs(request.old_inputs), _inputs(request.new_inputs)
         typed(request.type, new)
         return object_diff(old, new, ignored=request.ignore_changes)
 
     async def create(self, request: sdk.CreateRequest) -> sdk.CreateResponse:
+        if is_release(request.type):
+            return await self._releases.create(request)
         inputs = _inputs(request.properties)
         typed(request.type, inputs)
         if request.preview:
@@ -81,6 +89,8 @@ class Kubernetes(sdk.Provider):
         return sdk.CreateResponse(object_id(created), recorded(created))
 
     async def update(self, request: sdk.UpdateRequest) -> sdk.UpdateResponse:
+        if is_release(request.type):
+            return await self._releases.update(request)
         new = _inputs(request.news)
         state = plain_map(request.olds)
         typed(request.type, new)
@@ -93,6 +103,8 @@ class Kubernetes(sdk.Provider):
         return sdk.UpdateResponse(recorded(await lifecycle.update(new, state, request.timeout)))
 
     async def read(self, request: sdk.ReadRequest) -> sdk.ReadResponse:
+        if is_release(request.type):
+            return await self._releases.read(request)
         inputs, state = _inputs(request.inputs), plain_map(request.properties)
         obj = identified(request.resource_id, typed(request.type, inputs))
         if await self._connection.may_forget(request.urn, is_deletion=False):
@@ -107,6 +119,9 @@ class Kubernetes(sdk.Provider):
         return sdk.ReadResponse(request.resource_id, recorded(live), recorded(now))
 
     async def delete(self, request: sdk.DeleteRequest) -> None:
+        if is_release(request.type):
+            await self._releases.delete(request)
+            return
         state = plain_map(request.properties)
         obj = identified(request.resource_id, typed(request.type, state)) | state
         if await self._connection.may_forget(request.urn, is_deletion=True):

@@ -206,7 +206,7 @@ def test_after_any_answers_later(phase: str, answer: Answer, for_ever: bool) -> 
 @pytest.mark.parametrize(
     "body", some_fast([{"error": {"code": "No", "message": "No."}}, "<html>", b""], 1)
 )
-def test_what_was_refused_is_not_kept(status: int, body: Any) -> None:
+def test_a_refused_resource_is_not_in_the_state(status: int, body: Any) -> None:
     azure = OddAzure()
     azure.bend("put", for_ever=Answer(status, body, is_done=False))
 
@@ -261,7 +261,7 @@ def test_the_time_that_a_resource_may_take_ends_a_wait_of_years() -> None:
 
 @pytest.mark.parametrize("status", [307, 308])
 @pytest.mark.parametrize("hops", [1, 3])
-def test_what_a_redirection_led_to_and_somebody_else_made_is_not_kept(
+def test_a_redirected_request_does_not_adopt_the_resource_of_another_client(
     status: int, hops: int
 ) -> None:
     """A redirection refuses too: the pool that was met at its end came into the state."""
@@ -292,7 +292,7 @@ def test_a_redirection_to_nowhere_makes_nothing(status: int) -> None:
 )
 @pytest.mark.parametrize("header", ["Location", OPERATION])
 @pytest.mark.parametrize("phase", ["look", "put", "poll", "get", "delete", "delete poll", "gone"])
-def test_an_address_that_is_none_is_no_fault(phase: str, header: str, url: str) -> None:
+def test_an_invalid_location_is_no_internal_error(phase: str, header: str, url: str) -> None:
     """What stands in a header was read as a URL before anybody wanted one."""
     azure = OddAzure()
     accepted = {"delete": 202, "put": 201, "poll": 202, "delete poll": 202}

@@ -100,7 +100,7 @@ def test_another_404_is_an_error(answer: Answer) -> None:
     )
     | st.text(max_size=20)
 )
-def test_a_404_of_any_body_is_an_error(body: Any) -> None:
+def test_a_404_with_an_unknown_body_is_an_error(body: Any) -> None:
     azure = there(POOL)
     azure.bend("look", for_ever=Answer(404, body))
 
@@ -112,7 +112,7 @@ def test_a_404_of_any_body_is_an_error(body: Any) -> None:
 @pytest.mark.parametrize(
     "answer", [OTHERS[0], Answer(404, b""), Answer(503, b""), Answer(200, "x")]
 )
-def test_a_parent_that_nobody_can_tell_of(parent: str, answer: Answer) -> None:
+def test_a_parent_whose_existence_is_unknown(parent: str, answer: Answer) -> None:
     azure = OddAzure()
     azure.take_away({"cluster": POOL, "group": CLUSTER, "subscription": GROUP}[parent])
     azure.bend(parent, for_ever=answer)
@@ -123,7 +123,7 @@ def test_a_parent_that_nobody_can_tell_of(parent: str, answer: Answer) -> None:
 
 @pytest.mark.parametrize("subject", [POOL, CLUSTER])
 @pytest.mark.parametrize("gone", [POOL, CLUSTER, GROUP])
-def test_what_is_gone_goes(subject: str, gone: str) -> None:
+def test_a_deleted_resource_leaves_the_state(subject: str, gone: str) -> None:
     """Also with its cluster, and with `az group delete`."""
     azure = there(subject)
     azure.take_away(gone)
@@ -135,7 +135,7 @@ def test_what_is_gone_goes(subject: str, gone: str) -> None:
     assert (delete(azure, subject).id, azure.get(subject)) == ("", None)
 
 
-def test_a_subscription_that_is_gone_proves_nothing() -> None:
+def test_a_missing_subscription_proves_no_deletion() -> None:
     azure = there(POOL)
     azure.take_away(PLACE)
 
@@ -144,7 +144,7 @@ def test_a_subscription_that_is_gone_proves_nothing() -> None:
 
 
 @pytest.mark.parametrize("status", some_fast([202, 204, 200, 205, 299], 2))
-def test_a_deletion_is_done_once_the_resource_is_gone(status: int) -> None:
+def test_a_deletion_ends_when_the_resource_is_gone(status: int) -> None:
     """Without headers it was told as done at once; 200 was a failure."""
     azure = there(POOL)
     azure.bend("delete", Answer(status))
@@ -204,7 +204,7 @@ OF_A_PARENT = [
 
 @pytest.mark.parametrize("gone", ["", CLUSTER, GROUP])
 @pytest.mark.parametrize(("code", "message"), [*OF_THE_POOL, *OF_A_PARENT])
-def test_a_parent_that_is_there_is_not_gone(code: str, message: str, gone: str) -> None:
+def test_an_existing_parent_is_not_deleted(code: str, message: str, gone: str) -> None:
     """A refresh dropped a pool for want of its cluster, though the cluster answered."""
     is_gone = bool(gone) or (code, message) in OF_THE_POOL
     for phase, ask in (("look", read), ("gone", delete)):
@@ -216,7 +216,7 @@ def test_a_parent_that_is_there_is_not_gone(code: str, message: str, gone: str) 
         assert (outcome.id, bool(outcome.error)) == (("", False) if is_gone else (POOL, True))
 
 
-def test_a_proxy_that_knows_nothing_proves_nothing() -> None:
+def test_a_404_of_a_proxy_proves_no_deletion() -> None:
     """The word of AKS for what it does not have is no word of ARM for a group."""
     azure = there(POOL)
     for phase in ("look", "cluster", "group"):

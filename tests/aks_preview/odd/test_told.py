@@ -80,7 +80,7 @@ def test_a_failed_operation_says_why(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("failed", ["Failed", "Canceled"])
-def test_an_operation_that_does_not_say_why_the_resource_does(failed: str) -> None:
+def test_the_reason_of_a_failed_operation_can_come_from_the_resource(failed: str) -> None:
     azure = OddAzure()
     status = {"provisioningError": {"error": INNER}}
     azure.bend("poll", Answer(200, {"status": failed}))
@@ -90,7 +90,7 @@ def test_an_operation_that_does_not_say_why_the_resource_does(failed: str) -> No
 
 
 @pytest.mark.parametrize("status", some_fast([429, 503, 408, 500, 502, 504], 2))
-def test_what_may_pass_is_told_while_it_lasts_and_when_time_is_up(status: int) -> None:
+def test_temporary_errors_are_reported_while_they_last_and_at_the_timeout(status: int) -> None:
     azure = OddAzure()
     azure.bend("look", for_ever=Answer(status, {"error": INNER}))
 
@@ -105,7 +105,7 @@ def test_what_may_pass_is_told_while_it_lasts_and_when_time_is_up(status: int) -
 
 @A_FEW
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40), st.integers(400, 407))
-def test_any_text_is_told_without_commands_to_a_terminal(text: str, status: int) -> None:
+def test_messages_contain_no_terminal_control_sequences(text: str, status: int) -> None:
     azure = OddAzure()
     long = {"error": {"code": text, "message": text * 300, "details": [text, {"message": text}]}}
     azure.bend("put", for_ever=Answer(status, long, is_done=False))
@@ -114,7 +114,7 @@ def test_any_text_is_told_without_commands_to_a_terminal(text: str, status: int)
 
 
 @pytest.mark.parametrize("method", ["diff", "update"])
-def test_what_nobody_has_thought_of_is_told_as_a_fault_without_secrets(method: str) -> None:
+def test_an_unexpected_error_is_reported_as_internal_without_secrets(method: str) -> None:
     """What Diff and Update did not foresee was told raw, and with the secrets in it."""
 
     async def live(provider: Driver) -> Outcome:
@@ -168,7 +168,7 @@ def test_a_secret_that_azure_repeats_is_masked(phase: str, status: int, is_page:
 @pytest.mark.parametrize(
     "to", ["{other}/elsewhere", "http://127.0.0.1:1/x", "https://u@127.0.0.1/"]
 )
-def test_nothing_follows_to_another_host(status: int, phase: str, to: str) -> None:
+def test_redirects_to_another_host_are_not_followed(status: int, phase: str, to: str) -> None:
     azure = OddAzure()
     azure.bend(phase, for_ever=Answer(status, b"", {"Location": to}))
 
@@ -183,7 +183,7 @@ def test_nothing_follows_to_another_host(status: int, phase: str, to: str) -> No
 
 @pytest.mark.parametrize("header", [OPERATION, "Location"])
 @pytest.mark.parametrize("to", ["{other}/operations/poll", "http://127.0.0.1:1/x", "//localhost/"])
-def test_an_operation_at_another_host_is_not_asked_for(header: str, to: str) -> None:
+def test_an_operation_url_at_another_host_is_not_polled(header: str, to: str) -> None:
     azure = OddAzure()
     azure.bend("put", Answer(202, b"", {header: to}))
 
@@ -193,7 +193,7 @@ def test_an_operation_at_another_host_is_not_asked_for(header: str, to: str) -> 
     assert {made.host.partition(":")[0] for made in azure.requests} == {"127.0.0.1"}
 
 
-def test_headers_go_with_the_put_alone() -> None:
+def test_custom_headers_are_sent_only_with_the_put() -> None:
     azure = OddAzure()
     azure.bend("put", refusal(429, "Slow"))
 

@@ -63,6 +63,7 @@ def started_job(site: Site) -> str:
     return next(name for name in names.split() if name.startswith("pod/")).removeprefix("pod/")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_takes_its_job_away(site: Site, start: Start, number: int) -> None:
     use_the_gpu(site)
@@ -77,6 +78,7 @@ def test_interrupted_it_takes_its_job_away(site: Site, start: Start, number: int
     assert jobs(site) == ""
 
 
+@pytest.mark.long
 def test_a_job_that_fails(site: Site, start: Start) -> None:
     site.pool()
     site.cluster.install_plugin()
@@ -94,6 +96,7 @@ def test_a_job_that_fails(site: Site, start: Start) -> None:
     assert jobs(site) == ""
 
 
+@pytest.mark.long
 def test_a_job_that_somebody_takes_away(site: Site, start: Start) -> None:
     use_the_gpu(site)
     command = start("--kubeconfig", site.kubeconfig, "--job", "--json")
@@ -112,12 +115,14 @@ def altered(site: Site, tmp_path: Path, part: str, **changes: Any) -> Path:
     return file
 
 
+@pytest.mark.long
 def test_the_cluster_does_not_answer(site: Site, start: Start, tmp_path: Path) -> None:
     file = altered(site, tmp_path, "cluster", server="https://127.0.0.1:1")
     problem = ended(start("--kubeconfig", file, "--json")).only("cluster-unreachable")
     assert "127.0.0.1:1: connection refused" in problem["what"]
 
 
+@pytest.mark.long
 def test_the_credentials_are_refused(site: Site, start: Start, tmp_path: Path) -> None:
     file = altered(site, tmp_path, "user", token="no-such-secret")
     config = yaml.safe_load(file.read_text())
@@ -129,6 +134,7 @@ def test_the_credentials_are_refused(site: Site, start: Start, tmp_path: Path) -
     assert "no-such-secret" not in checked.printed + checked.said
 
 
+@pytest.mark.long
 def test_progress_goes_to_the_other_stream(site: Site, start: Start) -> None:
     checked = ended(start("--kubeconfig", site.kubeconfig, "--json"))
     assert json.loads(checked.printed)["cause"] == "no-gpu-pool"
@@ -146,4 +152,4 @@ def test_a_stack_that_was_never_rehearsed(start: Start, tmp_path: Path) -> None:
 def test_a_cluster_is_rehearsed_or_one_of_its_own(start: Start, tmp_path: Path) -> None:
     checked = ended(start("--rehearsal", "--kubeconfig", tmp_path / "kubeconfig"))
     assert checked.code == 2
-    assert "leave --rehearsal out" in checked.said
+    assert "omit --rehearsal" in checked.said

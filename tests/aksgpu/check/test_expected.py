@@ -84,6 +84,7 @@ def test_pools_of_other_programs_and_clusters() -> None:
     [
         ({"gpuProfile": {"driver": "None"}}, "none"),
         ({"tags": {"EnableManagedGPUExperience": "true"}}, "managed"),
+        ({"gpuProfile": {"driver": "Install", "nvidia": {"managementMode": "Managed"}}}, "managed"),
         ({}, ""),
     ],
 )
@@ -92,7 +93,44 @@ def test_who_brings_driver_and_plugin(more: dict[str, Any], gpu_stack: str) -> N
     assert found["a"].gpu_stack == gpu_stack
 
 
+def test_a_pool_that_rotates_is_one_pool() -> None:
+    """Its name in the outputs is not its name in Azure, and so it seemed to have no nodes."""
+    found = pool("gpuabc")
+    outputs = {"gpuPools": {"gpu": {"id": found["id"], "gpusPerNode": 4}}}
+    pools = expected([found], outputs, "mend").pools or {}
+    assert {name: own.gpus for name, own in pools.items()} == {"gpuabc": 4}
+
+
 def test_secrets_are_read_where_they_stand_in_clear() -> None:
     secret = {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "plaintext": '"text"'}
     assert in_clear({"a": [secret], "b": 1}) == {"a": ["text"], "b": 1}
     assert in_clear({SIGNATURE: "x", "ciphertext": "y"}) is None
+
+
+def test_the_outputs_say_how_the_gpus_of_a_pool_are_requested() -> None:
+    """A node that shares one GPU with four pods was told to differ from its stack."""
+    said = {"shared": {"resourceName": "nvidia.com/gpu.shared", "gpusPerNode": 4.0}, "odd": [1]}
+    found = expected([pool("shared"), pool("plain")], {"gpuPools": said}, "mend")
+    pools = found.pools or {}
+    assert {name: (one.resource, one.gpus) for name, one in pools.items()} == {
+        "shared": ("nvidia.com/gpu.shared", 4),
+        "odd": ("nvidia.com/gpu", None),
+        "plain": ("nvidia.com/gpu", 1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "gpu_stack"),
+    [
+        ({}, "operator"),
+        ({"gpuProfile": {"driver": "None"}}, "operator"),
+        ({"nodeLabels": {"nvidia.com/gpu.deploy.operands": "false"}}, ""),
+    ],
+)
+def test_the_operator_serves_the_pools_that_do_not_say_otherwise(
+    more: dict[str, Any], gpu_stack: str
+) -> None:
+    release = {"type": "kubernetes:helm.sh/v3:Release", "inputs": {"chart": "gpu-operator"}}
+    found = expected([release, pool("gpu", **more)], {"clusterName": "one"}, "mend").pool("gpu")
+    assert found is not None
+    assert found.gpu_stack == gpu_stack

@@ -14,7 +14,7 @@ from engine.progress import Progress
 from kube.client import NOT_FOUND, ApiError, Client
 
 WAITS = Outlook(waits_for="a new node of pool gpu", grows=("gpu",))
-IN_VAIN = Outlook(never="no node offers a GPU; pool gpu is at its most, 1 of 1")
+IN_VAIN = Outlook(never="no node offers a GPU; pool gpu has 1 of at most 1 nodes")
 NO_PLACE: dict[str, Any] = {
     "spec": {},
     "status": {
@@ -67,7 +67,7 @@ def run(
         return seen
 
     api = Played(pods)
-    job = SampleJob(api, [], progress, look_around, settle)
+    job = SampleJob(api, {}, [], progress, look_around, settle)
     asyncio.run(job.run(600.0))
     assert api.deleted
     assert job.leftover is None
@@ -89,7 +89,7 @@ def test_it_is_not_over_in_time() -> None:
     job, _ = run([PULLING])
     assert job.finding is not None
     assert (job.finding.cause, job.finding.node) == (Cause.TIMEOUT, "n0")
-    assert "was not over in 600 s: it was pulling" in job.finding.what
+    assert "did not end in 600 s: it was pulling" in job.finding.what
 
 
 def test_what_it_waits_for_is_told_in_few_words() -> None:

@@ -32,3 +32,11 @@ def test_a_device_in_one_line() -> None:
 def test_the_articles_words_for_a_mismatch() -> None:
     said = "InternalError: Status: CUDA driver version is insufficient for CUDA runtime version\n"
     assert JobLog.parse(said).is_cuda_mismatch
+
+
+def test_nvidias_sample_has_passed() -> None:
+    """As the device plugin's README shows it; it names no device."""
+    told = JobLog.parse("[Vector addition of 50000 elements]\nTest PASSED\nDone\n")
+    assert told.has_used_gpu
+    assert not told.devices
+    assert not JobLog.parse("[Vector addition of 50000 elements]\n").has_used_gpu

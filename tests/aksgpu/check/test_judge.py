@@ -34,7 +34,7 @@ def stack(*pools: Pool | str, plugins: tuple[str, ...] = ("ns/set",)) -> Expecte
     return Expected(
         pools={pool.name: pool for pool in made},
         plugins=frozenset(plugins),
-        put_back="put it back",
+        restoring_command="put it back",
     )
 
 
@@ -51,10 +51,10 @@ def test_a_node_with_its_plugin_is_fine() -> None:
     fine = view(NODE, pods=(PLUGIN,), sets=(SET,))
     assert judge(fine, GPU) == []
     assert verdict([], Cause.GPUS_SCHEDULABLE) is Cause.GPUS_SCHEDULABLE
-    assert (driver_state(fine, NODE), plugin_state(fine, NODE)) == ("present", "running")
+    assert (driver_state(fine, NODE), plugin_state(fine, NODE, GPU)) == ("present", "running")
     own = view(NODE)
     assert judge(own, GPU) == []
-    assert plugin_state(own, NODE) == "the node's own"
+    assert plugin_state(own, NODE, GPU) == "the node's own"
 
 
 def test_a_node_that_is_not_ready_explains_all_else() -> None:
@@ -68,7 +68,7 @@ def test_without_any_daemon_set_there_is_no_plugin() -> None:
     finding = only(view(BARE))
     assert finding.cause is Cause.PLUGIN_MISSING
     assert "the cluster has no device plugin" in finding.what
-    assert plugin_state(view(BARE), BARE) == "none"
+    assert plugin_state(view(BARE), BARE, GPU) == "none"
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_without_any_daemon_set_there_is_no_plugin() -> None:
                     "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": AWAY}
                 }
             },
-            "its node affinity: it asks for agentpool NotIn (gpu)",
+            "its node affinity: it requires agentpool NotIn (gpu)",
         ),
         ({"tolerations": [{"operator": "Exists"}]}, "can run on this node, but has no pod there"),
     ],
@@ -112,7 +112,7 @@ def test_two_plugin_pods() -> None:
     finding = only(harmed)
     assert finding.cause is Cause.PLUGIN_TWICE
     assert "ns/plugin and ns/other" in finding.what
-    assert plugin_state(harmed, NODE) == "TWICE"
+    assert plugin_state(harmed, NODE, GPU) == "TWICE"
 
 
 def test_a_plugin_pod_beside_the_nodes_own() -> None:
@@ -120,7 +120,7 @@ def test_a_plugin_pod_beside_the_nodes_own() -> None:
     finding = only(view(node, pods=(PLUGIN,)))
     assert finding.cause is Cause.PLUGIN_TWICE
     assert "never install it on the specialized image" in finding.advice
-    assert plugin_state(view(node, pods=(PLUGIN,)), node) == "TWICE"
+    assert plugin_state(view(node, pods=(PLUGIN,)), node, GPU) == "TWICE"
 
 
 def test_a_second_plugin_on_another_node_is_no_second_one() -> None:
@@ -136,7 +136,7 @@ def test_a_plugin_that_does_not_run() -> None:
     assert "ns/plugin does not run: CrashLoopBackOff: back-off" in finding.what
     unplaced = replace(stopped, unplaced="Insufficient cpu", trouble="Pending")
     assert "does not run: Insufficient cpu" in only(view(BARE, pods=(unplaced,))).what
-    assert plugin_state(view(BARE, pods=(stopped,)), BARE) == "not running"
+    assert plugin_state(view(BARE, pods=(stopped,)), BARE, GPU) == "not running"
 
 
 @pytest.mark.parametrize(
@@ -174,12 +174,66 @@ def test_unhealthy_gpus() -> None:
     none = replace(NODE, allocatable=0, problems={"GpuProblem": "Xid 79"})
     finding = only(view(none, pods=(PLUGIN,)))
     assert finding.cause is Cause.NO_GPU_ALLOCATABLE
-    assert "of 2 GPUs none can be allocated" in finding.what
+    assert "none of 2 GPUs can be allocated" in finding.what
     assert "GpuProblem: Xid 79" in finding.what
     one = only(view(replace(NODE, allocatable=1), pods=(PLUGIN,)))
     assert one.cause is Cause.GPUS_PARTLY_UNHEALTHY
-    assert "of 2 GPUs 1 can be allocated" in one.what
+    assert "1 of 2 GPUs can be allocated" in one.what
     assert not one.is_problem
+
+
+@pytest.mark.parametrize(
+    ("condition", "cause", "words"),
+    [
+        *((name, Cause.GPU_FAULT, "Xid") for name in ("XIDErrors", "GPUXIDErrors", "XIDError")),
+        ("GPUMissing", Cause.GPU_FAULT, "fewer GPUs than its VM size"),
+        ("NVLinkStatusInactive", Cause.GPU_FAULT, "NVLink is down"),
+        ("IBLinkFlapping", Cause.GPU_FAULT, "InfiniBand"),
+        ("UnhealthyNvidiaDevicePlugin", Cause.GPU_FAULT, "device plugin that AKS manages"),
+        ("GPUECCErrors", Cause.GPU_FAULT, "the GPUs have a problem"),
+        ("GPUClockThrottling", Cause.GPUS_IMPAIRED, "throttled"),
+        ("GPUThermalThrottle", Cause.GPUS_IMPAIRED, "throttled"),
+        ("UnhealthyNvidiaDCGMServices", Cause.GPUS_IMPAIRED, "DCGM"),
+    ],
+)
+def test_what_aks_reports_of_gpus(condition: str, cause: Cause, words: str) -> None:
+    """A node with Xid errors was fine, since all of its GPUs were allocatable."""
+    reported = replace(NODE, problems={condition: "Found: more", "MemoryPressure": "x"})
+    finding = only(view(reported, pods=(PLUGIN,)))
+    assert finding.cause is cause
+    assert words in finding.what
+    assert f"({condition}: Found: more)" in finding.what
+
+
+@pytest.mark.parametrize("condition", ["GPUHealthy", "GPUDriverReady", "VMEventScheduled", "IBM"])
+def test_conditions_that_report_no_problem_of_gpus(condition: str) -> None:
+    assert judge(view(replace(NODE, problems={condition: ""}), pods=(PLUGIN,)), GPU) == []
+
+
+LABELED = replace(NODE, labels={"kubernetes.azure.com/dcgm-exporter": "enabled"})
+MANAGED = stack(Pool(name="gpu", gpu_stack="managed"), plugins=())
+
+
+def test_a_node_whose_gpus_aks_manages() -> None:
+    assert judge(view(LABELED), MANAGED) == []
+    assert plugin_state(view(LABELED), LABELED, MANAGED) == "the node's own"
+    unlabeled = only(view(NODE), MANAGED)
+    assert (unlabeled.cause, unlabeled.is_problem) == (Cause.GPUS_IMPAIRED, False)
+    assert "kubernetes.azure.com/dcgm-exporter=enabled" in unlabeled.what
+    bare = replace(LABELED, capacity=0, allocatable=0)
+    for expected in (MANAGED, Expected()):
+        without = only(view(bare), expected)
+        assert without.cause is Cause.PLUGIN_MISSING
+        assert "comes with gpuStack managed does not run" in without.what
+
+
+def test_a_daemon_set_where_aks_manages_the_gpus() -> None:
+    """Two plugins: no condition of Azure's reports that."""
+    seen = view(LABELED, pods=(PLUGIN,), sets=(SET,))
+    finding = only(seen, MANAGED)
+    assert finding.cause is Cause.PLUGIN_TWICE
+    assert "the one that comes with the node" in finding.what
+    assert plugin_state(seen, LABELED, MANAGED) == "TWICE"
 
 
 def test_a_cordoned_node_is_no_problem() -> None:
@@ -309,11 +363,11 @@ def test_an_image_with_a_plugin_of_its_own_needs_no_daemon_set() -> None:
         (replace(T4_NODE, size="Standard_NC4as_T4_v3"), T4, "is a Standard_NC4as_T4_v3"),
         (replace(T4_NODE, taints=()), T4, "lacks the taint sku=gpu:NoSchedule"),
         (replace(T4_NODE, taints=(SKU, SPOT)), T4, "has the taint spot:NoExecute"),
-        (replace(T4_NODE, capacity=2, allocatable=2), T4, "has 2 GPUs, and"),
+        (replace(T4_NODE, capacity=2, allocatable=2), T4, "has 2 GPUs, but"),
         (
             replace(T4_NODE, size="Standard_NC24ads_A100_v4"),
             replace(T4, size="Standard_NC24ads_A100_v4", mig_profile="MIG1g"),
-            "has 1 GPUs, and Standard_NC24ads_A100_v4 with MIG1g has 7",
+            "has 1 GPUs, but Standard_NC24ads_A100_v4 with MIG1g has 7",
         ),
         (T4_NODE, replace(T4, least=2), "there are 1 nodes, but the stack expects at least 2"),
         (T4_NODE, replace(T4, least=0, most=0), "but the stack expects at most 0"),
@@ -378,7 +432,7 @@ def test_nodes_behind_the_control_plane_are_named() -> None:
 def test_a_pod_that_no_node_is_large_enough_for() -> None:
     large = Pod(namespace="ns", name="large", gpus=8, unplaced="0/1: 1 Insufficient nvidia.com/gpu")
     finding = only(view(T4_NODE, pods=(large,)), stack(T4))
-    assert "asks for 8 GPUs, and no node has more than 1" in finding.what
+    assert "requests 8 GPUs, and no node has more than 1" in finding.what
     unknown = only(view(NODE, pods=(large,)), GPU)
     assert "Insufficient" in unknown.what
 
@@ -386,4 +440,42 @@ def test_a_pod_that_no_node_is_large_enough_for() -> None:
 def test_what_could_not_be_read_is_not_missing() -> None:
     bare = replace(view(BARE), unread=frozenset({"pods"}))
     assert judge(bare, GPU) == []
-    assert plugin_state(bare, BARE) == "unknown"
+    assert plugin_state(bare, BARE, GPU) == "unknown"
+
+
+OPERATORS = DaemonSet(
+    namespace="ns",
+    name="nvidia-device-plugin-daemonset",
+    pods={"nodeSelector": {"nvidia.com/gpu.deploy.device-plugin": "true"}},
+)
+
+
+def test_an_operator_that_does_not_tolerate_the_pool_is_told_by_its_taints() -> None:
+    """The missing label, which Node Feature Discovery would set, follows from them."""
+    finding = only(view(replace(BARE, taints=(SKU,)), sets=(OPERATORS,)), stack("gpu", plugins=()))
+    assert finding.cause is Cause.PLUGIN_MISSING
+    assert "the taints sku=gpu:NoSchedule" in finding.what
+    assert "node-feature-discovery.worker.tolerations" in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"driver"}, "but not the container toolkit"),
+        ({"container-toolkit"}, "but not the driver"),
+        ({"driver", "container-toolkit"}, "does not run: no reason given"),
+    ],
+)
+def test_a_mixture_of_the_operators_parts_explains_why_its_plugin_waits(
+    parts: set[str], words: str
+) -> None:
+    waiting = replace(PLUGIN, is_running=False)
+    seen = replace(view(BARE, pods=(waiting,), sets=(OPERATORS,)), operators_parts=frozenset(parts))
+    finding = only(seen)
+    assert finding.cause is Cause.PLUGIN_NOT_RUNNING
+    assert words in finding.what
+
+
+def test_a_stacks_operator_without_daemon_sets_is_told() -> None:
+    pools = stack(Pool(name="gpu", gpu_stack="operator"), plugins=())
+    assert "the GPU Operator has not created its DaemonSets" in only(view(BARE), pools).what

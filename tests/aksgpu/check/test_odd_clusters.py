@@ -55,7 +55,9 @@ GOOD: Mapping[str, Any] = {
     },
     SETS: {"metadata": {"name": "d", "namespace": "ns"}, "spec": {"template": {"spec": SPEC}}},
 }
-STACK = Expected(pools=expected([], {"gpuPools": {"gpu": {}}}, "mend").pools, put_back="mend")
+STACK = Expected(
+    pools=expected([], {"gpuPools": {"gpu": {}}}, "restore").pools, restoring_command="restore"
+)
 
 # What an answer is made of: a body, or what the server does in its place.
 Answer = Callable[[web.Request], web.StreamResponse]
@@ -176,14 +178,14 @@ def test_what_is_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "Client", Slow)
     document, printed = checked(ALL_GOOD)
     assert document["cause"] == "timeout"
-    assert "did not tell of its pods" in printed
+    assert "did not return its pods" in printed
 
 
 def test_a_job_that_may_not_be_made() -> None:
     jobs = "/apis/batch/v1/namespaces/default/jobs"
     document, printed = checked({**ALL_GOOD, jobs: _refusal(403)}, job=True)
     assert document["cause"] == "credentials-refused"
-    assert "the sample job cannot be made: said 403" in printed
+    assert "the sample job cannot be created: said 403" in printed
 
 
 ODD: st.SearchStrategy[Any] = st.one_of(
@@ -285,6 +287,6 @@ def test_states_of_any_shape_say_what_they_say(data: st.DataObject) -> None:
     bent_one = data.draw(st.sampled_from([pool, daemon_set, cluster]))
     resources = [pool, daemon_set, cluster, data.draw(bent(bent_one))]
     found = expected(
-        resources, mapping(data.draw(st.one_of(st.just(outputs), bent(outputs)))), "mend"
+        resources, mapping(data.draw(st.one_of(st.just(outputs), bent(outputs)))), "restore"
     )
-    assert found.put_back == "mend"
+    assert found.restoring_command == "restore"

@@ -57,6 +57,34 @@ def test_there_is_no_gpu_pool(site: Site) -> None:
     site.check(settle=ONCE).only("no-gpu-pool")
 
 
+def test_gpus_that_aks_manages_and_then_reports(site: Site) -> None:
+    """The node's plugin is no pod. It was fine with an Xid error: its GPU was still allocatable."""
+    site.cluster.azure.register("Microsoft.ContainerService", "ManagedGPUExperiencePreview")
+    pool = site.pool(gpuProfile={"nvidia": {"managementMode": "Managed"}})
+    until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
+    assert site.kubectl("get", "pods", "-A", "-l", "name=nvidia-device-plugin-ds", "-o=name") == ""
+    checked = site.check()
+    assert (checked.code, checked.document["cause"]) == (0, "gpus-schedulable")
+    [node] = checked.document["nodes"]
+    assert (node["plugin"], node["pluginPods"]) == ("the node's own", [])
+    [labels] = [each["metadata"]["labels"] for each in site.cluster.nodes(pool)]
+    assert labels["kubernetes.azure.com/dcgm-exporter"] == "enabled"
+
+    def reports(kind: str, status: str) -> None:
+        condition = {"type": kind, "status": status, "reason": "Found", "message": "Xid 79"}
+        site.patch("node", site.node(pool), {"conditions": [condition]})
+
+    reports("UnhealthyNvidiaDCGMServices", "True")
+    assert site.check(settle=ONCE).code == 0
+    reports("XIDErrors", "True")
+    problem = site.check(settle=ONCE).only("gpu-fault")
+    assert problem["nodes"] == [site.node(pool)]
+    assert "(XIDErrors: Found: Xid 79)" in problem["what"]
+    assert site.cluster.gpus(pool) == [("1", "1")]
+    reports("XIDErrors", "False")
+    assert site.check(settle=ONCE).code == 0
+
+
 def test_there_is_no_plugin(site: Site) -> None:
     pool = site.pool()
     problem = site.check().only("plugin-missing")
@@ -82,7 +110,7 @@ def test_affinity_keeps_the_plugin_away(site: Site) -> None:
     site.patch_plugin({"affinity": {"nodeAffinity": required}})
     until(lambda: site.cluster.gpus(pool)[0][1] in (None, "0"), "the plugin is gone")
     problem = site.check().only("plugin-missing")
-    assert f"it asks for kubernetes.azure.com/agentpool NotIn ({pool})" in problem["what"]
+    assert f"it requires kubernetes.azure.com/agentpool NotIn ({pool})" in problem["what"]
 
 
 def test_a_selector_keeps_the_plugin_away(site: Site) -> None:
@@ -189,7 +217,7 @@ def test_the_devices_are_unhealthy(site: Site) -> None:
     xid = {"type": "GpuProblem", "status": "True", "reason": "Xid", "message": "Xid 79"}
     site.patch("node", node, {"conditions": [xid]})
     problem = site.check(settle=ONCE).only("no-gpu-allocatable")
-    assert "of 2 GPUs none can be allocated" in problem["what"]
+    assert "none of 2 GPUs can be allocated" in problem["what"]
     assert "GpuProblem: Xid: Xid 79" in problem["what"]
 
 
@@ -279,6 +307,11 @@ def test_the_job_shows_the_device(site: Site) -> None:
     ]
     assert jobs(site) == ""
     assert "Tesla K80" in site.check(job=True, json=False).printed
+    # NVIDIA's sample names no device, and checks the GPU's result itself.
+    checked = site.check(job=True, sample="vectoradd")
+    assert checked.code == 0
+    assert checked.document["job"]["stage"] == "succeeded"
+    assert checked.document["job"]["log"][-2:] == ["Test PASSED", "Done"]
 
 
 def test_the_job_meets_a_cuda_mismatch(site: Site) -> None:
@@ -291,4 +324,5 @@ def test_the_job_meets_a_cuda_mismatch(site: Site) -> None:
     assert "CUDA driver version is insufficient for CUDA runtime version" in problem["what"]
     assert "compatibility matrix" in problem["advice"]
     assert checked.document["job"]["stage"] == "failed"
+    assert site.check(job=True, sample="vectoradd").only("cuda-mismatch") is not None
     assert jobs(site) == ""

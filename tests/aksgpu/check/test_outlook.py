@@ -6,15 +6,16 @@ import pytest
 
 from aksgpu.check.cluster_view import ClusterView, DaemonSet, Node, Pod
 from aksgpu.check.expected import Expected, Pool
-from aksgpu.check.outlook import Outlook, outlook
+from aksgpu.check.outlook import Outlook, outlook, requested_resource
+from catalogue.device_plugin import GPU
 from catalogue.scheduling import Taint
 
 SKU = Taint("sku", "gpu", "NoSchedule")
-NODE = Node(name="n0", pool="gpu", capacity=1, allocatable=1, whole=1)
-BARE = replace(NODE, capacity=0, allocatable=0, whole=0)
+NODE = Node(name="n0", pool="gpu", capacity=1, allocatable=1, requestable=1)
+BARE = replace(NODE, capacity=0, allocatable=0, requestable=0)
 PLUGIN = Pod(namespace="ns", name="plugin", node="n0", plugin="ctr", is_running=True)
 SET = DaemonSet(namespace="ns", name="set", pods={"tolerations": [{"operator": "Exists"}]})
-TAKER = Pod(namespace="ns", name="taker", node="n0", gpus=1, whole=1)
+TAKER = Pod(namespace="ns", name="taker", node="n0", gpus=1, requestable=1)
 POOL = Pool(
     name="gpu",
     size="Standard_NC8as_T4_v3",
@@ -57,20 +58,24 @@ def test_a_pool_at_zero_grows() -> None:
             POOL,
             "the node is not agentpool=x",
         ),
-        (seen(sets=()), replace(POOL, gpu_stack="none"), "nothing else brings it a device plugin"),
+        (seen(sets=()), replace(POOL, gpu_stack="none"), "has no device plugin for it"),
         (seen(), replace(POOL, least=0, most=0, is_scaled=False), "has no nodes, and AKS does not"),
-        (seen(), replace(POOL, most=0), "is at its most, 0 of 0"),
-        (seen(NODE, pods=(TAKER,)), POOL, "all GPUs are in use; pool gpu is at its most, 1 of 1"),
+        (seen(), replace(POOL, most=0), "has 0 of at most 0 nodes"),
+        (seen(NODE, pods=(TAKER,)), POOL, "all GPUs are in use; pool gpu has 1 of at most 1 nodes"),
         (seen(replace(NODE, is_ready=False)), POOL, "no node offers a GPU"),
         (seen(replace(NODE, is_cordoned=True)), POOL, "no node offers a GPU"),
-        # Slices by names of their own are no GPU for whoever asks for one.
-        (seen(replace(NODE, capacity=7, allocatable=7, whole=0)), POOL, "no node offers a GPU"),
+        # MIG slices with names of their own are no GPUs for a pod that requests nvidia.com/gpu.
         (
-            seen(replace(NODE, capacity=7, allocatable=7, whole=0)),
-            replace(POOL, most=2),
-            "its nodes offer no whole GPU",
+            seen(replace(NODE, capacity=7, allocatable=7, requestable=0)),
+            POOL,
+            "no node offers a GPU",
         ),
-        (seen(BARE, sets=()), replace(POOL, most=2), "its nodes offer no whole GPU"),
+        (
+            seen(replace(NODE, capacity=7, allocatable=7, requestable=0)),
+            replace(POOL, most=2),
+            "its nodes offer no nvidia.com/gpu",
+        ),
+        (seen(BARE, sets=()), replace(POOL, most=2), "its nodes offer no nvidia.com/gpu"),
     ],
 )
 def test_there_is_no_hope(view: ClusterView, pool: Pool, words: str) -> None:
@@ -106,7 +111,7 @@ def test_an_image_with_its_own_plugin_needs_no_daemon_set() -> None:
         # Its plugin is about to come, or to find the GPUs.
         (BARE, (), True),
         (BARE, (replace(PLUGIN, is_running=False),), True),
-        (replace(NODE, allocatable=0, whole=0), (PLUGIN,), False),
+        (replace(NODE, allocatable=0, requestable=0), (PLUGIN,), False),
     ],
 )
 def test_a_node_that_has_come_is_given_time(
@@ -125,3 +130,29 @@ def test_a_node_without_a_driver_is_given_none() -> None:
 def test_what_could_not_be_read_stands_against_nothing() -> None:
     view = replace(seen(sets=()), unread=frozenset({"DaemonSets"}))
     assert of(view, POOL).grows == ("gpu",)
+
+
+SHARED, SLICE = "nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb"
+
+
+@pytest.mark.parametrize(
+    ("offered", "pools", "requested"),
+    [
+        ((), (), GPU),
+        ((GPU, SHARED), (), GPU),
+        ((SHARED,), (), SHARED),
+        ((SHARED,), (replace(POOL, resource=SHARED),), SHARED),
+        # No node yet: what the pools are going to offer.
+        ((), (replace(POOL, resource=SLICE),), SLICE),
+        ((), (replace(POOL, resource=SLICE), POOL), GPU),
+        # Whoever grows for the usual name comes first, and who never does not at all.
+        ((SHARED,), (replace(POOL, is_scaled=True, most=2),), GPU),
+        ((SHARED,), (replace(POOL, is_scaled=False),), SHARED),
+    ],
+)
+def test_the_job_requests_what_it_can_get(
+    offered: tuple[str, ...], pools: tuple[Pool, ...], requested: str
+) -> None:
+    """It requested nvidia.com/gpu on a node that offers nvidia.com/gpu.shared, and waited."""
+    named = {f"pool{index}": pool for index, pool in enumerate(pools)}
+    assert requested_resource(offered, Expected(pools=named)) == requested

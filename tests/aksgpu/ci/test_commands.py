@@ -152,7 +152,7 @@ def test_up_is_guarded_by_the_pack(checkout: Checkout) -> None:
 
 
 @pytest.mark.parametrize("module", ["publish", "review", "sarif", "stacks"])
-def test_what_runs_without_an_installation_needs_none(module: str) -> None:
+def test_modules_that_run_without_an_installation_need_none(module: str) -> None:
     # No `site`: the standard library and this checkout, as on a runner.
     look = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import aksgpu.ci.{module}"
 

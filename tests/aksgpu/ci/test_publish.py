@@ -184,7 +184,7 @@ def test_the_next_report_takes_its_place(github: Server, run: Run) -> None:
     assert github.changes() == [("PATCH", f"issues/comments/{github.comments[-1]['id']}")]
 
 
-def test_somebody_elses_comment_with_our_marker_is_left_alone(github: Server, run: Run) -> None:
+def test_another_users_comment_with_the_marker_is_not_changed(github: Server, run: Run) -> None:
     github.comments = [comment_by("stranger", f"{MARKER}\nall is well")]
     run.artifact("review-offline", "new")
 
@@ -209,7 +209,7 @@ def test_a_fork_cannot_pretend_to_have_been_in_azure(github: Server, run: Run) -
 
     assert run.publish()[1] == {"pull": "7", "sarif": ""}
     assert "all is well" not in github.comments[0]["body"]
-    assert "the author's word" in github.comments[0]["body"]
+    assert "comes from a fork" in github.comments[0]["body"]
     assert "offline<br>" in github.comments[0]["body"]
 
 
@@ -229,7 +229,7 @@ def test_nothing_of_a_forks_markdown_is_shown(github: Server, run: Run) -> None:
     assert "GPU review: not known" in github.comments[0]["body"]
 
 
-def test_a_fork_that_is_gone_leaves_no_pull_request(github: Server, run: Run) -> None:
+def test_a_deleted_fork_leaves_no_pull_request(github: Server, run: Run) -> None:
     """It ended in a TypeError: GitHub says null for the repository of a fork that was deleted."""
     run.artifact("review-offline", "new", SARIF)
     run.owner = ""
@@ -259,7 +259,7 @@ def test_only_the_pull_request_at_that_commit_is_commented(
     assert github.changes() == []
 
 
-def test_nobody_is_called_and_no_thread_pointed_at(github: Server, run: Run) -> None:
+def test_no_user_is_mentioned_and_no_issue_linked(github: Server, run: Run) -> None:
     run.artifact("review-offline", "cc @someone @a/team, fixes house/other#1 and #2; see # Title")
 
     run.publish()
@@ -301,7 +301,7 @@ def test_not_by_entities_and_addresses_either(github: Server, run: Run, call: st
     assert call in body.replace("\N{ZERO WIDTH SPACE}", "")
 
 
-def test_what_the_review_has_escaped_stays_as_it_is(github: Server, run: Run) -> None:
+def test_escapes_of_the_review_are_kept(github: Server, run: Run) -> None:
     name = "Standard_NC24ads_A100_v4 [x] | #1 @you `y` &#640;"
     escaped = escape(name)
     run.artifact("review-offline", escaped)
@@ -313,7 +313,7 @@ def test_what_the_review_has_escaped_stays_as_it_is(github: Server, run: Run) ->
     assert html.unescape(body).replace("\N{ZERO WIDTH SPACE}", "").count(name) == 1
 
 
-def test_comments_of_users_that_are_gone_do_no_harm(github: Server, run: Run) -> None:
+def test_comments_of_deleted_users_are_handled(github: Server, run: Run) -> None:
     github.comments.append({"id": 1, "user": None, "body": None})
     run.artifact("review-offline", "new")
 
@@ -327,7 +327,7 @@ def test_a_report_of_any_length_fits(github: Server, run: Run) -> None:
     run.publish()
 
     assert 60_000 < len(github.comments[0]["body"]) < 65_536
-    assert "left out" in github.comments[0]["body"][-100:]
+    assert "is cut here" in github.comments[0]["body"][-100:]
 
 
 def test_bytes_that_are_no_text_and_links_to_elsewhere_do_no_harm(
@@ -354,7 +354,7 @@ def test_bytes_that_are_no_text_and_links_to_elsewhere_do_no_harm(
 @pytest.mark.parametrize(
     "sarif", ['{"version": "1.0"}', "[]", "[" * 100_000, SARIF + " " * 9_000_000]
 )
-def test_what_is_no_sarif_is_not_uploaded(github: Server, run: Run, sarif: str) -> None:
+def test_an_invalid_sarif_file_is_not_uploaded(github: Server, run: Run, sarif: str) -> None:
     run.artifact("review-offline", "new", sarif)
 
     assert run.publish() == (0, {"pull": "7", "sarif": ""})
@@ -368,11 +368,11 @@ def test_without_a_report_an_old_comment_says_so_and_none_is_made(github: Server
     github.comments = [comment_by("github-actions[bot]", f"{MARKER}\none pool is replaced")]
     run.publish()
     assert "one pool is replaced" not in github.comments[0]["body"]
-    assert "no stack is touched" in github.comments[0]["body"]
+    assert "no stack is affected" in github.comments[0]["body"]
 
 
 @pytest.mark.parametrize("code", [403, 500])
-def test_a_refusal_is_told_without_the_token(
+def test_a_refusal_is_reported_without_the_token(
     github: Server, run: Run, capsys: pytest.CaptureFixture[str], code: int
 ) -> None:
     github.fails_with = code
@@ -381,5 +381,5 @@ def test_a_refusal_is_told_without_the_token(
     assert run.publish()[0] == 3
 
     written = capsys.readouterr()
-    assert f"was answered {code}" in written.err
+    assert f"returned {code}" in written.err
     assert TOKEN not in written.err + written.out

@@ -57,11 +57,11 @@ def valid(found: Any) -> list[dict[str, Any]]:
 
 def test_a_strangers_findings_are_ours_in_all_but_their_words() -> None:
     """They were uploaded as they were: they could call themselves CodeQL, with any links."""
-    results = valid(sarif.anew(STRANGE, is_fork=True))
+    results = valid(sarif.rebuilt(STRANGE, is_fork=True))
     told = results[0]
     assert (told["ruleId"], told["level"]) == ("another-rule", "warning")
     text = told["message"]["text"]
-    assert text.startswith("By the author's own word")
+    assert text.startswith("Reported by the code of a fork")
     assert all(each not in text for each in ("://", "@o", "#1", " [m", "\x1b"))
     (place,) = told["locations"]
     assert place["physicalLocation"] == {
@@ -74,19 +74,19 @@ def test_a_strangers_findings_are_ours_in_all_but_their_words() -> None:
 def test_our_own_findings_stay_what_they_are() -> None:
     whole = json.loads(of_review.as_sarif(review(whole_stack(pools=2))))
     before = whole["runs"][0]["results"]
-    after = valid(sarif.anew(whole, is_fork=False))
+    after = valid(sarif.rebuilt(whole, is_fork=False))
     for old, new in zip(before, after, strict=True):
         assert new["locations"] == old["locations"]
         assert new["partialFingerprints"] == old["partialFingerprints"]
         assert new["level"] == old["level"]
-    own = [each for each in before if each["ruleId"] in of_review._OWN]
+    own = [each for each in before if each["ruleId"] in of_review._REVIEW_RULES]
     kept = {each["ruleId"] for each in after}
     assert own
     assert {each["ruleId"] for each in own} <= kept
 
 
 def test_the_rules_of_the_review_are_known() -> None:
-    assert set(sarif._OWN) == set(of_review._OWN)
+    assert set(sarif._REVIEW_RULES) == set(of_review._REVIEW_RULES)
 
 
 anything = st.recursive(
@@ -104,21 +104,19 @@ anything = st.recursive(
 
 
 @given(anything, anything, st.booleans())
-@settings(max_examples=25, deadline=None)
-def test_whatever_a_stranger_writes_is_valid_afterwards(
-    some: Any, more: Any, is_fork: bool
-) -> None:
-    valid(sarif.anew({"version": "2.1.0", "runs": some}, is_fork=is_fork))
+@settings(max_examples=12, deadline=None)
+def test_any_input_becomes_valid_sarif(some: Any, more: Any, is_fork: bool) -> None:
+    valid(sarif.rebuilt({"version": "2.1.0", "runs": some}, is_fork=is_fork))
     result = {"message": {"text": "x"}, "locations": some, "level": more, "ruleId": more}
     strange = {"runs": [{"results": [result]}]}
-    assert len(valid(sarif.anew(strange, is_fork=is_fork))) == 1
+    assert len(valid(sarif.rebuilt(strange, is_fork=is_fork))) == 1
 
 
 @given(written=st.sampled_from(TARGETS).flatmap(writings), around=st.sampled_from(AROUND))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_no_word_of_a_stranger_is_a_link_or_a_call(written: str, around: str) -> None:
     said = {"message": {"text": around.replace("{}", written)}}
-    (result,) = valid(sarif.anew({"runs": [{"results": [said]}]}, is_fork=True))
+    (result,) = valid(sarif.rebuilt({"runs": [{"results": [said]}]}, is_fork=True))
     text = html.unescape(result["message"]["text"])
     # SARIF's links have brackets that no backslash is before.
     assert not re.search(r"(?<!\\)(?:\\\\)*\[", text)
@@ -141,7 +139,7 @@ def test_no_word_of_a_stranger_is_a_link_or_a_call(written: str, around: str) ->
 def test_places_are_files_of_the_repository(uri: Any, told: str) -> None:
     place = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
     found = {"runs": [{"results": [{"message": {"text": "x"}, "locations": [place]}]}]}
-    (result,) = valid(sarif.anew(found, is_fork=True))
+    (result,) = valid(sarif.rebuilt(found, is_fork=True))
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == told
 
 
@@ -160,4 +158,4 @@ def test_the_file_is_written_anew(tmp_path: Path, source: str) -> None:
     file.write_text(json.dumps(STRANGE))
     assert sarif.main([str(file)], environment) == 0
     text = valid(json.loads(file.read_text()))[0]["message"]["text"]
-    assert text.startswith("By the author's own word") == (source != "house/aks-gpu")
+    assert text.startswith("Reported by the code of a fork") == (source != "house/aks-gpu")

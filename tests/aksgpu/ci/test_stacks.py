@@ -95,7 +95,7 @@ def test_the_program_touches_every_stack(
     assert told(capsys)["touched"] == ["dev", "prod"]
 
 
-def test_what_is_no_part_of_the_program_touches_none(
+def test_files_outside_the_program_affect_no_stack(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.write(*NO_PART_OF_IT)
@@ -153,7 +153,7 @@ def test_a_path_that_git_would_quote_is_read_as_it_is(
     assert told(capsys)["touched"] == []
 
 
-def test_deployed_stacks_are_told_in_their_own_order(
+def test_deployed_stacks_are_listed_in_their_order(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.write("Pulumi.article.yaml", "__main__.py")
@@ -163,7 +163,7 @@ def test_deployed_stacks_are_told_in_their_own_order(
     assert told(capsys) == {"touched": ["article", "dev", "prod"], "deployed": ["prod", "dev"]}
 
 
-def test_a_deployed_stack_that_is_not_touched_is_left_alone(
+def test_an_unaffected_deployed_stack_is_not_listed(
     repository: Repository, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.write("Pulumi.dev.yaml")
@@ -183,7 +183,7 @@ def test_a_deployed_stack_without_a_file_is_refused(
     written = capsys.readouterr()
     assert written.out == ""
     assert "DEPLOYED_STACKS names gone" in written.err
-    assert "destroyed first" in written.err
+    assert "destroy it first" in written.err
 
 
 @pytest.mark.parametrize("name", ["--offline", "a b", "$(id)", "a\nb", '"'])
@@ -194,7 +194,7 @@ def test_a_file_name_that_would_be_more_than_a_name_is_refused(
 
     assert stacks.main(["--changed-since", "HEAD"]) == 2
 
-    assert "no names of stacks" in capsys.readouterr().err
+    assert "Invalid stack names" in capsys.readouterr().err
 
 
 def test_neither_a_folder_nor_a_link_is_a_stack(

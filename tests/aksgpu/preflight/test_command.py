@@ -5,6 +5,9 @@ import json
 import os
 import signal
 import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,102 +15,110 @@ import yaml
 from rich.console import Console
 
 from aksgpu.outcome import Cause
+from aksgpu.preflight import command
 from aksgpu.preflight.report import render
-from rehearsal import cloud
 from tests.aksgpu.preflight.conftest import T4, Place
 from tests.bench import AKSGPU
 from tests.waiting import PATIENCE, until
 
 
-def run(
-    folder: Path, *arguments: str, stack: str = "test", **environment: str
-) -> "subprocess.CompletedProcess[str]":
-    # Nobody who works here is signed in to Azure by accident.
-    clean = {name: text for name, text in os.environ.items() if not name.startswith("ARM_")}
-    return subprocess.run(
-        [AKSGPU, "preflight", "--stack", stack, *arguments],
+@dataclass(frozen=True)
+class Ended:
+    """What the command came to, and what it printed."""
+
+    code: int
+    printed: str
+    said: str
+
+    @property
+    def cause(self) -> Cause:
+        """The cause of a JSON document."""
+        (cause,) = (one for one in Cause if one.word == json.loads(self.printed)["cause"])
+        assert cause.exit_code == self.code
+        return cause
+
+
+Run = Callable[..., Ended]
+
+
+@contextmanager
+def started(folder: Path, *arguments: str, **environment: str) -> Iterator["subprocess.Popen[str]"]:
+    """The command as a process of its own."""
+    process = subprocess.Popen(
+        [AKSGPU, "preflight", "--json", "--stack", *arguments],
         cwd=folder,
-        env=clean | {"COLUMNS": "200"} | environment,
-        capture_output=True,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=280,
-        check=False,
     )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
-def test_a_stack_file_with_mistakes(tmp_path: Path) -> None:
+def end(process: "subprocess.Popen[str]") -> Ended:
+    printed, said = process.communicate(timeout=PATIENCE)
+    assert "Traceback" not in said
+    return Ended(process.returncode, printed, said)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command on the stack test in a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    # Nobody who works here is signed in to Azure by accident.
+    for name in [name for name in os.environ if name.startswith("ARM_")]:
+        monkeypatch.delenv(name)
+
+    def preflight(*, as_json: bool = True, **environment: str) -> Ended:
+        with monkeypatch.context() as own:
+            for name, value in environment.items():
+                own.setenv(name, value)
+            code = command.preflight("test", None, None, as_json=as_json)
+        ended = Ended(code, *capsys.readouterr())
+        assert "Traceback" not in ended.said
+        return ended
+
+    return preflight
+
+
+def test_a_stack_file_with_mistakes(run: Run, tmp_path: Path) -> None:
     config = {"aks-gpu:location": "East US", "aks-gpu:gpuPools": [{"name": "a-b"}]}
     (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump({"config": config}))
-    ended = run(tmp_path)
-    assert ended.returncode == Cause.STACK_FILE_INVALID.exit_code
+    ended = run(as_json=False)
+    assert ended.code == Cause.STACK_FILE_INVALID.exit_code
     for key in ("location", "gpuPools[0].name", "gpuPools[0].vmSize"):
-        assert f"{key}: " in ended.stdout
-    assert "Result: stack-file-invalid - " in ended.stdout
-    assert ended.stdout.rstrip().splitlines()[-1] == "Next:   correct the stack file"
-    assert "Traceback" not in ended.stderr
-    ended = run(tmp_path, "--json")
-    assert ended.returncode == Cause.STACK_FILE_INVALID.exit_code
-    document = json.loads(ended.stdout)
-    assert document["cause"] == "stack-file-invalid"
-    assert len(document["rows"]) == 3
+        assert f"{key}: " in ended.printed
+    assert "Result: stack-file-invalid - " in ended.printed
+    assert ended.printed.rstrip().splitlines()[-1] == "Next:   correct the stack file"
+    ended = run()
+    assert ended.cause is Cause.STACK_FILE_INVALID
+    assert len(json.loads(ended.printed)["rows"]) == 3
 
 
-def test_the_way_in_is_that_of_the_environment(place: Place, tmp_path: Path) -> None:
+def test_the_way_in_is_that_of_the_environment(run: Run, place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     known = place.azure.cloud.environment()
-    ended = run(tmp_path, "--json", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"})
-    assert ended.returncode == Cause.CREDENTIALS_REFUSED.exit_code
-    assert json.loads(ended.stdout)["cause"] == "credentials-refused"
-    assert "so-secret" not in ended.stdout + ended.stderr
-    ended = run(tmp_path, "--json", ARM_METADATA_HOSTNAME="localhost:9", ARM_SUBSCRIPTION_ID="s")
-    assert ended.returncode == Cause.AZURE_UNREACHABLE.exit_code
-    assert json.loads(ended.stdout)["cause"] == "azure-unreachable"
-    assert "Traceback" not in ended.stderr
+    with started(tmp_path, "test", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"}) as asks:
+        ended = end(asks)
+    assert ended.cause is Cause.CREDENTIALS_REFUSED
+    assert "so-secret" not in ended.printed + ended.said
+    ended = run(ARM_METADATA_HOSTNAME="localhost:9", ARM_SUBSCRIPTION_ID="s")
+    assert ended.cause is Cause.AZURE_UNREACHABLE
 
 
 def test_an_interrupt_is_told_as_such(place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     # Longer than this test waits: what waits for the answer has not been interrupted.
     place.fault({"path": "/skus", "delay": 2 * PATIENCE})
-    command = subprocess.Popen(
-        [AKSGPU, "preflight", "--stack", "test", "--json"],
-        cwd=tmp_path,
-        env=os.environ | place.azure.cloud.environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
+    with started(tmp_path, "test", **place.azure.cloud.environment()) as process:
         until(lambda: place.azure.requests("/usages"), "Azure is asked")
-        command.send_signal(signal.SIGINT)
-        printed, said = command.communicate(timeout=PATIENCE)
-    finally:
-        command.kill()
-    assert command.returncode == Cause.INTERRUPTED.exit_code
-    assert json.loads(printed)["cause"] == "interrupted"
-    assert "Traceback" not in said
-
-
-@pytest.mark.engine
-def test_the_rehearsed_stack(tmp_path: Path) -> None:
-    """One life on the rehearsal cloud, which it starts: all is well, then it is not."""
-    # What a machine is signed in with plays no part.
-    root = {"AKS_GPU_REHEARSAL_ROOT": str(tmp_path), "ARM_USE_OIDC": "true"}
-    arguments = ("--rehearsal", "--json")
-    try:
-        ended = run(tmp_path, *arguments, stack="dev", **root)
-        assert ended.returncode == 0, ended.stdout + ended.stderr
-        document = json.loads(ended.stdout)
-        assert document["costs"]["remark"] == "Rehearsal: these prices are made up"
-        assert "Asking Azure about the stack dev" in ended.stderr
-        there = cloud.find(tmp_path / ".rehearsal")
-        assert there is not None
-        there.offer({"limits": [{"name": "Standard NCASv3_T4 Family", "limit": 0}]})
-        ended = run(tmp_path, *arguments, stack="dev", **root)
-        assert ended.returncode == Cause.QUOTA_TOO_SMALL.exit_code
-        assert json.loads(ended.stdout)["cause"] == "quota-too-small"
-    finally:
-        cloud.stop(tmp_path / ".rehearsal")
+        process.send_signal(signal.SIGINT)
+        assert end(process).cause is Cause.INTERRUPTED
 
 
 def test_a_page_says_what_stands_against_it_and_one_next_step(place: Place) -> None:
@@ -118,9 +129,9 @@ def test_a_page_says_what_stands_against_it_and_one_next_step(place: Place) -> N
     *_, verdict_line, next_line = page.getvalue().rstrip().splitlines()
     assert verdict_line.startswith("Result: size-not-offered - ")
     assert verdict_line.endswith("(exit code 1).")
-    assert next_line.startswith("Next:   gpuPools[0].vmSize: take one such as Standard_NC16as")
+    assert next_line.startswith("Next:   gpuPools[0].vmSize: use a size such as Standard_NC16as")
     # The one remedy is not printed twice.
-    assert page.getvalue().count("take one such as") == 1
+    assert page.getvalue().count("use a size such as") == 1
     place.offer()
     page = io.StringIO()
     render(place.ask(gpuPools=[T4]), Console(file=page, width=250), "go on")

@@ -104,7 +104,7 @@ def test_a_question_that_may_not_be_asked_hides_no_other_answer(
     assert len({row.question for row in result.rows if row.answer == "ok"}) > 4
 
 
-def test_a_subscription_that_there_is_not(place: Place) -> None:
+def test_a_subscription_that_does_not_exist(place: Place) -> None:
     """It was five rows of SubscriptionNotFound, and the advice to look for the resource group."""
     stranger = "00000000-0000-0000-0000-000000000000"
     result = place.ask(access=access_with(place, subscriptionId=stranger))
@@ -114,7 +114,7 @@ def test_a_subscription_that_there_is_not(place: Place) -> None:
     assert "az account list" in row.advice
 
 
-def test_what_passes_by_itself_is_asked_again(place: Place) -> None:
+def test_temporary_errors_are_retried(place: Place) -> None:
     busy = {"status": 429, "headers": {"Retry-After": "0"}, "body": {}, "times": 2}
     place.fault({"path": "/skus", **busy})
     assert place.ask(gpuPools=[T4]).exit_code == 0

@@ -19,7 +19,7 @@ from azure.mgmt.resource.resources.aio import ResourceManagementClient
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from aksgpu.preflight import access, asking, command, costs, price_list, wanted
+from aksgpu.preflight import access, asking, command, costs, price_list, requirements
 from aksgpu.preflight.access import Clients
 from aksgpu.preflight.facts import Facts, Unanswered
 from aksgpu.preflight.preflight import Preflight, judge
@@ -27,7 +27,7 @@ from aksgpu.preflight.price_list import PriceList
 from tests.aksgpu.preflight.conftest import T4, stack_of
 
 STACK = stack_of(
-    gpuPools=[T4, T4 | {"name": "spot", "spot": True, "encryptionAtHost": True}],
+    gpuPools=[T4, T4 | {"name": "spot", "spot": True, "hostEncryption": True}],
     resourceGroup={"name": "g", "existing": True},
     cluster={"name": "c", "existing": True},
 )
@@ -76,7 +76,7 @@ def server() -> Iterator[tuple[Answers, str]]:
 def asked(url: str) -> Preflight:
     """What is known of a stack, with all that follows from it."""
     facts, prices = asyncio.run(_ask(url))
-    pools = wanted.pools(STACK)
+    pools = requirements.pools(STACK)
     result = Preflight("test", rows=judge(STACK, facts, date(2026, 11, 22)))
     result.costs = costs.costs(pools, prices, facts)
     result.rows += costs.judge(result.costs)
@@ -89,7 +89,7 @@ async def _ask(url: str) -> tuple[Facts, PriceList | Unanswered]:
         enter = opened.enter_async_context
 
         def own() -> dict[str, Any]:
-            return {"base_url": url, "policies": access._plain(), "credential": AsyncMock()}
+            return {"base_url": url, "policies": access._policies(), "credential": AsyncMock()}
 
         clients = Clients(
             subscription="s",
@@ -97,11 +97,11 @@ async def _ask(url: str) -> tuple[Facts, PriceList | Unanswered]:
             aks=await enter(ContainerServiceClient(subscription_id="s", **own())),
             features=await enter(FeatureClient(subscription_id="s", **own())),
             resources=await enter(ResourceManagementClient(subscription_id="s", **own())),
-            prices=await enter(AsyncPipelineClient(url, policies=access._plain())),
+            prices=await enter(AsyncPipelineClient(url, policies=access._policies())),
             prices_url=url,
         )
         facts = await asking.ask(STACK, clients, lambda _: None)
-        names = [costs.name_in_prices(pool, facts) for pool in wanted.pools(STACK)]
+        names = [costs.name_in_prices(pool, facts) for pool in requirements.pools(STACK)]
         return facts, await price_list.ask_prices(clients.prices, url, "eastus", names)
 
 
@@ -174,7 +174,7 @@ SKU = {"resourceType": "virtualMachines", "name": T4["vmSize"], "locationInfo": 
 @example(b"<html><body>502 Bad Gateway</body></html>")
 @example(b"\xff\xfe\x00")
 @example(b"[" * 100_000)
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 def test_whatever_is_answered_is_told(server: tuple[Answers, str], said: Any) -> None:
     """`value: null`, null in a list, a text for JSON: a traceback, and no JSON."""
     answers, url = server
@@ -194,7 +194,7 @@ def test_nothing_is_waited_for_without_a_bound(
     monkeypatch.setattr(answers, "status", 429)
     monkeypatch.setattr(answers, "headers", {"Retry-After": "3600"})
     result = asked(url)
-    open_rows = [row for row in result.rows if "no answer in time" in row.what]
+    open_rows = [row for row in result.rows if "no response in time" in row.what]
     assert len(open_rows) > 3
     assert {row.answer for row in open_rows} == {"unknown"}
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from aksgpu.preflight.requirements import PlannedPool
 from aksgpu.preflight.sizes import nearest
-from aksgpu.preflight.wanted import WantedPool
 from catalogue.sizes import FLOOR, GpuSize, gpu_sizes
 from policies.rules.gpu_pool_minimum_size import _less, _memory
 from tests.aksgpu.preflight.conftest import offered
@@ -23,9 +23,9 @@ CPUS = [
 ]
 
 
-def pool(vm_size: str, **more: Any) -> WantedPool:
+def pool(vm_size: str, **more: Any) -> PlannedPool:
     known: dict[str, Any] = {"name": "p", "key": "p", "first": 1, "fewest": 1, "most": 1}
-    return WantedPool(vm_size=vm_size, **known | more)
+    return PlannedPool(vm_size=vm_size, **known | more)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ resources.ResourceGroup.get("only-read", "{subscription}/resourceGroups/{theirs}
 
 
 @pytest.mark.engine
+@pytest.mark.long
 def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path) -> None:
     bench = Bench(engine, engine_cloud, tmp_path)
     azure = Azure(engine_cloud)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight import costs, wanted
+from aksgpu.preflight import costs, requirements
 from aksgpu.preflight.access import Access
 from aksgpu.preflight.facts import Unanswered
 from aksgpu.preflight.price_list import Price, PriceList
@@ -76,7 +76,7 @@ def test_the_row_of_spot() -> None:
 def test_several_prices_are_none() -> None:
     price = listed(ROW, ROW | {"retailPrice": Decimal("0.8")}).price(SIZE, "eastus", spot=False)
     assert isinstance(price, Unanswered)
-    assert price.reason == "the price list has several on-demand prices of it: 0.752, 0.8"
+    assert price.reason == "the price list has several on-demand prices for it: 0.752, 0.8"
     # The same one twice is one.
     assert isinstance(listed(ROW, ROW).price(SIZE, "eastus", spot=False), Price)
 
@@ -149,7 +149,7 @@ def test_a_page_elsewhere_is_not_followed(place: Place) -> None:
     body = {"BillingCurrency": "USD", "Items": [], "NextPageLink": link}
     place.fault({"path": "/api/retail/prices", "status": 200, "body": body})
     row = the(place.ask(gpuPools=[T4]), "price")
-    assert row.what == "the price list is not as it should be (ValueError)"
+    assert row.what == "the price list is not valid (ValueError)"
 
 
 def test_a_price_list_that_is_not_there(place: Place) -> None:
@@ -165,7 +165,7 @@ def test_a_spot_price_above_ones_own_is_a_warning() -> None:
     row = ROW | TRAPS["spot"]
     for most, warns in ((0.5, True), (1.0, False), (-1, False)):
         pool = T4 | {"spot": True, "spotMaxPrice": most}
-        pools = wanted.pools(stack_of(gpuPools=[pool]))[1:]
+        pools = requirements.pools(stack_of(gpuPools=[pool]))[1:]
         rows = costs.judge(costs.costs(pools, listed(row), facts_with()))
         assert [(row.answer, row.key) for row in rows] == (
             [("warning", "gpuPools[0].spotMaxPrice")] if warns else []

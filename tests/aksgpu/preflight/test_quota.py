@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight import quota, wanted
+from aksgpu.preflight import quota, requirements
 from aksgpu.preflight.facts import Quota, Unanswered
-from aksgpu.preflight.wanted import WantedPool
+from aksgpu.preflight.requirements import PlannedPool
+from catalogue.rotation import LABEL
 from settings import SettingsError
 from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, offered, stack_of, the
 
@@ -34,19 +35,19 @@ def test_a_quota_that_is_enough(place: Place) -> None:
     ("limit", "words"),
     [
         (44, ""),
-        (43, "enough for the most nodes, too little for the surge of an upgrade on top"),
+        (43, "enough for the most nodes, too little for the surge nodes of an upgrade"),
         (36, "enough for the most nodes, too little for the surge"),
-        (35, "enough to begin with, too little to scale to the most nodes"),
-        (20, "enough to begin with, too little to scale to the most nodes"),
-        (19, "too little even to begin with"),
-        (0, "too little even to begin with"),
+        (35, "enough for the first nodes, too little for the most nodes"),
+        (20, "enough for the first nodes, too little for the most nodes"),
+        (19, "too little for the first nodes"),
+        (0, "too little for the first nodes"),
     ],
 )
 def test_how_far_a_quota_goes(limit: int, words: str) -> None:
     # Either list writes the family in its own way.
     size = offered(T4["vmSize"], family="standardncasv3_t4family")
     quotas = {"standardncasv3_t4family": Quota(name=FAMILY, limit=limit, used=4)}
-    pools = wanted.pools(stack_of(gpuPools=[T4 | {"minCount": 0, "maxCount": 4}]))[1:]
+    pools = requirements.pools(stack_of(gpuPools=[T4 | {"minCount": 0, "maxCount": 4}]))[1:]
     row, _ = quota.judge(pools, facts_with(size, quotas=quotas))
     assert row.answer == ("problem" if words else "ok")
     assert words in row.what
@@ -76,8 +77,8 @@ def test_a_pool_that_scales_needs_its_most_nodes(place: Place) -> None:
     place.offer(**family(100))
     row = the(place.ask(gpuPools=[pool]), "quota", "t4")
     assert row.key == "gpuPools[0].maxCount"
-    assert "needed at most 168 (168 by 20 nodes and 1 of a surge of 8 vCPUs)" in row.what
-    assert "enough to begin with, too little to scale to the most nodes" in row.what
+    assert "needed at most 168 (168 for 20 nodes and 1 surge node with 8 vCPUs each)" in row.what
+    assert "enough for the first nodes, too little for the most nodes" in row.what
 
 
 def test_pools_share_the_quota_of_their_family(place: Place) -> None:
@@ -86,7 +87,10 @@ def test_pools_share_the_quota_of_their_family(place: Place) -> None:
     result = place.ask(gpuPools=pools)
     row = the(result, "quota", "t4")
     assert row.answer == the(result, "quota", "other").answer == "problem"
-    assert "needed at most 36 (24 by 2 nodes and 1 of a surge of 8 vCPUs, 12 by other" in row.what
+    assert (
+        "needed at most 36 (24 for 2 nodes and 1 surge node with 8 vCPUs each, 12 for other"
+        in row.what
+    )
     # One of both would fit.
     assert place.ask(gpuPools=pools[:1]).exit_code == 0
 
@@ -168,7 +172,7 @@ def test_a_quota_that_is_not_listed_is_left_open(place: Place) -> None:
     ],
 )
 def test_a_surge(most: int, said: str | None, spot: bool, surge: int | None) -> None:
-    pool = WantedPool(
+    pool = PlannedPool(
         name="p", key="p", vm_size="s", first=0, fewest=0, most=most, spot=spot, max_surge=said
     )
     assert pool.surge == surge
@@ -183,8 +187,34 @@ def test_without_a_list_of_sizes_none_is_said_to_be_missing() -> None:
     unanswered = Unanswered("it timed out", Cause.UNANSWERED)
     facts = facts_with(sizes=unanswered)
 
-    rows = list(quota.judge(wanted.pools(stack_of(gpuPools=[T4])), facts))
+    rows = list(quota.judge(requirements.pools(stack_of(gpuPools=[T4])), facts))
 
     (row,) = [row for row in rows if row.pool == "t4"]
     assert row.answer == "unknown"
     assert "not offered" not in row.what
+
+
+def test_a_rotation_needs_the_quota_of_both_pools(place: Place) -> None:
+    """The present pool counted as what the new one needs, and the update ended halfway."""
+    group = place.group()
+    live = {"name": "t4abc", "vmSize": T4["vmSize"], "count": 2, "nodeLabels": {LABEL: "t4"}}
+    place.cluster(group, live)
+    rotating = T4 | {"replacement": "rotate"}
+
+    def used(pool: dict[str, Any]) -> tuple[int, bool]:
+        row = the(
+            place.ask(
+                location=ELSEWHERE,
+                resourceGroup={"name": group},
+                cluster={"name": "there"},
+                gpuPools=[pool],
+            ),
+            "quota",
+            "t4",
+        )
+        return row.figures["usedByThisStack"], "2 of the pool that it replaces" in row.what
+
+    # What AKS changes in place, and what it chose itself, replaces nothing.
+    assert used(rotating | {"labels": {"a": "b"}}) == (16, False)
+    for change in ({"osDiskSizeGb": 256}, {"zones": ["1"]}, {"spot": True}, {"gpuStack": "none"}):
+        assert used(rotating | change) == (0, True), change

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aksgpu.outcome import Cause
-from aksgpu.preflight import sizes, wanted
+from aksgpu.preflight import requirements, sizes
 from aksgpu.preflight.facts import ExistingCluster, ExistingPool
 from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stack_of, the
 
@@ -26,7 +26,7 @@ def test_what_is_offered_is_fine(place: Place) -> None:
     [
         ({"is": "absent"}, "is not offered in eastus"),
         ({"is": "restricted"}, "is not offered to this subscription in eastus"),
-        ({"is": "restricted", "reason": "QuotaId"}, "is not sold under this subscription's kind"),
+        ({"is": "restricted", "reason": "QuotaId"}, "is not sold to subscriptions of this offer"),
     ],
 )
 def test_what_is_not_offered_is_told_with_the_nearest_that_are(
@@ -41,7 +41,7 @@ def test_what_is_not_offered_is_told_with_the_nearest_that_are(
         "gpuPools[0].vmSize",
     )
     assert words in row.what
-    assert "take one such as Standard_NC16as_T4_v3, Standard_NC4as_T4_v3," in row.advice
+    assert "use a size such as Standard_NC16as_T4_v3, Standard_NC4as_T4_v3," in row.advice
     assert result.exit_code == Cause.SIZE_NOT_OFFERED.exit_code
     # What holds elsewhere holds there.
     assert place.ask(gpuPools=[T4], location="westeurope").exit_code == 0
@@ -69,26 +69,28 @@ def test_zones_that_this_subscription_may_not_use(place: Place) -> None:
     row = the(place.ask(gpuPools=[pool]), "zones", "t4")
     assert (row.answer, row.cause) == ("problem", Cause.SIZE_NOT_OFFERED)
     assert row.what == f"{SIZE} is not offered to this subscription in zone 2 of eastus"
-    assert row.advice.startswith("take zones 1, 3, or a size that is in all of them, such as ")
+    assert row.advice.startswith(
+        "use zones 1, 3, or use a size that is in all these zones, such as "
+    )
     # A pool without zones is not concerned.
     assert place.ask(gpuPools=[T4]).exit_code == 0
 
 
 def test_a_region_without_zones(place: Place) -> None:
     row = the(place.ask(gpuPools=[T4 | {"zones": ["1"]}], location="westus"), "zones", "t4")
-    assert (row.answer, row.advice) == ("problem", "leave the zones out")
+    assert (row.answer, row.advice) == ("problem", "remove the zones")
 
 
-def test_a_region_that_is_none(place: Place) -> None:
+def test_an_unknown_region(place: Place) -> None:
     result = place.ask(gpuPools=[T4], location="eastuss")
     row = the(result, "size", "t4")
-    assert row.what == "no size is offered in eastuss"
+    assert row.what == "no VM size is offered in eastuss"
     assert "az account list-locations" in row.advice
 
 
 def test_spot_is_for_sizes_that_can_be_spot() -> None:
     settings = stack_of(gpuPools=[T4 | {"spot": True}])
-    pools = wanted.pools(settings)[1:]
+    pools = requirements.pools(settings)[1:]
     for can_be_spot, answer in ((True, "ok"), (False, "problem")):
         facts = facts_with(offered(SIZE, can_be_spot=can_be_spot))
         rows = {row.question: row for row in sizes.judge(pools, facts, date(2026, 11, 21))}
@@ -98,7 +100,7 @@ def test_spot_is_for_sizes_that_can_be_spot() -> None:
 @pytest.mark.parametrize(
     ("day", "is_listed", "answer", "words"),
     [
-        (date(2026, 9, 30), True, "warning", "was retired on 2026-09-30; it works where"),
+        (date(2026, 9, 30), True, "warning", "was retired on 2026-09-30; it works as long as"),
         (date(2026, 9, 30), False, "problem", "was retired on 2026-09-30"),
         (date(2026, 9, 29), True, "warning", "will be retired on 2026-09-30"),
     ],
@@ -107,17 +109,17 @@ def test_retirement(day: date, is_listed: bool, answer: str, words: str) -> None
     size = "Standard_NV12s_v3"
     settings = stack_of(allowRetired="true", gpuPools=[T4 | {"vmSize": size}])
     facts = facts_with(*([offered(size)] if is_listed else []), offered("Standard_D4ds_v5"))
-    rows = {row.question: row for row in sizes.judge(wanted.pools(settings)[1:], facts, day)}
+    rows = {row.question: row for row in sizes.judge(requirements.pools(settings)[1:], facts, day)}
     row = rows["retired"]
     assert row.answer == answer
     assert words in row.what
-    assert row.advice == "take Standard_NV36ads_A10_v5"
+    assert row.advice == "use Standard_NV36ads_A10_v5"
 
 
 def test_a_pool_that_is_there_keeps_its_retired_size() -> None:
     """A change that scales it down must not be refused for what Azure sells no more."""
     size = "Standard_NV12s_v3"
-    pools = wanted.pools(stack_of(gpuPools=[T4 | {"vmSize": size}]))[1:]
+    pools = requirements.pools(stack_of(gpuPools=[T4 | {"vmSize": size}]))[1:]
     there = ExistingPool(vm_size=size, count=2, spot=False)
     for pool, answers in ((there, {"warning"}), (replace(there, vm_size=SIZE), {"problem"})):
         cluster = ExistingCluster(
@@ -131,7 +133,7 @@ def test_a_pool_that_is_there_keeps_its_retired_size() -> None:
 
 @pytest.mark.parametrize(("is_rehearsal", "answer"), [(True, "warning"), (False, "problem")])
 def test_a_size_that_no_table_knows_is_azures_to_judge(is_rehearsal: bool, answer: str) -> None:
-    pools = wanted.pools(stack_of(gpuPools=[T4 | {"vmSize": "Standard_ND7_v9"}]))[1:]
+    pools = requirements.pools(stack_of(gpuPools=[T4 | {"vmSize": "Standard_ND7_v9"}]))[1:]
     facts = facts_with(offered("Standard_D4ds_v5"), is_rehearsal=is_rehearsal)
     rows = {row.question: row for row in sizes.judge(pools, facts, date(2026, 11, 22))}
     assert rows["size"].answer == answer

@@ -8,7 +8,16 @@ import pytest
 from aksgpu.outcome import Cause
 from aksgpu.preflight import registrations, versions
 from aksgpu.preflight.facts import ExistingCluster, ExistingPool, Version
-from tests.aksgpu.preflight.conftest import ELSEWHERE, T4, Place, facts_with, stack_of, the
+from aksgpu.preflight.rows import Row
+from tests.aksgpu.preflight.conftest import (
+    ELSEWHERE,
+    GROUP_VERSION,
+    T4,
+    Place,
+    facts_with,
+    stack_of,
+    the,
+)
 from tests.rehearsal.conftest import API_VERSION
 
 OFFERED = [
@@ -28,11 +37,11 @@ OFFERED = [
     [
         ("1.35", "ok", "Kubernetes 1.35 is offered in eastus"),
         ("1.35.2", "ok", "Kubernetes 1.35.2 is offered in eastus"),
-        ("", "ok", "AKS takes its own default, 1.35"),
+        ("", "ok", "AKS uses its default, 1.35"),
         ("1.345", "problem", "Kubernetes 1.345 is not offered in eastus"),
         ("1.30", "problem", "Kubernetes 1.30 is not offered in eastus"),
-        ("1.35.99", "problem", "of Kubernetes 1.35 only 1.35.2, 1.35.1 are offered in eastus"),
-        ("1.32", "problem", "offered with long-term support only"),
+        ("1.35.99", "problem", "1.35.99 is not offered in eastus, only 1.35.2, 1.35.1"),
+        ("1.32", "problem", "offered only with long-term support"),
         ("1.37", "warning", "is a preview"),
     ],
 )
@@ -63,7 +72,7 @@ def test_pools_of_versions_of_their_own() -> None:
         id="/c", location="eastus", version="1.35.1", trouble="", pools={"odd": has}
     )
     *_, odd = versions.judge(stack, facts_with(versions=OFFERED, cluster=there))
-    assert (odd.answer, odd.what) == ("ok", "the pool has 1.34.99 already")
+    assert (odd.answer, odd.what) == ("ok", "the pool already has 1.34.99")
 
 
 def test_a_version_of_another_region(place: Place) -> None:
@@ -71,7 +80,7 @@ def test_a_version_of_another_region(place: Place) -> None:
     result = place.ask(cluster={"kubernetesVersion": "1.36"})
     assert result.verdict is Cause.VERSION_NOT_OFFERED
     row = the(result, "version")
-    assert row.advice == "take one of 1.34, or leave it out"
+    assert row.advice == "use one of 1.34, or remove the setting"
     here = place.ask(cluster={"kubernetesVersion": "1.36"}, location="westeurope")
     assert the(here, "version").answer == "ok"
 
@@ -115,7 +124,7 @@ def test_a_provider_that_is_not_registered_explains_what_cannot_be_asked(place: 
         ("Registered", "ok", "is registered"),
         ("Registering", "warning", "is being registered"),
         ("NotRegistered", "problem", "is NotRegistered"),
-        ("Pending", "problem", "waits for the approval of somebody at Azure"),
+        ("Pending", "problem", "waits for approval by Azure"),
     ],
 )
 def test_features_that_a_header_asks_for(state: str, answer: str, words: str) -> None:
@@ -128,7 +137,7 @@ def test_features_that_a_header_asks_for(state: str, answer: str, words: str) ->
     assert row.cause is (Cause.NOT_REGISTERED if answer == "problem" else None)
 
 
-def test_a_feature_that_there_is_not(place: Place) -> None:
+def test_a_feature_that_does_not_exist(place: Place) -> None:
     pool = T4 | {"customHeaders": {"akshttpcustomfeatures": "Microsoft.ContainerService/Gone"}}
     row = the(place.ask(gpuPools=[pool]), "feature")
     assert (row.answer, row.what) == (
@@ -140,15 +149,37 @@ def test_a_feature_that_there_is_not(place: Place) -> None:
 def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
     result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialized"}])
     assert the(result, "feature").answer == "ok"
-    assert "the stack registers it by itself" in the(result, "feature").what
+    assert "the stack registers it" in the(result, "feature").what
+
+
+@pytest.mark.parametrize(
+    ("who", "state", "answer", "words"),
+    [
+        ("assume", "Registered", "ok", "is registered"),
+        ("assume", "NotRegistered", "problem", "set managedGpuFeature: register, or run `az feat"),
+        ("assume", "Registering", "warning", "wait until it is"),
+        ("assume", None, "warning", "AKS may not need it any more"),
+        ("register", "NotRegistered", "ok", "the stack registers it"),
+        ("register", None, "problem", "Azure knows no feature"),
+    ],
+)
+def test_who_registers_the_feature_of_managed_gpus(
+    who: str, state: str | None, answer: str, words: str
+) -> None:
+    name = "Microsoft.ContainerService/ManagedGPUExperiencePreview"
+    settings = stack_of(gpuStack="managed", managedGpuFeature=who, gpuPools=[T4])
+    (row,) = registrations.features(settings, facts_with(features={name.lower(): state}))
+    assert row.answer == answer
+    assert words in f"{row.what}: {row.advice}"
+    assert not [*registrations.features(stack_of(gpuStack="managed"), facts_with(features={}))]
 
 
 @pytest.mark.parametrize(
     "question",
     [
-        {"systemPool": {"encryptionAtHost": True}},
-        {"systemPools": [{"name": "two", "encryptionAtHost": True}]},
-        {"gpuPools": [T4 | {"encryptionAtHost": True}]},
+        {"systemPool": {"hostEncryption": True}},
+        {"systemPools": [{"name": "two", "hostEncryption": True}]},
+        {"gpuPools": [T4 | {"hostEncryption": True}]},
     ],
 )
 def test_encryption_at_the_host_needs_a_feature(place: Place, question: dict[str, Any]) -> None:
@@ -229,7 +260,7 @@ def test_what_the_stack_has_made_is_not_called_existing(place: Place) -> None:
             assert row.answer == answer
             if answer == "problem":
                 assert row.cause is Cause.EXISTENCE
-                assert row.advice == "leave existing: true out"
+                assert row.advice == "remove existing: true"
 
 
 def test_the_state_is_read_only_where_it_matters(place: Place) -> None:
@@ -269,3 +300,44 @@ def test_a_version_that_the_cluster_has_already_need_not_be_offered(
         "cluster": {"name": "there", "kubernetesVersion": "1.35"},
     }
     assert the(place.ask(lambda: None, **own), "version").answer == "ok"
+
+
+def test_a_reservation_has_to_hold_the_pool(place: Place, there: Mapping[str, Any]) -> None:
+    name = place.group()
+    group = f"/resourceGroups/{name}/providers/Microsoft.Compute/capacityReservationGroups/r"
+    pool: dict[str, Any] = T4 | {
+        "capacityReservationGroupId": f"{place.azure.subscription}{group}",
+        "zones": ["1", "2"],
+    }
+    identity = "/subscriptions/s/.../userAssignedIdentities/i"
+    keys: dict[str, Any] = {"location": ELSEWHERE, "cluster": {"userAssignedIdentityId": identity}}
+
+    def row(**more: Any) -> Row:
+        return the(place.ask(**(keys | {"gpuPools": [pool | more]})), "reservation", "t4")
+
+    def reserve(capacity: int, *zones: str) -> None:
+        for zone in zones:
+            body = {"location": ELSEWHERE, "sku": {"name": T4["vmSize"], "capacity": capacity}}
+            place.azure.call(
+                "PUT",
+                f"{group}/capacityReservations/z{zone}?{GROUP_VERSION}",
+                body | {"zones": [zone]},
+            )
+
+    assert "does not exist" in row().what
+    other = group.replace("Groups/r", "Groups/west")
+    place.azure.call("PUT", f"{other}?{GROUP_VERSION}", {"location": "westus2"})
+    found = row(capacityReservationGroupId=f"{place.azure.subscription}{other}")
+    assert "is in westus2, and the pool in northeurope" in found.what
+    place.azure.call("PUT", f"{group}?{GROUP_VERSION}", {"location": ELSEWHERE})
+    reserve(1, "1")
+    assert (row().cause, "in zone 2" in row().what) == (Cause.EXISTENCE, True)
+    reserve(1, "1", "2")
+    assert (row().answer, "needs up to 3" in row().what) == ("warning", True)
+    assert row(maxUnavailable="1").answer == "ok"
+    assert row(zones=[]).cause is Cause.EXISTENCE
+    # Whoever adds pools to a cluster finds its identity there.
+    found = the(place.ask(**there, gpuPools=[pool]), "reservation", "t4")
+    assert "system-assigned" in found.what
+    elsewhere = pool["capacityReservationGroupId"].replace("/subscriptions/", "/subscriptions/0")
+    assert row(capacityReservationGroupId=elsewhere).answer == "unknown"

@@ -82,12 +82,12 @@ def test_a_day(checkout: Checkout) -> None:
     checkout.says(gpuPools=[size])
     assert "Standard_NC8as_T4_v3" in checkout.rehearse()
     before = checkout.writes()
-    assert "Nothing has changed" in checkout.rehearse()
+    assert "No changes" in checkout.rehearse()
     assert checkout.writes() == before
 
     asyncio.run(delete_the_plugin(checkout.home))
     said = checkout.rehearse()
-    assert "device-plugin (DaemonSet) was gone" in said
+    assert "device-plugin (DaemonSet) was deleted" in said
     assert "1 of 1 ready" in said
 
     checkout.says(gpuPools=[size | {"vmSize": "Standard_NC16as_T4_v3"}])
@@ -104,7 +104,7 @@ async def delete_the_plugin(home: Path) -> None:
 
 def by_hand(checkout: Checkout) -> None:
     """Plain `pulumi`, in the checkout itself: an edit is seen, the pack asked, no file written."""
-    lines = "\n".join(ways_in(checkout))
+    lines = "\n".join(commands_to_enter(checkout))
     checkout.says(gpuPools=[POOL])
     there = {path: path.read_bytes() for path in checkout.folder.glob("Pulumi*.yaml")}
     ended = subprocess.run(
@@ -120,6 +120,6 @@ def by_hand(checkout: Checkout) -> None:
     assert {path: path.read_bytes() for path in checkout.folder.glob("Pulumi*.yaml")} == there
 
 
-def ways_in(checkout: Checkout) -> list[str]:
+def commands_to_enter(checkout: Checkout) -> list[str]:
     stage = rehearsal_stage.set_stage(print, "today")
-    return [*shell.ways_in(stage, "team", os.environ)]
+    return [*shell.commands_to_enter(stage, "team", os.environ)]

@@ -72,7 +72,7 @@ def test_a_dead_engine_holds_nothing(locks: Locks, ended: int) -> None:
     assert all(file.exists() for file in files)
     locks.lift()
     assert not any(file.exists() for file in files)
-    assert locks.said == ["An earlier update was killed; its lock is lifted."] * 2
+    assert locks.said == ["An earlier update was killed; its lock is removed."] * 2
     locks.lift()
 
 
@@ -111,7 +111,7 @@ def test_an_engine_behind_a_wrapper_holds_its_lock(
     assert not held.exists()
 
 
-def test_an_engine_that_nobody_has_waited_for_holds_nothing(locks: Locks, tmp_path: Path) -> None:
+def test_a_zombie_engine_holds_no_lock(locks: Locks, tmp_path: Path) -> None:
     with process(tmp_path / "pulumi") as started:
         dead = locks.add("a.json", pid=started.pid)
         started.kill()
@@ -130,7 +130,7 @@ def test_a_number_that_another_process_has_by_now(locks: Locks) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "null", "{}", '{"pid": "x"}', '{"pid": null}', "\x00" * 90, "\udcff"]
 )
-def test_a_damaged_lock_is_nobodys(locks: Locks, text: str) -> None:
+def test_a_damaged_lock_has_no_owner(locks: Locks, text: str) -> None:
     damaged = locks.add("a.json", "")
     damaged.write_bytes(text.encode(errors="surrogateescape"))
     locks.lift()

@@ -7,13 +7,13 @@ import pytest
 from aksgpu.outcome import Cause, StoppedError
 from aksgpu.rehearse import planning
 from aksgpu.rehearse.planning import Plan
-from aksgpu.review.seen import Seen
+from aksgpu.review.preview_result import PreviewResult
 from tests.aksgpu.review.reviews import outcome, policy, seen, step, summary
 
 PACK = "aks-gpu-policies"
 
 
-def refused(**more: str) -> Seen:
+def refused(**more: str) -> PreviewResult:
     rule = {"rule": "gpu-pool-minimum-size", "pack": PACK}
     return seen(policy("This pool has Standard_NV6ads_A10_v5.", "t4", **{**rule, **more}))
 
@@ -41,7 +41,7 @@ def test_what_has_drifted_is_one_line() -> None:
         step("update", "t4", {}, {}, diffs=["nodeLabels"]),
     )
     assert Plan("dev", told).drift == (
-        "Drift, which is put back: gone (DaemonSet) was gone; "
+        "Drift, which this update reverts: gone (DaemonSet) was deleted; "
         "t4 (AgentPool) had another nodeLabels."
     )
     assert not Plan("dev", seen()).drift

@@ -12,7 +12,7 @@ import pytest
 
 from aksgpu.project import Project
 from aksgpu.rehearse import state
-from aksgpu.rehearse.left import is_left
+from aksgpu.rehearse.leftovers import needs_recovery
 from aksgpu.rehearse.recovery import recover
 from aksgpu.running import Program
 from engine import Engine
@@ -109,15 +109,15 @@ class Story:
 
         def say(line: str) -> None:
             self.said.append(line)
-            if line.startswith("Waits"):
+            if line.startswith("Waiting for Azure"):
                 self.faults.lift()
 
         pulumi = Program(
             (self.bench.engine.pulumi,), self.bench.folder / "project", self.bench.environment
         )
-        home, now = self.bench.folder / "state", state.begun(pulumi, "test")
+        home, now = self.bench.folder / "state", state.read_or_init(pulumi, "test")
         has_locks = Project(ROOT, self.bench.folder).has_locks("test")
-        if has_locks or is_left(now, home, self.bench.cloud.request_log):
+        if has_locks or needs_recovery(now, home, self.bench.cloud.request_log):
             recover(pulumi, "test", home, self.bench.cloud, say)
         self.faults.lift()
 
@@ -144,7 +144,7 @@ def story(engine: Engine, tmp_path: Path) -> Iterator[Story]:
         cloud.stop(home)
 
 
-def test_whatever_is_killed_is_gone_on_with(story: Story) -> None:
+def test_a_rehearsal_continues_after_any_kill(story: Story) -> None:
     """One life: each update goes on from where the one before was killed."""
     first = program("g")
     for moment in [

@@ -13,8 +13,8 @@ from aksgpu.outcome import StoppedError
 from aksgpu.project import Project
 from aksgpu.rehearsal_stage import Stage
 from aksgpu.rehearse import shell
-from aksgpu.rehearse.command import print_ways_in, rehearse
-from aksgpu.stack_names import is_for_pulumi
+from aksgpu.rehearse.command import print_environment, rehearse
+from aksgpu.stack_names import mistake_in_name
 from engine import Engine
 from rehearsal.cloud import Cloud
 
@@ -67,15 +67,15 @@ def evaluated(script: str, environment: dict[str, str]) -> dict[str, str]:
 
 
 def way_in(stage: Stage, stack: str, environment: dict[str, str]) -> dict[str, str]:
-    return evaluated("\n".join(shell.ways_in(stage, stack, environment)), environment)
+    return evaluated("\n".join(shell.commands_to_enter(stage, stack, environment)), environment)
 
 
-def test_the_way_back_leads_to_what_there_was(stage: Stage) -> None:
+def test_leaving_the_shell_restores_the_environment(stage: Stage) -> None:
     there = way_in(stage, "team", way_in(stage, "dev", BEFORE))
     assert there["PULUMI_STACK"] == "team"
-    back = evaluated("\n".join(shell.ways_out(there)), there)
+    back = evaluated("\n".join(shell.commands_to_leave(there)), there)
     assert back == BEFORE
-    assert list(shell.ways_out(back)) == []
+    assert list(shell.commands_to_leave(back)) == []
 
 
 def test_it_is_for_one_stack_under_the_pack_with_its_cluster(stage: Stage) -> None:
@@ -98,7 +98,7 @@ def test_it_is_for_one_stack_under_the_pack_with_its_cluster(stage: Stage) -> No
 def test_its_pulumi_sees_an_edit_of_the_stack_file(stage: Stage) -> None:
     """The copy that the rehearsal works with kept what it had, and nothing said so."""
     project = stage.project
-    lines = "\n".join(shell.ways_in(stage, "dev", BEFORE))
+    lines = "\n".join(shell.commands_to_enter(stage, "dev", BEFORE))
     real, own = project.program / "Pulumi.dev.yaml", project.folder / "Pulumi.dev.yaml"
 
     def pulumi(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -129,13 +129,13 @@ def test_its_pulumi_sees_an_edit_of_the_stack_file(stage: Stage) -> None:
 @pytest.mark.parametrize("name", ["org/dev", "../dev", "..", "", "a b", "x" * 300, "a/b/c/dev"])
 def test_a_name_that_pulumi_refuses_is_refused_before_anything_starts(name: str) -> None:
     """The command crashed after the whole update."""
-    for work in (lambda: rehearse(name, None, Console()), lambda: print_ways_in(name, None)):
-        with pytest.raises(StoppedError, match="Pulumi takes no stack with the name"):
+    for work in (lambda: rehearse(name, None, Console()), lambda: print_environment(name, None)):
+        with pytest.raises(StoppedError, match="Pulumi does not allow the stack name"):
             work()
-    assert all(map(is_for_pulumi, ["dev", "prod.eu", "organization/aks-gpu/dev"]))
+    assert not any(map(mistake_in_name, ["dev", "prod.eu", "organization/aks-gpu/dev"]))
 
 
-def test_a_kubeconfig_is_for_nobody_else(stage: Stage) -> None:
+def test_only_the_owner_can_read_a_kubeconfig(stage: Stage) -> None:
     home = stage.project.home
     file = shell.kubeconfig_of(home, "dev")
     shell.keep_kubeconfig(home, "dev", json.dumps({"kind": "Config"}))

@@ -4,7 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pulumi.automation.events import EngineEvent
+
 from aksgpu.rehearse.updating import EventLog
+from aksgpu.review.preview_result import PreviewResult
 
 URN = "urn:pulumi:dev::aks-gpu::"
 POOL = f"{URN}aks-gpu:components:GpuNodePool$azure-native:containerservice:AgentPool::gpu"
@@ -33,6 +36,17 @@ def test_progress_is_read_from_whole_lines_as_they_come(tmp_path: Path) -> None:
     log.file.write_text(text + json.dumps(step("resOutputsEvent", POOL)) + "\n")
     log.read()
     assert log.progress({POOL, GROUP}) == "2 of 2 resources"
+
+
+def test_a_line_without_an_event_is_a_warning(tmp_path: Path) -> None:
+    """The command crashed in the middle of an update."""
+    log = EventLog(tmp_path / "events.jsonl")
+    lines = [b"{", b"[]", b"\xff", json.dumps(step("resOutputsEvent", GROUP)).encode()]
+    log.file.write_bytes(b"\n".join([*lines, b""]))
+    log.read()
+    assert log.progress({GROUP}) == "1 of 1 resources"
+    assert len([*log.warnings()]) == 3
+    PreviewResult().on_events(map(EngineEvent.from_json, log.events))
 
 
 def test_a_warning_is_shown_once(tmp_path: Path) -> None:

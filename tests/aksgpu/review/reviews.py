@@ -30,7 +30,7 @@ from aksgpu.review.model import (
     StackReview,
     Violation,
 )
-from aksgpu.review.seen import Seen
+from aksgpu.review.preview_result import PreviewResult
 
 AGENT_POOL = "azure-native:containerservice:AgentPool"
 CLUSTER = "azure-native:containerservice:ManagedCluster"
@@ -100,8 +100,8 @@ def diagnostic(message: str, severity: str = "error", name: str = "") -> EngineE
     return EngineEvent(0, 0, diagnostic_event=told)
 
 
-def seen(*events: EngineEvent) -> Seen:
-    sorted_out = Seen()
+def seen(*events: EngineEvent) -> PreviewResult:
+    sorted_out = PreviewResult()
     for event in events:
         sorted_out.on_event(event)
     return sorted_out
@@ -138,7 +138,7 @@ def whole_stack(name: str = "dev", pools: int = 1, text: str = "", names: str = 
                 pool=resource.name,
                 resource=resource,
                 vm_size=T4,
-                why=f", on account of vmSize{text}",
+                why=f", because of vmSize{text}",
                 allowance=Allowance("replace", name, resource.name),
                 allowed=False,
             )

@@ -44,10 +44,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
     ("arguments", "told"),
     [
         ([], "--stack"),
-        (["--stack", "dev", "--allow", "train"], "'train' is no allowance"),
+        (["--stack", "dev", "--allow", "train"], "'train' is not an allowance"),
         (["--stack", "dev", "--allow", "replace:prod/a"], "this stack is not reviewed"),
-        (["--stack", "dev", "--offline", "--base", "no-such-commit"], "git knows no commit"),
-        (["--stack", "dev", "--offline", "--base", "--help"], "git knows no commit"),
+        (["--stack", "dev", "--offline", "--base", "no-such-commit"], "git has no commit"),
+        (["--stack", "dev", "--offline", "--base", "--help"], "git has no commit"),
         (["--stack", "dev", "--project", "/nosuch"], "There is no Pulumi.yaml in /nosuch"),
         (["--stack", "dev", "--json", "/nosuch/x.json"], "cannot be written"),
         (["--stack", "dev", "--json", "-", "--sarif", "-"], "cannot go to the same place"),
@@ -83,7 +83,7 @@ def test_one_run_writes_every_format_and_prints_for_the_terminal(
     )
 
 
-def test_a_format_can_be_printed_alone(asked: list[ReviewOptions]) -> None:
+def test_a_single_format_can_be_printed(asked: list[ReviewOptions]) -> None:
     assert json.loads(run("--stack", "dev", "--json", "-").stdout)["version"] == 2
     assert len(asked) == 1
 
@@ -145,7 +145,21 @@ def test_a_mistake_in_the_review_of_one_stack_leaves_the_others_theirs(
     assert all_verdicts(review) == [Cause.FINE, Cause.PREVIEW_FAILED, Cause.FINE]
 
 
-def test_signals_are_as_they_were_afterwards(asked: list[ReviewOptions]) -> None:
+def test_a_name_that_pulumi_refuses_leaves_the_other_stacks_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The review itself crashed on a name that is too long for a file's."""
+
+    def reviewed(stack: Any, *_: Any) -> None:
+        stack.gpus = []
+
+    monkeypatch.setattr(reviewing, "ensure_engine", lambda _: None)
+    monkeypatch.setattr(reviewing, "_review", reviewed)
+    review = reviewing.review_stacks(options_for(tmp_path, "a" * 300, "b"), lambda _: None)
+    assert all_verdicts(review) == [Cause.STACK_MISSING, Cause.FINE]
+
+
+def test_signal_handlers_are_restored(asked: list[ReviewOptions]) -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         run("--stack", "dev")

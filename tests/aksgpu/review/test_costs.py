@@ -26,7 +26,7 @@ def cost(monkeypatch: pytest.MonkeyPatch, *events: Any) -> Costs | Unanswered | 
         return costs(list(seen(*events).steps.values()))
 
 
-def test_it_is_told_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_reported_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
     grown = POOL | {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
     found = cost(
         monkeypatch,
@@ -39,7 +39,7 @@ def test_it_is_told_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.after == Span(Fraction("0.25"), Fraction("3.25"))
     assert wording.costs_in_words(found) == (
         "By the price list of 127.0.0.1 of 2026-11-22, the nodes cost 1.75 USD an hour before, and "
-        "0.25 to 3.25 after. s left out: no price is known."
+        "0.25 to 3.25 after. Without s: no price known."
     )
 
 

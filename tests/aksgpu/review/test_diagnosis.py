@@ -56,14 +56,14 @@ def test_what_the_engine_says_leads_to_a_cause(error: str, cause: Cause) -> None
     assert problem.advice
 
 
-def test_what_only_follows_is_told_where_there_is_nothing_else() -> None:
+def test_a_consequence_is_reported_only_without_its_cause() -> None:
     follows = "an unhandled error occurred: the program failed: exit status 1"
 
     assert [problem.what for problem in problems_of(["too hot", follows])] == ["too hot"]
     assert [problem.what for problem in problems_of([follows])] == [follows]
 
 
-def test_of_a_long_traceback_the_end_is_told() -> None:
+def test_the_end_of_a_long_traceback_is_reported() -> None:
     lines = [f"line {number}" for number in range(100)]
     (problem,) = problems_of(["\n".join([*lines, "ValueError: too hot"])])
     assert problem.what.startswith("...\n")

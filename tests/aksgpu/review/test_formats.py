@@ -106,7 +106,7 @@ def test_a_preview_that_did_not_end_counts_no_gpus() -> None:
     assert json.loads(as_json(review(stack)))["stacks"][0]["gpus"] is None
 
 
-def test_findings_that_are_alike_are_told_once_with_all_their_resources() -> None:
+def test_equal_findings_are_reported_once_with_all_resources() -> None:
     text = on_terminal(review(whole_stack(pools=3)))
     assert text.count("a-rule: pool0, pool1, pool2 (azure-native:containerservice:AgentPool)") == 1
     assert text.count("It is broken.") == 1

@@ -44,7 +44,7 @@ def test_a_stack_file_that_moves_has_its_base(repository: Path) -> None:
     review = StackReview(stack="dev", file="")
     judged = reviewing._judging(review, options(repository), files)
 
-    assert (files.base, files.goes) == ("config: {}\n", False)
+    assert (files.base, files.is_deleted) == ("config: {}\n", False)
     assert json.loads(judged.by.configuration or "{}") == MANDATORY
     assert [brought.what for brought in judged.brought] == ["host-encryption"]
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aksgpu.allowances import Allowance
-from aksgpu.review.judging import Criteria, judging
+from aksgpu.review.judging import Criteria, judging_of
 from aksgpu.review.masking import MASK
 
 OURS = (Allowance("policies", "dev"),)
@@ -25,25 +25,25 @@ LOOSER = configured(all="disabled", allows_retired=True)
 @pytest.mark.parametrize("base", [NOTHING, configured(a="mandatory")])
 def test_the_base_judges(base: Criteria) -> None:
     """A pull request could switch the whole pack off, and no report said so."""
-    judged = judging("dev", LOOSER, base, ())
+    judged = judging_of("dev", LOOSER, base, ())
     assert judged.by == base
     assert [brought.what for brought in judged.brought][-2:] == ["all", "allowRetired"]
     assert "--allow policies:dev" in judged.result
 
 
 def test_an_owner_lets_it_count() -> None:
-    judged = judging("dev", LOOSER, NOTHING, OURS)
+    judged = judging_of("dev", LOOSER, NOTHING, OURS)
     assert judged.by == LOOSER
     assert judged.brought
 
 
 @pytest.mark.parametrize("allowance", ["policies:prod", "replace:dev/policies"])
 def test_another_allowance_does_not(allowance: str) -> None:
-    assert judging("dev", LOOSER, NOTHING, (Allowance.read(allowance),)).by == NOTHING
+    assert judging_of("dev", LOOSER, NOTHING, (Allowance.read(allowance),)).by == NOTHING
 
 
 def test_without_a_base_there_is_nothing_to_compare_with() -> None:
-    judged = judging("dev", LOOSER, None, ())
+    judged = judging_of("dev", LOOSER, None, ())
     assert judged.by == LOOSER
     assert judged.brought == []
 
@@ -52,9 +52,9 @@ def test_each_rule_is_shown_as_it_was_and_becomes() -> None:
     secret = "ghs_" + "a1B2" * 9
     now = configured(a={"enforcementLevel": "advisory", "token": secret}, c="disabled")
     base = configured(a="mandatory", b="disabled", c="disabled")
-    assert [tuple(brought) for brought in judging("dev", now, base, ()).brought] == [
+    assert [tuple(brought) for brought in judging_of("dev", now, base, ()).brought] == [
         ("a", '"mandatory"', f'{{"enforcementLevel": "advisory", "token": {MASK}}}'),
-        ("b", '"disabled"', "nothing of its own"),
+        ("b", '"disabled"', "not configured"),
     ]
 
 
@@ -69,8 +69,8 @@ TEXTS = st.none() | st.text() | st.recursive(
 def test_whatever_stands_there_the_base_counts_and_a_difference_is_shown(
     now: str | None, retired: bool, base: str | None, was_retired: bool
 ) -> None:
-    judged = judging("dev", Criteria(now, retired), Criteria(base, was_retired), ())
+    judged = judging_of("dev", Criteria(now, retired), Criteria(base, was_retired), ())
     assert judged.by == Criteria(base, was_retired)
-    if judging("dev", Criteria(base, was_retired), Criteria(base, was_retired), ()).brought:
+    if judging_of("dev", Criteria(base, was_retired), Criteria(base, was_retired), ()).brought:
         raise AssertionError("nothing is brought by what stays")
     assert retired == was_retired or "allowRetired" in [each.what for each in judged.brought]

@@ -32,18 +32,51 @@ def told(*events: Any) -> list[tuple[str, str, str]]:
     return [(loss.kind, loss.pool, loss.why) for loss in losses(*events)]
 
 
-def test_a_pool_that_is_replaced_is_told_in_plain_words() -> None:
+def test_a_replaced_pool_is_reported() -> None:
     (loss,) = losses(step("replace", "gpu", POOL, POOL | {"vmSize": A100}, keys=["vmSize"]))
 
     assert loss.message == (
-        f"The GPU pool gpu ({T4}, 2 nodes) is replaced, on account of vmSize. Azure deletes it, "
-        "with its nodes and all that runs on them, and whether as many GPUs can be had again is "
-        "not certain."
+        f"The GPU pool gpu ({T4}, 2 nodes) is replaced, because of vmSize. Azure deletes it, "
+        "with its nodes and everything that runs on them, and may not have as many GPUs for new "
+        "nodes."
     )
-    assert loss.remedy == "Take the change back, or allow it with --allow replace:dev/gpu."
+    assert loss.remedy == "Revert the change, or allow it with --allow replace:dev/gpu."
 
 
-def test_a_pool_that_is_deleted_is_told() -> None:
+ROTATING = POOL | {"agentPoolName": "gpuabc", "nodeLabels": {"aks-gpu/pool": "gpu"}}
+
+
+@pytest.mark.parametrize("name", ["gpuxyz", UNKNOWN])
+def test_a_pool_that_rotates_needs_no_allowance(name: str) -> None:
+    """It said that the pool is deleted, with all that runs on it, and wanted that allowed."""
+    new = ROTATING | {"agentPoolName": name, "vmSize": A100}
+    (loss,) = losses(step("replace", "gpu", ROTATING, new, keys=["vmSize"]))
+
+    assert (loss.kind, loss.allowed) == ("rotate", True)
+    assert loss.message == (
+        f"The GPU pool gpuabc ({T4}, 2 nodes) is rotated, because of vmSize; meanwhile the "
+        f"stack has {A100}, 2 nodes with 2 GPUs, more. Azure creates the new pool first, and then "
+        "drains and deletes this one. Until it is gone, quota and budget have to hold both."
+    )
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        # Under its own name the old one goes first.
+        [step("replace", "gpu", ROTATING, ROTATING | {"vmSize": A100}, keys=["vmSize"])],
+        [step("delete", "gpu", ROTATING)],
+        [
+            step("replace", "cluster", IN, IN, kind=CLUSTER),
+            step("replace", "gpu", ROTATING, ROTATING | {"agentPoolName": "gpuxyz"}),
+        ],
+    ],
+)
+def test_a_pool_with_the_labels_of_rotation_can_be_lost(events: list[Any]) -> None:
+    assert [loss.allowed for loss in losses(*events)] == [False]
+
+
+def test_a_deleted_pool_is_reported() -> None:
     (loss,) = losses(step("delete", "gpu", POOL))
     assert (loss.kind, loss.allowed) == ("delete", False)
     assert loss.message.startswith(f"The GPU pool gpu ({T4}, 2 nodes) is deleted. Azure deletes it")
@@ -87,13 +120,13 @@ def test_the_pools_of_a_stack_whose_file_goes_are_forgotten() -> None:
     steps = seen(step("same", "gpu", POOL, POOL), step("same", "cpu", POOL | {"vmSize": CPU}))
     (loss,) = forgotten_pools("dev", list(steps.steps.values()), ())
     assert (loss.kind, loss.pool, loss.allowed) == ("forget", "gpu", False)
-    assert ", since its stack file goes. Azure leaves it as it is" in loss.message
+    assert ", since its stack file is deleted. Azure keeps it" in loss.message
 
 
 PROFILES = [{"name": "sys", "vmSize": CPU}, {"name": "in", "vmSize": T4}]
 INLINE = {**IN, "agentPoolProfiles": PROFILES}
 FORGOTTEN = ", since the cluster cluster no longer names it"
-NO_SUCH_MACHINES = ", since it is to have no machines of this size"
+NO_SUCH_MACHINES = ", since it has no nodes of this size any more"
 
 
 def inline(*profiles: Any) -> dict[str, Any]:
@@ -114,7 +147,7 @@ def of_machines(*sizes: str) -> dict[str, Any]:
         ),
         (
             step("replace", "cluster", INLINE, INLINE, kind=CLUSTER, keys=["location"]),
-            [("replace", "in", " with cluster, on account of location")],
+            [("replace", "in", " with cluster, because of location")],
         ),
         (
             step(
@@ -151,7 +184,7 @@ def of_machines(*sizes: str) -> dict[str, Any]:
             step(
                 "update", "cluster", INLINE, inline({"name": "in", "vmSize": UNKNOWN}), kind=CLUSTER
             ),
-            [("resize", "in", ", unless it keeps machines of this size: that is not known yet")],
+            [("resize", "in", ", unless it keeps nodes of this size: that is not known yet")],
         ),
         (step("update", "cluster", INLINE, INLINE, kind=CLUSTER), []),
     ],
@@ -190,7 +223,7 @@ def test_every_size_that_single_machines_can_have_is_read() -> None:
         ({"name": "own", "vmSize": A100}, [("resize", "own", NO_SUCH_MACHINES)]),
         (
             {"name": "other", "vmSize": T4},
-            [("replace", "own", ", since the cluster cluster names another one in its place")],
+            [("replace", "own", ", since the cluster cluster names another pool instead")],
         ),
     ],
 )
@@ -206,21 +239,21 @@ def test_a_pool_whose_name_is_not_known_yet_stays_the_same_pool() -> None:
     assert losses(step("update", "r", POOL, POOL | {"agentPoolName": UNKNOWN})) == []
 
 
-def test_of_a_pool_that_its_cluster_no_longer_names_it_is_not_said_that_it_is_deleted() -> None:
+def test_a_pool_that_leaves_the_list_of_its_cluster_is_not_reported_as_deleted() -> None:
     (loss,) = losses(step("update", "cluster", INLINE, inline(), kind=CLUSTER))
     assert loss.message == (
-        f"The GPU pool in ({T4}, 1 node) is forgotten{FORGOTTEN}. Azure leaves it as it is: its "
-        "nodes stay and are paid for, and the stack has no hold on them any more."
+        f"The GPU pool in ({T4}, 1 node) is forgotten{FORGOTTEN}. Azure keeps it: its nodes "
+        "stay and cost money, but no stack manages them any more."
     )
 
 
-def test_of_a_pool_that_is_to_have_another_size_both_ends_are_told() -> None:
+def test_a_resized_pool_is_reported_with_both_sizes() -> None:
     after = inline({"name": "in", "vmSize": A100})
     (loss,) = losses(step("update", "cluster", INLINE, after, kind=CLUSTER))
     assert loss.message == (
-        f"The GPU pool in ({T4}, 1 node) is resized{NO_SUCH_MACHINES}. Either Azure refuses that, "
-        "or these nodes go, with all that runs on them, and whether as many GPUs can be had again "
-        "is not certain."
+        f"The GPU pool in ({T4}, 1 node) is resized{NO_SUCH_MACHINES}. Azure refuses that, "
+        "or deletes these nodes with everything that runs on them, and may not have as many GPUs "
+        "for new nodes."
     )
 
 
@@ -253,7 +286,7 @@ def test_a_pool_of_secrets_is_lost_as_any_other(inputs: dict[str, Any], kind: st
 
 
 @pytest.mark.parametrize("count", ["x", "inf", "1e308", [1], {}, None, 10**9])
-def test_a_number_of_nodes_that_is_none_is_not_known(count: Any) -> None:
+def test_an_invalid_node_count_is_unknown(count: Any) -> None:
     (loss,) = losses(step("delete", "r", POOL | {"count": count}))
     assert loss.message.startswith("The GPU pool gpu")
 
@@ -279,7 +312,7 @@ def test_pools_go_with_their_resource_group() -> None:
     ]
 
 
-def test_a_pool_that_goes_by_itself_is_told_once() -> None:
+def test_a_pool_with_its_own_reason_is_reported_once() -> None:
     cluster = step("replace", "cluster", IN, IN, kind=CLUSTER)
     pool = step("replace", "gpu", POOL, POOL, keys=["resourceName"])
-    assert told(cluster, pool) == [("replace", "gpu", ", on account of resourceName")]
+    assert told(cluster, pool) == [("replace", "gpu", ", because of resourceName")]

@@ -35,13 +35,13 @@ def test_the_first_line_is_what_a_workflow_looks_for() -> None:
     assert as_markdown(review(whole_stack())).splitlines()[0] == MARKER
 
 
-def test_everything_is_told() -> None:
+def test_the_report_contains_everything() -> None:
     text = as_markdown(review(whole_stack()))
     for told in (
         "A note.",
         "gpuPools[0].vmSize (line 3): is wrong",
         "do it right",
-        "The GPU pool pool0 (Standard_NC8as_T4_v3) is replaced, on account of vmSize.",
+        "The GPU pool pool0 (Standard_NC8as_T4_v3) is replaced, because of vmSize.",
         "--allow replace:dev/pool0",
         "It is broken.",
         "Mend it.",
@@ -113,7 +113,7 @@ def test_no_address_becomes_a_link(address: str) -> None:
     assert words(rendered(escape(address))).strip() == address
 
 
-def test_a_link_that_is_none_is_left_out() -> None:
+def test_an_invalid_link_is_left_out() -> None:
     stack = whole_stack()
     (finding,) = stack.findings
     object.__setattr__(finding, "url", "javascript:alert(1)")
@@ -128,7 +128,7 @@ def test_a_review_without_anything_to_tell() -> None:
     assert "compared with what each stack has now" in text
 
 
-def test_advice_is_folded_and_what_fails_is_not() -> None:
+def test_advice_is_folded_and_failures_are_not() -> None:
     stack = whole_stack()
     advice = dataclasses.replace(stack.findings[0], mandatory=False, message="It could be better.")
     stack.findings.append(advice)

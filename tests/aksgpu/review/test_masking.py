@@ -186,7 +186,7 @@ def test_ordinary_names_are_left(text: str) -> None:
     assert clean(text, {}) == text
 
 
-def test_what_the_environment_holds_in_secret_is_masked() -> None:
+def test_secrets_of_the_environment_are_masked() -> None:
     environment = {
         "ARM_CLIENT_SECRET": "xyzzy-42",
         "PULUMI_CONFIG_PASSPHRASE": "rehearsal",

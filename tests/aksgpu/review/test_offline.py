@@ -64,7 +64,8 @@ def reviewed(tmp_path: Path, *arguments: str, cause: str) -> dict[str, Any]:
     return document
 
 
-def test_the_example_that_is_kept_is_what_the_review_says(tmp_path: Path) -> None:
+@pytest.mark.long
+def test_the_checked_in_example_equals_the_reviews_output(tmp_path: Path) -> None:
     make_example(tmp_path)
 
     for name in (*FORMATS.values(), TERMINAL):
@@ -82,7 +83,7 @@ def own_program(folder: Path, stack: str, **config: Any) -> Path:
     return folder
 
 
-def test_every_mistake_of_a_stack_file_is_told_with_its_place(tmp_path: Path) -> None:
+def test_every_mistake_in_a_stack_file_is_reported_with_its_place(tmp_path: Path) -> None:
     """Beside one wrong type at the top there was one mistake, without key and line."""
     pools = [{"name": "Gpu", "vmSize": "Standard_D2s_v3", "labels": {"a b/": "x"}}]
     project = own_program(
@@ -108,6 +109,7 @@ def test_every_mistake_of_a_stack_file_is_told_with_its_place(tmp_path: Path) ->
     assert stack["preflight"] is None
 
 
+@pytest.mark.long
 def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path: Path) -> None:
     """Once the base counted as invalid: everything was new, and a pool that went was not told.
 
@@ -134,13 +136,13 @@ def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path:
     write(old | {"maxCount": 1}, own | {"maxCount": 1})
     (stack,) = reviewed(tmp_path, *where, cause="fine")["stacks"]
     (note,) = stack["notes"]
-    assert note.endswith("stand-ins take their places: aks-gpu:tags.team.")
+    assert note.endswith("placeholders are used for aks-gpu:tags.team.")
     assert [pool["name"] for pool in stack["changes"]["update"]] == ["old", "own"]
     assert {finding["rule"] for finding in stack["findings"]} >= {"gpu-size-retired"}
 
     write(old | {"vmSize": "Standard_NC12s_v3"}, own, encrypted="v1:def")
     (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
-    assert stack["notes"][1].endswith("values does not show here: aks-gpu:tags.team.")
+    assert stack["notes"][1].endswith("show the effect of aks-gpu:tags.team.")
     assert [lost["pool"] for lost in stack["lostGpuPools"]] == ["old"]
     (refused,) = [finding for finding in stack["findings"] if finding["mandatory"]]
     assert (refused["rule"], refused["resource"]["name"]) == ("gpu-size-retired", "old")
@@ -163,7 +165,7 @@ def test_a_change_neither_judges_itself_nor_takes_its_stack_file_away_unseen(
     stack_file.write_text(yaml.safe_dump({"config": {"aks-gpu:gpuPools": [gpu, small]}}))
     configuration.write_text(json.dumps({"all": "disabled"}))
     (stack,) = reviewed(tmp_path, *where, cause="rule-broken")["stacks"]
-    brought = {"what": "all", "before": "nothing of its own", "after": '"disabled"'}
+    brought = {"what": "all", "before": "not configured", "after": '"disabled"'}
     assert stack["judging"] == {
         "brought": [brought],
         "allowance": "policies:old",
@@ -180,10 +182,11 @@ def test_a_change_neither_judges_itself_nor_takes_its_stack_file_away_unseen(
     stack_file.unlink()
     (stack,) = reviewed(tmp_path, *where, cause="gpu-pool-lost")["stacks"]
     assert [(lost["pool"], lost["change"]) for lost in stack["lostGpuPools"]] == [("gpu", "forget")]
-    assert "destroy the stack first" in stack["notes"][0]
+    assert "`pulumi destroy` first" in stack["notes"][0]
 
 
-def test_what_azure_would_not_take_fails_the_review(tmp_path: Path) -> None:
+@pytest.mark.long
+def test_a_value_that_azure_would_refuse_fails_the_review(tmp_path: Path) -> None:
     pools = [{"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "minCount": 0, "maxCount": 2}]
     project = own_program(
         tmp_path / "project", "old", gpuPools=pools, cluster={"kubernetesVersion": "1.32"}
@@ -243,14 +246,14 @@ def test_a_base_that_cannot_be_brought_up_fails_the_review(
     assert "NOT-A-NAME" in problem["what"]
 
 
-def test_a_stack_file_that_is_not_there_is_told_with_those_there_are(
+def test_a_missing_stack_file_is_reported_with_the_existing_ones(
     tmp_path: Path, pull_request: Path
 ) -> None:
     where = ("--project", str(pull_request))
     (stack,) = reviewed(tmp_path, *where, "--stack", "nosuch", cause="stack-missing")["stacks"]
     (problem,) = stack["problems"]
     assert problem["what"].endswith("Existing stack files: Pulumi.prod.yaml.")
-    assert problem["advice"] == "name one of those there are"
+    assert problem["advice"] == "name an existing stack"
 
 
 @pytest.fixture
@@ -261,9 +264,8 @@ def under_way(tmp_path: Path) -> Iterator[cloud.Cloud]:
     cloud.stop(running.home)
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_review_reports_and_leaves_nothing(
     tmp_path: Path, pull_request: Path, under_way: cloud.Cloud, number: signal.Signals
 ) -> None:

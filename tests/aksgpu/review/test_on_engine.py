@@ -93,7 +93,9 @@ def told_in_any_format(review: Review) -> str:
     return "".join(written(review) for written in EVERY)
 
 
-def test_a_change_is_told_as_it_would_happen(bench: Bench, reviewed: Callable[..., Review]) -> None:
+def test_a_change_is_reported_as_the_engine_plans_it(
+    bench: Bench, reviewed: Callable[..., Review]
+) -> None:
     bench.pulumi("config", "set", "--secret", "aks-gpu:password", SECRET)
     program = PROGRAM.format(group=unique("review"))
     bench.up(program + BEFORE)
@@ -158,7 +160,8 @@ PolicyPack("others", [ResourceValidationPolicy(
 """
 
 
-def test_a_rule_of_another_pack_is_told_and_its_configuration_used_but_no_secret(
+@pytest.mark.long
+def test_another_packs_rule_and_configuration_are_used_without_secrets(
     bench: Bench, reviewed: Callable[..., Review], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pack = bench.folder / "pack"
@@ -186,7 +189,8 @@ def test_a_rule_of_another_pack_is_told_and_its_configuration_used_but_no_secret
     assert SECRET not in told_in_any_format(review)
 
 
-def test_what_a_program_says_when_it_fails_is_told_without_its_secrets(
+@pytest.mark.long
+def test_a_failed_programs_output_is_reported_without_secrets(
     bench: Bench, reviewed: Callable[..., Review]
 ) -> None:
     bench.pulumi("config", "set", "--secret", "aks-gpu:password", SECRET)
@@ -204,7 +208,8 @@ def test_what_a_program_says_when_it_fails_is_told_without_its_secrets(
         assert secret not in everything
 
 
-def test_a_cloud_that_does_not_answer_is_told(
+@pytest.mark.long
+def test_an_unreachable_cloud_is_reported(
     bench: Bench, reviewed: Callable[..., Review], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench.write('from pulumi_azure_native import resources\nresources.get_resource_group("g")')
@@ -214,7 +219,8 @@ def test_a_cloud_that_does_not_answer_is_told(
     assert only(reviewed()).verdict is Cause.CLOUD_UNREACHABLE
 
 
-def test_every_stack_has_a_review_of_its_own(bench: Bench, reviewed: Callable[..., Review]) -> None:
+@pytest.mark.long
+def test_every_stack_has_its_own_review(bench: Bench, reviewed: Callable[..., Review]) -> None:
     bench.write("")
     (bench.folder / "project" / "Pulumi.broken.yaml").write_text("config: [")
 

@@ -34,6 +34,8 @@ def rows(*events: Any) -> list[Row]:
         # The count of an autoscaled pool is only where it began.
         (SCALED, A100, (0, 3), (0, 3)),
         (SCALED | {"vmSize": A100_TWICE}, A100_TWICE, (0, 3), (0, 6)),
+        # Seven partitions are of one GPU.
+        (SCALED | {"gpuInstanceProfile": "MIG1g"}, A100, (0, 3), (0, 3)),
     ],
 )
 def test_a_new_pool(
@@ -113,7 +115,7 @@ def test_a_pool_that_moves_between_providers_was_there_before() -> None:
         ({"vmSize": T4, "enableAutoScaling": True, "minCount": 0, "maxCount": UNKNOWN}, T4, None),
     ],
 )
-def test_what_is_not_known_is_said_to_be_unknown(
+def test_unknown_values_are_reported_as_unknown(
     pool: dict[str, Any], size: str, nodes: Span | None
 ) -> None:
     ((told, _, after, _, gpus),) = rows(step("create", "a", None, pool))
@@ -143,7 +145,7 @@ def test_single_machines_that_are_not_known_yet_are_not_taken_for_none(profile: 
         assert {row[0] for row in rows(event)} == {NOT_KNOWN_YET}
 
 
-def test_a_classic_clusters_own_pool_that_is_not_known_yet_is_not_taken_for_none() -> None:
+def test_an_unknown_default_pool_of_a_classic_cluster_is_not_missing() -> None:
     event = step("create", "c", None, {"defaultNodePool": UNKNOWN}, kind=CLASSIC_CLUSTER)
     ((size, *_, gpus),) = rows(event)
     assert (size, gpus) == (NOT_KNOWN_YET, None)

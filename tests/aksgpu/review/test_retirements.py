@@ -24,7 +24,7 @@ def is_refused(message: str, rule: str, event: Any) -> bool:
         if finding.resource
     }
     (finding,) = refuse_new(told.findings, steps)
-    assert ("It is new, and Azure refuses new ones." in finding.message) == finding.mandatory
+    assert ("The pool is new, and Azure refuses new ones." in finding.message) == finding.mandatory
     assert ("allowRetired: true" in finding.remedy) == finding.mandatory
     return finding.mandatory
 
@@ -82,7 +82,7 @@ def test_an_inline_pool(added: list[dict[str, Any]], expected: bool) -> None:
         ("kubernetes:karpenter.sh/v1:NodePool", {}, "gpu-size-retired", f"It may take {OLD}, T4."),
     ],
 )
-def test_what_azure_does_not_refuse(
+def test_values_that_azure_accepts(
     kind: str, inputs: dict[str, Any], rule: str, message: str
 ) -> None:
     """New ones were refused for a tag that AKS ignores, and for one size of several."""

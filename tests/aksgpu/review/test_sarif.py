@@ -89,7 +89,7 @@ def test_a_place_that_is_not_known_is_the_first_line() -> None:
         assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 1
 
 
-def test_what_does_not_fail_the_review_is_no_error() -> None:
+def test_findings_that_do_not_fail_the_review_are_no_errors() -> None:
     stack = whole_stack()
     object.__setattr__(stack.lost[0], "allowed", True)
     object.__setattr__(stack.findings[0], "mandatory", False)
@@ -98,7 +98,7 @@ def test_what_does_not_fail_the_review_is_no_error() -> None:
     assert told["a-rule"]["level"] == "warning"
 
 
-def test_our_rules_are_told_with_their_help() -> None:
+def test_rules_have_their_help_texts() -> None:
     stack = whole_stack()
     ours = {"rule": "gpu-pool-linux-only", "pack": "aks-gpu-policies"}
     for name, value in ours.items():
@@ -125,7 +125,7 @@ def test_fingerprints_stay_and_tell_results_apart() -> None:
     assert not set(fingerprints(stack)) & set(fingerprints(whole_stack("prod", pools=3)))
 
 
-def test_no_two_results_share_a_fingerprint_and_columns_are_told() -> None:
+def test_results_have_unique_fingerprints_and_columns() -> None:
     """Mistakes without a key were one alert, and a broken file's was at line 1."""
     invalid = Cause.STACK_FILE_INVALID
     problems = [

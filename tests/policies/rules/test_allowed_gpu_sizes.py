@@ -17,5 +17,5 @@ def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
     assert mention(findings(allowed_gpu_sizes, pool, config={"sizes": SIZES}), expected)
 
 
-def test_is_silent_until_it_is_told_which() -> None:
+def test_reports_nothing_without_settings() -> None:
     assert findings(allowed_gpu_sizes, AGENT_POOL.resource(VALID)) == []

@@ -24,7 +24,7 @@ def test_clusters(location: str, found: int) -> None:
     assert mention(findings(allowed_regions, cluster, config=CONFIG), [words] * found)
 
 
-def test_is_silent_until_it_is_told_which() -> None:
+def test_reports_nothing_without_settings() -> None:
     cluster = Resource(type=CLUSTER.type, properties={"location": UNKNOWN_STRING_VALUE})
     assert findings(allowed_regions, cluster) == []
     assert findings(allowed_regions, cluster, config=CONFIG) == [

@@ -100,7 +100,7 @@ def test_a_plugin_on_a_pool_of_the_stack(
         {"initContainers": [{"name": "wait", "image": "busybox", "command": ["sleep", "inf"]}]},
     ],
 )  # fmt: skip
-def test_what_is_possible_is_not_refused(pods: dict[str, Any]) -> None:
+def test_possible_problems_are_not_refused(pods: dict[str, Any]) -> None:
     stack = pool(), pool("system", **SYSTEM), daemon_set(TOLERATION, **pods)
     assert certain(*stack) == []
     assert possible(*stack) == [fails_on("the pool system, which has no NVIDIA GPUs", "can run")]

@@ -61,7 +61,7 @@ def test_all_taints_are_told(changes: dict[str, Any], taints: str) -> None:
     assert tolerated(pool(**changes), daemon_set(TOLERATION)) == [repelled(taints)]
 
 
-def test_a_pool_that_the_plugin_is_not_for_is_left_alone() -> None:
+def test_pools_that_the_plugin_does_not_select_pass() -> None:
     elsewhere = required([asks(POOL_LABEL, "NotIn", "gpu")])
     assert tolerated(pool(), daemon_set(affinity=elsewhere)) == []
     assert tolerated(pool(**SPECIALIZED), daemon_set()) == []
@@ -109,7 +109,7 @@ def test_charts_are_looked_at_as_well() -> None:
 @pytest.mark.parametrize(
     "label", ["nvidia.com/gpu.deploy.operands", "nvidia.com/gpu.deploy.device-plugin"]
 )
-def test_what_the_operator_leaves_out_needs_no_toleration(label: str) -> None:
+def test_a_switched_off_part_of_the_operator_needs_no_toleration(label: str) -> None:
     switched_off, operator = pool(nodeLabels={label: "false"}), release("gpu-operator")
     assert tolerated(switched_off, operator) == []
     switched_on = pool(nodeLabels={label: "true"})
@@ -120,26 +120,26 @@ def test_what_the_operator_leaves_out_needs_no_toleration(label: str) -> None:
     assert tolerated(switched_off, daemon_set(), lands) == [repelled("sku=gpu:NoSchedule")]
 
 
-def test_the_operators_driver_alone_does_not_matter() -> None:
+def test_only_the_operators_plugin_matters() -> None:
     labels = {"nvidia.com/gpu.deploy.driver": "false"}
     assert tolerated(pool(nodeLabels=labels), release("gpu-operator")) == [
         repelled("sku=gpu:NoSchedule", "the GPU Operator")
     ]
 
 
-def test_windows_pools_are_left_alone() -> None:
+def test_windows_pools_pass() -> None:
     for system, expected in (("Windows", 0), ("windows", 0), ("linux", 1), (None, 1)):
         found = tolerated(pool(osType=system), daemon_set())
         assert len(found) == expected
 
 
-def test_the_system_is_read_where_a_toleration_is_missing_alone() -> None:
+def test_the_os_is_read_only_if_a_toleration_is_missing() -> None:
     unknown = pool(osType=UNKNOWN_STRING_VALUE)
     assert tolerated(unknown, daemon_set(TOLERATION)) == []
     assert tolerated(unknown, daemon_set()) == [not_known("string value at .osType", "gpu")]
 
 
-def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
+def test_findings_name_their_pool() -> None:
     pools = pool("a"), pool("b", nodeTaints=["x:NoSchedule"])
     found = findings_by_name(
         device_plugin_tolerates_pools, *together(*pools, daemon_set(TOLERATION))
@@ -147,7 +147,7 @@ def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
     assert [name for name, _ in found] == ["b"]
 
 
-def test_what_is_not_known_yet_hides_nothing() -> None:
+def test_unknown_values_hide_no_findings() -> None:
     unknown = pool("a", vmSize=UNKNOWN_STRING_VALUE)
     assert tolerated(unknown, pool("b"), daemon_set()) == [
         repelled("sku=gpu:NoSchedule"),
@@ -158,7 +158,7 @@ def test_what_is_not_known_yet_hides_nothing() -> None:
     assert found.startswith("can't run: ")
 
 
-def test_inline_pools_are_told_by_their_place() -> None:
+def test_inline_pools_are_reported_by_their_path() -> None:
     (found,) = tolerated(CLUSTER.resource(changed({})), daemon_set())
     assert found.startswith(
         "The inline pool agentPoolProfiles[0] has the taints sku=gpu:NoSchedule"

@@ -25,7 +25,7 @@ def test_pools_are_counted_at_their_most() -> None:
     ]
 
 
-def test_it_is_silent_until_it_is_told_how_many() -> None:
+def test_reports_nothing_without_settings() -> None:
     assert findings(gpu_count_cap, pool("a", maxCount=1000)) == []
 
 
@@ -43,14 +43,27 @@ def test_parts_of_gpus_and_pools_of_single_machines() -> None:
     ]
 
 
-def test_where_nobody_says_how_many_azure_makes_one() -> None:
+def test_a_pool_without_a_count_has_one_node() -> None:
     one = pool("a", enableAutoScaling=None, count=None)
     assert findings(gpu_count_cap, one, config={"gpus": 0}) == [
         "The stack can have 1 GPUs, but only 0 are allowed: a (1)."
     ]
 
 
-def test_sizes_that_are_not_known_are_told() -> None:
+def test_a_gpu_that_pods_share_or_that_is_cut_is_one() -> None:
+    """Seven partitions, or eight shares, cost as much as the GPU that they are of."""
+    cut = pool("a", vmSize="Standard_NC24ads_A100_v4", gpuInstanceProfile="MIG1g")
+    slicing = {"resources": [{"name": "nvidia.com/gpu", "replicas": 8}]}
+    config = {"config.yaml": str({"version": "v1", "sharing": {"timeSlicing": slicing}})}
+    sharing = Resource(
+        type="kubernetes:core/v1:ConfigMap", properties={"data": config}, name="sharing"
+    )
+    assert findings(gpu_count_cap, cut, sharing, config={"gpus": 1}) == [
+        "The stack can have 2 GPUs, but only 1 are allowed: a (2)."
+    ]
+
+
+def test_unknown_sizes_are_reported() -> None:
     vm_size = "Standard_NC9_v9"
     assert findings(gpu_count_cap, pool("a", vmSize=vm_size), config={"gpus": 9}) == [
         f"This pool has the GPU size {vm_size}, which is not in the pack's table: its GPUs are not "
@@ -65,7 +78,7 @@ def test_sizes_that_are_not_known_are_told() -> None:
         ({"vmSize": UNKNOWN_STRING_VALUE}, "string value at .vmSize"),
     ],
 )
-def test_what_is_not_known_yet_hides_nothing(changes: dict[str, Any], path: str) -> None:
+def test_unknown_values_hide_no_findings(changes: dict[str, Any], path: str) -> None:
     found = findings(gpu_count_cap, pool("a", **changes), pool("b"), config={"gpus": 1})
     assert found == [
         "The stack can have 2 GPUs, but only 1 are allowed: b (2).",

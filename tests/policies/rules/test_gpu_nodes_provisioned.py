@@ -89,7 +89,7 @@ def test_rules_on_sizes_and_taints_see_them(
     assert [text.startswith(expected or "-") for text in found] == [True] * bool(expected)
 
 
-def test_what_is_not_known_yet_is_not_judged() -> None:
+def test_unknown_values_are_not_judged() -> None:
     unknown = Resource(
         type="kubernetes:karpenter.sh/v1:NodePool", properties={"spec": UNKNOWN_OBJECT_VALUE}
     )

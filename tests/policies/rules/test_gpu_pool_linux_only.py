@@ -44,7 +44,7 @@ def test_a_cluster_without_such_a_pool_passes(properties: dict[str, Any]) -> Non
     assert findings(gpu_pool_linux_only, cluster) == []
 
 
-def test_what_is_no_pool_is_not_touched() -> None:
+def test_other_resources_pass() -> None:
     machine = Resource(
         type="azure-native:compute:VirtualMachine",
         properties={"osType": UNKNOWN_STRING_VALUE, "vmSize": T4},
@@ -65,7 +65,7 @@ def test_no_more_is_read_than_is_needed(changes: dict[str, Any], expected: list[
     assert found == [NOT_KNOWN_YET.format(path) for path in expected]
 
 
-def test_what_is_not_known_of_one_pool_hides_nothing_of_another() -> None:
+def test_an_unknown_value_of_one_pool_hides_no_finding_of_another() -> None:
     windows = {**VALID, "osType": "Windows"}
     unknown = {**VALID, "osType": UNKNOWN_STRING_VALUE}
     profiles = [windows, unknown, UNKNOWN_OBJECT_VALUE, VALID, windows]

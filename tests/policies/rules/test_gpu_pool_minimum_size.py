@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogue.retirement import has_come
+from catalogue.retirement import has_passed
 from catalogue.sizes import GpuSize, find, gpu_sizes
 from policies.rules.gpu_pool_minimum_size import gpu_pool_minimum_size
 from policies.rules.gpu_size_unknown import gpu_size_unknown
@@ -51,15 +51,15 @@ def test_the_floor_can_be_raised_and_lowered() -> None:
 
 
 @given(size=SIZES, floor=SIZES.filter(lambda size: bool(size.gpus)))
-def test_what_the_table_does_not_know_is_not_refused(size: GpuSize, floor: GpuSize) -> None:
+def test_sizes_outside_the_table_pass(size: GpuSize, floor: GpuSize) -> None:
     """A size with a hole was refused, and so was next month's: the pipelines of others broke."""
     refused = judged(size.name, floor=floor.name) != []
     has, least = (size.gpus, size.gpu_memory_gib), (floor.gpus, floor.gpu_memory_gib)
     too_little = any(a and b and a < b for a, b in zip(has, least, strict=True))
-    assert refused == (too_little and not has_come(size.retired_on))
+    assert refused == (too_little and not has_passed(size.retired_on))
 
 
-def test_what_azure_has_retired_is_not_refused() -> None:
+def test_retired_sizes_pass() -> None:
     """Only old stacks have it: with two GPUs of 8 GiB they took no change any more."""
     for vm_size in ("Standard_NV12s_v3", "Standard_NV6"):
         assert judged(vm_size) == []
@@ -85,7 +85,7 @@ def told(vm_size: str, **config: Any) -> list[str]:
     "vm_size",
     ["Standard_NC9_v9", *(name for name, size in gpu_sizes().items() if not size.gpus)],
 )
-def test_sizes_that_are_not_known_are_told(vm_size: str) -> None:
+def test_unknown_sizes_are_reported(vm_size: str) -> None:
     (found,) = told(vm_size)
     assert (find(vm_size) or vm_size) == vm_size or "the number of its GPUs" in found
     assert "acceptedSizes" in found
@@ -94,5 +94,5 @@ def test_sizes_that_are_not_known_are_told(vm_size: str) -> None:
 
 
 @given(SIZES)
-def test_each_size_is_told_or_known(size: GpuSize) -> None:
+def test_each_size_is_in_the_table_or_reported(size: GpuSize) -> None:
     assert (told(size.name) == []) == bool(size.gpus and size.gpu_memory_gib)

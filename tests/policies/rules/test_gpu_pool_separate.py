@@ -25,11 +25,11 @@ INLINE = ("The inline pool agentPoolProfiles[0]", "Standard_NC8as_T4_v3")
         ({"mode": "System", "vmSize": CPU}, []),
     ]
 )
-def test_pools_of_their_own(pool: Resource, expected: list[tuple[str, ...]]) -> None:
+def test_standalone_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
     assert mention(findings(gpu_pool_separate, pool), expected)
 
 
-def test_a_pool_of_its_own_that_a_refresh_has_put_into_the_cluster() -> None:
+def test_a_standalone_pool_that_a_refresh_added_to_its_cluster() -> None:
     """It was called inline, and its GPUs counted twice."""
     names = {"resourceGroupName": "g", "resourceName": "aks"}
     profile = {"name": "gpu", "vmSize": "Standard_NC8as_T4_v3", "count": 2}

@@ -26,7 +26,7 @@ def test_pools(pool: Resource, expected: list[tuple[str, ...]]) -> None:
     assert mention(findings(gpu_pool_tainted, pool), expected)
 
 
-def test_the_pool_of_a_classic_cluster_can_have_no_taints_of_its_own() -> None:
+def test_the_default_pool_of_a_classic_cluster_cannot_have_taints() -> None:
     """The remedy named a property that is not there."""
     (found,) = findings(gpu_pool_tainted, INLINE_FORMS[-1].resource({"vmSize": "Standard_NC6"}))
     assert "Move the GPUs to a KubernetesClusterNodePool with the taint sku=gpu:NoSchedule" in found

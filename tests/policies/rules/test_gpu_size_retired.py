@@ -1,6 +1,6 @@
 import pytest
 
-from catalogue.retirement import has_come
+from catalogue.retirement import has_passed
 from catalogue.sizes import gpu_sizes
 from catalogue.today import TODAY_VARIABLE
 from policies.rules.gpu_size_retired import gpu_size_retired
@@ -30,7 +30,7 @@ def test_each_size_of_the_table() -> None:
         for size in gpu_sizes().values()
         if findings(gpu_size_retired, AGENT_POOL.resource(changed({"vmSize": size.name})))
     }
-    retired = {size.name for size in gpu_sizes().values() if has_come(size.retired_on)}
+    retired = {size.name for size in gpu_sizes().values() if has_passed(size.retired_on)}
     assert found == retired
     assert retired
 

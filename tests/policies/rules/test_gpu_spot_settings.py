@@ -14,6 +14,11 @@ SURGE = {"upgradeSettings": {"maxSurge": "33%"}}
         ({**SPOT, "upgradeSettings": {}}, []),
         (SURGE, []),
         ({**SPOT, **SURGE}, [("upgradeSettings.maxSurge 33%",)]),
+        ({**SPOT, "upgradeSettings": {"maxUnavailable": "0"}}, []),
+        (
+            {**SPOT, "upgradeSettings": {"maxUnavailable": "1"}},
+            [("upgradeSettings.maxUnavailable 1",)],
+        ),
         (
             {**SPOT, "scaleSetEvictionPolicy": "Deallocate"},
             [("scaleSetEvictionPolicy Deallocate", "Delete")],

@@ -78,7 +78,7 @@ def test_wherever_it_is_among_the_properties() -> None:
     }
 
 
-def test_other_secrets_are_left_as_they_are() -> None:
+def test_other_secrets_do_not_change() -> None:
     other = Resource(type="command:local:Command", properties={"a": secret({"b": "c"}), "d": [1]})
     assert remediated(kubeconfig_secret, other) is None
 
@@ -139,9 +139,9 @@ WORDS = st.lists(st.from_regex(r"[A-Za-z]{1,12}", fullmatch=True), min_size=2, m
 @given(words=WORDS, key=st.sampled_from(["token", "id-token", "client-key-data"]))
 def test_a_sentence_is_no_token(words: list[str], key: str) -> None:
     """Neither a token nor a key has a blank in it; a password has."""
-    said = " ".join(words)
-    _passes(WITH_TOKEN.replace("token: TOKEN", f"{key}: {said}"))
-    _is_refused_and_sealed(WITH_TOKEN.replace("token: TOKEN", f"password: zb {said}"))
+    value = " ".join(words)
+    _passes(WITH_TOKEN.replace("token: TOKEN", f"{key}: {value}"))
+    _is_refused_and_sealed(WITH_TOKEN.replace("token: TOKEN", f"password: zb {value}"))
 
 
 NO_TEMPLATE = st.one_of(
@@ -155,17 +155,17 @@ NO_TEMPLATE = st.one_of(
 ).filter(lambda it: len(set(it)) > 6 and it[0] not in "-_xX" and it.upper() != it)
 
 
-@given(said=NO_TEMPLATE, quote=st.sampled_from(["", '"', "'"]))
-def test_what_a_cluster_gives_out_is_a_credential(said: str, quote: str) -> None:
+@given(value=NO_TEMPLATE, quote=st.sampled_from(["", '"', "'"]))
+def test_any_generated_credential_is_refused(value: str, quote: str) -> None:
     """What words and signs pass is never what a cluster takes."""
-    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", f"{quote}{said}{quote}"))
+    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", f"{quote}{value}{quote}"))
 
 
 @pytest.mark.parametrize(
-    "said", ["&t abc123", '"*hunter2"', "*t\nx: &t abc123", "&t >-\n      abc1"]
+    "value", ["&t abc123", '"*hunter2"', "*t\nx: &t abc123", "&t >-\n      abc1"]
 )
-def test_an_anchor_hides_no_credential(said: str) -> None:
-    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", said))
+def test_an_anchor_hides_no_credential(value: str) -> None:
+    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", value))
 
 
 def test_an_anchor_of_a_template_has_none() -> None:
@@ -173,7 +173,7 @@ def test_an_anchor_of_a_template_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "value",
     [
         "kubeconfig-u-2xqhd7k5jb:8nsw4xq7", "P@ssw0rd!", "hunter2$", "correct-horse-battery-staple",
         "!!str abc123", "\n      abc123", "|\n      abc123", ">-\n      abc", "x1} # it",
@@ -181,8 +181,8 @@ def test_an_anchor_of_a_template_has_none() -> None:
         "abc123 }]} > /etc/kubeconfig",
     ],
 )  # fmt: skip
-def test_whatever_is_no_template_is_a_credential(said: str) -> None:
-    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", said))
+def test_values_other_than_templates_are_credentials(value: str) -> None:
+    _is_refused_and_sealed(WITH_TOKEN.replace("TOKEN", value))
 
 
 def test_others_have_a_kind_config_too() -> None:
@@ -231,8 +231,8 @@ PASSWORDS = st.one_of(
     form=st.sampled_from(["%s", '"%s"', "%s  # it", "|\n      %s", "!!str %s", "\n      %s"]),
 )
 def test_passwords_are_credentials(password: str, key: str, form: str) -> None:
-    said = f"{key}: {form % password}"
-    _is_refused_and_sealed(WITH_TOKEN.replace("token: TOKEN", said))
+    value = f"{key}: {form % password}"
+    _is_refused_and_sealed(WITH_TOKEN.replace("token: TOKEN", value))
 
 
 def test_an_environment_is_no_place_for_it() -> None:
@@ -259,7 +259,7 @@ def test_a_secret_is_the_place_for_it() -> None:
     )
 
 
-def test_what_is_not_known_yet_hides_nothing() -> None:
+def test_unknown_values_hide_no_findings() -> None:
     data = {"a": UNKNOWN_STRING_VALUE, "b": KUBECONFIG}
     found = findings(kubeconfig_secret, Resource(type=CONFIG_MAP, properties={"data": data}))
     assert found == [

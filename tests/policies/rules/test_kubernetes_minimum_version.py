@@ -11,7 +11,7 @@ from tests.policies.pool_variants import CLUSTER, CPU, pool_cases
 LOWEST = next(iter(ON_AKS))
 
 
-def test_what_aks_has_no_more_is_told() -> None:
+def test_unsupported_versions_are_reported() -> None:
     """The floor was 1.10, from 2018: AKS refused everything below it by itself."""
     # A cluster that is there goes on to take changes: AKS refuses new ones by itself.
     assert kubernetes_minimum_version.enforcement_level is EnforcementLevel.ADVISORY

@@ -178,14 +178,14 @@ def test_required_affinity(terms: list[list[dict[str, Any]]], lands: bool | None
         ("standard_nc9_v9", asks(INSTANCE_TYPE, "NotIn", "Standard_NC9_v9"), None),
     ],
 )
-def test_sizes_are_asked_for_as_azure_writes_them(
+def test_size_labels_have_azures_spelling(
     vm_size: str, asked: dict[str, Any], lands: bool | None
 ) -> None:
     written = pool(vmSize=vm_size, **SPECIALIZED)
     assert owner(written, daemon_set(TOLERATION, affinity=required([asked]))) == EXPECTED[lands]
 
 
-def test_preferred_affinity_keeps_nothing_away() -> None:
+def test_preferred_affinity_excludes_no_node() -> None:
     preferred: dict[str, Any] = {
         "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}
     }
@@ -206,7 +206,7 @@ def test_preferred_affinity_keeps_nothing_away() -> None:
         ("nvcr.io/nvidia/dcgm-exporter:4.0", None, False),
     ],
 )
-def test_what_a_device_plugin_is_known_by(
+def test_device_plugins_are_recognized_by_image_and_command(
     image: str, command: list[str] | None, is_plugin: bool
 ) -> None:
     more: dict[str, Any] = {"container": {"command": command}} if command else {}
@@ -231,7 +231,7 @@ def test_what_a_device_plugin_is_known_by(
         ({"tags": {"EnableManagedGPUExperience": "true"}}, "AKS, which manages its GPUs"),
     ],
 )  # fmt: skip
-def test_pools_that_have_the_plugin_already(changes: dict[str, Any], label: str) -> None:
+def test_pools_with_a_built_in_plugin(changes: dict[str, Any], label: str) -> None:
     assert owner(pool(**changes), daemon_set(TOLERATION)) == [
         f"This pool gets the device plugin from {label} and from the DaemonSet plugin. {TWICE}"
     ]
@@ -257,7 +257,7 @@ def test_two_plugins_of_the_stack() -> None:
         "https://nvidia.github.io/k8s-device-plugin/nvidia-device-plugin-0.18.2.tgz",
     ],
 )
-def test_the_plugins_chart_has_tolerations_of_its_own(chart: str) -> None:
+def test_the_plugins_chart_has_default_tolerations(chart: str) -> None:
     conventional = pool(nodeTaints=["nvidia.com/gpu=present:NoSchedule"], **SPECIALIZED)
     # Its affinity asks for labels that are discovered on nodes.
     found = possibly(IMAGE_TOO).replace("the DaemonSet plugin", "the Helm release release")
@@ -346,7 +346,7 @@ def test_labels_keep_the_operators_plugin_away(label: str) -> None:
     assert owner(image_too, plugin) == [IMAGE_TOO]
 
 
-def test_each_label_is_of_its_own_part() -> None:
+def test_each_label_switches_off_only_its_part() -> None:
     operator = release("gpu-operator", **OPERATOR_LANDS)
     plugin = daemon_set(TOLERATION)
     no_plugin = pool(nodeLabels={"nvidia.com/gpu.deploy.device-plugin": "false"})
@@ -356,7 +356,7 @@ def test_each_label_is_of_its_own_part() -> None:
     assert found.startswith("This pool gets the device plugin from the DaemonSet plugin and from")
 
 
-def test_a_chart_is_told_by_the_resource_in_it() -> None:
+def test_a_chart_is_recognized_by_its_cluster_policy() -> None:
     chart = Resource(
         type="kubernetes:helm.sh/v4:Chart", name="c", properties={"chart": "gpu-operator"}
     )
@@ -370,7 +370,7 @@ def test_a_chart_is_told_by_the_resource_in_it() -> None:
     assert owner(untainted, chart, inside) == []
 
 
-def test_other_resources_of_the_same_name_are_none_of_it() -> None:
+def test_other_cluster_policies_are_not_the_operators() -> None:
     kyverno = Resource(
         type="kubernetes:kyverno.io/v1:ClusterPolicy", properties={"spec": OPERATOR_LANDS}
     )
@@ -397,7 +397,7 @@ def test_the_driver_comes_from_aks_where_the_table_says_so(size: GpuSize) -> Non
     expected = {True: [TWO_DRIVERS], None: [possibly(TWO_DRIVERS)], False: []}
     assert found == expected[size.aks_driver]
     alone = owner(pool(vmSize=size.name))
-    assert [f"{size.name}, for which AKS has no driver" in text for text in alone] == (
+    assert [f"{size.name}, on which AKS installs no driver" in text for text in alone] == (
         [True] if size.aks_driver is False else []
     )
 
@@ -406,14 +406,14 @@ def test_an_operator_that_the_taints_keep_away_helps_nothing() -> None:
     assert owner(pool(**NO_DRIVER), release("gpu-operator")) == [f"This pool {NO_ONE}"]
 
 
-def test_amds_gpus_have_drivers_and_plugins_of_their_own() -> None:
+def test_amd_gpus_are_not_judged() -> None:
     assert owner(pool(vmSize="Standard_ND96isr_MI300X_v5", **NO_DRIVER)) == []
 
 
 # Inline pools, and several clusters.
 
 
-def test_an_inline_pool_has_the_image_by_its_clusters_headers() -> None:
+def test_an_inline_pool_uses_the_headers_of_its_cluster() -> None:
     properties = {"agentPoolProfiles": [{"name": "a", "vmSize": CPU}, VALID], **SPECIALIZED}
     cluster = Resource(type="aks-preview:containerservice:ManagedCluster", properties=properties)
     (found,) = owner(cluster, daemon_set(TOLERATION))
@@ -449,7 +449,7 @@ def named_clusters(kubeconfig: str) -> list[Resource]:
     return [*(replace(one, properties={"resourceName": one.name}) for one in those), provider]
 
 
-def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
+def test_a_daemon_set_runs_only_in_its_cluster() -> None:
     pool_in_a = in_cluster(pool(**SPECIALIZED), "a")
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
     assert owner(*clusters("known", "a"), pool_in_a, plugin) == [IMAGE_TOO]
@@ -458,19 +458,19 @@ def test_a_daemon_set_lands_in_its_own_cluster_alone() -> None:
     assert owner(*clusters("known"), pool_in_a, plugin) == [possibly(IMAGE_TOO)]
 
 
-def test_of_which_cluster_a_kubeconfig_is_can_be_unknown() -> None:
+def test_the_cluster_of_a_kubeconfig_can_be_unknown() -> None:
     """Two clusters and the usual call for credentials: the rule told of a value, and no way out."""
     pool_in_a = in_cluster(pool(**SPECIALIZED), "a")
     plugin = in_cluster(daemon_set(TOLERATION), "", "provider")
     (said,) = owner(*clusters(UNKNOWN_STRING_VALUE), pool_in_a, plugin)
-    assert "nobody knows which of the clusters a, b the provider provider is for" in said
+    assert "the cluster of the provider provider is unknown: it can be any of a, b" in said
     assert "Output.all(cluster.id, kubeconfig)" in said
     # To a pool of another stack's cluster that does not matter.
     elsewhere = replace(pool(**SPECIALIZED, resourceName="shared"), made_of={"tags": []})
     assert owner(*named_clusters(UNKNOWN_STRING_VALUE), elsewhere, plugin) == []
 
 
-def test_what_goes_to_the_cluster_of_the_stack_is_not_for_pools_of_others() -> None:
+def test_software_in_the_stacks_cluster_is_not_for_pools_of_other_clusters() -> None:
     """Before the first update, the plugin of the only new cluster was told to be for all pools."""
     cluster, provider, plugin = together(daemon_set())
     own = cluster, replace(provider, made_of={}), plugin
@@ -483,7 +483,7 @@ def test_what_goes_to_the_cluster_of_the_stack_is_not_for_pools_of_others() -> N
             assert findings(rule, *own, pool_of_others) == []
 
 
-def test_what_goes_to_another_stacks_cluster_is_not_for_the_pools_of_this_ones() -> None:
+def test_software_in_another_stacks_cluster_is_not_for_this_stacks_pools() -> None:
     reference = Resource(type="pulumi:pulumi:StackReference", name="platform", properties={})
     cluster, provider, pool_in_it, plugin = together(pool(**SPECIALIZED), daemon_set(TOLERATION))
     theirs = replace(provider, made_of={"kubeconfig": ["platform"]}, properties={"kubeconfig": "a"})
@@ -493,7 +493,7 @@ def test_what_goes_to_another_stacks_cluster_is_not_for_the_pools_of_this_ones()
     assert owner(reference, theirs, elsewhere, plugin) == [possibly(IMAGE_TOO)]
 
 
-def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
+def test_a_pool_is_in_the_cluster_that_its_resource_name_depends_on() -> None:
     """Also where something else of it, as a tag, comes of another cluster."""
     tagged = replace(
         pool(**SPECIALIZED), made_of={"tags": ["b"], "resourceName": ["a"]}, name="tagged"
@@ -508,7 +508,7 @@ def test_a_pool_is_in_the_cluster_that_its_own_name_of_it_comes_of() -> None:
     assert owner(*those, provider, shared, plugin) == []
 
 
-def test_the_stack_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_stack_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Once for each pair of pool and plugin: a stack of 20 clusters took ten seconds."""
     looked: list[str] = []
 
@@ -524,7 +524,7 @@ def test_the_stack_is_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(looked) <= 2 * len(stack)
 
 
-def test_a_kubeconfig_of_another_clouds_cluster_is_not_that_of_the_only_cluster_of_azure() -> None:
+def test_a_kubeconfig_of_another_cloud_is_not_for_the_only_aks_cluster() -> None:
     """What goes to a cluster of EKS was held to land in the stack's only cluster of AKS."""
     eks = Resource(type="eks:index:Cluster", name="eks", properties={})
     elsewhere = Resource(
@@ -541,7 +541,7 @@ def test_a_kubeconfig_of_another_clouds_cluster_is_not_that_of_the_only_cluster_
 
 
 @pytest.mark.parametrize("named", ["other", "OWN", None])
-def test_a_pool_of_another_cluster_is_known_by_its_clusters_name(named: str | None) -> None:
+def test_a_pool_of_another_cluster_is_recognized_by_the_clusters_name(named: str | None) -> None:
     """With one cluster in the stack, its plugin was held to be for pools of all clusters."""
     elsewhere = pool(**SPECIALIZED, **({"resourceName": named} if named else {}))
     stack = together(daemon_set(TOLERATION))
@@ -550,7 +550,7 @@ def test_a_pool_of_another_cluster_is_known_by_its_clusters_name(named: str | No
     assert findings(one_gpu_stack_owner, *stack, elsewhere) == []
 
 
-def test_without_a_cluster_in_the_stack_nobody_knows_whether_it_is_the_same() -> None:
+def test_without_a_cluster_in_the_stack_a_conflict_is_only_possible() -> None:
     loose = pool(**SPECIALIZED), daemon_set(TOLERATION)
     assert findings(one_gpu_stack_owner, *loose) == []
     assert findings(gpu_stack_owner_unclear, *loose) == [possibly(IMAGE_TOO)]
@@ -585,18 +585,18 @@ def test_a_plugin_for_each_architecture(vm_size: str, lands: bool | None) -> Non
     assert owner(pool(vmSize=vm_size, **SPECIALIZED), arm) == EXPECTED[lands]
 
 
-def test_a_size_that_is_not_known_can_be_of_another_vendor() -> None:
+def test_an_unknown_size_can_have_gpus_of_another_vendor() -> None:
     new = pool(vmSize="Standard_NC9_v9", **SPECIALIZED)
     assert owner(new, daemon_set(TOLERATION)) == [possibly(IMAGE_TOO)]
 
 
-def test_what_only_a_file_of_values_says_is_possible() -> None:
+def test_values_in_a_file_are_only_possible() -> None:
     values = {"chart": "gpu-operator", "values": OPERATOR_LANDS, "valueYamlFiles": [{}]}
     operator = Resource(type="kubernetes:helm.sh/v3:Release", properties=values)
     assert owner(pool(), operator) == [possibly(TWO_DRIVERS)]
 
 
-def test_a_release_of_the_plugins_chart_for_discovery_alone_has_no_plugin() -> None:
+def test_a_release_of_the_plugins_chart_can_omit_the_plugin() -> None:
     discovery = release("nvidia-device-plugin", devicePlugin={"enabled": False})
     assert owner(pool(**SPECIALIZED, nodeTaints=[]), discovery) == []
 
@@ -604,7 +604,7 @@ def test_a_release_of_the_plugins_chart_for_discovery_alone_has_no_plugin() -> N
 # What is not known yet.
 
 
-def test_findings_are_told_with_the_pool_that_they_are_of() -> None:
+def test_findings_name_their_pool() -> None:
     found = findings_by_name(
         one_gpu_stack_owner,
         *together(pool("a"), pool("b", **SPECIALIZED), daemon_set(TOLERATION)),
@@ -623,7 +623,7 @@ def test_an_unknown_pool_hides_no_other() -> None:
     ]
 
 
-def test_that_there_is_nobody_is_not_said_while_there_is_something_unknown() -> None:
+def test_unknown_software_can_be_the_owner() -> None:
     for unknown in (release(UNKNOWN_STRING_VALUE), Resource(
         type="kubernetes:helm.sh/v3:Release",
         properties={"chart": "gpu-operator", "values": UNKNOWN_OBJECT_VALUE},
@@ -632,7 +632,7 @@ def test_that_there_is_nobody_is_not_said_while_there_is_something_unknown() -> 
         assert found.startswith("can't run: ")
 
 
-def test_nor_while_it_is_unknown_where_something_lands() -> None:
+def test_software_with_an_unknown_place_can_be_the_owner() -> None:
     tolerations = [{"key": UNKNOWN_STRING_VALUE, "operator": "Exists"}]
     (found,) = owner(
         pool(**NO_DRIVER), release("gpu-operator", daemonsets={"tolerations": tolerations})
@@ -640,7 +640,7 @@ def test_nor_while_it_is_unknown_where_something_lands() -> None:
     assert found.startswith("can't run: string value at .values.daemonsets.tolerations.0.key")
 
 
-def test_nor_while_the_operators_label_for_it_is_unknown() -> None:
+def test_an_operator_with_an_unknown_label_can_be_the_owner() -> None:
     labels = {"nvidia.com/gpu.deploy.driver": UNKNOWN_STRING_VALUE}
     plugins = [daemon_set(TOLERATION, name=name) for name in ("a", "b")]
     operator = release("gpu-operator", **OPERATOR_LANDS)
@@ -652,7 +652,7 @@ def test_nor_while_the_operators_label_for_it_is_unknown() -> None:
     assert cannot_run.startswith("can't run: string value at .nodeLabels")
 
 
-def test_where_a_plugin_lands_says_nothing_of_the_driver() -> None:
+def test_the_place_of_a_plugin_is_not_that_of_the_driver() -> None:
     unknown = daemon_set({"key": UNKNOWN_STRING_VALUE, "operator": "Exists"})
     cannot_run, missing = owner(pool(**NO_DRIVER), unknown)
     assert missing == f"This pool {NO_ONE}"
@@ -667,8 +667,85 @@ def test_an_unknown_daemon_set_hides_no_other() -> None:
     assert len(found) == 2
 
 
-def test_names_are_read_where_selectors_ask_for_them_alone() -> None:
+def test_names_are_read_only_if_selectors_use_them() -> None:
     nameless = pool(**{**SPECIALIZED, "agentPoolName": UNKNOWN_STRING_VALUE})
     assert owner(nameless, daemon_set(TOLERATION)) == [IMAGE_TOO]
     (found,) = owner(nameless, daemon_set(TOLERATION, nodeSelector={POOL_LABEL: "gpu"}))
     assert found.startswith("can't run: string value at .agentPoolName")
+
+
+OVERRIDE: dict[str, Any] = {"gpuResourcesEnabledOverride": True}
+DRA_LANDS: dict[str, Any] = {"kubeletPlugin": {"tolerations": [TOLERATE_ALL], "affinity": {}}}
+
+
+def dra_daemon_set(program: str) -> Resource:
+    image = "registry.k8s.io/dra-driver-nvidia/dra-driver-nvidia-gpu:v0.5.0"
+    command = {"command": ["bash", "-c"], "args": [f"exec {program} -v 4"]}
+    return daemon_set(TOLERATION, image=image, name="dra", container=command)
+
+
+@pytest.mark.parametrize(
+    ("driver", "label"),
+    [
+        (release("nvidia-dra-driver-gpu", **OVERRIDE, **DRA_LANDS), "the DRA driver release"),
+        (
+            release(
+                "oci://registry.k8s.io/dra-driver-nvidia/charts/dra-driver-nvidia-gpu",
+                **OVERRIDE,
+                **DRA_LANDS,
+            ),
+            "the DRA driver release",
+        ),
+        (dra_daemon_set("gpu-kubelet-plugin"), "the DaemonSet dra"),
+        (
+            Resource(
+                type="kubernetes:nvidia.com/v1alpha1:GPUCluster",
+                properties={"spec": {"draDriver": {}, **OPERATOR_LANDS}},
+            ),
+            "the DRA driver of the GPU Operator",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.type,
+)
+def test_a_dra_driver_beside_a_device_plugin(driver: Resource, label: str) -> None:
+    """Both give away the same GPU, and no rule said so."""
+    assert owner(pool(), driver) == []
+    for with_plugin, plugin in (
+        ([pool(**MANAGED)], "AKS, which manages its GPUs"),
+        ([pool(), daemon_set(TOLERATION)], "the DaemonSet plugin"),
+    ):
+        assert owner(*with_plugin, driver) == [
+            f"This pool gets the device plugin from {plugin}, and a DRA driver from {label}. Each "
+            "gives the same GPUs to pods: keep one of them off the pool, or set "
+            "resources.gpus.enabled of the DRA driver to false."
+        ]
+
+
+@pytest.mark.parametrize(
+    "driver",
+    [
+        release("nvidia-dra-driver-gpu", resources={"gpus": {"enabled": False}}, **DRA_LANDS),
+        release("nvidia-dra-driver-gpu", **OVERRIDE),
+        dra_daemon_set("compute-domain-kubelet-plugin"),
+        Resource(
+            type="kubernetes:nvidia.com/v1alpha1:GPUCluster",
+            properties={"spec": {"draDriver": {"gpus": {"enabled": False}}, **OPERATOR_LANDS}},
+        ),
+    ],
+    ids=["links", "taints", "links of a DaemonSet", "links of the operator"],
+)
+def test_a_dra_driver_that_gives_no_gpus(driver: Resource) -> None:
+    """GB200 pools use it for their links, beside a device plugin."""
+    assert owner(pool(**MANAGED), driver) == []
+
+
+def test_an_operator_with_its_dra_driver() -> None:
+    operator = release(
+        "gpu-operator",
+        gpuCluster={"deployCR": True},
+        clusterPolicy={"deployCR": False},
+        **OPERATOR_LANDS,
+    )
+    assert owner(pool(), operator) == []
+    [text] = owner(pool(**MANAGED), operator)
+    assert "and a DRA driver from the GPU Operator" in text

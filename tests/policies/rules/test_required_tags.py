@@ -25,7 +25,7 @@ def test_pools_and_clusters(tags: dict[str, str] | None, missing: str) -> None:
         assert mention(findings(required_tags, resource, config=CONFIG), expected)
 
 
-def test_is_silent_until_it_is_told_which() -> None:
+def test_reports_nothing_without_settings() -> None:
     assert findings(required_tags, AGENT_POOL.resource({**VALID, "tags": {}})) == []
 
 

@@ -44,7 +44,7 @@ def way(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Way]:
 
 def run(way: Way, command: str) -> Any:
     """What a command prints, as JSON if it is."""
-    text = way.runner.ask(*shlex.split(command))
+    text = way.runner.read(*shlex.split(command))
     try:
         return json.loads(text)
     except ValueError:

@@ -1,18 +1,14 @@
 """The fault script: what a client sees when the rehearsal is told to go wrong."""
 
 import http.client
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from rehearsal.cloud import Cloud
-from tests.rehearsal.conftest import API_VERSION, ENDED, Azure, new_cluster, wait_until_made
+from tests.faults import Faults
+from tests.rehearsal.conftest import API_VERSION, ENDED, Azure
 
-GROUP = "/resourceGroups/faulty?api-version=2025-04-01"
-CLUSTER = "/resourceGroups/faulty/providers/Microsoft.ContainerService/managedClusters/c"
-POOL = f"{CLUSTER}/agentPools/gpu?api-version={API_VERSION}"
 BODY = {"properties": {"vmSize": "Standard_NC8as_T4_v3"}}
 ERROR = {"code": "QuotaExceeded", "message": "No cores are left."}
 
@@ -20,30 +16,24 @@ Script = Callable[..., None]
 
 
 @pytest.fixture
-def azure(start_cloud: Callable[..., Cloud]) -> Azure:
-    made = Azure(start_cloud())
-    made.call("PUT", GROUP, {"location": "eastus"})
-    made.call("PUT", f"{CLUSTER}?api-version={API_VERSION}", new_cluster())
-    wait_until_made(made, CLUSTER)
-    return made
+def pool(cluster: str) -> str:
+    """The path of a pool that is not there yet."""
+    return f"{cluster}/agentPools/gpu?api-version={API_VERSION}"
 
 
 @pytest.fixture
-def script(azure: Azure) -> Script:
-    def write(*faults: dict[str, object]) -> None:
-        draft = azure.cloud.home / "draft.json"
-        draft.write_text(json.dumps(faults))
-        draft.replace(azure.cloud.home / "faults.json")
-
-    return write
+def script(azure: Azure) -> Iterator[Script]:
+    faults = Faults(azure.cloud.home)
+    yield faults.script
+    faults.lift()
 
 
-def state(azure: Azure) -> str:
-    got = azure.call("GET", POOL).body
+def state(azure: Azure, pool: str) -> str:
+    got = azure.call("GET", pool).body
     return str(got["properties"]["provisioningState"])
 
 
-def test_an_answer_instead_as_often_as_is_said(azure: Azure, script: Script) -> None:
+def test_an_answer_instead_as_often_as_is_said(azure: Azure, script: Script, pool: str) -> None:
     script(
         {
             "method": "PUT",
@@ -55,44 +45,46 @@ def test_an_answer_instead_as_often_as_is_said(azure: Azure, script: Script) -> 
         }
     )
 
-    answers = [azure.call("PUT", POOL, BODY) for _ in range(3)]
+    answers = [azure.call("PUT", pool, BODY) for _ in range(3)]
 
     assert [answer.status for answer in answers] == [429, 429, 201]
     assert answers[0].headers["Retry-After"] == "7"
     assert answers[0].body == {"error": ERROR}
 
 
-def test_others_are_not_met(azure: Azure, script: Script) -> None:
+def test_others_are_not_met(azure: Azure, script: Script, cluster: str, pool: str) -> None:
     script({"method": "PUT", "path": "agentPools/gpu$", "status": 500})
 
-    assert azure.call("GET", f"{CLUSTER}?api-version={API_VERSION}").status == 200
-    assert azure.call("GET", POOL).status == 404
-    assert azure.call("PUT", POOL.replace("gpu", "other"), BODY).status == 201
+    assert azure.call("GET", f"{cluster}?api-version={API_VERSION}").status == 200
+    assert azure.call("GET", pool).status == 404
+    assert azure.call("PUT", pool.replace("gpu", "other"), BODY).status == 201
 
 
 @pytest.mark.parametrize(("drop", "afterwards"), [("before", 404), ("after", 200)])
-def test_a_connection_that_ends(azure: Azure, script: Script, drop: str, afterwards: int) -> None:
+def test_a_connection_that_ends(
+    azure: Azure, script: Script, pool: str, drop: str, afterwards: int
+) -> None:
     script({"method": "PUT", "times": 1, "drop": drop})
 
     with pytest.raises((ConnectionError, http.client.HTTPException)):
-        azure.call("PUT", POOL, BODY)
+        azure.call("PUT", pool, BODY)
 
-    assert azure.call("GET", POOL).status == afterwards
+    assert azure.call("GET", pool).status == afterwards
     assert azure.requests("agentPools/gpu")[0]["status"] == 0
 
 
-def test_a_late_answer(azure: Azure, script: Script) -> None:
+def test_a_late_answer(azure: Azure, script: Script, pool: str) -> None:
     script({"method": "GET", "path": "agentPools", "delay": 0.3})
 
     asked = time.monotonic()
-    assert azure.call("GET", POOL).status == 404
+    assert azure.call("GET", pool).status == 404
     assert time.monotonic() - asked >= 0.3
 
 
-def test_an_operation_that_fails(azure: Azure, script: Script) -> None:
+def test_an_operation_that_fails(azure: Azure, script: Script, pool: str) -> None:
     script({"method": "PUT", "times": 1, "operation": ERROR})
 
-    answer = azure.call("PUT", POOL, BODY)
+    answer = azure.call("PUT", pool, BODY)
     operation = azure.below(answer.headers["Azure-AsyncOperation"])
 
     shown = azure.call("GET", operation).body
@@ -100,40 +92,46 @@ def test_an_operation_that_fails(azure: Azure, script: Script) -> None:
     ended = azure.wait(operation, lambda got: got.body["status"] in ENDED)
     assert ended.body["status"] == "Failed"
     assert ended.body["error"] == ERROR
-    assert state(azure) == "Failed"
-    assert azure.call("PUT", POOL, BODY).status == 200
+    assert state(azure, pool) == "Failed"
+    assert azure.call("PUT", pool, BODY).status == 200
 
 
-def test_a_failed_deletion_leaves_what_it_should_have_deleted(azure: Azure, script: Script) -> None:
-    azure.call("PUT", POOL, BODY)
-    azure.wait(POOL, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+def test_a_failed_deletion_leaves_what_it_should_have_deleted(
+    azure: Azure, script: Script, pool: str
+) -> None:
+    azure.call("PUT", pool, BODY)
+    azure.wait(pool, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
     script({"method": "DELETE", "operation": ERROR})
 
-    azure.call("DELETE", POOL)
+    azure.call("DELETE", pool)
 
-    azure.wait(POOL, lambda got: got.body["properties"]["provisioningState"] == "Failed")
+    azure.wait(pool, lambda got: got.body["properties"]["provisioningState"] == "Failed")
 
 
-def test_an_operation_that_is_stuck_until_the_script_changes(azure: Azure, script: Script) -> None:
+def test_an_operation_that_is_stuck_until_the_script_changes(
+    azure: Azure, script: Script, pool: str
+) -> None:
     script({"method": "PUT", "path": "agentPools/gpu$", "operation": "stuck"})
-    answer = azure.call("PUT", POOL, BODY)
+    answer = azure.call("PUT", pool, BODY)
     operation = azure.below(answer.headers["Azure-AsyncOperation"])
 
-    other = POOL.replace("gpu", "other")
+    other = pool.replace("gpu", "other")
     assert azure.call("PUT", other, BODY).status == 201
     azure.wait(other, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
     assert azure.call("GET", operation).body["status"] not in ENDED
-    assert azure.call("PUT", POOL, BODY).status == 409
+    assert azure.call("PUT", pool, BODY).status == 409
 
     script()
     assert azure.wait(operation, lambda got: got.body["status"] == "Succeeded")
-    assert state(azure) == "Succeeded"
+    assert state(azure, pool) == "Succeeded"
 
 
-def test_the_script_counts_anew_when_it_is_written_anew(azure: Azure, script: Script) -> None:
+def test_the_script_counts_anew_when_it_is_written_anew(
+    azure: Azure, script: Script, pool: str
+) -> None:
     for _ in range(2):
         script({"method": "GET", "path": "agentPools", "times": 1, "status": 503})
-        assert azure.call("GET", POOL).status == 503
-        assert azure.call("GET", POOL).status == 404
-    (azure.cloud.home / "faults.json").unlink()
-    assert azure.call("GET", POOL).status == 404
+        assert azure.call("GET", pool).status == 503
+        assert azure.call("GET", pool).status == 404
+    Faults(azure.cloud.home).lift()
+    assert azure.call("GET", pool).status == 404

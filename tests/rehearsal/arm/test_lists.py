@@ -215,7 +215,7 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 @given(text=ODD)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_query_is_too_odd(azure_of_the_session: Azure, place: str, text: str) -> None:
     reply = azure_of_the_session.call("GET", PLACES[place].format(quote(text, safe="")))
     assert reply.status in (200, 400, 404, 501), (text, reply)

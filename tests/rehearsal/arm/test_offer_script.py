@@ -35,7 +35,7 @@ def test_the_first_line_that_meets_counts() -> None:
     assert found.limit("lowPriorityCores", "westus") == 100_000
 
 
-def test_a_location_or_a_size_that_is_none_has_no_offer() -> None:
+def test_an_unknown_location_or_size_has_no_offer() -> None:
     found = offers({})
     assert found.find("standard_NC8AS_t4_v3", "eastus") is not None
     assert found.find("Standard_NC8as_T4_v3", "atlantis") is None

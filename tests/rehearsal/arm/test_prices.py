@@ -29,7 +29,7 @@ def items(azure: Any, wanted: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_anybody_may_ask_and_is_told_that_the_prices_are_made_up(shop: Any) -> None:
+def test_prices_are_public_and_marked_as_made_up(shop: Any) -> None:
     reply = ask(shop, query(T4))
     assert reply.status == 200
     assert reply.body["CustomerEntityId"] == "Rehearsal: these prices are made up"
@@ -109,7 +109,7 @@ def test_many_sizes_in_one_request_and_its_pages(shop: Any) -> None:
     assert len({row["meterId"] for row in found}) == 18
 
 
-def test_what_is_not_offered_has_no_price(shop: Any) -> None:
+def test_sizes_that_are_not_offered_have_no_price(shop: Any) -> None:
     assert items(shop, query("Standard_NC6")) == []
     shop.cloud.offer({"sizes": [{"size": T4, "location": "eastus", "is": "absent"}]})
     assert items(shop, query(T4)) == []

@@ -4,6 +4,7 @@ import datetime
 import os
 import ssl
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,14 @@ FAST, STANDSTILL = 0.005, 1000.0
 GROUP = "/resourceGroups/kept"
 CLUSTER = f"{GROUP}/providers/Microsoft.ContainerService/managedClusters/kept"
 Start = Callable[..., Any]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A home with its certificates; a server makes them at its start."""
+    made = Home(tmp_path)
+    tls.prepare(made)
+    return made
 
 
 def is_succeeded(reply: Any) -> bool:
@@ -47,6 +56,7 @@ def test_state_survives_and_what_runs_goes_on(
     assert len(azure.requests("/managedClusters/kept")) == 3
 
 
+@pytest.mark.long
 def test_what_ran_when_the_server_stopped_is_over_when_its_time_has_passed(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
@@ -66,6 +76,7 @@ def test_what_ran_when_the_server_stopped_is_over_when_its_time_has_passed(
     )
 
 
+@pytest.mark.long
 def test_an_operation_inside_a_deleted_group_is_cancelled(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
@@ -84,10 +95,8 @@ def test_an_operation_inside_a_deleted_group_is_cancelled(
 
 
 def test_the_certificates_are_used_again_until_they_are_about_to_expire(
-    start_cloud: Start, monkeypatch: Any
+    home: Home, monkeypatch: Any
 ) -> None:
-    home = Home(start_cloud().home)
-    cloud.stop(home.path)
     authority, server = home.ca_certificate.read_bytes(), home.server_certificate.read_bytes()
     tls.prepare(home)
     assert home.server_certificate.read_bytes() == server
@@ -107,17 +116,14 @@ def test_the_certificates_are_used_again_until_they_are_about_to_expire(
     assert home.ca_certificate.read_bytes() == authority
 
 
-def test_the_certificate_names_this_machine_alone(start_cloud: Start) -> None:
-    home = Home(start_cloud().home)
+def test_the_certificate_names_only_this_machine(home: Home) -> None:
     certificate = x509.load_pem_x509_certificate(home.server_certificate.read_bytes())
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     assert names.get_values_for_type(x509.DNSName) == ["localhost"]
     assert [str(ip) for ip in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1"]
 
 
-def test_the_bundle_adds_our_root_to_those_in_force(start_cloud: Start, monkeypatch: Any) -> None:
-    home = Home(start_cloud().home)
-    cloud.stop(home.path)
+def test_the_bundle_adds_our_root_to_those_in_force(home: Home, monkeypatch: Any) -> None:
     context = ssl.create_default_context(cafile=str(home.ca_bundle))
     assert len(context.get_ca_certs()) > 10
     count = home.ca_bundle.read_text().count("BEGIN CERTIFICATE")

@@ -140,7 +140,7 @@ def test_what_runs_is_seen_and_refuses_another(slow_azure: Any, held: str) -> No
         pools.begin_delete(group, name, "gpu", polling=False)
 
 
-def test_a_wrong_secret_is_told_as_one(azure: Any) -> None:
+def test_a_wrong_secret_is_reported(azure: Any) -> None:
     credential = azure.credential(secret="wrong")
     with pytest.raises(ClientAuthenticationError, match="AADSTS7000215"):
         credential.get_token(f"{azure.cloud.url}/.default")

@@ -116,14 +116,14 @@ def refused(azure: Any, token: str | None, **headers: str) -> str:
     return code
 
 
-def test_nobody_gets_in_without_a_token(azure: Any) -> None:
+def test_a_request_without_a_token_is_refused(azure: Any) -> None:
     assert refused(azure, None) == "AuthenticationFailed"
     basic = base64.b64encode(b"user:password").decode()
     scheme = {"Authorization": f"Basic {basic}"}
     assert refused(azure, None, **scheme) == "AuthenticationFailedInvalidHeader"
 
 
-def test_an_expired_token_is_told_as_one(azure: Any) -> None:
+def test_an_expired_token_is_reported(azure: Any) -> None:
     assert azure.call("GET", GROUPS, token=signed(azure)).status == 200
     expired = signed(azure, exp=int(time.time()) - 1)
     assert refused(azure, expired) == "ExpiredAuthenticationToken"

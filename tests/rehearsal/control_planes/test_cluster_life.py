@@ -131,7 +131,7 @@ def test_no_kubeconfig_is_in_the_request_log(today: Cluster) -> None:
         assert secret not in log
 
 
-def test_it_listens_on_the_loopback_address_alone(today: Cluster) -> None:
+def test_the_cluster_listens_only_on_the_loopback_address(today: Cluster) -> None:
     sockets = set()
     for pid in processes_of(today.azure.cloud.home):
         for descriptor in Path(f"/proc/{pid}/fd").iterdir():
@@ -166,7 +166,7 @@ def test_strangers_are_not_let_in(today: Cluster) -> None:
     assert connection.getresponse().status == 401
 
 
-def test_logs_are_shown_to_its_api_server_alone(today: Cluster) -> None:
+def test_only_its_api_server_gets_logs(today: Cluster) -> None:
     [node] = today.nodes("system")
     port = node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
     context = ssl.create_default_context(cafile=str(today.files / "certificates/ca.pem"))
@@ -180,5 +180,5 @@ def test_logs_are_shown_to_its_api_server_alone(today: Cluster) -> None:
         ask()
 
 
-def test_its_files_are_its_owners_alone(today: Cluster) -> None:
+def test_only_the_owner_can_read_its_files(today: Cluster) -> None:
     assert today.files.stat().st_mode & 0o077 == 0

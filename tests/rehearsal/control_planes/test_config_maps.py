@@ -95,7 +95,7 @@ def test_volumes_that_cannot_be_mounted(reference: Json, why: str | None) -> Non
     assert unmounted(pod({"projected": {"sources": [{"configMap": reference}]}}), MAPS) == expected
 
 
-def test_nobody_waits_for_a_volume_that_nobody_mounts() -> None:
+def test_a_pod_does_not_wait_for_an_unmounted_volume() -> None:
     idle = pod({"configMap": {"name": "missing"}})
     del idle["spec"]["containers"][0]["volumeMounts"]
     assert unmounted(idle, MAPS) is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from catalogue.device_plugin import NEWEST, OF_2018, Version, version_of
 from catalogue.mig import Slices
-from rehearsal.control_planes.device_plugin import Outcome, outcome
+from rehearsal.control_planes.device_plugin import Outcome, outcome, refused_request
 from rehearsal.control_planes.gpus import Hardware
 
 IMAGE = "mcr.microsoft.com/oss/v2/nvidia/k8s-device-plugin"
@@ -273,6 +273,23 @@ def test_time_slicing_multiplies() -> None:
     assert run(FOUR, {}, sharing(renameByDefault="true")).exit_code == 1
     text = sharing(renameByDefault=True).replace("True", "true")
     assert run(FOUR, {}, text).offers == shared
+
+
+@pytest.mark.parametrize("fails", [True, False, None])
+@pytest.mark.parametrize("renames", [True, False])
+def test_a_container_may_be_refused_several_shares(fails: bool | None, renames: bool) -> None:
+    more: Json = {"renameByDefault": renames, "failRequestsGreaterThanOne": fails}
+    name = "nvidia.com/gpu.shared" if renames else "nvidia.com/gpu"
+    found = run(config=sharing(**more))
+    assert found.one_at_most == ({name} if fails else set())
+
+    def asks_for(count: int, resource: str = name) -> str | None:
+        container = {"name": "c", "resources": {"limits": {resource: count}}}
+        return refused_request({"spec": {"containers": [container]}}, found.one_at_most)
+
+    assert asks_for(1) is None
+    assert asks_for(2, "nvidia.com/other") is None
+    assert bool(asks_for(2)) == bool(fails)
 
 
 def test_time_slicing_multiplies_slices_too() -> None:

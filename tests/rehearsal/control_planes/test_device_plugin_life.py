@@ -18,6 +18,7 @@ A100 = "Standard_NC24ads_A100_v4"
 T4 = "Standard_NC8as_T4_v3"
 NAME = "device-plugin"
 GPU = "nvidia.com/gpu"
+PENDING = "--field-selector=status.phase=Pending"
 CONFIG_FILE = {"name": "CONFIG_FILE", "value": "/config/config.yaml"}
 STRATEGY = {"name": "MIG_STRATEGY", "value": "single"}
 MONITOR = {"name": "NVIDIA_MIG_MONITOR_DEVICES", "value": "all"}
@@ -132,7 +133,8 @@ def backs_off(cluster: Cluster, restarts: int = 1) -> Body:
 
 def wait_after(status: Body) -> str:
     """How long a container waits after so many restarts: a busy machine sees a later one."""
-    return f"{10 * 2 ** (status['restartCount'] - 1)}s"
+    minutes, seconds = divmod(min(300, 10 * 2 ** (status["restartCount"] - 1)), 60)
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"
 
 
 def offered(cluster: Cluster, pool: str) -> dict[str, str]:
@@ -213,7 +215,7 @@ def test_an_old_plugin_blocks_on_a_cpu_node(today: Cluster) -> None:
     assert status(today)["restartCount"] == 0
 
 
-def test_told_not_to_fail_the_plugin_waits(today: Cluster) -> None:
+def test_the_plugin_waits_with_fail_on_init_error_false(today: Cluster) -> None:
     today.apply(daemon_set("system", {"name": "FAIL_ON_INIT_ERROR", "value": "false"}))
     today.kubectl("rollout", "status", f"daemonset/{NAME}-system", TIMEOUT)
     assert "No devices found. Waiting indefinitely." in logs(today)
@@ -264,6 +266,30 @@ def test_time_slicing_multiplies_once_its_file_is_there(today: Cluster, pool: st
     assert state["restartCount"] > 0
     assert "unable to load config" in logs(today, "--previous")
     assert "unable to load config" not in logs(today)
+    _a_new_file_counts_only_once_the_plugin_restarts(today, pool)
+
+
+def _a_new_file_counts_only_once_the_plugin_restarts(today: Cluster, pool: str) -> None:
+    text = "version: v1\nsharing:\n  timeSlicing:\n    failRequestsGreaterThanOne: true\n"
+    text += f"    resources:\n    - name: {GPU}\n      replicas: 8\n"
+    today.apply(config_map("sharing", **{"config.yaml": text}))
+    for number in range(5):
+        today.apply(worker(number, pool))
+    until(lambda: today.objects("pods", "-l", "app=worker", PENDING), "the fifth pod waits")
+    assert offered(today, pool) == {GPU: "4"}
+    today.kubectl("delete", "pod", "-l", f"app={NAME}")
+    offers(today, pool, gpu="8")
+    until(lambda: not today.objects("pods", "-l", "app=worker", PENDING), "the fifth pod runs")
+    # What the new file refuses.
+    greedy = worker(9, pool)
+    greedy["spec"]["containers"][0]["resources"]["limits"] = {GPU: 2}
+    today.apply(greedy)
+    failed = ("pods", "-l", "app=worker", "--field-selector=status.phase=Failed")
+    [refused] = until(lambda: today.objects(*failed), "a pod that asks for two shares is refused")
+    assert refused["metadata"]["name"] == "worker9"
+    assert refused["status"]["reason"] == "UnexpectedAdmissionError"
+    assert "maximum request size for shared resources is 1; found 2" in refused["status"]["message"]
+    today.kubectl("delete", "pod", "-l", "app=worker")
 
 
 def test_without_its_config_map_the_plugin_is_not_started(today: Cluster, pool: str) -> None:

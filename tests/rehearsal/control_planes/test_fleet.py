@@ -66,7 +66,7 @@ async def until(condition: Callable[[], Any]) -> None:
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(ends=st.lists(ENDS, max_size=6))
-def test_whatever_a_cluster_ends_of_it_is_started_again(
+def test_a_cluster_restarts_after_any_failure(
     ends: list[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first refused watch was the last thing that was ever done for a cluster."""

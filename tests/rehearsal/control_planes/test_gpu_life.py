@@ -238,7 +238,7 @@ def test_without_a_driver_the_sample_fails_with_cudas_message(
     today.delete(f"/agentPools/{pool_name}")
 
 
-def test_gpus_that_somebody_else_put_there_are_left_alone(today: Cluster, pool_name: str) -> None:
+def test_gpus_that_another_client_added_are_kept(today: Cluster, pool_name: str) -> None:
     """As a kubelet leaves what an administrator patched into the status; and the job gets there."""
     today.put_pool(pool_name, vmSize=T4, gpuProfile={"driver": "None"})
     [name] = today.names(pool_name)

@@ -58,7 +58,7 @@ def test_a_container_without_a_limit(tmp_path: Path) -> None:
     assert memory.lacking(root=container(machine(tmp_path, 8000), "max", 600, 100)) is None
 
 
-def test_where_nobody_can_tell_nobody_is_refused(tmp_path: Path) -> None:
+def test_unknown_memory_refuses_nothing(tmp_path: Path) -> None:
     assert memory.lacking(root=tmp_path) is None
 
 

@@ -82,6 +82,14 @@ def test_an_upgrade_step_by_step() -> None:
     assert not last.is_done
 
 
+@pytest.mark.parametrize(("unavailable", "at_once"), [("1", 1), ("50%", 2), ("9", 3)])
+def test_an_upgrade_without_more_nodes(unavailable: str, at_once: int) -> None:
+    found = step(
+        pool(count=3, surge="0", unavailable=unavailable), *(node(at, "1") for at in range(3))
+    )
+    assert (len(found.leave), found.create) == (at_once, [])
+
+
 def test_a_spot_pool_has_no_surge() -> None:
     assert leaving(step(pool(is_spot=True), node(0, "1"), node(1, "1"))) == [0]
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from rehearsal import cloud
 from tests.rehearsal.conftest import Azure
 from tests.rehearsal.control_planes.conftest import (
@@ -12,6 +14,8 @@ from tests.rehearsal.control_planes.conftest import (
     processes_of,
 )
 from tests.waiting import until
+
+pytestmark = pytest.mark.long
 
 
 def settled(cluster: Cluster, state: str = "Succeeded") -> None:

@@ -114,7 +114,7 @@ def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]")
     assert list(folder.iterdir()) == []
 
 
-def test_a_process_that_has_the_number_of_a_leftover_is_left_alone(
+def test_a_process_with_the_id_of_a_leftover_is_not_killed(
     tmp_path: Path, sleeper: "subprocess.Popen[bytes]"
 ) -> None:
     folder = records(tmp_path)

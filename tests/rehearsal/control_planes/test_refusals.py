@@ -14,6 +14,8 @@ from tests.rehearsal.arm.odd_bodies import NAMES, TEXTS, with_value
 from tests.rehearsal.control_planes.conftest import Body, Cluster, V
 from tests.waiting import TIMEOUT, until
 
+pytestmark = pytest.mark.long
+
 SIZE = {"vmSize": "Standard_D4ds_v5", "count": 1}
 # Each is right as the API has it, and together nodes cannot have them.
 TWICE = ["sku=gpu:NoSchedule", "sku=a100:NoSchedule"]
@@ -59,7 +61,7 @@ def test_it_ends_the_operation_with_the_api_servers_words(today: Cluster, pool_n
     assert today.azure.call("GET", f"{today.path}/agentPools/{pool_name}{V}").status == 404
 
 
-def test_it_is_said_once(today: Cluster, pool_name: str) -> None:
+def test_a_refusal_is_logged_once(today: Cluster, pool_name: str) -> None:
     """The log grew by ten tracebacks a second."""
     log = Home(today.azure.cloud.home).server_log
     put(today, pool_name, nodeTaints=TWICE)
@@ -75,7 +77,7 @@ def written(log: str, pool: str) -> list[str]:
     return [line for line in log.splitlines() if f"The pool {pool} of" in line]
 
 
-def test_a_pool_that_nobody_understands_is_left_alone(today: Cluster, pool_name: str) -> None:
+def test_an_unknown_pool_is_ignored(today: Cluster, pool_name: str) -> None:
     """One such pool made the control planes of all clusters unreachable."""
     put(today, pool_name)
     [node] = today.names(pool_name)
@@ -91,12 +93,13 @@ def test_a_pool_that_nobody_understands_is_left_alone(today: Cluster, pool_name:
     remove(today, pool_name)
 
 
-@pytest.mark.long
-def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_name: str) -> None:
-    """A scale-down waited for it for ever; AKS gives up after the drain timeout."""
-    timeout = {"drainTimeoutInMinutes": 5}
+def is_cordoned(node: Body) -> bool:
+    return bool(node["spec"].get("unschedulable"))
+
+
+def keep_both(today: Cluster, pool_name: str) -> None:
+    """Runs two pods on the two nodes of a pool, with a budget that lets none go."""
     labels = {"app": pool_name}
-    put(today, pool_name, count=2, upgradeSettings=timeout)
     today.apply(
         {
             "apiVersion": "apps/v1",
@@ -132,14 +135,34 @@ def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_na
             "spec": {"minAvailable": 2, "selector": {"matchLabels": labels}},
         }
     )
+
+
+def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_name: str) -> None:
+    """A scale-down waited for ever, and a deletion not at all; AKS gives up after the timeout."""
+    timeout = {"drainTimeoutInMinutes": 5}
+    put(today, pool_name, count=2, upgradeSettings=timeout)
+    keep_both(today, pool_name)
+    path = f"{today.path}/agentPools/{pool_name}"
+    before = {pod["metadata"]["uid"] for pod in today.objects("pods", "-l", f"app={pool_name}")}
+    failed = ended(today, today.azure.call("DELETE", f"{path}{V}").headers["Azure-AsyncOperation"])
+    assert (failed["status"], failed["error"]["code"]) == ("Failed", "PodDrainFailure")
+    until(lambda: not any(map(is_cordoned, today.nodes(pool_name))), "the nodes take pods again")
+    assert len(today.names(pool_name)) == 2
+    pods = today.objects("pods", "-l", f"app={pool_name}")
+    assert before == {pod["metadata"]["uid"] for pod in pods}
+
     failed = put(today, pool_name, count=1, upgradeSettings=timeout)
     assert failed["status"] == "Failed"
     assert failed["error"]["code"] == "PodDrainFailure"
     assert "disruption budget" in failed["error"]["message"]
-    remove(today, pool_name)
+
+    # The deletion can be told to ignore budgets.
+    forced = today.azure.call("DELETE", f"{path}{V}&ignore-pod-disruption-budget=true")
+    assert ended(today, forced.headers["Azure-AsyncOperation"])["status"] == "Succeeded"
+    assert today.names(pool_name) == []
+    today.kubectl("delete", f"deployment/{pool_name}", f"pdb/{pool_name}")
 
 
-@pytest.mark.long
 def test_more_labels_than_a_node_can_have(today: Cluster, pool_name: str) -> None:
     labels = {f"label{number}": "a" * 60 for number in range(10_000)}
     failed = put(today, pool_name, nodeLabels=labels)
@@ -147,7 +170,6 @@ def test_more_labels_than_a_node_can_have(today: Cluster, pool_name: str) -> Non
     remove(today, pool_name)
 
 
-@pytest.mark.long
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )

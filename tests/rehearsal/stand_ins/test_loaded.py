@@ -76,6 +76,7 @@ def test_a_plug_in_is_a_fork_that_ends_with_its_starter(running: Cloud) -> None:
         until(lambda: forks(running) == [], "both forks have ended")
 
 
+@pytest.mark.long
 def test_forks_outlive_the_keeper_and_the_next_plug_in_starts_another(running: Cloud) -> None:
     with plug_in(running):
         before, [fork] = keeper(running), forks(running)
@@ -108,6 +109,7 @@ def test_what_changes_while_it_is_loaded_is_not_taken_for_loaded(
     assert noted[file] != loaded._version(file)
 
 
+@pytest.mark.long
 def test_who_breaks_off_leaves_nothing(running: Cloud) -> None:
     """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
     request = {
@@ -163,6 +165,7 @@ def test_a_keeper_that_does_not_answer_is_not_waited_for(
         assert launch._fork("azure_native", tmp_path / "socket") is None
 
 
+@pytest.mark.long
 def test_a_keeper_that_could_not_start_is_started_the_next_time(running: Cloud) -> None:
     with plug_in(running):
         os.kill(keeper(running), signal.SIGKILL)
@@ -174,6 +177,7 @@ def test_a_keeper_that_could_not_start_is_started_the_next_time(running: Cloud) 
         assert keeper(running)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "variables",
     [
@@ -191,6 +195,7 @@ def test_what_no_fork_can_be_starts_by_itself(running: Cloud, variables: dict[st
         assert alone.wait() == 0
 
 
+@pytest.mark.long
 def test_nothing_outlives_the_server(tmp_path: Path) -> None:
     killed = cloud.start(tmp_path, FAST)
     try:

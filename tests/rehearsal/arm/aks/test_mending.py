@@ -67,23 +67,25 @@ def rows(store: Store, key: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("name", POISONS)
 def test_a_value_of_another_kind_goes(
-    azure: Azure, cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """The server did not start with such a value, so nothing else could be taken away either."""
-    copy = tmp_path / "arm.sqlite"
-    with (
-        closing(sqlite3.connect(Home(azure.cloud.home).database)) as running,
-        closing(sqlite3.connect(copy)) as state,
-    ):
-        running.backup(state)
+    file = tmp_path / "arm.sqlite"
     place, change = POISONS[name]
-    path = cluster.partition("/providers/")[0] if place == GROUP else f"{cluster}{place}"
-    key = f"{azure.subscription}{path}".lower()
-    with closing(Store(copy)) as store:
+    with closing(Store(file)) as store:
+        arm = Arm(store=store)
+        cluster, other = arm.name(), arm.name()
+        for made in (cluster, other):
+            assert arm.call("PUT", made, new_cluster(), API_VERSION).status == 201
+            assert arm.call("GET", made, None, API_VERSION).status == 200
+        other_group = {"location": "eastus"}
+        assert arm.call("PUT", f"{GROUP_ID}2", other_group, "2025-04-01").status == 201
+        key = (GROUP_ID if place == GROUP else f"{cluster}{place}").lower()
         before = rows(store, key)
-    poison(copy, key, change)
+        assert before
+    poison(file, key, change)
 
-    with closing(Store(copy)) as store:
+    with closing(Store(file)) as store:
         mending.mend(store)
         assert rows(store, key) == before
         assert (store.find(key) is None) is (name in GONE)

@@ -16,8 +16,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from catalogue import networks
+from catalogue.nodes import max_surge_beside
 from catalogue.valid import mistakes
-from catalogue.valid_clusters import NETWORK, NETWORK_DOUBTS
+from catalogue.valid_clusters import NETWORK, NETWORK_WARNINGS
 from catalogue.valid_pools import GPU_POOL
 from rehearsal import cloud
 from rehearsal.arm import errors
@@ -40,6 +41,7 @@ CPU = "Standard_D4ds_v5"
 SPOT = {"scaleSetPriority": "Spot"}
 SYSTEM = {"mode": "System", "count": 1}
 WINDOWS = {"osType": "Windows"}
+MANAGED = {"vmSize": T4, "gpuProfile": {"nvidia": {"managementMode": "Managed"}}}
 Sent = dict[str, Any]
 LOWER = string.ascii_lowercase + string.digits
 NAMES = LOWER + string.ascii_uppercase
@@ -344,6 +346,24 @@ POOLS_REFUSED: list[tuple[str, Sent, str, str]] = [
         "BadRequest",
         "SkipGPUDriverInstall",
     ),
+    (
+        "managed-gpu-autoscaler",
+        {**MANAGED, "enableAutoScaling": True, "minCount": 0, "maxCount": 3},
+        "InvalidParameter",
+        "the cluster autoscaler is not supported on managed GPU node pools",
+    ),
+    ("managed-gpu-linux", MANAGED | WINDOWS, "InvalidParameter", "for Linux only"),
+    ("managed-gpu-nvidia", {**MANAGED, "vmSize": CPU}, "InvalidParameter", "with NVIDIA GPUs"),
+    (
+        "managed-gpu-nvidia",
+        {
+            "vmSize": "Standard_ND96isr_MI300X_v5",
+            "gpuProfile": {"driver": "None", "nvidia": {"managementMode": "managed"}},
+        },
+        "InvalidParameter",
+        "with NVIDIA GPUs",
+    ),
+    ("managed-gpu-user-pool", MANAGED | SYSTEM, "InvalidParameter", "have the mode User"),
 ]
 
 # What is sent, and where it is on record that AKS takes it.
@@ -980,10 +1000,18 @@ def test_which_prices_spot_pools_have(number: int, decimals: int) -> None:
     assert bool(told) is not (price == -1 or (price > 0 and shortest <= 5))
 
 
-@given(st.from_regex(r"\A[0-9]{1,4}%?\Z") | st.text(max_size=4))
-def test_a_surge_that_a_stack_file_has_is_one_that_aks_takes(surge_: str) -> None:
-    told = mistakes(GPU_POOL, {"maxSurge": surge_})
-    asked = pool_case(vmSize=CPU, **surge(maxSurge=surge_))
+NODES = st.none() | st.from_regex(r"\A[0-9]{1,4}%?\Z") | st.text(max_size=4)
+
+
+@given(NODES, NODES)
+def test_upgrade_settings_that_a_stack_file_has_are_some_that_aks_takes(
+    surge_: str | None, unavailable: str | None
+) -> None:
+    settings = {"maxUnavailable": unavailable, "maxSurge": surge_}
+    told = mistakes(GPU_POOL, settings)
+    if surge_ is None and unavailable is not None:
+        settings["maxSurge"] = max_surge_beside(unavailable)
+    asked = pool_case(vmSize=CPU, **surge(**settings))
     refused = is_refused(pool_refusals.ON_REQUEST, asked) or is_refused(
         pool_refusals.ON_RESULT, asked
     )
@@ -1006,7 +1034,7 @@ def test_networks_of_stack_files_are_taken(
     """What settings and components let pass without a word, AKS makes a new cluster of."""
     address = str(IPv4Network(services).network_address + place) if services else None
     asked = {"podCidr": pods, "serviceCidr": services, "dnsServiceIp": address}
-    if any(mistakes(rules, {"mode": "overlay", **asked}) for rules in (NETWORK, NETWORK_DOUBTS)):
+    if any(mistakes(rules, {"mode": "overlay", **asked}) for rules in (NETWORK, NETWORK_WARNINGS)):
         return
     profile = {
         **OVERLAY,

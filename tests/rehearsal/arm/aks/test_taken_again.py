@@ -53,6 +53,20 @@ def test_a_pool_that_upgrades_without_more_nodes(arm: Arm, unavailable: str) -> 
     assert put_back(arm, path).status == 200
 
 
+def test_upgrade_settings_that_a_put_leaves_out_stay(arm: Arm) -> None:
+    """They went, one by one, and a program that took one out was told that AKS keeps it."""
+    path = f"{cluster(arm)}/agentPools/p"
+    settings = {"maxSurge": "33%", "drainTimeoutInMinutes": 60, "undrainableNodeBehavior": "Cordon"}
+    put(arm, path, vmSize=CPU, count=1, upgradeSettings=settings)
+    changed = put(arm, path, upgradeSettings={"nodeSoakDurationInMinutes": 5}).body["properties"]
+    assert changed["upgradeSettings"].items() >= settings.items()
+    # So one of the two numbers alone is not enough.
+    refused = put(arm, path, upgradeSettings={"maxUnavailable": "1"})
+    assert "cannot both bigger than 0" in refused.body["message"]
+    both = {"maxSurge": "0", "maxUnavailable": "1"}
+    assert put(arm, path, upgradeSettings=both).status == 200
+
+
 @pytest.mark.parametrize("version", ["2021-05-01", "2024-02-01", PREVIEW])
 def test_a_pool_without_a_surge_is_taken_in_each_version(arm: Arm, version: str) -> None:
     """An older version does not see `maxUnavailable`, and the surge of 0 alone was refused."""

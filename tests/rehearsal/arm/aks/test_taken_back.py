@@ -26,15 +26,34 @@ def said(row: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
     return row.get("before", row["said"]), None
 
 
+def names(value: Any) -> Any:
+    """The names in a body, without their values."""
+    match value:
+        case dict():
+            return {name: names(one) for name, one in value.items()}
+        case list():
+            return [names(one) for one in value]
+    return None
+
+
 def asked() -> list[Any]:
-    """What recorded rows ask for, each once, with the versions of the API that they have."""
+    """What recorded rows ask for, each once, with the versions of the API that they have.
+
+    Of those that ask for the same properties, all but the first are long.
+    """
     found: dict[str, Any] = {}
+    shapes = set[str]()
     kinds = {"pools": ("pool", "inline"), "clusters": ("cluster",), "updates": ("cluster", "pool")}
     for table, of in kinds.items():
         for param in (param for kind in of for param in rows(table, kind)):
             row = param.values[0]
             key = repr((said(row), row["api"], row.get("era")))
-            found.setdefault(key, pytest.param(row, id=f"{table}-{row['of']}-{param.id}"))
+            shape = repr(([names(body) for body in said(row)], row["api"], row.get("era")))
+            if key in found:
+                continue
+            marks = [pytest.mark.long] if shape in shapes else []
+            shapes.add(shape)
+            found[key] = pytest.param(row, id=f"{table}-{row['of']}-{param.id}", marks=marks)
     return list(found.values())
 
 

@@ -215,6 +215,6 @@ def test_the_beginning_of_the_address(shop: Any, prefix: str, status: int) -> No
         assert (answer.body["code"], answer.body["target"]) == ("InvalidParameter", "dnsPrefix")
 
 
-def test_a_place_that_is_none(shop: Any) -> None:
+def test_an_unknown_location(shop: Any) -> None:
     with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
         shop.aks.managed_clusters.list_kubernetes_versions("atlantis")

@@ -93,6 +93,6 @@ def test_limits_that_are_scripted(shop: Any) -> None:
     assert (east["lowPriorityCores"][1], west["lowPriorityCores"][1]) == (100_000, 0)
 
 
-def test_a_place_that_is_none(shop: Any) -> None:
+def test_an_unknown_location(shop: Any) -> None:
     with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
         list(shop.compute.usage.list("atlantis"))

@@ -6,7 +6,7 @@ from tests.bench import Bench
 from tests.faults import Faults
 from tests.names import unique
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 PROGRAM = """
 import pulumi

@@ -110,14 +110,14 @@ def test_what_kubectl_changed_is_taken_over(site: Site) -> None:
     assert site.update(old, state)["data"] == {"a": "1"}
 
 
-def test_what_is_not_said_any_more_goes(site: Site) -> None:
+def test_removed_fields_are_deleted(site: Site) -> None:
     old = config_map("gone", data={"a": "1", "b": "2"})
     state = site.create(old)
 
     assert site.update(config_map("gone", data={"a": "1"}), state)["data"] == {"a": "1"}
 
 
-def test_what_exists_is_not_taken_over(site: Site) -> None:
+def test_an_existing_object_is_not_adopted(site: Site) -> None:
     site.plane.kubectl("create", "configmap", "exists", "--from-literal=a=1")
     asked = config_map("exists", data={"b": "2"})
 

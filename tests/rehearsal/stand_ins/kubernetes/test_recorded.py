@@ -47,7 +47,7 @@ def test_only_quantities_are_read_as_such() -> None:
     assert drifted({"args": ["1000m"]}, {"args": ["1"]}) == {"args": ["1"]}
 
 
-def test_what_the_server_adds_is_no_drift() -> None:
+def test_defaults_of_the_server_are_no_drift() -> None:
     said = {"spec": {"containers": [{"name": "c", "image": "i"}], "tolerations": [{"key": "k"}]}}
     live = {
         "spec": {
@@ -70,7 +70,7 @@ def test_what_the_server_adds_is_no_drift() -> None:
         ({"containers": [{"name": "c", "image": "i"}]}, {"containers": []}),
     ],
 )
-def test_what_somebody_changed_is_drift(said: Any, live: Any) -> None:
+def test_changes_of_others_are_drift(said: Any, live: Any) -> None:
     assert drifted(said, live) == live
 
 
@@ -81,7 +81,7 @@ def test_new_inputs_keep_what_is_new() -> None:
     assert aligned(old, new) == {"limits": {"cpu": "1", "gpu": 1}, "args": ["b"]}
 
 
-def test_what_a_secret_holds_is_a_secret_whoever_says_it() -> None:
+def test_the_data_of_a_secret_is_always_secret() -> None:
     held = {"kind": "Secret", "data": {"a": "Yg=="}, "type": "Opaque"}
 
     assert [name for name, value in recorded(held).items() if value.is_secret] == ["data"]

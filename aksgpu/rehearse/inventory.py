@@ -1,0 +1,155 @@
+"""The current state of a stack's resources, read from the rehearsal cloud and its clusters."""
+
+import asyncio
+import http.client
+import json
+import ssl
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from aksgpu.check.api import opened
+from aksgpu.outcome import StoppedError
+from aksgpu.rehearse.state import State
+from aksgpu.report import ReportTable, table
+from kube.client import ApiError, Client
+from kube.kubeconfig import Kubeconfig
+from rehearsal.cloud import Cloud, CloudError
+
+# API versions by the provider in an id; a resource group's id has none.
+_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "": "2025-04-01",
+        "microsoft.containerservice": "2025-09-01",
+        "microsoft.features": "2021-07-01",
+        "microsoft.resources": "2025-04-01",
+    }
+)
+_SECONDS = 30
+_MISSING = "does not exist"
+_NOT_KNOWN = "unknown: the cluster does not answer"
+
+
+def resources(
+    state: State, cloud: Cloud, kubeconfig: Kubeconfig | None, environment: Mapping[str, str]
+) -> list[list[str]]:
+    """A row with the current state of each resource that the stack created."""
+    azure = [each for each in state.created if each["id"].startswith("/")]
+    objects = [each for each in state.created if each["type"].startswith("kubernetes:")]
+    current = _read(cloud, azure)
+    return [
+        *(_azure_row(resource, body) for resource, body in zip(azure, current, strict=True)),
+        *asyncio.run(_objects(objects, kubeconfig, environment)),
+    ]
+
+
+def has_lost_clusters(state: State, cloud: Cloud) -> bool:
+    """Whether a cluster that the stack created does not exist any more."""
+    clusters = [each for each in state.created if _kind(each) == "ManagedCluster"]
+    return None in (_read(cloud, clusters) if clusters else ())
+
+
+def as_table(title: str, rows: Sequence[Sequence[str]]) -> ReportTable:
+    result = table("type", "name", "size", "nodes", "state", title=title)
+    for row in rows:
+        result.add_row(*row)
+    return result
+
+
+def _azure_row(resource: Mapping[str, Any], body: Mapping[str, Any] | None) -> list[str]:
+    kind, name = _kind(resource), resource["id"].rpartition("/")[2]
+    if body is None:
+        return [kind, name, "", "", _MISSING]
+    properties = body.get("properties") or {}
+    state = properties.get("provisioningState") or properties.get("state") or ""
+    return [kind, name, properties.get("vmSize", ""), _nodes(properties), state]
+
+
+def _nodes(properties: Mapping[str, Any]) -> str:
+    if "count" not in properties:
+        return ""
+    bounds = ""
+    if properties.get("enableAutoScaling"):
+        bounds = f" ({properties['minCount']} to {properties['maxCount']})"
+    return f"{properties['count']}{bounds}"
+
+
+def _read(cloud: Cloud, resources: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
+    """The bodies of ARM's responses; None for a resource that does not exist."""
+    address = urlsplit(cloud.url)
+    trust = ssl.create_default_context(cafile=str(cloud.ca_certificate))
+    connection = http.client.HTTPSConnection(
+        str(address.hostname), address.port, timeout=_SECONDS, context=trust
+    )
+    try:
+        form = {
+            "grant_type": "client_credentials",
+            "client_id": cloud.client_id,
+            "client_secret": cloud.client_secret,
+            "resource": cloud.url,
+        }
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        connection.request("POST", f"/{cloud.tenant}/oauth2/token", urlencode(form), headers)
+        token = json.load(connection.getresponse())["access_token"]
+        return [_get(connection, token, each["id"]) for each in resources]
+    except (OSError, ValueError, LookupError, http.client.HTTPException) as error:
+        raise CloudError(f"The rehearsal's server gave no valid response: {error}") from None
+    finally:
+        connection.close()
+
+
+def _get(
+    connection: http.client.HTTPSConnection, token: str, resource_id: str
+) -> Mapping[str, Any] | None:
+    namespace = resource_id.lower().rpartition("/providers/")[2].partition("/")[0]
+    version = _VERSIONS.get(namespace, _VERSIONS[""])
+    headers = {"Authorization": f"Bearer {token}"}
+    connection.request("GET", f"{quote(resource_id)}?api-version={version}", headers=headers)
+    response = connection.getresponse()
+    content = response.read()
+    body: Mapping[str, Any] | None = json.loads(content) if response.status == 200 else None
+    return body
+
+
+async def _objects(
+    objects: Sequence[Mapping[str, Any]],
+    kubeconfig: Kubeconfig | None,
+    environment: Mapping[str, str],
+) -> list[list[str]]:
+    rows = [[_kind(each), each["id"].rpartition("/")[2], "", ""] for each in objects]
+    if not objects or kubeconfig is None:
+        return [[*row, _NOT_KNOWN] for row in rows]
+    try:
+        async with opened(kubeconfig, environment) as api:
+            states = [await _state_of_object(api, each) for each in objects]
+    except StoppedError:
+        states = [_NOT_KNOWN] * len(objects)
+    return [[*row, state] for row, state in zip(rows, states, strict=True)]
+
+
+async def _state_of_object(api: Client, resource: Mapping[str, Any]) -> str:
+    outputs = resource["outputs"]
+    version, metadata = outputs["apiVersion"], outputs["metadata"]
+    base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    try:
+        kinds = (await api.get(base))["resources"]
+        plural = next(each["name"] for each in kinds if each["kind"] == outputs["kind"])
+        namespace = f"/namespaces/{metadata['namespace']}" if metadata.get("namespace") else ""
+        current = await api.get(f"{base}{namespace}/{plural}/{metadata['name']}")
+    except (ApiError, StopIteration):
+        return _MISSING
+    return _short_state(current.get("status") or {})
+
+
+def _short_state(status: Mapping[str, Any]) -> str:
+    """The state of an object in a word or two; empty if it has none."""
+    if "desiredNumberScheduled" in status:
+        return f"{status.get('numberReady', 0)} of {status['desiredNumberScheduled']} ready"
+    conditions = status.get("conditions") or ()
+    met = [each["type"] for each in conditions if each.get("status") == "True"]
+    return str(status.get("phase") or (met[-1] if met else ""))
+
+
+def _kind(resource: Mapping[str, Any]) -> str:
+    return str(resource["type"].rpartition(":")[2])

@@ -1,0 +1,17 @@
+"""The package as the engine starts it: with this folder, which need not be installed anywhere."""
+
+import sys
+from pathlib import Path
+
+# In place of this folder itself, where Python would look first: its modules are no top-level ones.
+sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from provider_kit.loading import unsearched  # noqa: E402
+
+with unsearched():
+    from aks_preview.schema import VERSION
+    from components.package.provider import Components
+    from provider_kit.serving import serve
+
+if __name__ == "__main__":
+    serve(Components(), VERSION)

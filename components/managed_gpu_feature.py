@@ -1,0 +1,22 @@
+"""AKS-managed GPUs (preview): registers the preview feature that pools need to have them."""
+
+from dataclasses import dataclass
+
+from catalogue.nodes import MANAGED_GPU_FEATURE, MANAGED_GPU_NAMESPACE
+from components.preview_feature import PreviewFeature, PreviewFeatureArgs
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManagedGpuFeatureArgs(PreviewFeatureArgs):
+    """The inputs of the feature registration."""
+
+
+class ManagedGpuFeature(PreviewFeature):
+    """Registers the preview feature of pools whose GPU driver and device plugin AKS manages.
+
+    Pools with `gpu_stack="managed"` must depend on this component, unless the subscription has the
+    feature already.
+    """
+
+    _kind = "aks-gpu:components:ManagedGpuFeature"
+    _feature = MANAGED_GPU_NAMESPACE, MANAGED_GPU_FEATURE

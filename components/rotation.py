@@ -1,0 +1,63 @@
+"""Names and checks of pools with `replacement: rotate`."""
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+from pulumi import _types as sdk_types
+
+from aks_preview.resources import on_the_wire
+from catalogue import fixed, rotation
+from catalogue.shapes import at
+from components.hooks import guard
+from components.live_pools import find_pool, resolved
+
+# With it, aks-preview takes over what a killed update has created.
+_TAKE_OVER = "AKS_PREVIEW_TAKE_OVER"
+
+
+class RotationError(Exception):
+    """A new pool would have the name of one that exists."""
+
+
+def rotating_name(
+    pool_name: pulumi.Input[str],
+    properties: Mapping[str, Any],
+    headers: Mapping[str, pulumi.Input[str]] | None,
+) -> pulumi.Output[str]:
+    """Returns the name in Azure of a new pool. `headers` are given if they replace the pool.
+
+    Its characters are too few to tell what is secret.
+    """
+    tops = {path.partition(".")[0] for path in fixed.POOL} & properties.keys()
+
+    def azure_name(values: list[Any]) -> str:
+        pool_name, tops, headers = values
+        wire = {name: _plain(value) for name, value in tops.items()}
+        given = {path: at(wire, path) for path in fixed.POOL}
+        return rotation.azure_name(pool_name, {**given, "customHeaders": headers})
+
+    given = {name: properties[name] for name in tops}
+    return pulumi.Output.unsecret(pulumi.Output.all(pool_name, given, headers).apply(azure_name))
+
+
+def _plain(value: Any) -> Any:
+    return on_the_wire(value) if sdk_types.is_input_type(type(value)) else value
+
+
+def rotation_hooks(owner: pulumi.Resource) -> pulumi.ResourceHookBinding:
+    """Returns the hooks of a pool that rotates."""
+
+    async def require_free_name(args: pulumi.ResourceHookArgs) -> None:
+        names = await resolved(args.new_inputs)
+        live = await find_pool(owner, names)
+        if not live or str(live.get("id")).lower() == os.environ.get(_TAKE_OVER, "").lower():
+            return
+        raise RotationError(
+            f"Azure has a pool {names['agentPoolName']!r} already, with the properties that this "
+            "update asks for. Do not import it or take it over before you know whether an "
+            "unfinished rotation is to delete it: see docs/rotate.md"
+        )
+
+    return pulumi.ResourceHookBinding(before_create=[guard(require_free_name)])

@@ -1,0 +1,53 @@
+"""How pods share the GPUs of a pool, and the device plugin's configuration file for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+
+from catalogue.device_plugin import GPU
+from catalogue.valid import Rules
+from catalogue.valid_pools import SHARING, TIME_SLICING
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeSlicingArgs:
+    """How many pods use a GPU in turns. Nothing keeps them from each other's memory."""
+
+    replicas: int
+    """How many pods get each GPU, at least 2. Plain value."""
+    rename: bool = False
+    """Whether pods ask for `nvidia.com/gpu.shared` instead of `nvidia.com/gpu`. Plain
+    value."""
+    fail_requests_greater_than_one: bool = True
+    """Whether a container that asks for more than one fails: two replicas are no more of a GPU than
+    one. Plain value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharingArgs:
+    """How pods share the GPUs of a pool."""
+
+    mps: Mapping[str, Any] | None = None
+    """Not supported: the argument exists to refuse it with a reason. Plain value."""
+    time_slicing: TimeSlicingArgs | None = None
+    """Pods use a GPU in turns. Required. Plain value."""
+
+
+# The rules of these arguments, by the argument of a pool that they are under.
+RULES_OF_PARTS: Mapping[str, Rules] = MappingProxyType(
+    {"sharing": SHARING, "sharing.time_slicing": TIME_SLICING}
+)
+
+
+def config_file(slicing: TimeSlicingArgs) -> str:
+    """Returns the configuration of the device plugin, as its README has it."""
+    sharing = {
+        "renameByDefault": slicing.rename,
+        "failRequestsGreaterThanOne": slicing.fail_requests_greater_than_one,
+        "resources": [{"name": GPU, "replicas": slicing.replicas}],
+    }
+    config = {"version": "v1", "sharing": {"timeSlicing": sharing}}
+    return yaml.safe_dump(config, sort_keys=False)

@@ -1,0 +1,99 @@
+"""Whether the parts of the GPU Operator fit together, and fit what AKS installs."""
+
+from collections.abc import Iterator
+from itertools import product
+
+from catalogue.gpu_operator import AKS_RUNTIME
+from catalogue.shapes import mapping
+from policies.certainty import Certainty, Weighed
+from policies.gpu_nodes import (
+    Clusters,
+    StackPool,
+    brings_driver,
+    brings_toolkit,
+    lands,
+    nvidia_pools,
+    serves,
+)
+from policies.gpu_requests import driver_by_aks
+from policies.gpu_software import Software, software_in
+from policies.pools import nvidia_gpus
+from policies.stack_rule import Member, Members
+from policies.unknowns import Unknowns
+
+_POLICY, _GPU_CLUSTER = "ClusterPolicy", "GPUCluster"
+_GROUP = "kubernetes:nvidia.com/"
+_DEFAULT_RUNTIME = "nvidia"
+
+
+def unfit_pools(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+    """Yields the pools on which an operator lands whose parts do not fit together there."""
+    software, clusters = software_in(members, unknowns), Clusters(members)
+    # What a GPUCluster deploys is told below, and by the rule of owners.
+    operators = [item for item in software if item.is_operator and not item.dra]
+
+    def judge(pair: tuple[StackPool, Software]) -> Iterator[Weighed]:
+        found, operator = pair
+        if not serves(found, operator) or not (why := _unfit(found, operator)):
+            return
+        certainty = min(lands(found, operator, clusters), nvidia_gpus(found.pool))
+        yield certainty, f"{found.pool.label} {why}", found.member.urn
+
+    pools = list(nvidia_pools(members, unknowns))
+    return unknowns.each(product(pools, operators), judge)
+
+
+def _unfit(found: StackPool, operator: Software) -> str:
+    driver, toolkit = brings_driver(found, operator), brings_toolkit(found, operator)
+    if driver and not toolkit:
+        return (
+            f"gets its driver from {operator.label}, but no container toolkit, so no container "
+            "gets a GPU. Set toolkit.enabled to true, or driver.enabled to false too, if AKS "
+            "installs the driver."
+        )
+    if toolkit and not driver:
+        return (
+            f"gets the container toolkit from {operator.label}, but not its driver: the toolkit "
+            "overwrites the container runtime that belongs to the driver. Set toolkit.enabled to "
+            "false, or driver.enabled to true too, and gpuProfile.driver of the pool to None."
+        )
+    runtime = mapping(operator.values.get("operator")).get("runtimeClass") or _DEFAULT_RUNTIME
+    if driver or driver_by_aks(found.pool) is not Certainty.CERTAIN or runtime == AKS_RUNTIME:
+        return ""
+    return (
+        f"has AKS's container runtime, {AKS_RUNTIME}, and {operator.label} asks for {runtime}, "
+        f"so its pods do not start. Set operator.runtimeClass to {AKS_RUNTIME}."
+    )
+
+
+def two_resources(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+    """Yields each operator that gets a ClusterPolicy and a GPUCluster."""
+
+    def by_chart(operator: Software) -> Iterator[Weighed]:
+        policy = mapping(operator.values.get("clusterPolicy")).get("deployCR")
+        cluster = mapping(operator.values.get("gpuCluster")).get("deployCR")
+        if str(policy).lower() != "false" and str(cluster).lower() == "true":
+            what = (
+                "deploys a ClusterPolicy and a GPUCluster, of which the operator accepts only one. "
+                "Set clusterPolicy.deployCR or gpuCluster.deployCR to false."
+            )
+            yield operator.certainty, f"This release {what}", operator.member.urn
+
+    software = software_in(members, unknowns)
+    yield from unknowns.each([item for item in software if item.is_operator], by_chart)
+    policies, others = (
+        [one for one in members if one.type.startswith(_GROUP) and one.type.endswith(f":{kind}")]
+        for kind in (_POLICY, _GPU_CLUSTER)
+    )
+    for policy, other in product(policies, others):
+        if _provider(policy) == _provider(other):
+            yield (
+                Certainty.CERTAIN,
+                f"This GPUCluster is on a cluster with the ClusterPolicy {policy.name}, and the "
+                "GPU Operator accepts only one of them. Remove one.",
+                other.urn,
+            )
+
+
+def _provider(member: Member) -> str:
+    return member.resource.provider.urn if member.resource.provider else ""

@@ -1,0 +1,44 @@
+"""What the cloud has of a stack is what ARM answers, whatever the state says."""
+
+from typing import Any
+
+from aksgpu.rehearse import inventory
+from aksgpu.rehearse.state import State
+from rehearsal.cloud import Cloud
+
+CLUSTER = "azure-native:containerservice:ManagedCluster"
+
+
+def resource(kind: str, path: str) -> dict[str, Any]:
+    return {"type": kind, "id": path, "outputs": {"provisioningState": "Succeeded"}}
+
+
+def state_of(cloud: Cloud) -> State:
+    group = f"/subscriptions/{cloud.subscription}/resourceGroups/nobody-made-this"
+    cluster = f"{group}/providers/Microsoft.ContainerService/managedClusters/c"
+    plugin = {**resource("kubernetes:apps/v1:DaemonSet", "gpu-resources/plugin"), "outputs": {}}
+    return State(
+        [
+            resource("azure-native:resources:ResourceGroup", group),
+            resource(CLUSTER, cluster),
+            resource("azure-native:containerservice:AgentPool", f"{cluster}/agentPools/gpu"),
+            plugin,
+        ]
+    )
+
+
+def test_a_deleted_resource_is_not_shown_as_existing(engine_cloud: Cloud) -> None:
+    """The table was the state's: a DaemonSet stood in it that somebody had deleted."""
+    rows = inventory.resources(state_of(engine_cloud), engine_cloud, None, {})
+    assert [(row[0], row[1], row[-1]) for row in rows] == [
+        ("ResourceGroup", "nobody-made-this", "does not exist"),
+        ("ManagedCluster", "c", "does not exist"),
+        ("AgentPool", "gpu", "does not exist"),
+        ("DaemonSet", "plugin", "unknown: the cluster does not answer"),
+    ]
+
+
+def test_a_cluster_that_somebody_has_deleted_is_known(engine_cloud: Cloud) -> None:
+    """What was on it could not be asked for, and no rehearsal went on from there."""
+    assert inventory.has_lost_clusters(state_of(engine_cloud), engine_cloud)
+    assert not inventory.has_lost_clusters(State(), engine_cloud)

@@ -1,0 +1,216 @@
+"""What the engine tells, sorted: changes, findings, rules that could not run, errors."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from pulumi_policy import EnforcementLevel
+
+from aksgpu.review.losses import lost_pools
+from aksgpu.review.model import Span
+from aksgpu.review.pools import count_gpus
+from aksgpu.review.rules import facts_of
+from tests.aksgpu.review.reviews import (
+    AGENT_POOL,
+    CLUSTER,
+    T4,
+    diagnostic,
+    outcome,
+    policy,
+    seen,
+    step,
+    summary,
+)
+
+NOT_RUN = (
+    "can't run policy 'a-rule' from policy pack 'another-pack@v0.0.1' during preview: string value "
+    "at .osType can't be known during preview\n"
+)
+
+
+def test_each_resource_is_reported_once() -> None:
+    told = seen(
+        step("delete-replaced", "a", {}),
+        step("replace", "a", {}, {}, keys=["vmSize"]),
+        step("create-replacement", "a", {}, {}, keys=["vmSize"]),
+        step("create-replacement", "h", {}, {}, keys=["vmSize"]),
+        step("replace", "h", {}, {}, keys=["vmSize"]),
+        step("delete-replaced", "h", {}),
+        step("create", "d", None, {}),
+        step("update", "b", {}, {}, diffs=["tags", "count"]),
+        step("delete", "c", {}),
+        step("import", "e", None, {}),
+        step("same", "f", {}, {}),
+        step("read", "g", None, {}),
+    )
+
+    assert [(change.kind, change.resource.name, change.properties) for change in told.changes] == [
+        ("replace", "a", ("vmSize",)),
+        ("update", "b", ("count", "tags")),
+        ("delete", "c", ()),
+        ("create", "d", ()),
+        ("import", "e", ()),
+        ("replace", "h", ("vmSize",)),
+    ]
+    assert told.unchanged == 1
+
+
+def test_values_that_no_program_set_are_no_change() -> None:
+    told = seen(
+        step("create", "aks-gpu-dev", None, {}, kind="pulumi:pulumi:Stack"),
+        step("create", "default_3_29_0", None, {}, kind="pulumi:providers:azure-native"),
+        step("create", "kubernetes", None, {}, kind="pulumi:providers:kubernetes"),
+    )
+    assert [change.resource.name for change in told.changes] == ["kubernetes"]
+
+
+def test_a_standalone_pool_is_not_also_inline() -> None:
+    """After a refresh each GPU counted twice, and a deletion was two losses."""
+    names = {"resourceGroupName": "g", "resourceName": "Aks"}
+    there = {"vmSize": T4, "count": 2}
+
+    def refreshed(*pools: str) -> dict[str, Any]:
+        return {**names, "agentPoolProfiles": [{"name": name, **there} for name in pools]}
+
+    def own(name: str, **more: str) -> dict[str, Any]:
+        return {**names, "resourceName": "aks", "agentPoolName": name, **there, **more}
+
+    all_three = refreshed("kept", "gone", "inline")
+    told = seen(
+        step("same", "cluster", all_three, all_three, kind=CLUSTER),
+        step("same", "kept", own("kept"), own("kept")),
+        step("delete", "gone", own("gone")),
+        step("create", "elsewhere", None, own("inline", resourceGroupName="another")),
+    )
+    steps = told.steps.values()
+    assert count_gpus(steps)[0].gpus_before == Span(Fraction(6), Fraction(6))
+    assert count_gpus(steps)[0].gpus_after == Span(Fraction(6), Fraction(6))
+    assert [lost.pool for lost in lost_pools("dev", steps, [])] == ["gone"]
+
+    # What becomes a pool of its own was inline.
+    told = seen(
+        step(
+            "update",
+            "cluster",
+            refreshed("moved"),
+            {**names, "agentPoolProfiles": []},
+            kind=CLUSTER,
+        ),
+        step("create", "moved", None, own("moved")),
+    )
+    assert [lost.kind for lost in lost_pools("dev", told.steps.values(), [])] == ["forget"]
+
+
+def test_a_name_may_have_anything_in_it() -> None:
+    (change,) = seen(step("create", "a::b$c", None, {})).changes
+    assert change.resource.name == "a::b$c"
+    assert change.resource.type == AGENT_POOL
+
+
+def test_the_innermost_type_counts() -> None:
+    kind = f"aks-gpu:components:GpuNodePool${AGENT_POOL}"
+    (change,) = seen(step("create", "gpu", None, {}, kind=kind)).changes
+    assert change.resource.type == AGENT_POOL
+
+
+@pytest.mark.parametrize(("level", "mandatory"), [("mandatory", True), ("advisory", False)])
+def test_a_finding_has_what_the_pack_knows_of_the_rule(level: str, *, mandatory: bool) -> None:
+    rule, pack = "gpu-pool-linux-only", "aks-gpu-policies"
+    facts = facts_of(rule, pack)
+
+    told = seen(
+        policy(f"{facts.description}\nIt runs Windows.\n", level=level, rule=rule, pack=pack)
+    )
+
+    (finding,) = told.findings
+    assert (finding.message, finding.mandatory) == ("It runs Windows.", mandatory)
+    assert finding.resource is not None
+    assert finding.resource.name == "pool"
+    assert (finding.severity, finding.remedy, finding.url) == (
+        facts.severity,
+        facts.remedy,
+        facts.url,
+    )
+
+
+def test_our_own_rules_say_what_to_do() -> None:
+    facts = facts_of("gpu-pool-linux-only", "aks-gpu-policies")
+    assert facts.description
+    assert facts.severity in ("low", "medium", "high", "critical")
+    assert facts.remedy
+
+
+def test_a_rule_of_the_same_name_in_another_pack_is_another_rule() -> None:
+    (finding,) = seen(policy("Broken.", rule="gpu-pool-linux-only", name="")).findings
+    assert (finding.severity, finding.remedy, finding.resource) == ("", "", None)
+
+
+def test_a_rule_that_could_not_run_is_no_advice() -> None:
+    told = seen(policy(NOT_RUN, level=EnforcementLevel.ADVISORY.value))
+
+    assert not told.findings
+    (rule,) = told.not_run
+    assert (rule.rule, rule.why) == (
+        "a-rule",
+        "string value at .osType can't be known during preview",
+    )
+
+
+def test_errors_are_kept_with_what_they_are_about() -> None:
+    told = seen(
+        diagnostic("too hot", name="pool"),
+        diagnostic("the program failed"),
+        diagnostic("preview failed"),
+        diagnostic("not an error", severity="warning"),
+        diagnostic("the token: abcdef123456"),
+    )
+    assert told.errors == [
+        "pool: too hot",
+        "the program failed",
+        "preview failed",
+        "the token: [secret]",
+    ]
+
+
+def test_reverted_drift_is_reported() -> None:
+    told = seen(
+        outcome("refresh", "gone", {}, None),
+        outcome("refresh", "changed", {}, {}, keys=["nodeLabels"]),
+        outcome("refresh", "other", {}, {}, diffs=["agentPoolProfiles"]),
+        outcome("refresh", "same", {}, {}),
+        step("create", "gone", None, {}),
+        step("update", "changed", {}, {}, diffs=["nodeLabels"]),
+        step("update", "same", {}, {}, diffs=["tags"]),
+        step("same", "other", {}, {}),
+        # Nobody wants it any more either.
+        outcome("refresh", "unwanted", {}, None),
+    )
+    assert [(where.name, how) for where, how in told.reverted_drift] == [
+        ("gone", None),
+        ("changed", ("nodeLabels",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "before", "after", "is_idle"),
+    [
+        ({"same": 3}, {"a": 1}, {"a": 1}, True),
+        ({"same": 3, "read": 1}, {}, {}, True),
+        ({"same": 3, "update": 1}, {}, {}, False),
+        # The providers that are there anyway, which no change tells of.
+        ({"same": 3, "create": 1}, {}, {}, False),
+        ({"same": 3}, {"a": 1}, {"a": 1, "b": 2}, False),
+    ],
+)
+def test_an_update_that_would_do_nothing_is_known(
+    counts: dict[str, int], before: dict[str, Any], after: dict[str, Any], is_idle: bool
+) -> None:
+    stack = outcome("same", "dev", {}, {}, kind="pulumi:pulumi:Stack")
+    assert stack.res_outputs_event
+    told = stack.res_outputs_event.metadata
+    assert told.old
+    assert told.new
+    told.old.outputs, told.new.outputs = before, after
+    assert seen(stack, summary(counts)).is_idle == is_idle
+    # One that was not seen to its end is not known to be.
+    assert not seen(stack).is_idle

@@ -1,0 +1,171 @@
+"""What a program takes out is taken out on Azure, or somebody says that it is not.
+
+AKS keeps what a PUT leaves out. So every argument of a component, taken out, either leaves a value
+that undoes it in the request, or is in a table of what replaces the resource or stays.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, replace
+from typing import Any
+
+import pytest
+
+from catalogue import fixed, kept
+from catalogue.shapes import at
+from components import (
+    AksCluster,
+    AksClusterArgs,
+    EntraArgs,
+    GpuNodePool,
+    GpuNodePoolArgs,
+    NetworkArgs,
+    SharingArgs,
+    SystemNodePool,
+    SystemNodePoolArgs,
+    SystemPoolArgs,
+    TimeSlicingArgs,
+)
+from tests.conftest import Deploy
+
+PLACE: dict[str, Any] = {"resource_group_name": "g", "cluster_name": "c"}
+SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets/n"
+IDENTITY = "/subscriptions/s/resourceGroups/g/providers/Microsoft.ManagedIdentity/"
+RESERVATIONS = (
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/r"
+)
+NETWORK = NetworkArgs(pod_cidr="10.8.0.0/16", service_cidr="10.0.0.0/16", dns_service_ip="10.0.0.9")
+SYSTEM = SystemPoolArgs(vm_size="Standard_D4ds_v5")
+ENTRA = EntraArgs(admin_group_object_ids=["00000000-0000-0000-0000-000000000001"])
+
+# The arguments that somebody may set, by the names of the components'.
+POOL: dict[str, dict[str, Any]] = {
+    "count": {"count": 2},
+    "min_count": {"min_count": 1, "max_count": 3},
+    "max_count": {"min_count": 1, "max_count": 3},
+    "zones": {"zones": ["1"]},
+    "kubernetes_version": {"kubernetes_version": "1.35"},
+    "os_sku": {"os_sku": "AzureLinux"},
+    "subnet_id": {"subnet_id": SUBNET},
+    "host_encryption": {"host_encryption": True},
+    "tags": {"tags": {"a": "b"}},
+}
+GPU_POOL: dict[str, dict[str, Any]] = POOL | {
+    "os_disk_size_gb": {"os_disk_size_gb": 256},
+    "os_disk_type": {"os_disk_type": "Managed"},
+    "spot": {"spot": True},
+    "spot_max_price": {"spot": True, "spot_max_price": 1.5},
+    "capacity_reservation_group_id": {"capacity_reservation_group_id": RESERVATIONS},
+    "max_pods": {"max_pods": 110},
+    "gpu_taint": {"tainted": True, "gpu_taint": "nvidia.com/gpu"},
+    "mig_strategy": {
+        "vm_size": "Standard_NC24ads_A100_v4",
+        "mig_profile": "MIG1g",
+        "mig_strategy": "mixed",
+    },
+    "sharing": {"sharing": SharingArgs(time_slicing=TimeSlicingArgs(replicas=2))},
+    "artifact_streaming": {"artifact_streaming": True},
+    "max_unavailable": {"max_unavailable": "1"},
+    "max_surge": {"max_surge": "33%"},
+    "drain_timeout_minutes": {"drain_timeout_minutes": 60},
+    "node_soak_minutes": {"node_soak_minutes": 5},
+    "undrainable_node_behavior": {"undrainable_node_behavior": "Cordon"},
+    "mig_profile": {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"},
+    "gpu_stack": {"gpu_stack": "none"},
+    "gpu_operator_driver": {"gpu_stack": "operator", "gpu_operator_driver": "operator"},
+    "taints": {"tainted": False, "taints": ["a=b:NoSchedule"]},
+    "tainted": {"tainted": True},
+    "labels": {"labels": {"a": "b"}},
+    "custom_headers": {"custom_headers": {"A": "b"}},
+    "replace_on_header_change": {"custom_headers": {"A": "b"}, "replace_on_header_change": True},
+    "replacement": {"replacement": "rotate"},
+}
+CLUSTER: dict[str, dict[str, Any]] = {
+    "network": {"network": NETWORK},
+    "dns_prefix": {"dns_prefix": "other"},
+    "kubernetes_version": {"kubernetes_version": "1.35"},
+    "sku_tier": {"sku_tier": "Standard"},
+    "private": {"private": True},
+    "authorized_ip_ranges": {"authorized_ip_ranges": ["203.0.113.0/24"]},
+    "oidc_issuer": {"oidc_issuer": False},
+    "workload_identity": {"workload_identity": True},
+    "user_assigned_identity_id": {
+        "user_assigned_identity_id": f"{IDENTITY}userAssignedIdentities/i"
+    },
+    "entra": {"entra": ENTRA},
+    "disable_local_accounts": {"entra": ENTRA, "disable_local_accounts": True},
+    "upgrade_channel": {"upgrade_channel": "patch"},
+    "node_os_upgrade_channel": {"node_os_upgrade_channel": "SecurityPatch"},
+    "tags": {"tags": {"a": "b"}},
+}
+# What AKS raises by itself, and the docs say so; and what is sent with each request or not at all.
+OF_AKS = {"kubernetesVersion", "orchestratorVersion"}
+OF_REQUESTS = {"customHeaders", "replaceOnHeaderChange"}
+# The limits go with the autoscaler: AKS drops them where it is turned off.
+WITH_THE_AUTOSCALER = {"minCount", "maxCount"}
+# Said as a whole, or replaced as a whole.
+WHOLES = {"nodeLabels", "tags", "identity", "agentPoolProfiles"}
+
+Make = Callable[[dict[str, Any]], None]
+
+
+def make_gpu_pool(changes: dict[str, Any]) -> None:
+    args: dict[str, Any] = {"vm_size": "Standard_NC8as_T4_v3", "tainted": False, **changes}
+    GpuNodePool("it", GpuNodePoolArgs(**PLACE, pool_name="it", **args))
+
+
+def make_system_pool(changes: dict[str, Any]) -> None:
+    args: dict[str, Any] = {"vm_size": "Standard_D4ds_v5", **changes}
+    SystemNodePool("it", SystemNodePoolArgs(**PLACE, pool_name="it", **args))
+
+
+def make_cluster(changes: dict[str, Any]) -> None:
+    place: dict[str, Any] = {**PLACE, "location": "eastus"}
+    AksCluster("it", replace(AksClusterArgs(**place, system_pool=SYSTEM), **changes))
+
+
+POOL_TOLD = {*kept.LASTING_POOL, *fixed.replacing(fixed.POOL, {"gpuProfile.driver"})} | OF_AKS
+# What is fixed and is AKS's to choose is replaced where it is said; taken out, it stays.
+POOL_TOLD |= WITH_THE_AUTOSCALER | OF_REQUESTS | {"scaleSetPriority"}
+CLUSTER_TOLD = {*kept.LASTING_CLUSTER, *kept.REFUSED_CLUSTER} | OF_AKS
+# Said as long as there is an aadProfile, whose going is refused.
+CLUSTER_TOLD |= {"disableLocalAccounts"}
+KINDS: dict[str, tuple[str, Make, dict[str, dict[str, Any]], set[str], type]] = {
+    "gpu": ("AgentPool", make_gpu_pool, GPU_POOL, POOL_TOLD, GpuNodePoolArgs),
+    "system": ("AgentPool", make_system_pool, POOL, POOL_TOLD, SystemNodePoolArgs),
+    "cluster": ("ManagedCluster", make_cluster, CLUSTER, CLUSTER_TOLD, AksClusterArgs),
+}
+
+
+def paths(values: dict[str, Any], path: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        inner = f"{path}.{name}" if path else name
+        if isinstance(value, dict) and inner not in WHOLES:
+            yield from paths(value, inner) if value else [inner]
+        else:
+            yield inner
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind, (_, _, rows, _, _) in KINDS.items() for name in rows]
+)
+def test_a_removed_property_is_sent_as_empty_or_reported(
+    deploy: Deploy, kind: str, name: str
+) -> None:
+    token, make, rows, told, _ = KINDS[kind]
+    before = deploy(lambda: make(rows[name])).only(token).inputs
+    after = deploy(lambda: make({})).only(token).inputs
+
+    gone = {path for path in paths(before) if at(after, path) is None}
+    stays = {path for path in gone if path not in told and path.partition(".")[0] not in told}
+    assert stays == set()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_argument_is_looked_at(kind: str) -> None:
+    *_, rows, _, args = KINDS[kind]
+    optional = {
+        field.name
+        for field in fields(args)
+        if field.default is not MISSING or field.default_factory is not MISSING
+    }
+    assert rows.keys() == optional

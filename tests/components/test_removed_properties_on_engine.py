@@ -1,0 +1,192 @@
+"""What a user takes out of a stack file, on the engine: gone from Azure, or said not to be.
+
+AKS keeps what a PUT leaves out: tags, labels, taints and ranges of addresses stayed, and `up` said
+that they were gone.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.bench import Bench
+from tests.names import unique
+from tests.old_program.test_pools import V, path
+from tests.rehearsal.conftest import Azure
+from tests.test_stacks_on_engine import POOL, stack, up
+
+# Some ten runs of Pulumi each.
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+BARE = {**POOL, "tainted": False}
+SCALED = {"minCount": 1, "maxCount": 3}
+FULL = {**BARE, **SCALED, "labels": {"a": "b"}, "taints": ["c=d:NoSchedule"]}
+RANGES = {"authorizedIpRanges": ["203.0.113.0/24"]}
+NOTHING: dict[str, Any] = {"nodeLabels": {}, "nodeTaints": [], "tags": {}}
+ENTRA = {"adminGroupObjectIds": ["6f0f2f5a-4d4b-4d0e-9d3f-2f1c5a9b7e10"]}
+
+
+def of(name: str, pool: dict[str, Any], cluster: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return stack(name, pool, cluster={"name": name, "protect": False, **cluster}, **more)
+
+
+def found(bench: Bench, name: str) -> tuple[Any, Any]:
+    """The pool and the cluster, as Azure has them."""
+    azure = Azure(bench.cloud)
+    pool = azure.call("GET", f"{path(name)}/agentPools/gpu{V}").body["properties"]
+    return pool, azure.call("GET", f"{path(name)}{V}").body
+
+
+def test_removed_properties_are_removed_in_azure(bench: Bench) -> None:
+    name = unique("out")
+    config = of(name, FULL, RANGES, systemPool=SCALED, tags={"team": "a"})
+    up(bench, config)
+
+    assert up(bench, of(name, BARE, {})).keys() >= {"cluster", "gpu"}
+
+    put = bench.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
+    assert put.items() >= {**NOTHING, "enableAutoScaling": False}.items()
+    put = [it for it in bench.requests("PUT") if it["path"].endswith(name)][-1]["body"]
+    assert put["tags"] == {}
+    assert put["properties"]["apiServerAccessProfile"] == {"authorizedIPRanges": []}
+    assert put["properties"]["agentPoolProfiles"][0]["enableAutoScaling"] is False
+    pool, cluster = found(bench, name)
+    assert not any(pool.get(part) for part in ("enableAutoScaling", *NOTHING))
+    assert not cluster.get("tags")
+    assert not (cluster["properties"].get("apiServerAccessProfile") or {}).get("authorizedIPRanges")
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert "gpu" not in bench.changes()
+    # And back again.
+    up(bench, config)
+    pool, cluster = found(bench, name)
+    assert (pool["nodeLabels"], pool["tags"], cluster["tags"]) == (
+        FULL["labels"],
+        {"team": "a"},
+        {"team": "a"},
+    )
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+def test_values_that_others_add_are_no_change(bench: Bench) -> None:
+    """Tags of Azure Policy made an unchanged stack a PUT each time that AKS had scaled its pool."""
+    name = unique("policy")
+    scaled = {**BARE, **SCALED}
+    config = of(name, scaled, {}, systemPool=SCALED)
+    up(bench, config)
+    azure = Azure(bench.cloud)
+    for address in (f"{path(name)}/agentPools/gpu", path(name)):
+        body = azure.call("GET", f"{address}{V}").body
+        if address == path(name):
+            body["tags"] = {"cost": "1"}
+            body["properties"]["agentPoolProfiles"][0]["count"] = 2
+        else:
+            body["properties"] |= {"count": 3, "tags": {"cost": "1"}}
+        assert azure.call("PUT", f"{address}{V}", body).status == 200
+        azure.wait(
+            f"{address}{V}",
+            lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
+        )
+
+    assert bench.changes() == {}
+    # A label goes with the live count, and the tags stay with those who set them.
+    up(bench, of(name, {**scaled, "labels": {"a": "b"}}, {}, systemPool=SCALED))
+    pool, cluster = found(bench, name)
+    assert (pool["count"], cluster["tags"]) == (3, {"cost": "1"})
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        pytest.param({"entra": ENTRA, "disableLocalAccounts": True}, id="entra"),
+        pytest.param({"private": True}, id="private"),
+    ],
+)
+def test_properties_that_azure_never_removes_cannot_be_removed(
+    bench: Bench, before: dict[str, Any]
+) -> None:
+    """Nothing was sent, and nobody said that the cluster is as before."""
+    name = unique("ever")
+    up(bench, of(name, BARE, before))
+    sent = len(bench.requests("PUT", name))
+
+    bench.write_stack(of(name, BARE, {}))
+    for command in (["preview"], ["up", "--yes", "--skip-preview"]):
+        assert "keep `" in bench.pulumi(*command, fails=True)
+
+    assert len(bench.requests("PUT", name)) == sent
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+def test_properties_that_azure_keeps_are_reported(bench: Bench) -> None:
+    name = unique("kept")
+    up(bench, of(name, {**BARE, "maxSurge": "33%"}, {}))
+    # A state of an earlier version is without maxUnavailable, and a refresh finds it.
+    state = json.loads(bench.pulumi("stack", "export"))
+    for resource in state["deployment"]["resources"]:
+        resource.get("inputs", {}).get("upgradeSettings", {}).pop("maxUnavailable", None)
+    older = bench.folder / "older.json"
+    older.write_text(json.dumps(state))
+    bench.pulumi("stack", "import", "--file", str(older))
+    assert bench.changes() == {}
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+    assert "gpu" not in bench.changes()
+
+    # AKS keeps each of the two, and refuses both.
+    for settings in ({"maxUnavailable": "1", "drainTimeoutMinutes": 60}, {"maxSurge": "33%"}):
+        assert up(bench, of(name, {**BARE, **settings}, {})) == {"gpu": "update"}
+    puts = [put["body"]["properties"] for put in bench.requests("PUT", "agentPools/gpu")]
+    assert [put["upgradeSettings"] for put in puts[1:]] == [
+        {"maxSurge": "0", "maxUnavailable": "1", "drainTimeoutInMinutes": 60},
+        {"maxSurge": "33%", "maxUnavailable": "0"},
+    ]
+
+    bench.write_stack(of(name, BARE, {}))
+    printed = bench.pulumi("up", "--yes", "--skip-preview")
+
+    assert "AKS keeps the current upgradeSettings.maxSurge" in printed
+    bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+def test_a_pool_of_another_name_begins_as_the_program_says(bench: Bench) -> None:
+    """A program may name a pool otherwise: the new one began at what the old one was scaled to."""
+    name = unique("named")
+    program = f"""
+from components import *
+
+place = {{"resource_group_name": {name!r}, "cluster_name": {name!r}}}
+group = ResourceGroup("group", ResourceGroupArgs(resource_group_name={name!r}, location="eastus"))
+cluster = AksCluster(
+    "cluster",
+    AksClusterArgs(
+        resource_group_name=group.resource_group_name,
+        location="eastus",
+        cluster_name={name!r},
+        system_pool=SystemPoolArgs(vm_size="Standard_D4ds_v5"),
+    ),
+)
+GpuNodePool(
+    "gpu",
+    GpuNodePoolArgs(
+        resource_group_name={name!r},
+        cluster_name=cluster.cluster_name,
+        pool_name="POOL",
+        vm_size="Standard_NC8as_T4_v3",
+        count=0,
+        min_count=0,
+        max_count=3,
+    ),
+)
+"""
+    bench.up(program.replace("POOL", "gpu"))
+    azure, address = Azure(bench.cloud), f"{path(name)}/agentPools/gpu{V}"
+    body = azure.call("GET", address).body
+    body["properties"]["count"] = 3
+    azure.call("PUT", address, body)
+    bench.pulumi("refresh", "--yes", "--skip-preview")
+
+    bench.up(program.replace("POOL", "other"))
+
+    [put] = bench.requests("PUT", "agentPools/other")
+    assert put["body"]["properties"]["count"] == 0
+    bench.pulumi("destroy", "--yes", "--skip-preview")

@@ -1,0 +1,128 @@
+"""Pools with `replacement: rotate`, and what finds them."""
+
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pytest
+
+from catalogue import fixed, rotation
+from components import GpuNodePool, NvidiaDevicePlugin, NvidiaDevicePluginArgs, PluginPoolArgs
+from components.arguments import ArgumentsError
+from tests.components.test_fixed_on_engine import BY_ARGUMENTS
+from tests.components.test_gpu_node_pool import ARGS
+from tests.conftest import Deploy, Registered
+
+ROTATING = replace(ARGS, replacement="rotate")
+
+
+def pool_of(deploy: Deploy, *, preview: bool = False, **changes: Any) -> Registered:
+    program = lambda: GpuNodePool("gpu", replace(ROTATING, **changes))  # noqa: E731
+    return deploy(program, preview=preview).only("AgentPool")
+
+
+def name_of(deploy: Deploy, **changes: Any) -> str:
+    name: str = pool_of(deploy, **changes).inputs["agentPoolName"]
+    return name
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_is_created_before_the_old_one_goes_and_found_by_labels(
+    deploy: Deploy, preview: bool
+) -> None:
+    pool = pool_of(deploy, preview=preview, labels={"team": "a"})
+    assert not pool.options.deleteBeforeReplace
+    assert pool.options.deleteBeforeReplaceDefined
+    assert "agentPoolName" in pool.options.ignoreChanges
+    assert pool.inputs["agentPoolName"].startswith("gpu")
+    assert len(pool.inputs["agentPoolName"]) == 6
+    assert pool.inputs["nodeLabels"] == {
+        "team": "a",
+        "aks-gpu/pool": "gpu",
+        "aks-gpu/stack": "device-plugin",
+    }
+
+
+@pytest.mark.parametrize("path", BY_ARGUMENTS)
+def test_whatever_replaces_the_pool_changes_its_name(deploy: Deploy, path: str) -> None:
+    """Two pools cannot have one name: the new one could not be created."""
+    before, after = BY_ARGUMENTS[path]
+    assert path in fixed.POOL
+    assert name_of(deploy, **before) != name_of(deploy, **after)
+
+
+def test_headers_change_the_name_where_they_replace(deploy: Deploy) -> None:
+    def name(headers: dict[str, str] | None, *, replaces: bool) -> str:
+        return name_of(deploy, custom_headers=headers, replace_on_header_change=replaces)
+
+    names = [name(headers, replaces=True) for headers in (None, {}, {"A": "b"}, {"A": "c"})]
+    assert len({*names}) == len(names)
+    assert name({"A": "b"}, replaces=False) == name({"A": "c"}, replaces=False)
+
+
+def test_what_aks_changes_in_place_leaves_the_name_alone(deploy: Deploy) -> None:
+    changes = {"count": 3, "labels": {"a": "b"}, "taints": ["a=b:NoSchedule"], "tags": {"a": "b"}}
+    assert name_of(deploy) == name_of(deploy, **changes)
+
+
+def test_a_value_that_is_not_known_yet_leaves_the_name_unknown(deploy: Deploy) -> None:
+    """A preview has to go on without it."""
+    graph = deploy(
+        lambda: GpuNodePool("gpu", replace(ROTATING, subnet_id=_unknown())), preview=True
+    )
+    assert not isinstance(graph.only("AgentPool").inputs["agentPoolName"], str)
+
+
+def _unknown() -> pulumi.Output[str]:
+    async def future(value: Any) -> Any:
+        return value
+
+    pending = [future(value) for value in (None, False, False)]
+    return pulumi.Output(set(), *pending)
+
+
+def test_the_plugin_finds_it_by_labels_and_follows_its_name(deploy: Deploy) -> None:
+    """The plugin that the new pool needs may be none for the old one, which has the same label."""
+
+    def program() -> None:
+        pools = [
+            GpuNodePool("gpu", ROTATING),
+            GpuNodePool("fixed", replace(ARGS, pool_name="fixed")),
+        ]
+        of_pools = [PluginPoolArgs.of(pool) for pool in pools]
+        NvidiaDevicePlugin("plugin", NvidiaDevicePluginArgs(pools=of_pools))
+        pulumi.export("selector", pools[0].node_selector)
+
+    graph = deploy(program)
+    daemon_set = graph.only("DaemonSet").inputs
+    affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    found = [{each["key"]: each["values"] for each in term["matchExpressions"]} for term in terms]
+    assert found == [
+        {"kubernetes.azure.com/agentpool": ["fixed"]},
+        {"aks-gpu/pool": ["gpu"], "aks-gpu/stack": ["device-plugin"]},
+    ]
+    assert daemon_set["metadata"]["annotations"].keys() == {"aks-gpu/pools"}
+    assert graph.exports["selector"] == {"aks-gpu/pool": "gpu"}
+
+
+def test_a_mig_pool_has_another_label_than_the_pool_that_it_replaces(deploy: Deploy) -> None:
+    mig = {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"}
+    labels = pool_of(deploy, preview=False, **mig).inputs["nodeLabels"]
+    assert labels[rotation.STACK_LABEL] == "device-plugin-mig"
+
+
+@pytest.mark.parametrize(
+    ("changes", "mistake"),
+    [
+        ({"pool_name": "tencharact"}, "poolName: 'tencharact' is too long for replacement: rotate"),
+        ({"labels": {"aks-gpu/pool": "a"}}, "labels: aks-gpu/pool: set by replacement: rotate"),
+        ({"replacement": "blue"}, "replacement:"),
+    ],
+)
+def test_refuses(deploy: Deploy, changes: dict[str, Any], mistake: str) -> None:
+    with pytest.raises(ArgumentsError, match=mistake):
+        pool_of(deploy, preview=False, **changes)
+    if "replacement" not in changes:
+        in_place: dict[str, Any] = {**changes, "replacement": "in-place"}
+        assert pool_of(deploy, preview=False, **in_place)

@@ -1,0 +1,49 @@
+"""Which Helm a rehearsal gets."""
+
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from engine import helm
+from engine.errors import EngineUnavailableError, SourceUnavailableError
+from engine.versions import HELM
+
+
+def test_go_mod_names_the_version() -> None:
+    text = (helm.SOURCE / "go.mod").read_text()
+    assert re.findall(r"helm.sh/helm/v3 v(\S+)", text) == [HELM]
+
+
+def on_path(folder: Path, answer: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    program = folder / "helm"
+    program.write_text(f"#!/bin/sh\necho {answer}\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    return program
+
+
+def test_helm_3_on_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = on_path(tmp_path, "v3.18.4+g1234567", monkeypatch)
+    assert helm.ensure_helm() == helm.helm_place() == program
+
+
+@pytest.mark.parametrize("answer", ["v2.17.0", "v4.3.1", "none"])
+def test_another_helm_is_not(answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on_path(tmp_path, answer, monkeypatch)
+    assert (tmp_path / "cache") in helm.helm_place().parents
+
+
+def test_without_helm_and_go_the_user_is_told_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_path(tmp_path, "v2.17.0", monkeypatch)
+
+    def no_build(*_: object) -> list[Path]:
+        raise SourceUnavailableError("there is no `go` on PATH")
+
+    monkeypatch.setattr(helm, "build", no_build)
+    with pytest.raises(EngineUnavailableError, match="install Helm 3"):
+        helm.ensure_helm()

@@ -1,0 +1,136 @@
+"""Driver, container toolkit and runtime of the GPU Operator, on pools with and without a driver."""
+
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
+
+from catalogue import gpu_operator
+from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
+from policies.rules.gpu_operator_coherent import gpu_operator_coherent
+from policies.rules.one_gpu_stack_owner import one_gpu_stack_owner
+from tests.policies.gpu_stacks import MANAGED, NO_DRIVER, not_known, pool, release, together
+from tests.policies.policy_harness import Resource, findings
+from tests.policies.pool_variants import CPU
+
+LANDS: dict[str, Any] = {"daemonsets": {"tolerations": [{"operator": "Exists"}]}}
+OFF, ON = {"enabled": False}, {"enabled": True}
+AKS = {
+    "driver": OFF,
+    "toolkit": OFF,
+    "operator": {"runtimeClass": "nvidia-container-runtime"},
+}
+NO_TOOLKIT = "gets its driver from the GPU Operator, but no container toolkit"
+NO_DRIVERS = "gets the container toolkit from the GPU Operator, but not its driver"
+RUNTIME = "has AKS's container runtime, nvidia-container-runtime, and the GPU Operator asks for"
+
+
+def found(gpu: Resource, **values: Any) -> list[str]:
+    chart = release("gpu-operator", **{**LANDS, **values})
+    return findings(gpu_operator_coherent, *together(gpu, chart))
+
+
+def label(part: str) -> dict[str, Any]:
+    return {"nodeLabels": {f"nvidia.com/gpu.deploy.{part}": "false"}}
+
+
+@pytest.mark.parametrize(
+    ("properties", "values", "told"),
+    [
+        # The two coherent profiles.
+        ({}, AKS, None),
+        (NO_DRIVER, {}, None),
+        (NO_DRIVER, {"driver": ON, "toolkit": ON}, None),
+        # Two drivers, which one-gpu-stack-owner tells.
+        ({}, {}, None),
+        # The broken hybrids.
+        (NO_DRIVER, {"toolkit": OFF}, NO_TOOLKIT),
+        ({}, {"toolkit": OFF}, NO_TOOLKIT),
+        ({}, {"driver": OFF}, NO_DRIVERS),
+        (NO_DRIVER, {"driver": OFF}, NO_DRIVERS),
+        ({}, {"driver": {"enabled": "false"}}, NO_DRIVERS),
+        ({}, {"driver": OFF, "toolkit": OFF}, RUNTIME),
+        ({}, {**AKS, "operator": {"runtimeClass": "nvidia"}}, RUNTIME),
+        # Nobody installs a driver, which gpu-stack-owner-unclear tells.
+        (NO_DRIVER, AKS, None),
+        # What a pool's labels switch off.
+        (label("operands"), {"driver": OFF}, None),
+        (label("container-toolkit"), {**AKS, "toolkit": ON}, None),
+        ({**NO_DRIVER, **label("container-toolkit")}, {}, NO_TOOLKIT),
+        ({**NO_DRIVER, **label("driver")}, {}, NO_DRIVERS),
+        # Pools on which it does not land, or that have no NVIDIA GPUs.
+        ({"nodeTaints": ["a=b:NoSchedule"]}, {"driver": OFF, "daemonsets": {}}, None),
+        ({"vmSize": CPU}, {"driver": OFF}, None),
+        ({"vmSize": "Standard_ND96isr_MI300X_v5"}, {"driver": OFF}, None),
+    ],
+)
+def test_driver_and_toolkit_have_one_owner(
+    properties: dict[str, Any], values: dict[str, Any], told: str | None
+) -> None:
+    messages = found(pool(**properties), **values)
+    assert len(messages) == (told is not None)
+    assert told is None or told in messages[0]
+
+
+@pytest.mark.parametrize("has_mig", [False, True])
+@pytest.mark.parametrize("driver", gpu_operator.PROFILES)
+def test_the_values_of_this_project_are_coherent(driver: str, has_mig: bool) -> None:
+    taints = ["sku=gpu:NoSchedule"]
+    gpu = pool(nodeTaints=taints, gpuProfile={"driver": gpu_operator.PROFILES[driver].pools_driver})
+    chart = release("gpu-operator", **gpu_operator.values(driver, taints, {}, has_mig=has_mig))
+    for rule in (gpu_operator_coherent, one_gpu_stack_owner, device_plugin_tolerates_pools):
+        assert findings(rule, *together(gpu, chart)) == []
+
+
+def test_what_is_only_possible_is_not_refused() -> None:
+    files = {"chart": "gpu-operator", "valueYamlFiles": ["a"], "values": {**LANDS, "driver": OFF}}
+    by_files = Resource(type="kubernetes:helm.sh/v3:Release", name="r", properties=files)
+    assert findings(gpu_operator_coherent, *together(pool(), by_files)) == []
+
+
+def test_an_unknown_value_hides_only_what_it_is_of() -> None:
+    unknown = {**LANDS, "toolkit": {"enabled": UNKNOWN_STRING_VALUE}}
+    messages = findings(
+        gpu_operator_coherent,
+        *together(pool(), release("gpu-operator", **unknown)),
+    )
+    kind = "kubernetes:helm.sh/v3:Release"
+    assert messages == [not_known("string value at .values.toolkit.enabled", "release", kind)]
+
+
+def test_managed_pools_are_left_to_the_rule_of_owners() -> None:
+    assert found(pool(**MANAGED), **AKS) == []
+
+
+BOTH = {"clusterPolicy": {"deployCR": True}, "gpuCluster": {"deployCR": True}}
+
+
+@pytest.mark.parametrize(
+    ("values", "is_told"),
+    [
+        (BOTH, True),
+        ({"gpuCluster": {"deployCR": True}}, True),
+        ({"clusterPolicy": {"deployCR": False}, "gpuCluster": {"deployCR": True}}, False),
+        ({"clusterPolicy": {"deployCR": True}}, False),
+    ],
+)
+def test_a_release_has_a_cluster_policy_or_a_gpu_cluster(
+    values: dict[str, Any], is_told: bool
+) -> None:
+    messages = found(pool(), **AKS, **values)
+    assert ["deploys a ClusterPolicy and a GPUCluster" in message for message in messages] == [
+        True
+    ] * is_told
+
+
+def test_the_resources_of_one_cluster_exclude_each_other() -> None:
+    settings = {"spec": {**LANDS, **AKS}}
+    policy = Resource(
+        type="kubernetes:nvidia.com/v1:ClusterPolicy", name="policy", properties=settings
+    )
+    other = Resource(
+        type="kubernetes:nvidia.com/v1alpha1:GPUCluster", name="dra", properties={"spec": {}}
+    )
+    messages = findings(gpu_operator_coherent, *together(pool(), policy, other))
+    assert len(messages) == 1
+    assert "This GPUCluster is on a cluster with the ClusterPolicy policy" in messages[0]

@@ -1,0 +1,119 @@
+"""Each stack file of examples/stacks, rehearsed to a job that ran, and to pods that share its GPUs.
+
+What proves that pods share a GPU is that they run at the same time: that each of them ends well
+proves nothing, because one GPU would serve them one after another.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from aksgpu.check.command import check_cluster
+from aksgpu.check.examination import CheckOptions
+from aksgpu.check.target import of_stack
+from aksgpu.running import Program
+from engine import Engine
+from engine.helm import ensure_helm
+from rehearsal.cloud import Cloud
+from tests.bench import ROOT
+from tests.cluster_bench import GPU, ClusterBench
+from tests.waiting import until
+
+FOLDER = ROOT / "examples" / "stacks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A stack file, and what a node of each of its pools offers."""
+
+    stack: str
+    offers: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    needs_helm: bool = False
+
+
+EXAMPLES = [
+    Example(stack="device-plugin", offers={"gpu": (GPU, 1)}),
+    Example(stack="managed", offers={"gpu": (GPU, 1)}),
+    Example(stack="mig", offers={"small": (GPU, 7), "large": ("nvidia.com/mig-3g.40gb", 2)}),
+    Example(stack="operator", offers={"gpu": (GPU, 1)}, needs_helm=True),
+    Example(stack="rotate", offers={"gpu": (GPU, 1)}),
+    Example(stack="shared", offers={"shared": (GPU, 4), "renamed": (f"{GPU}.shared", 8)}),
+]
+
+
+def test_every_stack_file_is_rehearsed() -> None:
+    files = sorted(file.name for file in FOLDER.glob("Pulumi.*.yaml"))
+    assert files == sorted(f"Pulumi.{example.stack}.yaml" for example in EXAMPLES)
+    listed = (FOLDER / "README.md").read_text()
+    assert all(f"]({file})" in listed for file in files)
+
+
+@pytest.mark.engine
+@pytest.mark.long
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stack))
+def test_an_example_runs_as_many_pods_as_it_says(
+    engine: Engine, todays_cloud: Cloud, tmp_path: Path, example: Example
+) -> None:
+    if example.needs_helm:
+        ensure_helm()
+    bench = ClusterBench(engine, todays_cloud, tmp_path).begin()
+    bench.write_example(example.stack, FOLDER)
+    bench.pulumi("up", "--yes", "--skip-preview", "--policy-pack", str(ROOT / "policies"))
+
+    checked = check_with_job(bench)
+    assert checked["cause"] == "gpus-schedulable", checked
+    assert checked["findings"] == []
+    assert checked["job"]["stage"] == "succeeded"
+
+    outputs = json.loads(bench.pulumi("stack", "output", "gpuPools", "--json"))
+    said = {name: (pool["resourceName"], pool["gpusPerNode"]) for name, pool in outputs.items()}
+    assert said == example.offers
+    for name, (resource, number) in example.offers.items():
+        run_pods(bench, name, outputs[name]["pod"], resource, number)
+    bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
+
+
+def check_with_job(bench: ClusterBench) -> dict[str, Any]:
+    """What `aksgpu check --job` says of the stack."""
+    pulumi = Program((bench.engine.pulumi,), bench.folder / "project", bench.environment)
+    printed = io.StringIO()
+    check_cluster(
+        lambda: of_stack(pulumi, "test"),
+        CheckOptions(job=True, json=True),
+        Console(file=printed, width=200),
+        lambda _: None,
+    )
+    document: dict[str, Any] = json.loads(printed.getvalue())
+    return document
+
+
+def run_pods(
+    bench: ClusterBench, pool: str, snippet: dict[str, Any], resource: str, number: int
+) -> None:
+    """Starts one pod more than a node has room for: the snippet's, but they do not end."""
+    (container,) = snippet["spec"]["containers"]
+    for index in range(number + 1):
+        pod = {
+            **snippet,
+            "metadata": {"name": f"{pool}-{index}", "labels": {"app": pool}},
+            "spec": {**snippet["spec"], "containers": [{**container, "image": "runs-for-ever"}]},
+        }
+        bench.kubectl("apply", "-f", "-", content=pod)
+
+    def phases() -> list[str]:
+        pods = bench.objects("pods", "-l", f"app={pool}")
+        return sorted(pod["status"]["phase"] for pod in pods)
+
+    until(
+        lambda: phases() == ["Pending", *["Running"] * number],
+        f"{number} pods run on {pool} at once, and the next one waits",
+    )
+    waiting = bench.objects("pods", "-l", f"app={pool}", "--field-selector=status.phase=Pending")
+    assert f"Insufficient {resource}" in waiting[0]["status"]["conditions"][0]["message"]
+    bench.kubectl("delete", "pods", "-l", f"app={pool}")
