@@ -30,7 +30,7 @@ def test_an_installed_azure_cli_is_used(cache: Path) -> None:
     assert said == []
 
 
-def test_an_install_that_fails_leaves_nothing_that_looks_whole(
+def test_a_failed_install_leaves_nothing_that_looks_complete(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = cache.parent / "python"

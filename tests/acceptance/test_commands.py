@@ -25,7 +25,9 @@ def python(program: str) -> tuple[str, ...]:
     return (sys.executable, "-u", "-c", program)
 
 
-def test_returns_the_output_and_reports_the_command(runner: Runner, lines: list[str]) -> None:
+def test_a_runner_returns_the_output_and_reports_the_command(
+    runner: Runner, lines: list[str]
+) -> None:
     said = runner.run(*python("import os; print(os.environ['WORD'])"))
 
     assert said == "from its environment\n"
@@ -60,7 +62,7 @@ def test_a_watch_ends_at_the_expected_output(runner: Runner) -> None:
         os.kill(int(said.split()[0]), 0)
 
 
-def test_a_watch_that_ends_without_the_word_has_failed(runner: Runner) -> None:
+def test_a_watch_that_ends_without_the_expected_output_fails(runner: Runner) -> None:
     with pytest.raises(ProgramError):
         runner.run(*python("print('0/1')"), until="1/1")
 
@@ -74,7 +76,7 @@ def test_a_command_that_takes_too_long_is_ended(
         runner.run(*python("import time; time.sleep(600)"))
 
 
-def test_waiting_ends_when_it_holds_and_gives_up_in_the_end(
+def test_wait_until_returns_when_the_condition_holds_and_fails_at_its_timeout(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     answers = iter([False, False, True])

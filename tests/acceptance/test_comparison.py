@@ -56,7 +56,7 @@ def test_an_explained_difference_is_no_difference() -> None:
     assert comparison.is_explained
 
 
-def test_a_reason_explains_only_the_values_that_it_names() -> None:
+def test_an_explanation_covers_only_the_values_that_it_names() -> None:
     known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "because")
 
     comparison = compared(POOL, {}, {"properties": {"osSKU": "AzureLinux"}}, known)
@@ -64,7 +64,7 @@ def test_a_reason_explains_only_the_values_that_it_names() -> None:
     assert not comparison.is_explained
 
 
-def test_a_reason_is_for_one_kind_of_thing() -> None:
+def test_an_explanation_covers_one_kind_of_resource() -> None:
     known = Explanation("pool count", 1, 2, "because")
 
     comparison = compared("/resourceGroups/g", {"count": 1}, {"count": 2}, known)
@@ -97,7 +97,7 @@ def test_empty_values_are_no_difference(empty: Any) -> None:
 
 
 @pytest.mark.parametrize("said", [False, 0])
-def test_a_false_and_a_zero_say_something(said: Any) -> None:
+def test_false_and_zero_are_differences_from_a_missing_value(said: Any) -> None:
     comparison = compared(POOL, {"properties": {"count": said}}, {})
 
     assert differing(comparison) == [("pool count", said, NOT_SENT)]
@@ -144,7 +144,7 @@ def test_a_refused_request_creates_no_resource() -> None:
     assert comparison.only_by_hand == ()
 
 
-def test_the_request_that_made_a_thing_is_compared_not_a_later_one() -> None:
+def test_the_request_that_created_a_resource_is_compared_not_a_later_one() -> None:
     first, later = (put(HAND + POOL, {"count": count}) for count in (1, 5))
 
     comparison = compare([first, later], [put(PROGRAM + POOL, {"count": 1})], ())
@@ -152,11 +152,11 @@ def test_the_request_that_made_a_thing_is_compared_not_a_later_one() -> None:
     assert differing(comparison) == []
 
 
-def test_nothing_compared_is_nothing_explained() -> None:
+def test_a_comparison_of_no_requests_is_not_explained() -> None:
     assert not compare([], [], EXPLANATIONS).is_explained
 
 
-def test_no_explanation_covers_values_of_the_article() -> None:
+def test_no_explanation_covers_a_value_of_the_article() -> None:
     """Sizes, numbers, systems and the article's headers may never differ."""
     told = ("pool vmSize", "pool count", "pool osType", "pool mode", "pool name", "group location")
     sent = ("header usegpudedicatedvhd", "header usegen2vm")
@@ -166,7 +166,7 @@ def test_no_explanation_covers_values_of_the_article() -> None:
     assert not [item for item in items if any(each.holds_for(item) for each in EXPLANATIONS)]
 
 
-def test_anything_stands_for_a_value_that_changes() -> None:
+def test_anything_matches_every_value() -> None:
     known = Explanation("header host", ANYTHING, ANYTHING, "two clouds")
     hand, program = put(HAND + POOL, Host="a:1"), put(PROGRAM + POOL, Host="b:2")
 

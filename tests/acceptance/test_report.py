@@ -55,11 +55,11 @@ def details(report: Report) -> str:
         (RowResult(1, "a", OK, NOT_OK), False),
     ],
 )
-def test_a_row_that_is_not_ok_is_the_reports_end(row: RowResult, is_ok: bool) -> None:
+def test_a_row_that_is_not_ok_fails_the_report(row: RowResult, is_ok: bool) -> None:
     assert Report([WELL, row], SAME).is_ok is is_ok
 
 
-def test_an_unexplained_difference_is_the_reports_end() -> None:
+def test_an_unexplained_difference_fails_the_report() -> None:
     report = Report([WELL], sent({"count": 1}, {"count": 2}))
 
     assert not report.is_ok
@@ -82,7 +82,7 @@ def test_the_verdict_is_first_and_a_reason_is_one_line() -> None:
     assert len(lines) < 12
 
 
-def test_no_rows_are_no_success() -> None:
+def test_a_report_without_rows_is_not_ok() -> None:
     assert not Report([], SAME).is_ok
 
 
@@ -104,7 +104,7 @@ def test_a_result_of_both_sides_is_reported_once() -> None:
     assert "All 1 rows are ok." in shown(report)
 
 
-def test_a_difference_stands_with_both_values_and_its_reason() -> None:
+def test_a_difference_is_shown_with_both_values_and_its_reason() -> None:
     known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "it is the default")
     said = details(Report([WELL], sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)))
 
@@ -124,7 +124,7 @@ def test_a_resource_on_only_one_side_is_reported() -> None:
     assert f"NOT EXPLAINED: made only by hand: {POOL}" in said
 
 
-def test_as_json_it_has_the_same_to_say() -> None:
+def test_the_json_report_has_the_same_content() -> None:
     known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "it is the default")
     comparison = sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)
 

@@ -48,7 +48,9 @@ def test_the_table_is_the_articles() -> None:
 
 
 @pytest.mark.parametrize("steps", [by_hand.STEPS, STEPS])
-def test_every_row_is_shown_by_one_step_of_each_way(steps: tuple[Step, ...]) -> None:
+def test_every_row_is_covered_by_one_step_by_hand_and_one_by_program(
+    steps: tuple[Step, ...],
+) -> None:
     shown = sorted(number for step in steps for number in step.shows)
 
     assert shown == sorted(BY_HAND) == sorted(BY_PROGRAM)
@@ -63,7 +65,7 @@ def test_every_row_is_shown_by_one_step_of_each_way(steps: tuple[Step, ...]) -> 
         (fail, lambda _: "kubectl says so", "not ok", "exit code 1"),
     ],
 )
-def test_a_step_that_fails_and_a_proof_that_fails_are_rows_not_ok(
+def test_a_failed_step_or_a_failed_check_makes_its_row_not_ok(
     way: Way, do: Any, proof: Proof, result: str, told: str
 ) -> None:
     later = Step(nothing, (2,))
@@ -95,7 +97,9 @@ def test_an_unmet_requirement_is_reported() -> None:
         ({}, ["a.b", "list[0]"]),
     ],
 )
-def test_a_manifest_lacks_what_is_otherwise_in_the_cluster(live: Any, lacking: list[str]) -> None:
+def test_missing_names_the_parts_of_a_manifest_that_the_cluster_lacks(
+    live: Any, lacking: list[str]
+) -> None:
     assert list(missing({"a": {"b": 1}, "list": [{"n": 1}]}, live)) == lacking
 
 

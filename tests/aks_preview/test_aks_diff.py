@@ -104,7 +104,9 @@ def without(*names: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_pool(new: dict[str, Any], updated: list[str], replaced: list[str]) -> None:
+def test_a_changed_property_of_a_pool_updates_or_replaces_it(
+    new: dict[str, Any], updated: list[str], replaced: list[str]
+) -> None:
     answer = aks_diff(AGENT_POOL, POOL, POOL_STATE, new)
 
     kinds = {path: change.kind.name for path, change in answer.detailed_diff.items()}
@@ -207,7 +209,9 @@ def profile(**change: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_cluster(new: dict[str, Any], changed: list[str], replaces: list[str]) -> None:
+def test_a_changed_property_of_a_cluster_updates_or_replaces_it(
+    new: dict[str, Any], changed: list[str], replaces: list[str]
+) -> None:
     answer = aks_diff(MANAGED_CLUSTER, CLUSTER, CLUSTER | {"customHeaders": {}}, new)
 
     assert answer.diffs == changed
@@ -229,7 +233,7 @@ def test_a_cluster(new: dict[str, Any], changed: list[str], replaces: list[str])
         ),
     ],
 )
-def test_who_manages_gpus_is_fixed_at_creation(
+def test_a_change_of_managed_gpus_replaces_the_pool(
     before: dict[str, Any], now: dict[str, Any], replaced: list[str]
 ) -> None:
     """AKS keeps what a request leaves out: an update would have changed nothing."""

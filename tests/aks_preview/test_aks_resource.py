@@ -52,7 +52,7 @@ class BrokenArm(Arm):
         raise ProviderError("It broke.")
 
 
-def test_an_update_that_broke_keeps_the_id_of_the_state() -> None:
+def test_a_broken_update_keeps_the_id_in_the_state() -> None:
     arm = BrokenArm()
     pools = AksResource(AGENT_POOL, arm, Cancellation(), EngineLog(None))
     recorded = ID.replace("/resourceGroups/", "/resourcegroups/")
@@ -78,7 +78,7 @@ def test_removed_properties_are_sent_as_empty_values(name: str) -> None:
     assert arm.bodies[0]["properties"] == {"vmSize": "one", name: kept.EMPTY_POOL[name]}
 
 
-def test_a_pool_that_had_to_wait_goes_with_the_nodes_that_it_has_then(
+def test_an_update_that_waited_sends_the_count_read_after_the_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two nodes before another operation, nine after it: the PUT made them two."""
@@ -99,7 +99,7 @@ def test_a_pool_that_had_to_wait_goes_with_the_nodes_that_it_has_then(
 
 
 @pytest.mark.parametrize("count", [1, 9])
-def test_nodes_of_a_pool_that_aks_scales_are_not_lost(count: int) -> None:
+def test_an_update_keeps_the_nodes_of_an_autoscaled_pool(count: int) -> None:
     """To take minCount and maxCount out sent the program's count, whatever AKS had made of it."""
     arm = BrokenArm()
     arm.live = [{"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": 9}]
@@ -116,7 +116,7 @@ def test_nodes_of_a_pool_that_aks_scales_are_not_lost(count: int) -> None:
     assert len(arm.bodies) == (0 if count == 1 else 1)
 
 
-def test_nodes_of_an_inline_pool_are_not_lost() -> None:
+def test_an_update_keeps_the_nodes_of_an_autoscaled_inline_pool() -> None:
     live = {"agentPoolProfiles": [{"name": "a", "enableAutoScaling": True, "count": 5}]}
     with pytest.raises(ProviderError, match="AKS has scaled pool 'a' to 5 nodes"):
         require_nodes({"agentPoolProfiles": [{"name": "a", "count": 3}]}, live)
@@ -163,7 +163,9 @@ STREAMING = {"artifactStreamingProfile": {"enabled": True}}
 
 
 @pytest.mark.parametrize("more", [{}, STREAMING, {"customHeaders": {"A": "b"}}])
-def test_a_pool_of_azure_natives_moves_when_it_is_replaced_anyway(more: dict[str, Any]) -> None:
+def test_a_pool_of_azure_native_moves_to_aks_preview_only_in_a_replacement(
+    more: dict[str, Any],
+) -> None:
     resource = AksResource(AGENT_POOL, BrokenArm(), Cancellation(), EngineLog(None))
     inputs = {**INPUTS, "customHeaders": {}, **more}
     for replacing in (MANAGED, {"gpuProfile": {"driver": "None"}}, {"vmSize": "other"}):
@@ -182,7 +184,7 @@ def test_a_pool_of_azure_natives_moves_when_it_is_replaced_anyway(more: dict[str
         ),
     ],
 )
-def test_a_pool_of_azure_natives_stays_otherwise(more: dict[str, Any], words: str) -> None:
+def test_a_pool_of_azure_native_stays_there_in_an_update(more: dict[str, Any], words: str) -> None:
     resource = AksResource(AGENT_POOL, BrokenArm(), Cancellation(), EngineLog(None))
     inputs = {**INPUTS, "gpuProfile": {"driver": "Install"}, "customHeaders": {}, **more}
     # AKS has raised the number of nodes meanwhile: that is no replacement.

@@ -35,7 +35,9 @@ def article(engine: Engine, tmp_path: Path) -> Iterator[tuple[PreviewBench, Aks]
     cloud.stop(tmp_path / "cloud")
 
 
-def test_the_pool_waits_for_its_feature(article: tuple[PreviewBench, Aks]) -> None:
+def test_a_pool_waits_for_the_registration_of_its_feature(
+    article: tuple[PreviewBench, Aks],
+) -> None:
     bench, aks = article
 
     bench.up(FEATURE + aks.program(headers=HEADERS, more=AFTER_IT, vm_size="Standard_NC6s_v2"))
@@ -53,7 +55,7 @@ def test_the_pool_waits_for_its_feature(article: tuple[PreviewBench, Aks]) -> No
     assert bench.changes() == {}
 
 
-def test_without_its_feature_the_pool_is_refused(article: tuple[PreviewBench, Aks]) -> None:
+def test_a_pool_without_its_feature_is_refused(article: tuple[PreviewBench, Aks]) -> None:
     bench, aks = article
     pool = aks.program(headers=HEADERS, vm_size="Standard_NC6s_v2")
 

@@ -53,7 +53,7 @@ class Answers:
         return answer
 
 
-def test_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_put_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aks_resource, "_PAUSES", (0.001, 0.001))
     told: list[str] = []
 
@@ -84,7 +84,7 @@ def test_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatch) -> 
         refusal(400, "FeatureNotRegistered", FEATURE),
     ],
 )
-def test_other_refusals_are_final(error: HttpResponseError) -> None:
+def test_a_refusal_other_than_a_conflict_is_not_retried(error: HttpResponseError) -> None:
     """They were tried again for an hour, without a word."""
     call = Answers(error, "never asked for")
 
@@ -93,7 +93,7 @@ def test_other_refusals_are_final(error: HttpResponseError) -> None:
     assert call.left == ["never asked for"]
 
 
-def test_a_cancellation_ends_the_waiting() -> None:
+def test_a_cancellation_ends_the_wait_for_another_operation() -> None:
     call = Answers(refusal(409, "OperationNotAllowed", PENDING), "never asked for")
 
     async def wait() -> None:
@@ -116,7 +116,7 @@ def test_a_feature_that_is_just_registered_may_not_be_known_yet(
     assert asyncio.run(once_accepted(call, Cancellation(), lambda said: "Shiny" in said)) == "done"
 
 
-def test_those_who_wait_for_a_busy_cluster_ask_less_and_less() -> None:
+def test_requests_to_a_busy_cluster_become_less_frequent() -> None:
     """Without it they asked each two seconds, each of them: ten times as often."""
     asked: list[float] = []
 
@@ -138,7 +138,7 @@ def test_those_who_wait_for_a_busy_cluster_ask_less_and_less() -> None:
     assert asked[-1] - asked[0] < 20 * 4 * 3
 
 
-def test_a_conflict_that_says_how_long_it_lasts_is_waited_out() -> None:
+def test_a_conflict_with_retry_after_is_retried_after_that_time() -> None:
     asked: list[float] = []
     busy = refusal(409, "OperationNotAllowed", PENDING)
     busy.response.headers["Retry-After"] = "77"  # type: ignore[union-attr]

@@ -38,7 +38,7 @@ def read(aks_type: AksType, inputs: Any, actual: Any) -> dict[str, Any]:
 
 @EXAMPLES
 @given(TYPES, RANDOMS)
-def test_other_words_for_the_same_are_no_change(token: str, random: Random) -> None:
+def test_equivalent_values_are_no_change(token: str, random: Random) -> None:
     """The case of a group's name replaced pools; add-ons, tags and `/32` never settled."""
     aks_type = AKS_TYPES[token]
     shape = told(aks_type)
@@ -53,7 +53,7 @@ def test_other_words_for_the_same_are_no_change(token: str, random: Random) -> N
 
 @EXAMPLES
 @given(TYPES, RANDOMS)
-def test_a_change_beside_other_words_is_seen(token: str, random: Random) -> None:
+def test_a_change_beside_equivalent_values_is_found(token: str, random: Random) -> None:
     aks_type = AKS_TYPES[token]
     shape = told(aks_type)
     inputs = said(random, shape)
@@ -92,7 +92,7 @@ POOL, CLUSTER = "AgentPool", "ManagedCluster"
         (POOL, {"tags": {"a": "", "b": "c"}}, {"tags": {"A": None, "b": "c"}}),
     ],
 )  # fmt: skip
-def test_more_that_is_no_change(kind: str, inputs: Any, actual: Any) -> None:
+def test_further_equivalent_values_are_no_change(kind: str, inputs: Any, actual: Any) -> None:
     """A key that ends in a new line, and a tab for a blank, were drift, or replaced the pool."""
     aks_type = AKS_TYPES[f"aks-preview:containerservice:{kind}"]
 
@@ -115,7 +115,7 @@ def test_more_that_is_no_change(kind: str, inputs: Any, actual: Any) -> None:
         ({"tags": {"a": "0"}}, {"tags": {"a": ""}}),
     ],
 )
-def test_more_that_is_one(old: Any, new: Any) -> None:
+def test_values_that_only_look_equivalent_are_a_change(old: Any, new: Any) -> None:
     aks_type = AKS_TYPES["aks-preview:containerservice:AgentPool"]
 
     assert aks_diff(aks_type, old, old, new).diffs == [*old]

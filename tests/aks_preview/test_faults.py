@@ -52,7 +52,9 @@ def puts(bench: PreviewBench, aks: Aks) -> int:
     return len(bench.requests("PUT", f"{aks.group}/providers")) - 1  # less that of the cluster
 
 
-def test_429_storm(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_put_outlasts_many_429_answers(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     body = {"error": {"code": "TooManyRequests", "message": "Slow down."}}
     wait = {"x-ms-retry-after-ms": "50"}
     faults.script(
@@ -65,7 +67,7 @@ def test_429_storm(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> Non
     settle(preview_bench, faults, aks.program())
 
 
-def test_429_waits_as_long_as_azure_says(
+def test_a_429_is_retried_after_its_retry_after(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     faults.script(fault(status=429, headers={"Retry-After": "2"}, times=1))
@@ -79,7 +81,7 @@ def test_429_waits_as_long_as_azure_says(
     settle(preview_bench, faults, aks.program())
 
 
-def test_500_on_put(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_500_on_put_is_retried(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
     faults.script(fault(status=500, body={"error": {"code": "InternalServerError"}}, times=2))
 
     preview_bench.up(aks.program())
@@ -88,7 +90,7 @@ def test_500_on_put(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> No
     settle(preview_bench, faults, aks.program())
 
 
-def test_connection_dropped_before_the_put_arrived(
+def test_a_connection_that_drops_before_the_put_arrives_is_retried(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     faults.script(fault(drop="before", times=1))
@@ -99,7 +101,7 @@ def test_connection_dropped_before_the_put_arrived(
     settle(preview_bench, faults, aks.program())
 
 
-def test_connection_dropped_after_the_put_arrived(
+def test_a_put_that_arrived_before_the_connection_dropped_is_not_lost(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     faults.script(fault(drop="after", times=1))
@@ -110,7 +112,7 @@ def test_connection_dropped_after_the_put_arrived(
     settle(preview_bench, faults, aks.program())
 
 
-def test_connection_dropped_until_the_time_is_up(
+def test_connections_that_drop_until_the_timeout_fail_the_update(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     faults.script(fault(drop="after"))
@@ -124,7 +126,9 @@ def test_connection_dropped_until_the_time_is_up(
     settle(preview_bench, faults, aks.program(more=IMPATIENT))
 
 
-def test_connection_never_there(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_an_unreachable_azure_leaves_nothing_in_the_state(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     faults.script(fault(drop="before"))
 
     preview_bench.up(aks.program(more=IMPATIENT), fails=True)
@@ -133,7 +137,9 @@ def test_connection_never_there(preview_bench: PreviewBench, aks: Aks, faults: F
     settle(preview_bench, faults, aks.program(more=IMPATIENT))
 
 
-def test_409_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_409_is_retried_until_the_other_operation_ends(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     faults.script(fault(status=409, body=BUSY, times=2))
 
     said = preview_bench.up(aks.program())
@@ -172,7 +178,7 @@ def test_a_permanent_conflict_is_reported_at_once(
     settle(preview_bench, faults, aks.program())
 
 
-def test_aks_does_not_know_a_new_feature_yet(
+def test_a_put_waits_until_aks_knows_a_new_feature(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     """Its provider is Registered all the time, and says nothing of what it has taken over."""
@@ -196,7 +202,7 @@ def test_aks_does_not_know_a_new_feature_yet(
     settle(preview_bench, faults, registered + aks.program(more=after))
 
 
-def test_409_on_delete_for_a_while(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_409_on_delete_is_retried(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
     preview_bench.up(aks.program())
     faults.script(fault(method="DELETE", status=409, body=BUSY, times=1))
 
@@ -206,7 +212,9 @@ def test_409_on_delete_for_a_while(preview_bench: PreviewBench, aks: Aks, faults
     settle(preview_bench, faults, aks.program())
 
 
-def test_operation_failed_with_quota(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_an_operation_that_fails_for_quota_keeps_the_pool_in_the_state(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     faults.script(fault(operation=QUOTA))
 
     said = preview_bench.up(aks.program(), fails=True)
@@ -246,7 +254,7 @@ def test_a_refused_request_is_not_retried(
     settle(preview_bench, faults, aks.program())
 
 
-def test_operation_stuck_until_cancelled(
+def test_a_cancellation_ends_the_wait_for_a_stuck_operation(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     faults.script(fault(operation="stuck"))
@@ -263,7 +271,9 @@ def test_operation_stuck_until_cancelled(
     settle(preview_bench, faults, aks.program())
 
 
-def test_throttled_until_cancelled(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_cancellation_ends_the_wait_of_a_throttled_put(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     faults.script(fault(status=429, headers={"Retry-After": "100"}))
     with preview_bench.running_up(aks.program()) as update:
         preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
@@ -287,7 +297,9 @@ def test_deleting_a_deleted_resource_succeeds(
     settle(preview_bench, faults, aks.program())
 
 
-def test_404_on_refresh(preview_bench: PreviewBench, aks: Aks, faults: Faults) -> None:
+def test_a_404_on_refresh_removes_the_pool_from_the_state(
+    preview_bench: PreviewBench, aks: Aks, faults: Faults
+) -> None:
     preview_bench.up(aks.program())
     aks.delete_pool()
 
@@ -298,7 +310,7 @@ def test_404_on_refresh(preview_bench: PreviewBench, aks: Aks, faults: Faults) -
     settle(preview_bench, faults, aks.program())
 
 
-def test_feature_that_never_leaves_registering(
+def test_a_feature_that_stays_registering_fails_at_the_timeout(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     feature = "providers/Microsoft.Features/providers/Microsoft.ContainerService/features"
@@ -325,7 +337,7 @@ def test_feature_that_never_leaves_registering(
     assert preview_bench.changes("--refresh") == {}
 
 
-def test_two_pools_of_one_cluster_at_once(
+def test_two_pools_of_one_cluster_are_created_at_the_same_time(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     second = aks.program(name="second").splitlines()[3].replace("'pool'", "'other'")
@@ -339,7 +351,7 @@ def test_two_pools_of_one_cluster_at_once(
     settle(preview_bench, faults, program)
 
 
-def test_no_header_says_when_to_ask_again_and_a_passing_error_is_shown(
+def test_a_poll_without_retry_after_is_repeated_and_shows_a_temporary_error(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     """As AKS answers: every poll had a header here, and an error stood beside Failed alone."""

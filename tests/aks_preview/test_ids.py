@@ -7,7 +7,7 @@ from tests.aks_preview.conftest import Aks, PreviewBench
 pytestmark = [pytest.mark.engine, pytest.mark.long]
 
 
-def test_a_refresh_leaves_the_id_as_it_is(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_a_refresh_does_not_change_the_id(preview_bench: PreviewBench, aks: Aks) -> None:
     """Create recorded the id that it had asked for, Read the one that AKS answered with.
 
     AKS writes `resourcegroups` in lower case, so the first refresh on Azure changed the id of each

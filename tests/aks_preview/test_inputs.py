@@ -26,12 +26,14 @@ SECRET = "a-secret"
         (MANAGED_CLUSTER, containerservice.ManagedClusterArgs),
     ],
 )
-def test_every_property_of_azure_native_is_one_of_ours(aks_type: AksType, args: type) -> None:
+def test_every_property_of_azure_native_is_a_property_of_aks_preview(
+    aks_type: AksType, args: type
+) -> None:
     assert not sdk_types.input_type_types(args).keys() - aks_type.inputs.fields.keys()
 
 
 @pytest.mark.parametrize("aks_type", AKS_TYPES.values())
-def test_the_tables_speak_of_properties_that_there_are(aks_type: AksType) -> None:
+def test_the_tables_name_only_known_properties(aks_type: AksType) -> None:
     known = aks_type.inputs.fields.keys()
     said = {*aks_type.replaces, *aks_type.filled_in, *aks_type.envelope}
 
@@ -65,14 +67,14 @@ def test_the_default_api_version_is_that_of_the_sdks_types() -> None:
         (POOL | {"provisioningState": "Succeeded"}, ["provisioningState"]),
     ],
 )
-def test_the_shape_of_inputs(inputs: dict[str, Any], found: list[str]) -> None:
+def test_invalid_inputs_are_reported_by_path(inputs: dict[str, Any], found: list[str]) -> None:
     said = list(mistakes(AGENT_POOL.inputs, inputs))
 
     assert [mistake.path for mistake in said] == found
     assert not any(SECRET in mistake.reason for mistake in said)
 
 
-def test_nested_required_properties() -> None:
+def test_missing_nested_properties_are_reported() -> None:
     inputs = {
         "resourceGroupName": "g",
         "resourceName": "c",
@@ -113,13 +115,13 @@ def test_nested_required_properties() -> None:
         ({"a": "b", "A": "c"}, ["customHeaders.A"]),
     ],
 )
-def test_headers(headers: Any, found: list[str]) -> None:
+def test_invalid_headers_are_reported_by_path(headers: Any, found: list[str]) -> None:
     said = list(header_mistakes({HEADERS: headers}))
 
     assert [mistake.path for mistake in said] == found
 
 
-def test_a_feature() -> None:
+def test_invalid_inputs_of_a_feature_are_reported() -> None:
     inputs = {"featureName": "a", "unregisterOnDelete": "yes"}
 
     found = [mistake.path for mistake in mistakes(FEATURE_INPUTS, inputs)]
@@ -127,7 +129,7 @@ def test_a_feature() -> None:
     assert found == ["providerNamespace", "unregisterOnDelete"]
 
 
-def test_settings() -> None:
+def test_invalid_settings_are_reported_without_their_values() -> None:
     given = {"useMsi": "perhaps", "useOidc": "true", "clientID": SECRET, "version": "0.1.0"}
 
     found = list(setting_mistakes(given, SETTINGS))

@@ -84,7 +84,7 @@ def _little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
         (register, "provider", FEATURE),
     ],
 )
-def test_a_creation(work: Work, silent: str, kept: str) -> None:
+def test_a_cancellation_ends_a_creation(work: Work, silent: str, kept: str) -> None:
     """An unanswered PUT was waited for as long as five minutes; CI's runners kill before that."""
     outcome = asyncio.run(SilentAzure(silent).cancelled(work))
 
@@ -94,7 +94,7 @@ def test_a_creation(work: Work, silent: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(("silent", "kept"), [("look", ()), ("put", 2), ("poll", 2), ("get", 2)])
-def test_an_update(silent: str, kept: Any) -> None:
+def test_a_cancellation_ends_an_update(silent: str, kept: Any) -> None:
     """What may have arrived is in the state, to be sent again."""
     azure = SilentAzure(silent)
     azure.put(POOL, {"properties": {"count": 1, "vmSize": POOL_INPUTS["vmSize"]}})
@@ -106,7 +106,7 @@ def test_an_update(silent: str, kept: Any) -> None:
 
 
 @pytest.mark.parametrize("silent", ["delete", "delete poll"])
-def test_a_deletion(silent: str) -> None:
+def test_a_cancellation_ends_a_deletion(silent: str) -> None:
     azure = SilentAzure(silent)
     azure.put(POOL, {"properties": {}})
 
@@ -116,13 +116,13 @@ def test_a_deletion(silent: str) -> None:
     assert outcome.id == POOL
 
 
-def test_a_refresh() -> None:
+def test_a_cancellation_ends_a_refresh() -> None:
     work: Work = lambda provider: provider.read(POOL, POOL_INPUTS, POOL_INPUTS)  # noqa: E731
 
     assert "The update was cancelled" in asyncio.run(SilentAzure("look").cancelled(work)).error
 
 
-def test_the_look_after_a_request_that_may_have_arrived() -> None:
+def test_a_cancellation_ends_the_get_after_an_unanswered_put() -> None:
     """Nobody can say what became of the request: it stays in the state."""
     azure = SilentAzure("look", after="put")
 
@@ -137,7 +137,7 @@ def test_the_look_after_a_request_that_may_have_arrived() -> None:
 
 
 @pytest.mark.parametrize("phase", ["metadata", "token", "look", "put", "poll", "get"])
-def test_a_pause_before_another_try(phase: str) -> None:
+def test_a_cancellation_ends_the_pause_before_a_retry(phase: str) -> None:
     throttled = refusal(429, "Throttled", **{"Retry-After": "86400"})
 
     outcome = asyncio.run(SilentAzure(phase, throttled).cancelled(create))

@@ -120,7 +120,7 @@ AgentPool(
     return text + pair if pools else text
 
 
-def test_a_named_resource_is_taken_over(
+def test_a_resource_named_by_take_over_is_adopted_after_a_kill(
     preview_bench: PreviewBench, aks: Aks, faults: Faults
 ) -> None:
     """Imports made a second pool, without parent, and of a replacement they did nothing.

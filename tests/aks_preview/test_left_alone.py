@@ -27,7 +27,9 @@ def labelled(label: str) -> dict[str, Any]:
 
 @settings(deadline=None)
 @given(POOLS, POOLS, POOLS, st.booleans())
-def test_the_number_of_nodes(said: Any, wanted: Any, live: Any, is_inline: bool) -> None:
+def test_an_update_sends_the_live_count_unless_the_program_changes_it(
+    said: Any, wanted: Any, live: Any, is_inline: bool
+) -> None:
     """`az aks nodepool scale` made them seven; the edit of a label made them one again."""
 
     def sent(new: dict[str, Any], *, is_finished: bool) -> dict[str, Any]:
@@ -59,14 +61,16 @@ def test_the_number_of_nodes(said: Any, wanted: Any, live: Any, is_inline: bool)
         ({}, {"cost": "2"}, {"cost": "1"}, {"cost": "2"}),
     ],
 )
-def test_the_tags_of_others(before: Any, wanted: Any, live: Any, sent: Any) -> None:
+def test_tags_of_other_clients_are_sent_back(
+    before: Any, wanted: Any, live: Any, sent: Any
+) -> None:
     expected = {"a": "b", "cost": "1"} if sent is None else sent
     values = ({"tags": tags} for tags in (wanted, before, live))
 
     assert as_others_left(*values, is_finished=True)["tags"] == expected
 
 
-def test_an_edit_of_a_label() -> None:
+def test_an_edit_of_a_label_keeps_the_live_count() -> None:
     """Somebody turned the autoscaler on: the edit of a label sent one node for its seven."""
     azure = OddAzure()
     scaled = {"enableAutoScaling": True, "minCount": 1, "maxCount": 9, "count": 7}
@@ -122,7 +126,9 @@ async def updated(azure: OddAzure, provider: Driver, state: str) -> Outcome:
         (updated, "Updating"),
     ],
 )
-def test_a_pool_with_an_operation_of_another_client(seen: Any, state: str) -> None:
+def test_a_refresh_during_another_clients_operation_keeps_the_live_count(
+    seen: Any, state: str
+) -> None:
     """A refresh during somebody's upgrade: the next edit of a label took their nodes back."""
     azure = OddAzure()
 
@@ -144,7 +150,7 @@ def test_a_pool_with_an_operation_of_another_client(seen: Any, state: str) -> No
     assert "__finished" not in done.outputs
 
 
-def test_an_operation_that_ends_before_the_state_of_its_pool_changes() -> None:
+def test_a_creation_waits_until_the_pool_itself_has_succeeded() -> None:
     azure = OddAzure()
     azure.bend("get", *[Answer(body=at_work("Updating"))] * 2)
 
@@ -157,7 +163,7 @@ def test_an_operation_that_ends_before_the_state_of_its_pool_changes() -> None:
 
 
 @pytest.mark.parametrize("state", ["Creating", "Updating", "Failed"])
-def test_an_unfinished_update_sends_the_programs_values(state: str) -> None:
+def test_an_unfinished_update_sends_the_values_of_the_program(state: str) -> None:
     azure = OddAzure()
 
     async def go_on() -> None:

@@ -101,7 +101,7 @@ JSON = st.recursive(
 
 @settings(deadline=None)
 @given(st.data())
-def test_any_state_can_be_compared_with_any_inputs(data: st.DataObject) -> None:
+def test_diff_accepts_any_state_and_any_inputs(data: st.DataObject) -> None:
     with mock.patch.object(sys, "argv", [""]):
         provider = AksPreview()
     token = data.draw(st.sampled_from(sorted(AKS_TYPES)))
@@ -148,7 +148,7 @@ def test_odd_values_from_azure_are_read_as_unset(token: str, odd: Any) -> None:
 
 @settings(deadline=None, max_examples=50)
 @given(st.data())
-def test_any_answer_can_be_followed(data: st.DataObject) -> None:
+def test_a_refresh_accepts_any_answer_of_azure(data: st.DataObject) -> None:
     aks_type = AKS_TYPES[data.draw(st.sampled_from(sorted(AKS_TYPES)))]
     names = st.sampled_from(["tags", "agentPoolProfiles", "count", "identity", "enableAutoScaling"])
     live = data.draw(st.dictionaries(names, JSON, max_size=4))
@@ -166,7 +166,7 @@ def test_any_answer_can_be_followed(data: st.DataObject) -> None:
         {"tags": ["a"]},
     ],
 )
-def test_a_cluster_with_odd_values_lives(odd: dict[str, Any]) -> None:
+def test_a_cluster_with_odd_values_is_created_updated_and_deleted(odd: dict[str, Any]) -> None:
     azure = OddAzure(CLUSTER)
     names = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
     said = names | {"agentPoolProfiles": [{"name": "a", "count": 1}], "tags": {"a": "b"}}
@@ -189,7 +189,7 @@ def test_a_cluster_with_odd_values_lives(odd: dict[str, Any]) -> None:
     assert pool["count"] == (7 if "count" in json.dumps(odd) else 1)
 
 
-def test_over_the_protocol() -> None:
+def test_odd_inputs_are_reported_by_path_over_grpc() -> None:
     """All of it is told, by place."""
     odd = POOL_INPUTS | {
         "customHeaders": {"X": None},

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.engine
 HEADERS = {"EnableACRTeleport": "false", "AKSHTTPCustomFeatures": "Microsoft.ContainerService/A"}
 
 
-def test_a_pool_from_its_creation_to_its_end(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_a_pool_is_created_updated_and_deleted(preview_bench: PreviewBench, aks: Aks) -> None:
     preview_bench.up(aks.program(headers=HEADERS))
 
     created = preview_bench.resources()["pool"]
@@ -66,7 +66,7 @@ def test_all_mistakes_are_reported_at_once_before_any_request(
 
 
 @pytest.mark.long
-def test_a_replacement_is_shown_as_one(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_a_replacement_is_previewed_as_a_replacement(preview_bench: PreviewBench, aks: Aks) -> None:
     more = ", replace_on_header_change=True"
     preview_bench.up(aks.program(headers=HEADERS, more=more))
     old = aks.pool()
@@ -87,7 +87,7 @@ def test_a_replacement_is_shown_as_one(preview_bench: PreviewBench, aks: Aks) ->
 
 
 @pytest.mark.long
-def test_a_header_goes_out_with_the_next_request(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_a_new_header_is_sent_with_the_next_put(preview_bench: PreviewBench, aks: Aks) -> None:
     preview_bench.up(aks.program(headers=HEADERS))
 
     preview_bench.up(aks.program(headers=HEADERS | {"EnableACRTeleport": "true"}))
@@ -171,9 +171,7 @@ def test_an_update_keeps_the_autoscalers_node_count(preview_bench: PreviewBench,
 
 
 @pytest.mark.long
-def test_a_pool_that_was_made_with_raw_http_is_imported(
-    preview_bench: PreviewBench, aks: Aks
-) -> None:
+def test_a_pool_created_with_raw_http_is_imported(preview_bench: PreviewBench, aks: Aks) -> None:
     aks.put_pool("gpu", vmSize="Standard_NC8as_T4_v3", count=1, nodeTaints=["sku=gpu:NoSchedule"])
     program = aks.program(headers=HEADERS, node_taints=["sku=gpu:NoSchedule"])
     resource_id = f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
@@ -188,7 +186,7 @@ def test_a_pool_that_was_made_with_raw_http_is_imported(
 
 
 @pytest.mark.long
-def test_a_cluster_from_its_creation_to_its_end(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_a_cluster_is_created_updated_and_deleted(preview_bench: PreviewBench, aks: Aks) -> None:
     program = (
         "from pulumi_azure_native import containerservice as aks\n"
         "from aks_preview.resources import ManagedCluster\n"
@@ -245,7 +243,7 @@ def posts(bench: PreviewBench) -> list[str]:
 
 @pytest.mark.long
 @pytest.mark.usefixtures("_not_registered")
-def test_a_feature_is_registered_and_stays(preview_bench: PreviewBench) -> None:
+def test_a_feature_stays_registered_after_destroy(preview_bench: PreviewBench) -> None:
     said = preview_bench.up(registration())
 
     assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registering." in said
@@ -271,7 +269,7 @@ def test_a_feature_is_unregistered_on_request(preview_bench: PreviewBench) -> No
 
 
 @pytest.mark.long
-def test_the_schema_is_one_that_pulumi_reads(preview_bench: PreviewBench) -> None:
+def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
     said = preview_bench.run("package", "get-schema", str(ROOT / "aks_preview"))
 
     schema = json.loads(said[said.index("{") :])
@@ -283,7 +281,9 @@ def test_the_schema_is_one_that_pulumi_reads(preview_bench: PreviewBench) -> Non
 
 
 @pytest.mark.long
-def test_settings_are_checked(preview_bench: PreviewBench, aks: Aks) -> None:
+def test_invalid_settings_of_the_provider_are_reported(
+    preview_bench: PreviewBench, aks: Aks
+) -> None:
     preview_bench.pulumi("config", "set", "aks-preview:useMsi", "perhaps")
     preview_bench.pulumi("config", "set", "aks-preview:colour", "red")
 
@@ -295,9 +295,7 @@ def test_settings_are_checked(preview_bench: PreviewBench, aks: Aks) -> None:
 
 
 @pytest.mark.long
-def test_the_configuration_goes_before_the_environment(
-    preview_bench: PreviewBench, aks: Aks
-) -> None:
+def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench, aks: Aks) -> None:
     preview_bench.pulumi("config", "set", "aks-preview:clientId", "nobody")
     preview_bench.pulumi("config", "set", "aks-preview:apiVersion", "2026-05-01")
     secret = "a-secret-of-the-test"

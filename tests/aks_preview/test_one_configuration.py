@@ -45,7 +45,7 @@ def named(said: str | None) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("native", "own", "variable", "cli"), [*itertools.product(SAID, SAID, SAID, SAID)]
 )
-def test_both_have_one_subscription_or_the_program_stops(
+def test_both_providers_use_one_subscription_or_the_program_stops(
     native: str | None,
     own: str | None,
     variable: str | None,
@@ -66,7 +66,7 @@ def test_both_have_one_subscription_or_the_program_stops(
 
 
 @pytest.mark.parametrize("name", PLACE)
-def test_each_setting_of_the_place_is_compared(name: str) -> None:
+def test_settings_of_subscription_tenant_and_cloud_are_compared(name: str) -> None:
     assert not list(contradictions({name: "A"}, {name: "a"}, {}))
     (found,) = contradictions({name: "a"}, {name: "b"}, {})
     assert found.path == f"aks-preview:{name}"
@@ -86,7 +86,7 @@ def test_each_setting_of_the_place_is_compared(name: str) -> None:
         ({}, {"ARM_USE_OIDC": "false"}, None),
     ],
 )
-def test_the_cloud_that_azure_native_has_by_itself(
+def test_azure_natives_default_cloud_is_compared(
     native: dict[str, str], environment: dict[str, str], reason: str | None
 ) -> None:
     """`aks-preview:environment` alone led to a government's cloud, and azure-native elsewhere."""
@@ -101,7 +101,7 @@ def test_variables_that_azure_native_ignores_cause_no_contradiction() -> None:
     assert not list(contradictions({}, own, {"AZURE_SUBSCRIPTION_ID": "a"}))
 
 
-def test_the_azure_cli_says_where_only_if_it_signs_in(tmp_path: Path) -> None:
+def test_the_azure_cli_provides_the_subscription_only_if_it_signs_in(tmp_path: Path) -> None:
     environment = {"PATH": azure_cli(tmp_path / "cli", "of-the-cli")}
 
     def text(name: str, **given: Any) -> str:
@@ -171,7 +171,9 @@ def test_secrets_of_both_configurations_stay_secret(
     assert found.reason.startswith("differs from azure-native:tenantId")
 
 
-def test_without_it_everything_stays_as_it_is(deploy: Deploy, configured: Any) -> None:
+def test_without_configuration_pools_use_the_default_provider(
+    deploy: Deploy, configured: Any
+) -> None:
     configured({"aks-preview:subscriptionId": "a"})
     graph = deploy(program)
 
@@ -190,7 +192,7 @@ def test_a_contradiction_stops_the_program(
 
 @pytest.mark.engine
 @pytest.mark.long
-def test_a_pool_takes_the_configuration_of_azure_native_on(bench: Bench, faults: Faults) -> None:
+def test_a_pool_uses_the_configuration_of_azure_native(bench: Bench, faults: Faults) -> None:
     """Its provider is another one then; the pool stays."""
     answer = {"kubeconfigs": [{"name": "clusterUser", "value": "YQ=="}]}
     faults.script(

@@ -47,7 +47,9 @@ async def failures(provider: Driver, name: str, inputs: Mapping[str, Any]) -> li
         ({"agentPoolName": UNKNOWN}, False),
     ],
 )
-def test_two_resources_that_name_the_same(other: dict[str, str], is_rival: bool) -> None:
+def test_two_resources_with_one_azure_name_are_refused(
+    other: dict[str, str], is_rival: bool
+) -> None:
     """Both were made, and stood in the state; to take one out deleted the pool of the other."""
 
     async def check() -> list[str]:
@@ -61,7 +63,7 @@ def test_two_resources_that_name_the_same(other: dict[str, str], is_rival: bool)
     assert all("::one. Remove one of the two" in failure for failure in found)
 
 
-def test_one_resource_that_is_checked_again() -> None:
+def test_a_resource_that_is_checked_twice_is_accepted() -> None:
     """A replacement is; and what it named before is free, for another too."""
 
     async def check() -> list[str]:
@@ -77,7 +79,9 @@ def test_one_resource_that_is_checked_again() -> None:
     ("kind", "path", "inputs"),
     [(POOL_TYPE, POOL, POOL_INPUTS), (FEATURE_TYPE, FEATURE, FEATURE_INPUTS)],
 )
-def test_a_provider_of_another_subscription(kind: str, path: str, inputs: dict[str, Any]) -> None:
+def test_a_resource_outside_the_configured_subscription_is_refused(
+    kind: str, path: str, inputs: dict[str, Any]
+) -> None:
     """A preview said that nothing changes, and then every refresh, update and deletion failed."""
 
     async def move(subscription: str) -> None:
@@ -212,7 +216,7 @@ def of(pool: str, values: Mapping[str, Any]) -> dict[str, Any]:
         (["compare a gpu x", "compare b x gpu", "delete a gpu", "create b gpu"], False),
     ],
 )
-def test_a_resource_that_another_urn_holds_is_not_deleted(steps: list[str], is_left: bool) -> None:
+def test_a_resource_that_another_urn_owns_is_not_deleted(steps: list[str], is_left: bool) -> None:
     """Renamed and taken over, the running pool was deleted at the end of the same run."""
     azure = OddAzure()
     for pool in ("gpu", "other", "x"):
@@ -237,7 +241,7 @@ def test_a_resource_that_another_urn_holds_is_not_deleted(steps: list[str], is_l
         ]
 
 
-def test_a_take_over_that_was_refused_holds_nothing() -> None:
+def test_a_refused_take_over_claims_no_resource() -> None:
     azure = OddAzure()
     azure.put(POOL, {"properties": {"provisioningState": "Succeeded"}})
     azure.bend("put", refusal(400, "No"))

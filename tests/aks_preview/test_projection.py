@@ -58,7 +58,7 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
         ({"orchestratorVersion": "1.34"}, {}, {}),
     ],
 )
-def test_a_pool_as_it_is(
+def test_a_refreshed_pool_has_azures_values_for_its_inputs(
     said: dict[str, Any], actual: dict[str, Any], now: dict[str, Any] | None
 ) -> None:
     expected = said if now is None else now
@@ -66,7 +66,7 @@ def test_a_pool_as_it_is(
     assert projected(AGENT_POOL.inputs, said, actual) == expected
 
 
-def test_inline_pools_of_the_inputs() -> None:
+def test_inline_pools_are_matched_with_those_of_the_inputs() -> None:
     said = {"agentPoolProfiles": [{"name": "b", "count": 1}, {"name": "gone", "count": 1}]}
     actual = {"agentPoolProfiles": [{"name": "a", "count": 9}, {"name": "b", "count": 2, "x": 1}]}
 
@@ -75,7 +75,7 @@ def test_inline_pools_of_the_inputs() -> None:
     assert now == {"agentPoolProfiles": [{"name": "b", "count": 2}]}
 
 
-def test_a_password_that_azure_keeps_to_itself() -> None:
+def test_a_password_that_azure_does_not_return_stays_in_the_inputs() -> None:
     said = {"windowsProfile": {"adminUsername": "a", "adminPassword": "p"}}
     actual = {"windowsProfile": {"adminUsername": "a"}}
 

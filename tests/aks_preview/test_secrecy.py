@@ -95,7 +95,7 @@ def in_clear(value: Any) -> bool:
 
 
 @pytest.mark.parametrize("path", SECRET_PATHS)
-def test_it_is_in_clear_nowhere(path: str) -> None:
+def test_a_secret_property_is_never_in_clear_text(path: str) -> None:
     inputs = with_value(path)
 
     async def told() -> list[Any]:
@@ -124,7 +124,7 @@ HELD = {"hostGroupID": VALUE, "kubeletConfig": {"allowedUnsafeSysctls": [VALUE]}
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_secret_that_the_program_no_longer_says_stays_one(preview: bool) -> None:
+def test_a_secret_property_that_the_program_removes_stays_secret(preview: bool) -> None:
     """What Azure kept of it came into the state, and the next preview, in clear."""
     before = POOL_INPUTS | {name: secret(value) for name, value in HELD.items()}
     there = {"properties": POOL_INPUTS | HELD | {"provisioningState": "Succeeded"}}

@@ -139,7 +139,7 @@ def test_permanent_errors_are_reported_with_their_reason(
         Answer(breaks="within"),
     ],
 )
-def test_a_token_endpoint_of_whatever_kind_is_one_sentence(answer: Answer) -> None:
+def test_any_answer_of_a_token_endpoint_is_reported_in_one_sentence(answer: Answer) -> None:
     azure = OddAzure()
     azure.bend("token", for_ever=answer)
 
@@ -151,13 +151,13 @@ def test_a_token_endpoint_of_whatever_kind_is_one_sentence(answer: Answer) -> No
     assert SECRET not in outcome.error
 
 
-def test_a_short_secret_is_no_part_of_a_word() -> None:
+def test_a_short_secret_is_masked_only_as_a_whole_word() -> None:
     said = Configuration({"clientSecret": "t", "oidcToken": "a+b"}).masked("It said t, and a+b.")
 
     assert said == "It said [secret], and [secret]."
 
 
-def test_a_managed_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_managed_identity_signs_in_through_its_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
     azure = OddAzure()
     token = {"access_token": "t", "expires_on": 2**33, "token_type": "Bearer", "resource": "arm"}
     azure.bend("GET /identity", Answer(body=token), for_ever=Answer(500, HTML))
@@ -192,7 +192,7 @@ class Proxy:
 
 
 @pytest.mark.parametrize(("direct", "times"), [("", 4), ("127.0.0.1", 0)])
-def test_a_proxy_is_asked_by_all_or_none(
+def test_every_request_uses_the_proxy_or_none_does(
     direct: str, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Metadata went past it; so do the token of the runner, that of Azure, and ARM."""
@@ -212,7 +212,7 @@ def test_a_proxy_is_asked_by_all_or_none(
     assert proxy.asked == [azure.url.removeprefix("https://")] * times
 
 
-def test_the_azure_cli_is_not_signed_in() -> None:
+def test_an_azure_cli_without_a_login_is_reported() -> None:
     said = created(OddAzure(), clientSecret="").error
 
     assert "Azure CLI not found on path" in said
@@ -330,7 +330,7 @@ def files(folder: Path) -> Iterator[tuple[str, bytes, str, bool]]:
     yield "something else", b"\x00\xffnot a certificate", "", False
 
 
-def test_certificates(tmp_path: Path) -> None:
+def test_an_invalid_certificate_is_reported_without_a_traceback(tmp_path: Path) -> None:
     """A bad one, and a wrong password, were tracebacks."""
     for kind, content, password, does in files(tmp_path):
         file = tmp_path / "certificate"
@@ -362,7 +362,7 @@ ODDITIES = st.dictionaries(NAMES, st.sampled_from([*ODD, *WORDS]), max_size=4)
 
 @given(oddities=ODDITIES)
 @settings(max_examples=40, deadline=None)
-def test_odd_settings_are_mistakes_by_key_or_one_sentence(oddities: dict[str, Any]) -> None:
+def test_odd_settings_are_reported_by_key_or_in_one_sentence(oddities: dict[str, Any]) -> None:
     assume(oddities.get("metadataHost") not in WORDS)
     azure = OddAzure()
 
@@ -393,7 +393,7 @@ IMPOSSIBLE: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_an_impossible_setting_is_a_mistake_by_its_key(name: str) -> None:
+def test_an_impossible_setting_is_reported_by_key(name: str) -> None:
     azure = OddAzure()
 
     async def checked() -> None:

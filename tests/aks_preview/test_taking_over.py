@@ -20,7 +20,7 @@ async def created(azure: OddAzure, **configuration: Any) -> Any:
 
 
 @pytest.mark.parametrize("written", [f"{POOL}/", f'"{POOL}"', f"' {POOL} ' ,", f"\n{POOL}\n"])
-def test_an_id_as_it_is_pasted(written: str) -> None:
+def test_a_pasted_id_with_quotes_or_slashes_is_accepted(written: str) -> None:
     """A slash at the end, or quotes, and nothing was taken over, without a word of why."""
     assert asyncio.run(created(OddAzure(), takeOver=written)).id == POOL
 
@@ -38,7 +38,7 @@ def test_a_pool_that_its_autoscaler_has_scaled_keeps_its_nodes() -> None:
 
 
 @pytest.mark.parametrize("taken_over", ["", POOL[:-1], f"{POOL}2", POOL.rpartition("/")[2]])
-def test_nothing_else_is_taken_over(taken_over: str) -> None:
+def test_a_resource_that_take_over_does_not_name_is_refused(taken_over: str) -> None:
     azure = OddAzure()
 
     outcome = asyncio.run(created(azure, takeOver=taken_over))

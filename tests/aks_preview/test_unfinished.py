@@ -40,7 +40,7 @@ WHY = {"provisioningError": {"code": "QuotaExceeded", "message": "No cores are l
         ("Upgrading", "Failed", True),
     ],
 )
-def test_a_refresh_shows_what_azure_says(
+def test_a_refresh_reports_a_failed_provisioning_state(
     kind: str, path: str, inputs: dict[str, Any], before: str | None, now: str, is_unfinished: bool
 ) -> None:
     """A refresh took the error away; nothing was to be done, and the pool stayed Failed."""
@@ -75,7 +75,9 @@ def test_a_refresh_shows_what_azure_says(
         ({"state": "Pending"}, "Registered", True),
     ],
 )
-def test_a_feature(before: dict[str, Any], now: str, is_unfinished: bool) -> None:
+def test_a_feature_that_is_not_registered_stays_unfinished_after_a_refresh(
+    before: dict[str, Any], now: str, is_unfinished: bool
+) -> None:
     """A feature that Azure has yet to approve was fine after a refresh, and never mended."""
     azure = OddAzure()
     azure._feature = now
@@ -108,7 +110,7 @@ def test_a_feature(before: dict[str, Any], now: str, is_unfinished: bool) -> Non
         ("features:FeatureRegistration", FEATURE, FEATURE_INPUTS),
     ],
 )
-def test_names_in_another_case(
+def test_names_in_another_case_are_no_change(
     kind: str, path: str, inputs: Any, is_import: bool, written: Callable[[str], str]
 ) -> None:
     """`up --refresh` deleted a pool whose program wrote its group as Azure does not."""

@@ -81,7 +81,7 @@ def test_deleting_a_deleted_object_succeeds() -> None:
     assert methods == ["DELETE"]
 
 
-def test_a_list_comes_page_by_page() -> None:
+def test_a_list_is_read_page_by_page() -> None:
     async def handle(request: web.Request) -> web.StreamResponse:
         page = request.query.get("continue", "")
         more = {"": "second", "second": ""}[page]
@@ -103,7 +103,7 @@ def test_a_server_that_does_not_answer_is_named() -> None:
         asyncio.run(ask())
 
 
-def test_a_mirror_goes_on_where_the_server_is_busy() -> None:
+def test_a_mirror_continues_after_errors_of_a_busy_server() -> None:
     """A watch is refused, ends, and names a version that is too old: the list is read again."""
     refusals = [429, 200, 410]
     big = NODE | {"padding": "x" * 3_000_000}

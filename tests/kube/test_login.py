@@ -29,11 +29,11 @@ def result(user: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
     return asyncio.run(signed_in(user, environment))
 
 
-def test_a_user_without_a_program_is_as_it_was(tmp_path: Path) -> None:
+def test_a_user_without_exec_is_unchanged(tmp_path: Path) -> None:
     assert result({"token": "t"}, tmp_path) == {"token": "t"}
 
 
-def test_a_token(tmp_path: Path) -> None:
+def test_a_token_of_an_exec_program_is_used(tmp_path: Path) -> None:
     answer = json.dumps({**CREDENTIAL, "status": {"token": "t"}})
     asked = 'echo "$SAID $* $KUBERNETES_EXEC_INFO" >asked'
     user = program(tmp_path, f"cd {tmp_path}; {asked}; echo '{answer}'")
@@ -43,7 +43,7 @@ def test_a_token(tmp_path: Path) -> None:
     assert '"interactive": false' in said
 
 
-def test_a_certificate(tmp_path: Path) -> None:
+def test_a_certificate_of_an_exec_program_is_used(tmp_path: Path) -> None:
     status = {"clientCertificateData": "a", "clientKeyData": "b"}
     user = program(tmp_path, f"echo '{json.dumps({**CREDENTIAL, 'status': status})}'")
     assert result(user, tmp_path) == {"client-certificate-data": "YQ==", "client-key-data": "Yg=="}
@@ -60,7 +60,7 @@ def test_a_certificate(tmp_path: Path) -> None:
         ("sleep 20", "AAD_LOGIN_METHOD"),
     ],
 )
-def test_errors_are_named(
+def test_errors_of_an_exec_program_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
 ) -> None:
     """The check and the provider said 401: the official client goes on without credentials."""
@@ -72,7 +72,7 @@ def test_errors_are_named(
     assert SECRET not in str(raised.value)
 
 
-def test_a_program_that_is_missing_is_named(tmp_path: Path) -> None:
+def test_a_missing_exec_program_is_named(tmp_path: Path) -> None:
     user = program(tmp_path, "")
     (tmp_path / "kubelogin").unlink()
     with pytest.raises(LoginError, match=r"`kubelogin`, which signs in .* no such file"):
@@ -80,6 +80,6 @@ def test_a_program_that_is_missing_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("told", [{"command": "kubelogin"}, ["kubelogin"], {"apiVersion": "v1"}])
-def test_what_is_not_formed_as_one(tmp_path: Path, told: Any) -> None:
+def test_a_malformed_exec_is_refused(tmp_path: Path, told: Any) -> None:
     with pytest.raises(LoginError, match="exec is malformed"):
         result({"exec": told}, tmp_path)

@@ -102,7 +102,7 @@ CHANGES = st.tuples(st.sampled_from(["put", "delete", "bookmark"]), st.sampled_f
 
 @settings(max_examples=40, deadline=None)
 @given(faults=st.lists(FAULTS, max_size=8), changes=st.lists(CHANGES, max_size=12))
-def test_it_comes_back_from_every_fault_and_misses_no_change(
+def test_a_mirror_recovers_from_any_fault_without_missing_a_change(
     faults: list[Any], changes: list[tuple[str, str]]
 ) -> None:
     """One answer of 500 while etcd was away ended a cluster for good."""
@@ -125,7 +125,7 @@ def test_it_comes_back_from_every_fault_and_misses_no_change(
 
 
 @pytest.mark.parametrize("status", FINAL)
-def test_it_ends_with_what_can_never_go_right(status: int) -> None:
+def test_a_mirror_ends_at_a_permanent_error(status: int) -> None:
     server = ApiServer([503, status], [])
 
     async def work(client: Client) -> None:

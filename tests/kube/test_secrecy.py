@@ -72,7 +72,7 @@ def test_only_the_user_can_read_the_files_and_they_are_deleted_at_once(
     assert "secret-key" not in str(error.value)
 
 
-def test_a_files_own_paths_are_beside_it(tmp_path: Path) -> None:
+def test_paths_in_a_kubeconfig_are_relative_to_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "config"
     file.write_text("clusters: []\nusers: [{name: u, user: {client-key: keys/own.pem}}]")
     config = read(file)

@@ -48,7 +48,7 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         (WHO | {"useOidc": "false", "clientSecret": "s"}, ClientSecretCredential),
     ],
 )
-def test_who_signs_in(given: dict[str, Any], kind: type) -> None:
+def test_the_settings_select_the_credential(given: dict[str, Any], kind: type) -> None:
     found: Any = azure_credential(PUBLIC_CLOUD, Configuration(given))
     assert type(found.credential) is kind
 
@@ -70,7 +70,7 @@ def test_missing_settings_are_named() -> None:
         azure_credential(PUBLIC_CLOUD, given)
 
 
-def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
+def test_a_token_file_is_read_for_each_sign_in(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("one\n")
     token = assertion(Configuration({"oidcTokenFilePath": str(file)}))
@@ -91,13 +91,13 @@ def test_a_token_in_a_file_is_read_anew(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_no_token_available(given: dict[str, Any], message: str) -> None:
+def test_a_missing_token_is_reported(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ProviderError, match=message) as raised:
         asyncio.run(assertion(Configuration(given))())
     assert "bearer" not in str(raised.value)
 
 
-def test_a_token_from_a_request_url(engine_cloud: Cloud, faults: Faults) -> None:
+def test_a_token_is_requested_from_the_request_url(engine_cloud: Cloud, faults: Faults) -> None:
     faults.script({"path": "^/runner", "status": 200, "body": {"value": "t"}})
     log = RequestLog(engine_cloud.request_log)
     given = {"oidcRequestUrl": f"{engine_cloud.url}/runner?a=b", "oidcRequestToken": "bearer"}
@@ -113,7 +113,7 @@ def test_the_public_cloud_needs_no_metadata() -> None:
     assert asyncio.run(azure_cloud(Configuration({}))) == PUBLIC_CLOUD
 
 
-def test_a_cloud_that_does_not_exist() -> None:
+def test_a_cloud_that_does_not_exist_is_refused() -> None:
     with pytest.raises(ProviderError, match="use public, china, usgovernment"):
         asyncio.run(azure_cloud(Configuration({"environment": "moon"})))
 

@@ -6,11 +6,11 @@ from provider_kit.cancellation import Cancellation, CancelledUpdateError
 from tests.waiting import PATIENCE
 
 
-def test_returns_the_result_of_the_work() -> None:
+def test_cancellation_returns_the_result_of_finished_work() -> None:
     assert asyncio.run(Cancellation().watch(asyncio.sleep(0, "done"))) == "done"
 
 
-def test_cancels_the_work_at_once() -> None:
+def test_cancellation_ends_the_work_at_once() -> None:
     async def run() -> bool:
         cancellation = Cancellation()
         ended = asyncio.Event()

@@ -36,7 +36,7 @@ REPLACES = {"vmSize"}
         ),
     ],
 )
-def test_names_each_difference(new: dict[str, Any], expected: dict[str, str]) -> None:
+def test_diff_names_each_difference(new: dict[str, Any], expected: dict[str, str]) -> None:
     answer = diff(OLD, new, replaces=REPLACES)
 
     assert {path: change.kind.name for path, change in answer.detailed_diff.items()} == expected

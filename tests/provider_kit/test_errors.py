@@ -72,7 +72,7 @@ def test_the_cause_is_looked_for_in_the_details() -> None:
     )
 
 
-def test_an_answer_that_says_nothing() -> None:
+def test_an_answer_without_a_reason_is_reported_by_its_status() -> None:
     assert told("<html>") == "Azure answered 400 (Bad Request) and gave no reason."
 
 
@@ -104,7 +104,7 @@ def test_a_reason_is_found_anywhere_in_the_body(body: Any) -> None:
     assert WHY in because("It failed", {"status": "Failed", "error": body})
 
 
-def test_a_resource_is_no_reason() -> None:
+def test_a_resource_in_the_body_is_no_reason() -> None:
     """A pool's `powerState` has a code, which says nothing of why an operation failed."""
     properties = {"provisioningState": "Failed", "powerState": {"code": "Running"}}
     resource = {"id": "/a", "name": "gpu", "status": "Failed", "properties": properties}
@@ -112,7 +112,7 @@ def test_a_resource_is_no_reason() -> None:
     assert because("It failed", resource) == "It failed. Azure gave no reason."
 
 
-def test_bodies_that_are_no_error_report() -> None:
+def test_a_body_that_is_no_error_has_no_reason() -> None:
     assert explained(ServiceRequestError("no route")) == "Azure cannot be reached: no route"
     assert (
         explained(ClientAuthenticationError("AADSTS1: no"))

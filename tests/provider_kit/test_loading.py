@@ -6,7 +6,7 @@ from provider_kit.loading import unsearched
 
 
 @pytest.mark.parametrize("was_on", [True, False])
-def test_garbage_is_collected_afterwards_as_before(*, was_on: bool) -> None:
+def test_garbage_collection_is_on_again_after_loading(*, was_on: bool) -> None:
     if not was_on:
         gc.disable()
     try:

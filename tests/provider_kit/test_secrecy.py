@@ -58,7 +58,7 @@ def units(letter: str) -> list[int]:
     st.sampled_from([str, *WAYS[3:14]]),
     st.sampled_from(["", "x", " "]),
 )
-def test_a_secret_is_found_however_it_is_written(
+def test_a_secret_is_masked_in_every_encoding(
     text: str, way: Callable[[str], str], outer: Callable[[str], str], beside: str
 ) -> None:
     """Python's own ways alone were: not `%2f`, `\\u0026`, another case or base64."""
@@ -72,7 +72,7 @@ def test_a_secret_is_found_however_it_is_written(
 
 @settings(max_examples=100, deadline=None)
 @given(st.text(max_size=60))
-def test_a_text_without_secrets_stays_as_it_is(text: str) -> None:
+def test_a_text_without_secrets_is_unchanged(text: str) -> None:
     assert Masking({"swordfish-1"}).masked(text) == text
     assert Masking(set()).masked(text) == text
 
@@ -104,7 +104,7 @@ def test_the_keys_of_a_secret_map_are_secrets() -> None:
 
 
 @pytest.mark.parametrize("value", ["true", "False", "", "04da6b54-80e4-46f7-96ec-b56ff0331ba9"])
-def test_marked_values_that_are_not_masked(value: str) -> None:
+def test_secrets_that_are_common_words_or_ids_are_not_masked(value: str) -> None:
     told = "true, False, 04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
     assert of(tags=secret({"a": value})).masked(told) == told

@@ -25,11 +25,11 @@ VALUES = {
 }
 
 
-def test_there_and_back() -> None:
+def test_values_survive_a_round_trip() -> None:
     assert plain_map(property_map(VALUES)) == VALUES
 
 
-def test_there_and_back_over_the_wire() -> None:
+def test_values_survive_a_round_trip_over_grpc() -> None:
     """What is not known yet came as the text by which the engine marks it.
 
     The SDK neither reads that mark nor writes it. A count that was only known after `up` was
@@ -44,18 +44,18 @@ def test_whole_numbers_stay_whole_for_json() -> None:
     assert str(plain(PropertyValue(3.0))) == "3"
 
 
-def test_secrets_are_seen_through() -> None:
+def test_plain_unwraps_secrets() -> None:
     assert plain(PropertyValue("a", is_secret=True)) == "a"
 
 
 @pytest.mark.parametrize(
     ("value", "holds"), [(VALUES, True), ([[UNKNOWN]], True), (["a"], False), (None, False)]
 )
-def test_finds_unknown_values(value: object, holds: bool) -> None:
+def test_unknown_values_are_found_at_any_depth(value: object, holds: bool) -> None:
     assert holds_unknown(value) is holds
 
 
-def test_refuses_unsupported_types() -> None:
+def test_unsupported_types_are_refused() -> None:
     with pytest.raises(TypeError, match="object cannot be a property value"):
         property_map({"a": object()})
 
@@ -65,7 +65,7 @@ def test_nulls_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("value", [3.0, True, "a", {"b": "a"}, ["a"]])
-def test_a_secret_stays_one_whatever_it_is(value: Any) -> None:
+def test_a_secret_of_any_type_stays_secret(value: Any) -> None:
     """A number or a short text is not looked for anywhere else."""
     given = {"a": property_map({"a": value})["a"].with_secret(True)}
     assert with_secrets_of(property_map({"a": value}), given)["a"].is_secret

@@ -174,14 +174,14 @@ MANY = settings(A_FEW, max_examples=60, derandomize=False)
 @example(Answer(201, b"no gzip", {"Content-Encoding": "gzip", OPERATION: "{url}/operations/poll"}))
 @example(Answer(202, b"", {"Location": "{url}/operations/poll", "Retry-After": _RETRY_AFTER[0]}))
 @example(Answer(201, b"", breaks="within"))
-def test_after_an_odd_answer_to_the_put(answer: Answer) -> None:
+def test_a_pool_is_kept_after_an_odd_answer_to_its_put(answer: Answer) -> None:
     kept("put", answer, for_ever=False)
 
 
 @pytest.mark.long
 @MANY
 @given(ACCEPTED)
-def test_after_any_answer_to_the_put(answer: Answer) -> None:
+def test_a_pool_is_kept_after_any_answer_to_its_put(answer: Answer) -> None:
     kept("put", answer, for_ever=False)
 
 
@@ -191,14 +191,18 @@ def test_after_any_answer_to_the_put(answer: Answer) -> None:
 @example("poll", Answer(200, "<html>"), True)
 @example("get", Answer(200, "null"), True)
 @example("get", refusal(404, "ResourceNotFound", "gpu is not there"), True)
-def test_after_odd_answers_later(phase: str, answer: Answer, for_ever: bool) -> None:
+def test_a_pool_is_kept_after_odd_answers_to_its_polls(
+    phase: str, answer: Answer, for_ever: bool
+) -> None:
     kept(phase, answer, for_ever=for_ever)
 
 
 @pytest.mark.long
 @MANY
 @given(st.sampled_from(["poll", "get"]), ANY_STATUS, st.booleans())
-def test_after_any_answers_later(phase: str, answer: Answer, for_ever: bool) -> None:
+def test_a_pool_is_kept_after_any_answers_to_its_polls(
+    phase: str, answer: Answer, for_ever: bool
+) -> None:
     kept(phase, answer, for_ever=for_ever)
 
 
@@ -230,7 +234,7 @@ def test_a_refused_resource_is_not_in_the_state(status: int, body: Any) -> None:
         ("provider", Answer(200, "[]")),
     ],
 )
-def test_a_registration_that_azure_took_up_is_kept(phase: str, answer: Answer) -> None:
+def test_a_registration_that_azure_accepted_is_kept(phase: str, answer: Answer) -> None:
     azure = OddAzure()
     azure.bend(phase, for_ever=answer)
 
@@ -249,7 +253,7 @@ def test_a_registration_that_azure_refused_is_not_kept() -> None:
     assert (outcome.id, "AuthorizationFailed" in outcome.error) == ("", True)
 
 
-def test_the_time_that_a_resource_may_take_ends_a_wait_of_years() -> None:
+def test_the_timeout_of_a_resource_ends_a_wait_of_years() -> None:
     azure = OddAzure()
     azure.bend("poll", for_ever=Answer(200, {"status": "InProgress"}, {"Retry-After": "1e9"}))
 
@@ -278,7 +282,7 @@ def test_a_redirected_request_does_not_adopt_the_resource_of_another_client(
 
 
 @pytest.mark.parametrize("status", some_fast([307, 300, 304, 301, 302, 303, 305, 308, 399], 3))
-def test_a_redirection_to_nowhere_makes_nothing(status: int) -> None:
+def test_a_redirect_without_a_target_creates_no_resource(status: int) -> None:
     azure = OddAzure()
     azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 5}})
     azure.bend("look", refusal(404, "NotFound"))
@@ -315,7 +319,7 @@ def test_an_invalid_location_is_no_internal_error(phase: str, header: str, url: 
 
 @pytest.mark.parametrize("phase", ["put", "poll", "get", "delete", "delete poll", "gone"])
 @pytest.mark.parametrize("status", some_fast([200, 429, 202, 503], 2))
-def test_a_wait_that_is_longer_than_there_is_time_ends_with_a_look(phase: str, status: int) -> None:
+def test_a_retry_after_beyond_the_timeout_ends_with_a_last_get(phase: str, status: int) -> None:
     """It slept the whole hour in silence, and failed; what it waited for had long been there."""
     azure, day = OddAzure(), {"Retry-After": "86400"}
     is_delete = phase in ("delete", "delete poll", "gone")
@@ -342,7 +346,7 @@ def test_a_wait_that_is_longer_than_there_is_time_ends_with_a_look(phase: str, s
 
 
 @pytest.mark.parametrize("method", ["delete", "put", "register", "unregister"])
-def test_nothing_is_begun_after_a_cancellation(method: str) -> None:
+def test_no_request_starts_after_a_cancellation(method: str) -> None:
     """A deletion was still sent, in the seconds that are for the answers to come."""
     azure = OddAzure()
     azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 1}})
@@ -367,7 +371,7 @@ def test_nothing_is_begun_after_a_cancellation(method: str) -> None:
     assert method not in azure.phases()
 
 
-def test_a_cancellation_between_two_tries_is_the_end() -> None:
+def test_a_cancellation_between_two_attempts_ends_the_operation() -> None:
     """The second try comes at once; it was sent all the same."""
     azure = OddAzure()
     azure.put(POOL, {"properties": {"provisioningState": "Succeeded", "count": 1}})
@@ -428,7 +432,7 @@ def test_a_provider_that_is_not_registered_is_registered_and_waited_for(
 @example("provider", UNREGISTERED)
 @example("register provider", UNREGISTERED)
 @example("register provider", Answer(403, {"error": {"code": "AuthorizationFailed"}}))
-def test_an_odd_answer_about_its_provider_is_no_fault(phase: str, answer: Answer) -> None:
+def test_an_odd_answer_about_a_provider_is_no_internal_error(phase: str, answer: Answer) -> None:
     """The SDK's own registration of providers knew no odd answer, and asked in silence."""
     azure = OddAzure()
     azure.bend("put", UNREGISTERED)

@@ -112,7 +112,7 @@ def test_a_404_with_an_unknown_body_is_an_error(body: Any) -> None:
 @pytest.mark.parametrize(
     "answer", [OTHERS[0], Answer(404, b""), Answer(503, b""), Answer(200, "x")]
 )
-def test_a_parent_whose_existence_is_unknown(parent: str, answer: Answer) -> None:
+def test_an_unreadable_parent_proves_no_deletion(parent: str, answer: Answer) -> None:
     azure = OddAzure()
     azure.take_away({"cluster": POOL, "group": CLUSTER, "subscription": GROUP}[parent])
     azure.bend(parent, for_ever=answer)
@@ -157,7 +157,7 @@ def test_a_deletion_ends_when_the_resource_is_gone(status: int) -> None:
 
 
 @pytest.mark.parametrize("status", ["Failed", "Canceled"])
-def test_a_deletion_that_fails_says_why(status: str) -> None:
+def test_a_failed_deletion_reports_azures_reason(status: str) -> None:
     azure = there(POOL)
     why = {"code": "PodDrainFailure", "message": "A budget forbids it."}
     azure.bend(
@@ -171,7 +171,7 @@ def test_a_deletion_that_fails_says_why(status: str) -> None:
     assert "PodDrainFailure: A budget forbids it." in outcome.error
 
 
-def test_a_pool_waits_for_one_of_its_name_that_is_being_deleted() -> None:
+def test_a_new_pool_waits_until_the_old_pool_of_its_name_is_deleted() -> None:
     """It said that it exists already, and how to import it."""
     azure = OddAzure()
     deleting = {"id": POOL, "properties": {"provisioningState": "Deleting"}}

@@ -13,7 +13,7 @@ POOL_INPUTS = {
 }
 
 
-def test_a_life_without_oddities() -> None:
+def test_a_pool_is_created_updated_and_deleted_without_odd_answers() -> None:
     async def live() -> OddAzure:
         async with serving(OddAzure()) as azure, driving(azure) as provider:
             made = await provider.create(POOL_INPUTS)

@@ -59,7 +59,7 @@ BODIES: list[Any] = [
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_a_refusal_says_why(body: Any) -> None:
+def test_a_refused_put_reports_azures_reason(body: Any) -> None:
     azure = OddAzure()
     azure.bend("put", for_ever=Answer(400, body, is_done=False))
 
@@ -70,7 +70,7 @@ def test_a_refusal_says_why(body: Any) -> None:
 
 
 @pytest.mark.parametrize("body", [body for body in BODIES if isinstance(body, dict)])
-def test_a_failed_operation_says_why(body: dict[str, Any]) -> None:
+def test_a_failed_operation_reports_azures_reason(body: dict[str, Any]) -> None:
     azure = OddAzure()
     azure.bend("poll", Answer(200, {"status": "Failed", **body}))
 
@@ -80,7 +80,7 @@ def test_a_failed_operation_says_why(body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("failed", ["Failed", "Canceled"])
-def test_the_reason_of_a_failed_operation_can_come_from_the_resource(failed: str) -> None:
+def test_a_failed_operation_without_a_reason_reports_the_resources_error(failed: str) -> None:
     azure = OddAzure()
     status = {"provisioningError": {"error": INNER}}
     azure.bend("poll", Answer(200, {"status": failed}))
