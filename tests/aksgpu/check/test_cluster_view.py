@@ -42,13 +42,13 @@ def taking(gpus: int, resource: str = "nvidia.com/gpu") -> dict[str, Any]:
         ({}, {"nvidia.com/gpu": "0", "cpu": "4"}, False),
     ],
 )
-def test_which_nodes_are_seen(
+def test_nodes_with_gpus_or_in_a_gpu_pool_are_listed(
     labels: dict[str, str], capacity: dict[str, str], is_seen: bool
 ) -> None:
     assert len(cluster_view.nodes([node(labels, **capacity)], ["gpu"])) == is_seen
 
 
-def test_a_node_and_its_conditions() -> None:
+def test_a_node_is_read_with_its_conditions() -> None:
     item = node({POOL: "gpu"}, **{"nvidia.com/gpu": "1", "nvidia.com/mig-1g.5gb": "7", "cpu": "4"})
     item["status"]["conditions"] = [
         {"type": "Ready", "status": "True"},
@@ -62,7 +62,7 @@ def test_a_node_and_its_conditions() -> None:
     assert found.problems == {"GpuProblem": "Xid: Xid 79"}
 
 
-def test_a_node_that_has_never_reported() -> None:
+def test_a_node_that_never_reported_is_not_ready() -> None:
     [found] = cluster_view.nodes([node({POOL: "gpu"})], ["gpu"])
     assert not found.is_ready
     assert "never reported" in found.reason
@@ -78,14 +78,14 @@ def test_a_node_that_has_never_reported() -> None:
         ("busybox", "nvidia-device-plugin-ctr", False),
     ],
 )
-def test_which_pods_are_plugins(image: str, name: str, is_plugin: bool) -> None:
+def test_device_plugin_pods_are_recognized(image: str, name: str, is_plugin: bool) -> None:
     # The image's own program is the plugin; of others the container is called by their names.
     command = {} if "plugin" in name else {"command": [name.removesuffix("-ctr")]}
     found = cluster_view.pods([pod({"name": name, "image": image, **command})])
     assert [seen.plugin for seen in found] == ([name] if is_plugin else [])
 
 
-def test_what_pods_take() -> None:
+def test_the_gpus_that_a_pod_requests_are_counted() -> None:
     item = pod(taking(1), taking(2, "nvidia.com/mig-1g.5gb"), phase="Running")
     item["spec"]["initContainers"] = [taking(2)]
     [found] = cluster_view.pods([item])
@@ -97,7 +97,7 @@ def test_what_pods_take() -> None:
     assert cluster_view.pods([going, pod({"name": "c", "image": "i"})]) == ()
 
 
-def test_a_pod_of_a_daemon_set_is_known_by_its_aim() -> None:
+def test_a_daemon_set_pod_names_the_node_of_its_affinity() -> None:
     item = pod({"name": "c", "image": "x/k8s-device-plugin"})
     field = {"key": "metadata.name", "operator": "In", "values": ["n7"]}
     terms = {"nodeSelectorTerms": [{"matchFields": [field]}]}
@@ -131,11 +131,13 @@ def test_a_pod_of_a_daemon_set_is_known_by_its_aim() -> None:
         ),
     ],
 )
-def test_what_keeps_a_pod_from_running(status: dict[str, Any], words: str) -> None:
+def test_the_reason_why_a_pod_does_not_run_is_read_from_its_status(
+    status: dict[str, Any], words: str
+) -> None:
     assert cluster_view.trouble({"status": status}) == words
 
 
-def test_where_a_daemon_set_goes() -> None:
+def test_the_nodes_of_a_daemon_set_follow_its_selector_and_tolerations() -> None:
     expression = {"key": POOL, "operator": "NotIn", "values": ["a", "b"]}
     terms = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
     spec = {

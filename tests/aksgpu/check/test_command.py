@@ -65,7 +65,7 @@ def started_job(site: Site) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_it_takes_its_job_away(site: Site, start: Start, number: int) -> None:
+def test_an_interrupted_check_deletes_its_job(site: Site, start: Start, number: int) -> None:
     use_the_gpu(site)
     command = start("--kubeconfig", site.kubeconfig, "--job", "--json")
     started_job(site)
@@ -79,7 +79,7 @@ def test_interrupted_it_takes_its_job_away(site: Site, start: Start, number: int
 
 
 @pytest.mark.long
-def test_a_job_that_fails(site: Site, start: Start) -> None:
+def test_a_failed_job_is_reported(site: Site, start: Start) -> None:
     site.pool()
     site.cluster.install_plugin()
     assert site.check().code == 0
@@ -97,7 +97,7 @@ def test_a_job_that_fails(site: Site, start: Start) -> None:
 
 
 @pytest.mark.long
-def test_a_job_that_somebody_takes_away(site: Site, start: Start) -> None:
+def test_a_job_that_another_client_deletes_is_reported(site: Site, start: Start) -> None:
     use_the_gpu(site)
     command = start("--kubeconfig", site.kubeconfig, "--job", "--json")
     started_job(site)
@@ -116,14 +116,14 @@ def altered(site: Site, tmp_path: Path, part: str, **changes: Any) -> Path:
 
 
 @pytest.mark.long
-def test_the_cluster_does_not_answer(site: Site, start: Start, tmp_path: Path) -> None:
+def test_an_unreachable_cluster_is_reported(site: Site, start: Start, tmp_path: Path) -> None:
     file = altered(site, tmp_path, "cluster", server="https://127.0.0.1:1")
     problem = ended(start("--kubeconfig", file, "--json")).only("cluster-unreachable")
     assert "127.0.0.1:1: connection refused" in problem["what"]
 
 
 @pytest.mark.long
-def test_the_credentials_are_refused(site: Site, start: Start, tmp_path: Path) -> None:
+def test_refused_credentials_are_reported(site: Site, start: Start, tmp_path: Path) -> None:
     file = altered(site, tmp_path, "user", token="no-such-secret")
     config = yaml.safe_load(file.read_text())
     for name in ("client-certificate-data", "client-key-data"):
@@ -135,13 +135,13 @@ def test_the_credentials_are_refused(site: Site, start: Start, tmp_path: Path) -
 
 
 @pytest.mark.long
-def test_progress_goes_to_the_other_stream(site: Site, start: Start) -> None:
+def test_progress_is_written_to_stderr(site: Site, start: Start) -> None:
     checked = ended(start("--kubeconfig", site.kubeconfig, "--json"))
     assert json.loads(checked.printed)["cause"] == "no-gpu-pool"
     assert "Checking the GPUs" in checked.said
 
 
-def test_a_stack_that_was_never_rehearsed(start: Start, tmp_path: Path) -> None:
+def test_a_stack_without_a_rehearsal_is_reported(start: Start, tmp_path: Path) -> None:
     problem = ended(start("--rehearsal", "--json")).only("stack-unreadable")
     assert "has not been rehearsed" in problem["what"]
     assert "make rehearse STACK=dev" in problem["advice"]
@@ -149,7 +149,7 @@ def test_a_stack_that_was_never_rehearsed(start: Start, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_cluster_is_rehearsed_or_one_of_its_own(start: Start, tmp_path: Path) -> None:
+def test_rehearsal_and_kubeconfig_exclude_each_other(start: Start, tmp_path: Path) -> None:
     checked = ended(start("--rehearsal", "--kubeconfig", tmp_path / "kubeconfig"))
     assert checked.code == 2
     assert "omit --rehearsal" in checked.said

@@ -48,7 +48,9 @@ def pool(name: str, kind: str = "azure-native:containerservice:AgentPool", **mor
         ),
     ],
 )
-def test_what_recorded_stacks_say(stack: str, pools: dict[str, tuple[str, int, int, int]]) -> None:
+def test_recorded_stacks_give_their_expected_pools(
+    stack: str, pools: dict[str, tuple[str, int, int, int]]
+) -> None:
     found = recorded(stack)
     assert pools == {
         name: (said.gpu_stack, said.gpus, said.least, said.most)
@@ -58,7 +60,7 @@ def test_what_recorded_stacks_say(stack: str, pools: dict[str, tuple[str, int, i
     assert found.version
 
 
-def test_pools_of_other_programs_and_clusters() -> None:
+def test_pools_of_other_programs_and_clusters_are_not_expected() -> None:
     """A program need not name its pools in its outputs, and may have many clusters."""
     other = pool("other") | {"id": "/x/managedClusters/two/agentPools/other"}
     versioned = "azure-native:containerservice/v20250901:AgentPool"
@@ -88,7 +90,9 @@ def test_pools_of_other_programs_and_clusters() -> None:
         ({}, ""),
     ],
 )
-def test_who_brings_driver_and_plugin(more: dict[str, Any], gpu_stack: str) -> None:
+def test_the_gpu_stack_of_a_pool_follows_from_its_properties(
+    more: dict[str, Any], gpu_stack: str
+) -> None:
     found = expected([pool("a", **more)], {}, "mend").pools or {}
     assert found["a"].gpu_stack == gpu_stack
 
@@ -101,13 +105,13 @@ def test_a_pool_that_rotates_is_one_pool() -> None:
     assert {name: own.gpus for name, own in pools.items()} == {"gpuabc": 4}
 
 
-def test_secrets_are_read_where_they_stand_in_clear() -> None:
+def test_unencrypted_secrets_of_a_state_are_read() -> None:
     secret = {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "plaintext": '"text"'}
     assert in_clear({"a": [secret], "b": 1}) == {"a": ["text"], "b": 1}
     assert in_clear({SIGNATURE: "x", "ciphertext": "y"}) is None
 
 
-def test_the_outputs_say_how_the_gpus_of_a_pool_are_requested() -> None:
+def test_the_stacks_outputs_name_the_gpu_resource_of_a_pool() -> None:
     """A node that shares one GPU with four pods was told to differ from its stack."""
     said = {"shared": {"resourceName": "nvidia.com/gpu.shared", "gpusPerNode": 4.0}, "odd": [1]}
     found = expected([pool("shared"), pool("plain")], {"gpuPools": said}, "mend")
@@ -127,7 +131,7 @@ def test_the_outputs_say_how_the_gpus_of_a_pool_are_requested() -> None:
         ({"nodeLabels": {"nvidia.com/gpu.deploy.operands": "false"}}, ""),
     ],
 )
-def test_the_operator_serves_the_pools_that_do_not_say_otherwise(
+def test_the_gpu_operator_serves_pools_without_a_gpu_stack_of_their_own(
     more: dict[str, Any], gpu_stack: str
 ) -> None:
     release = {"type": "kubernetes:helm.sh/v3:Release", "inputs": {"chart": "gpu-operator"}}

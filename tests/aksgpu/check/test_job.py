@@ -85,14 +85,14 @@ class Told(Progress):
         self._tell(detail)
 
 
-def test_it_is_not_over_in_time() -> None:
+def test_a_job_that_does_not_end_in_time_is_reported() -> None:
     job, _ = run([PULLING])
     assert job.finding is not None
     assert (job.finding.cause, job.finding.node) == (Cause.TIMEOUT, "n0")
     assert "did not end in 600 s: it was pulling" in job.finding.what
 
 
-def test_what_it_waits_for_is_told_in_few_words() -> None:
+def test_the_reason_of_a_waiting_job_is_reported_briefly() -> None:
     """The scheduler's own words took three lines, with "no new claims" in them."""
     job, told = run([NO_PLACE, NO_PLACE])
     assert told.count("it waits for a new node of pool gpu") == 2
@@ -102,7 +102,7 @@ def test_what_it_waits_for_is_told_in_few_words() -> None:
     assert "got no GPU in 600 s: it waits for a new node of pool gpu" in job.finding.what
 
 
-def test_where_it_is_hopeless_it_is_not_waited_for() -> None:
+def test_a_job_that_can_never_run_is_not_waited_for() -> None:
     """What kept the new node from having GPUs was known, and 900 s were waited for it."""
     job, _ = run([NO_PLACE] * 3, seen=IN_VAIN)
     assert job.finding is not None
@@ -110,7 +110,7 @@ def test_where_it_is_hopeless_it_is_not_waited_for() -> None:
     assert f"gets no GPU: {IN_VAIN.never}" in job.finding.what
 
 
-def test_what_looks_hopeless_is_given_a_while() -> None:
+def test_a_job_that_seems_unschedulable_gets_time_to_settle() -> None:
     job, told = run([NO_PLACE], seen=IN_VAIN, settle=3600.0)
     assert IN_VAIN.never in told
     assert job.finding is not None

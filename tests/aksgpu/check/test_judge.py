@@ -64,7 +64,7 @@ def test_a_node_that_is_not_ready_explains_all_else() -> None:
     assert "KubeletNotReady: PLEG" in finding.what
 
 
-def test_without_any_daemon_set_there_is_no_plugin() -> None:
+def test_a_cluster_without_daemon_sets_has_no_plugin() -> None:
     finding = only(view(BARE))
     assert finding.cause is Cause.PLUGIN_MISSING
     assert "the cluster has no device plugin" in finding.what
@@ -91,14 +91,14 @@ def test_without_any_daemon_set_there_is_no_plugin() -> None:
         ({"tolerations": [{"operator": "Exists"}]}, "can run on this node, but has no pod there"),
     ],
 )
-def test_a_plugin_is_kept_away(pods: Spec, words: str) -> None:
+def test_a_daemon_set_that_does_not_select_the_node_is_reported(pods: Spec, words: str) -> None:
     tainted = replace(BARE, taints=(SKU, SPOT, Taint("soft", "", "PreferNoSchedule")))
     finding = only(view(tainted, sets=(replace(SET, pods=pods),)))
     assert finding.cause is Cause.PLUGIN_MISSING
     assert words in finding.what
 
 
-def test_of_several_daemon_sets_the_nearest_is_told_of() -> None:
+def test_the_best_matching_daemon_set_is_reported() -> None:
     tainted = replace(BARE, taints=(SKU,))
     elsewhere = replace(SET, name="elsewhere", pods={"nodeSelector": {"a": "b"}})
     finding = only(view(tainted, sets=(elsewhere, SET)))
@@ -106,7 +106,7 @@ def test_of_several_daemon_sets_the_nearest_is_told_of() -> None:
     assert "the taint sku=gpu:NoSchedule" in finding.what
 
 
-def test_two_plugin_pods() -> None:
+def test_two_plugin_pods_on_one_node_are_reported() -> None:
     other = replace(PLUGIN, name="other")
     harmed = view(replace(NODE, allocatable=0), pods=(PLUGIN, other))
     finding = only(harmed)
@@ -115,7 +115,7 @@ def test_two_plugin_pods() -> None:
     assert plugin_state(harmed, NODE, GPU) == "TWICE"
 
 
-def test_a_plugin_pod_beside_the_nodes_own() -> None:
+def test_a_plugin_pod_on_a_node_with_its_own_plugin_is_reported() -> None:
     node = replace(NODE, allocatable=0, problems={"DevicePluginConflict": "two"})
     finding = only(view(node, pods=(PLUGIN,)))
     assert finding.cause is Cause.PLUGIN_TWICE
@@ -123,13 +123,13 @@ def test_a_plugin_pod_beside_the_nodes_own() -> None:
     assert plugin_state(view(node, pods=(PLUGIN,)), node, GPU) == "TWICE"
 
 
-def test_a_second_plugin_on_another_node_is_no_second_one() -> None:
+def test_plugin_pods_on_different_nodes_are_no_duplicate() -> None:
     other = replace(NODE, name="n1")
     pods = (PLUGIN, replace(PLUGIN, name="other", node="n1"))
     assert judge(view(NODE, other, pods=pods), GPU) == []
 
 
-def test_a_plugin_that_does_not_run() -> None:
+def test_a_plugin_pod_that_does_not_run_is_reported() -> None:
     stopped = replace(PLUGIN, is_running=False, trouble="CrashLoopBackOff: back-off")
     finding = only(view(BARE, pods=(stopped,), sets=(SET,)))
     assert finding.cause is Cause.PLUGIN_NOT_RUNNING
@@ -149,7 +149,7 @@ def test_a_plugin_that_does_not_run() -> None:
         "No devices found. Waiting indefinitely.",
     ],
 )
-def test_a_plugin_that_finds_no_driver(said: str) -> None:
+def test_a_plugin_that_finds_no_driver_is_reported(said: str) -> None:
     seen = view(BARE, pods=(PLUGIN,), log=f"Starting.\n{said}\nmore")
     finding = only(seen)
     assert finding.cause is Cause.DRIVER_MISSING
@@ -157,20 +157,20 @@ def test_a_plugin_that_finds_no_driver(said: str) -> None:
     assert driver_state(seen, BARE) == "missing"
 
 
-def test_a_plugin_that_crashes_for_want_of_a_driver() -> None:
+def test_a_plugin_that_crashes_without_a_driver_is_reported() -> None:
     """Plugins from 0.7 on exit where they find no driver."""
     crashing = replace(PLUGIN, is_running=False, trouble="CrashLoopBackOff: back-off")
     finding = only(view(BARE, pods=(crashing,), log="Failed to initialize NVML: ERROR_UNKNOWN"))
     assert finding.cause is Cause.DRIVER_MISSING
 
 
-def test_a_plugin_that_says_nothing_of_a_driver() -> None:
+def test_a_plugin_log_without_a_driver_leaves_the_driver_unknown() -> None:
     seen = view(BARE, pods=(PLUGIN,), log="Starting.")
     assert only(seen).cause is Cause.NO_GPU_ALLOCATABLE
     assert driver_state(seen, BARE) == "unknown"
 
 
-def test_unhealthy_gpus() -> None:
+def test_unhealthy_gpus_are_reported() -> None:
     none = replace(NODE, allocatable=0, problems={"GpuProblem": "Xid 79"})
     finding = only(view(none, pods=(PLUGIN,)))
     assert finding.cause is Cause.NO_GPU_ALLOCATABLE
@@ -196,7 +196,7 @@ def test_unhealthy_gpus() -> None:
         ("UnhealthyNvidiaDCGMServices", Cause.GPUS_IMPAIRED, "DCGM"),
     ],
 )
-def test_what_aks_reports_of_gpus(condition: str, cause: Cause, words: str) -> None:
+def test_gpu_conditions_of_aks_are_reported(condition: str, cause: Cause, words: str) -> None:
     """A node with Xid errors was fine, since all of its GPUs were allocatable."""
     reported = replace(NODE, problems={condition: "Found: more", "MemoryPressure": "x"})
     finding = only(view(reported, pods=(PLUGIN,)))
@@ -206,7 +206,7 @@ def test_what_aks_reports_of_gpus(condition: str, cause: Cause, words: str) -> N
 
 
 @pytest.mark.parametrize("condition", ["GPUHealthy", "GPUDriverReady", "VMEventScheduled", "IBM"])
-def test_conditions_that_report_no_problem_of_gpus(condition: str) -> None:
+def test_conditions_without_a_gpu_problem_are_ignored(condition: str) -> None:
     assert judge(view(replace(NODE, problems={condition: ""}), pods=(PLUGIN,)), GPU) == []
 
 
@@ -214,7 +214,7 @@ LABELED = replace(NODE, labels={"kubernetes.azure.com/dcgm-exporter": "enabled"}
 MANAGED = stack(Pool(name="gpu", gpu_stack="managed"), plugins=())
 
 
-def test_a_node_whose_gpus_aks_manages() -> None:
+def test_a_node_with_managed_gpus_is_judged_by_its_own_plugin() -> None:
     assert judge(view(LABELED), MANAGED) == []
     assert plugin_state(view(LABELED), LABELED, MANAGED) == "the node's own"
     unlabeled = only(view(NODE), MANAGED)
@@ -227,7 +227,7 @@ def test_a_node_whose_gpus_aks_manages() -> None:
         assert "comes with gpuStack managed does not run" in without.what
 
 
-def test_a_daemon_set_where_aks_manages_the_gpus() -> None:
+def test_a_daemon_set_on_a_node_with_managed_gpus_is_reported() -> None:
     """Two plugins: no condition of Azure's reports that."""
     seen = view(LABELED, pods=(PLUGIN,), sets=(SET,))
     finding = only(seen, MANAGED)
@@ -242,7 +242,7 @@ def test_a_cordoned_node_is_no_problem() -> None:
     assert not finding.is_problem
 
 
-def test_pools_at_zero_are_told_of_once() -> None:
+def test_pools_at_zero_nodes_are_reported_once() -> None:
     seen = view(NODE, pods=(PLUGIN,), sets=(SET,))
     finding = only(seen, stack("gpu", "spare"))
     assert (finding.cause, finding.pool) == (Cause.POOL_AT_ZERO, "spare")
@@ -253,7 +253,7 @@ def test_pools_at_zero_are_told_of_once() -> None:
     assert "AKS does not scale it" in fixed.advice
 
 
-def test_no_nodes_are_a_result_of_their_own() -> None:
+def test_a_gpu_pool_without_nodes_has_its_own_cause() -> None:
     """Zero nodes were "GPUs are there to be scheduled"."""
     none = view(sets=(SET,))
     assert result(none, judge(none, GPU)) is Cause.NO_NODES_NOW
@@ -261,7 +261,7 @@ def test_no_nodes_are_a_result_of_their_own() -> None:
     assert result(there, judge(there, stack("gpu", "spare"))) is Cause.GPUS_SCHEDULABLE
 
 
-def test_no_gpu_pool_at_all() -> None:
+def test_a_cluster_without_a_gpu_pool_is_reported() -> None:
     [finding] = judge(ClusterView(), Expected())
     assert finding.cause is Cause.NO_GPU_POOL
     # Where the stack says of none, its nodes may be there all the same; and the other way round.
@@ -269,7 +269,7 @@ def test_no_gpu_pool_at_all() -> None:
     assert [found.cause for found in judge(view(sets=(SET,)), GPU)] == [Cause.POOL_AT_ZERO]
 
 
-def test_all_gpus_used() -> None:
+def test_a_node_whose_gpus_are_all_in_use_is_reported() -> None:
     finding = only(view(NODE, pods=(PLUGIN, WORK)))
     assert (finding.cause, finding.what) == (Cause.GPUS_ALL_USED, "all 2 GPUs are in use")
     ended = replace(WORK, is_over=True)
@@ -290,7 +290,7 @@ def test_all_gpus_used() -> None:
         ("no nodes available to schedule pods", "what the scheduler says"),
     ],
 )
-def test_a_pending_pod(said: str, advice: str) -> None:
+def test_a_pending_pod_is_reported_with_advice(said: str, advice: str) -> None:
     waiting = replace(WORK, node=None, unplaced=said)
     finding = only(view(NODE, pods=(PLUGIN, waiting)))
     assert finding.cause is Cause.POD_PENDING
@@ -298,13 +298,13 @@ def test_a_pending_pod(said: str, advice: str) -> None:
     assert advice in finding.advice
 
 
-def test_what_may_pass_is_looked_at_again() -> None:
+def test_a_finding_that_may_pass_is_checked_again() -> None:
     assert may_pass(judge(view(replace(NODE, is_ready=False)), GPU))
     assert not may_pass(judge(view(BARE), GPU))
     assert not may_pass([])
 
 
-def test_the_driver_version_is_told_where_it_is_known() -> None:
+def test_the_driver_version_is_reported_if_known() -> None:
     node = replace(NODE, driver_version="580.95.05")
     assert driver_state(view(node), node) == "580.95.05"
 
@@ -321,7 +321,7 @@ T4 = Pool(
 T4_NODE = replace(NODE, size="Standard_NC8as_T4_v3", capacity=1, allocatable=1, taints=(SKU,))
 
 
-def test_a_plugin_that_the_stack_has_is_put_back() -> None:
+def test_a_missing_plugin_of_the_stack_is_restored_by_an_update() -> None:
     """`gpuStack: device-plugin` was the advice where it was set, and the plugin deleted by hand."""
     gone = replace(T4_NODE, capacity=0, allocatable=0)
     for seen in (view(gone), view()):
@@ -331,14 +331,14 @@ def test_a_plugin_that_the_stack_has_is_put_back() -> None:
         assert finding.advice == "restore it: `put it back`"
 
 
-def test_a_daemon_set_of_the_stack_that_was_changed_is_put_back() -> None:
+def test_a_changed_daemon_set_of_the_stack_is_restored_by_an_update() -> None:
     gone = replace(T4_NODE, capacity=0, allocatable=0)
     finding = only(view(gone, sets=(SET,)), stack(T4))
     assert "the taint sku=gpu:NoSchedule" in finding.what
     assert "put it back" in finding.advice
 
 
-def test_what_the_stack_leaves_out_is_not_missing() -> None:
+def test_a_plugin_that_the_stack_leaves_out_is_not_missing() -> None:
     left_out = replace(T4, gpu_stack="none")
     elsewhere = replace(SET, pods={"nodeSelector": {"agentpool": "other"}})
     for sets in ((), (elsewhere,)):
@@ -349,7 +349,7 @@ def test_what_the_stack_leaves_out_is_not_missing() -> None:
         assert result(seen, [finding]) is Cause.GPUS_LEFT_OUT
 
 
-def test_an_image_with_a_plugin_of_its_own_needs_no_daemon_set() -> None:
+def test_a_specialized_image_needs_no_daemon_set() -> None:
     specialized = replace(T4, gpu_stack="specialized-image")
     assert judge(view(T4_NODE), stack(specialized, plugins=())) == []
     bare = replace(T4_NODE, capacity=0, allocatable=0)
@@ -374,7 +374,7 @@ def test_an_image_with_a_plugin_of_its_own_needs_no_daemon_set() -> None:
         (replace(T4_NODE, pool="theirs"), replace(T4, least=0), "the stack has no such pool"),
     ],
 )
-def test_what_differs_from_the_stack_is_told(node: Node, pool: Pool, words: str) -> None:
+def test_a_difference_from_the_stack_is_reported(node: Node, pool: Pool, words: str) -> None:
     found = judge(view(node, pods=(PLUGIN,), sets=(replace(SET, pods=EVERYWHERE),)), stack(pool))
     assert words in "\n".join(one.what for one in found if one.cause is Cause.DIFFERS_FROM_STACK)
     assert not any(one.is_problem for one in found)
@@ -383,20 +383,20 @@ def test_what_differs_from_the_stack_is_told(node: Node, pool: Pool, words: str)
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
 
 
-def test_taints_that_come_and_go_are_no_difference() -> None:
+def test_temporary_taints_are_no_difference_from_the_stack() -> None:
     passing = [Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")]
     passing.append(Taint("ToBeDeletedByClusterAutoscaler", "1", "NoSchedule"))
     assert judge(view(replace(T4_NODE, taints=(SKU, *passing))), stack(T4)) == []
 
 
-def test_a_pool_of_the_stack_that_is_gone() -> None:
+def test_a_missing_pool_of_the_stack_is_reported() -> None:
     finding = only(view(sets=(replace(SET, pods=EVERYWHERE),)), stack(T4))
     assert (finding.cause, finding.pool) == (Cause.NODES_MISSING, "gpu")
     assert "put it back" in finding.advice
     assert may_pass([finding])
 
 
-def test_the_same_of_several_nodes_is_told_once() -> None:
+def test_equal_findings_of_several_nodes_are_reported_once() -> None:
     """Pods, and what their containers say, have names of their own."""
     names = ["n0", "n1", "n2"]
     bare = [replace(BARE, name=name) for name in names]
@@ -429,7 +429,7 @@ def test_nodes_behind_the_control_plane_are_named() -> None:
     )
 
 
-def test_a_pod_that_no_node_is_large_enough_for() -> None:
+def test_a_pod_that_requests_more_than_any_node_has_is_reported() -> None:
     large = Pod(namespace="ns", name="large", gpus=8, unplaced="0/1: 1 Insufficient nvidia.com/gpu")
     finding = only(view(T4_NODE, pods=(large,)), stack(T4))
     assert "requests 8 GPUs, and no node has more than 1" in finding.what
@@ -437,7 +437,7 @@ def test_a_pod_that_no_node_is_large_enough_for() -> None:
     assert "Insufficient" in unknown.what
 
 
-def test_what_could_not_be_read_is_not_missing() -> None:
+def test_objects_that_could_not_be_read_are_not_missing() -> None:
     bare = replace(view(BARE), unread=frozenset({"pods"}))
     assert judge(bare, GPU) == []
     assert plugin_state(bare, BARE, GPU) == "unknown"
@@ -450,7 +450,7 @@ OPERATORS = DaemonSet(
 )
 
 
-def test_an_operator_that_does_not_tolerate_the_pool_is_told_by_its_taints() -> None:
+def test_a_gpu_operator_without_tolerations_is_reported_with_the_taints() -> None:
     """The missing label, which Node Feature Discovery would set, follows from them."""
     finding = only(view(replace(BARE, taints=(SKU,)), sets=(OPERATORS,)), stack("gpu", plugins=()))
     assert finding.cause is Cause.PLUGIN_MISSING
@@ -466,7 +466,7 @@ def test_an_operator_that_does_not_tolerate_the_pool_is_told_by_its_taints() -> 
         ({"driver", "container-toolkit"}, "does not run: no reason given"),
     ],
 )
-def test_a_mixture_of_the_operators_parts_explains_why_its_plugin_waits(
+def test_a_partly_deployed_gpu_operator_explains_its_waiting_plugin(
     parts: set[str], words: str
 ) -> None:
     waiting = replace(PLUGIN, is_running=False)
@@ -476,6 +476,6 @@ def test_a_mixture_of_the_operators_parts_explains_why_its_plugin_waits(
     assert words in finding.what
 
 
-def test_a_stacks_operator_without_daemon_sets_is_told() -> None:
+def test_a_gpu_operator_of_the_stack_without_daemon_sets_is_reported() -> None:
     pools = stack(Pool(name="gpu", gpu_stack="operator"), plugins=())
     assert "the GPU Operator has not created its DaemonSets" in only(view(BARE), pools).what

@@ -132,7 +132,7 @@ def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "Client", partial(Client, pauses=(0.0, 0.0)))
 
 
-def test_a_good_cluster() -> None:
+def test_a_healthy_cluster_is_schedulable() -> None:
     document, printed = checked(ALL_GOOD)
     assert (document["cause"], document["kubernetes"]) == ("gpus-schedulable", "1.35.2")
     assert document["nodes"][0]["version"] == "1.35.2"
@@ -156,7 +156,7 @@ def test_a_good_cluster() -> None:
         (_body({"items": "none"}), "cluster-unreachable"),
     ],
 )
-def test_one_kind_that_cannot_be_read_is_named(path: str, answer: Answer, cause: str) -> None:
+def test_a_kind_that_cannot_be_read_is_named(path: str, answer: Answer, cause: str) -> None:
     """One 403 ended the whole check, and what was read before it was not told."""
     document, printed = checked({**ALL_GOOD, path: answer})
     assert (document["cause"], document["exitCode"]) == (cause, 3)
@@ -167,7 +167,7 @@ def test_one_kind_that_cannot_be_read_is_named(path: str, answer: Answer, cause:
         assert [node["name"] for node in document["nodes"]] == ["n0"]
 
 
-def test_what_is_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_request_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(Client):
         async def list(self, path: str, **query: str) -> list[dict[str, Any]]:
             if path == PODS:
@@ -181,7 +181,7 @@ def test_what_is_slow_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "did not return its pods" in printed
 
 
-def test_a_job_that_may_not_be_made() -> None:
+def test_a_job_that_may_not_be_created_is_reported() -> None:
     jobs = "/apis/batch/v1/namespaces/default/jobs"
     document, printed = checked({**ALL_GOOD, jobs: _refusal(403)}, job=True)
     assert document["cause"] == "credentials-refused"
@@ -254,7 +254,7 @@ def test_objects_of_any_shape_end_in_a_verdict(data: st.DataObject) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.data())
-def test_states_of_any_shape_say_what_they_say(data: st.DataObject) -> None:
+def test_a_state_of_any_shape_is_read(data: st.DataObject) -> None:
     pool = {
         "type": "azure-native:containerservice:AgentPool",
         "id": "/x/managedClusters/c/agentPools/gpu",

@@ -26,7 +26,7 @@ def plugin_pod(name: str, pool: str) -> dict[str, object]:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec}
 
 
-def test_gpus_are_there(site: Site) -> None:
+def test_a_cluster_with_schedulable_gpus_passes(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
@@ -47,17 +47,17 @@ def test_gpus_are_there(site: Site) -> None:
     assert "Result: gpus-schedulable" in table
 
 
-def test_what_is_just_coming_up_is_waited_for(site: Site) -> None:
+def test_the_check_waits_for_a_node_that_is_starting(site: Site) -> None:
     site.pool()
     site.cluster.install_plugin()
     assert site.check().code == 0
 
 
-def test_there_is_no_gpu_pool(site: Site) -> None:
+def test_a_missing_gpu_pool_is_reported(site: Site) -> None:
     site.check(settle=ONCE).only("no-gpu-pool")
 
 
-def test_gpus_that_aks_manages_and_then_reports(site: Site) -> None:
+def test_managed_gpus_pass_until_aks_reports_a_problem(site: Site) -> None:
     """The node's plugin is no pod. It was fine with an Xid error: its GPU was still allocatable."""
     site.cluster.azure.register("Microsoft.ContainerService", "ManagedGPUExperiencePreview")
     pool = site.pool(gpuProfile={"nvidia": {"managementMode": "Managed"}})
@@ -85,14 +85,14 @@ def test_gpus_that_aks_manages_and_then_reports(site: Site) -> None:
     assert site.check(settle=ONCE).code == 0
 
 
-def test_there_is_no_plugin(site: Site) -> None:
+def test_a_missing_plugin_is_reported(site: Site) -> None:
     pool = site.pool()
     problem = site.check().only("plugin-missing")
     assert problem["nodes"] == [site.node(pool)]
     assert "the cluster has no device plugin" in problem["what"]
 
 
-def test_a_taint_keeps_the_plugin_away(site: Site) -> None:
+def test_a_taint_that_the_plugin_does_not_tolerate_is_reported(site: Site) -> None:
     pool = site.pool(nodeTaints=[TAINT, "other=x:PreferNoSchedule"])
     site.cluster.install_plugin()
     problem = site.check().only("plugin-missing")
@@ -101,7 +101,7 @@ def test_a_taint_keeps_the_plugin_away(site: Site) -> None:
     assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
 
 
-def test_affinity_keeps_the_plugin_away(site: Site) -> None:
+def test_an_affinity_that_excludes_the_node_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     requirement = {"key": "kubernetes.azure.com/agentpool", "operator": "NotIn", "values": [pool]}
@@ -113,7 +113,7 @@ def test_affinity_keeps_the_plugin_away(site: Site) -> None:
     assert f"it requires kubernetes.azure.com/agentpool NotIn ({pool})" in problem["what"]
 
 
-def test_a_selector_keeps_the_plugin_away(site: Site) -> None:
+def test_a_selector_that_excludes_the_node_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     site.patch_plugin({"nodeSelector": {"with": "gpus"}})
@@ -122,7 +122,7 @@ def test_a_selector_keeps_the_plugin_away(site: Site) -> None:
     assert "its node selector: the node is not with=gpus" in problem["what"]
 
 
-def test_two_plugins_are_at_work(site: Site) -> None:
+def test_two_plugins_on_one_node_are_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     site.cluster.apply(plugin_pod("second", pool))
@@ -133,7 +133,7 @@ def test_two_plugins_are_at_work(site: Site) -> None:
     assert "gpu-resources/nvidia-device-plugin-daemonset" in problem["what"]
 
 
-def test_a_plugin_comes_to_the_specialized_image(site: Site) -> None:
+def test_a_plugin_on_the_specialized_image_is_reported(site: Site) -> None:
     site.cluster.azure.register_specialized_image()
     pool = site.pool({"UseGPUDedicatedVHD": "true"})
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the image brings its GPU")
@@ -146,7 +146,7 @@ def test_a_plugin_comes_to_the_specialized_image(site: Site) -> None:
     assert "never install it on the specialized image" in problem["advice"]
 
 
-def test_the_plugin_crashes(site: Site) -> None:
+def test_a_crashing_plugin_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.apply(plugin_pod("plugin", pool))
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
@@ -159,7 +159,7 @@ def test_the_plugin_crashes(site: Site) -> None:
     assert "default/plugin does not run: CrashLoopBackOff: back-off 5m0s" in problem["what"]
 
 
-def test_the_plugin_finds_no_room(site: Site) -> None:
+def test_an_unschedulable_plugin_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     name, huge = "nvidia-device-plugin-ctr", {"requests": {"cpu": "1000"}}
@@ -176,7 +176,7 @@ def test_the_plugin_finds_no_room(site: Site) -> None:
     assert "Insufficient cpu" in problem["what"]
 
 
-def test_the_driver_is_left_out(site: Site) -> None:
+def test_a_missing_driver_is_reported(site: Site) -> None:
     pool = site.pool(gpuProfile={"driver": "None"})
     site.cluster.install_plugin()
     pods = ("get", "pods", "-n", "gpu-resources", "--no-headers")
@@ -188,7 +188,7 @@ def test_the_driver_is_left_out(site: Site) -> None:
     assert checked.document["nodes"][0]["driver"] == "missing"
 
 
-def test_the_driver_is_left_out_under_todays_plugin(site: Site) -> None:
+def test_a_missing_driver_is_reported_with_todays_plugin(site: Site) -> None:
     """It exits where the plugin of 2018 waits: that it does not run is not the reason."""
     pool = site.pool(gpuProfile={"driver": "None"})
     site.cluster.install_plugin()
@@ -208,7 +208,7 @@ def test_the_driver_is_left_out_under_todays_plugin(site: Site) -> None:
     assert "finds no driver: Incompatible strategy detected" in problem["what"]
 
 
-def test_the_devices_are_unhealthy(site: Site) -> None:
+def test_unhealthy_devices_are_reported(site: Site) -> None:
     """Whatever the reason: the rehearsal leaves alone what somebody writes into a status."""
     pool = site.pool(gpuProfile={"driver": "None"})
     node = site.node(pool)
@@ -221,7 +221,7 @@ def test_the_devices_are_unhealthy(site: Site) -> None:
     assert "GpuProblem: Xid: Xid 79" in problem["what"]
 
 
-def test_a_node_is_not_ready(site: Site) -> None:
+def test_a_node_that_is_not_ready_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
@@ -237,7 +237,7 @@ def test_a_node_is_not_ready(site: Site) -> None:
     assert checked.document["jobLeftOut"]
 
 
-def test_a_cordoned_node_is_told_of(site: Site) -> None:
+def test_a_cordoned_node_is_reported(site: Site) -> None:
     pool = site.pool()
     site.cluster.install_plugin()
     until(lambda: site.cluster.gpus(pool) == [("1", "1")], "the GPU is there")
@@ -246,14 +246,14 @@ def test_a_cordoned_node_is_told_of(site: Site) -> None:
     assert [finding["cause"] for finding in checked.document["findings"]] == ["node-cordoned"]
 
 
-def test_all_gpus_are_used(site: Site) -> None:
+def test_gpus_that_are_all_in_use_are_reported(site: Site) -> None:
     use_the_gpu(site)
     checked = site.check()
     checked.only("gpus-all-used")
     assert checked.document["nodes"][0]["gpus"] == {"capacity": 1, "allocatable": 1, "used": 1}
 
 
-def test_a_job_waits_for_a_gpu(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_without_a_free_gpu_waits(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     use_the_gpu(site)
     waiting = SampleJob._waiting
 
@@ -270,7 +270,7 @@ def test_a_job_waits_for_a_gpu(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     assert jobs(site) == ""
 
 
-def test_a_pod_does_not_tolerate_the_pool(site: Site) -> None:
+def test_a_pod_that_does_not_tolerate_the_pool_is_reported(site: Site) -> None:
     pool = site.pool(nodeTaints=[TAINT])
     site.cluster.apply(plugin_pod("plugin", pool) | {"metadata": {"name": "plugin"}})
     site.kubectl("delete", "pod", "plugin")
@@ -287,7 +287,7 @@ def test_a_pod_does_not_tolerate_the_pool(site: Site) -> None:
     assert "tolerations" in problem["advice"]
 
 
-def test_the_job_shows_the_device(site: Site) -> None:
+def test_the_sample_job_reports_its_device(site: Site) -> None:
     pool = site.pool(nodeTaints=[TAINT])
     site.cluster.install_plugin()
     site.patch_plugin({"tolerations": [{"operator": "Exists"}]})
@@ -314,7 +314,7 @@ def test_the_job_shows_the_device(site: Site) -> None:
     assert checked.document["job"]["log"][-2:] == ["Test PASSED", "Done"]
 
 
-def test_the_job_meets_a_cuda_mismatch(site: Site) -> None:
+def test_a_cuda_mismatch_of_the_sample_job_is_reported(site: Site) -> None:
     pool = site.pool(gpuProfile={"driver": "None"})
     node = site.node(pool)
     gpus = {"capacity": {"nvidia.com/gpu": "1"}, "allocatable": {"nvidia.com/gpu": "1"}}

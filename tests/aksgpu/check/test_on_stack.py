@@ -66,7 +66,7 @@ def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Ben
     assert f"aks-{pool}-" in checked.document["job"]["node"]
 
 
-def test_the_kubeconfig_goes_nowhere(site: Site, own: Bench) -> None:
+def test_the_stacks_kubeconfig_is_neither_printed_nor_kept(site: Site, own: Bench) -> None:
     own.up(PROGRAM.format(kubeconfig=str(site.kubeconfig), pool="gpu"))
     secrets = [
         line.split()[-1] for line in site.kubeconfig.read_text().splitlines() if "-data:" in line
@@ -77,13 +77,13 @@ def test_the_kubeconfig_goes_nowhere(site: Site, own: Bench) -> None:
         assert not any(secret in checked.printed + checked.said for secret in secrets)
 
 
-def test_a_stack_without_a_kubeconfig(own: Bench) -> None:
+def test_a_stack_without_a_kubeconfig_is_reported(own: Bench) -> None:
     own.up("import pulumi\npulumi.export('a', 'b')")
     problem = check(own).only("stack-unreadable")
     assert "has no output kubeconfig" in problem["what"]
 
 
-def test_there_is_no_such_stack(own: Bench) -> None:
+def test_an_unknown_stack_is_reported(own: Bench) -> None:
     own.pulumi("stack", "rm", "--yes")
     problem = check(own).only("stack-unreadable")
     assert "no stack named 'test' found" in problem["what"]

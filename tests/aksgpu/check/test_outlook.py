@@ -38,11 +38,11 @@ def of(view: ClusterView, *pools: Pool, is_coming: bool = False) -> Outlook:
     return outlook(view, expected, is_coming=is_coming)
 
 
-def test_a_free_gpu_is_taken() -> None:
+def test_a_job_runs_on_a_free_gpu() -> None:
     assert of(seen(NODE), POOL) == Outlook(waits_for="a place on a node that has a GPU for it")
 
 
-def test_a_pool_at_zero_grows() -> None:
+def test_a_pool_at_zero_nodes_scales_up_for_the_job() -> None:
     assert of(seen(), POOL) == Outlook(waits_for="a new node of pool gpu", grows=("gpu",))
     # Of a pool of which no more is known than its name, nothing else is.
     assert of(seen(), Pool(name="gpu")).grows == ("gpu",)
@@ -78,18 +78,20 @@ def test_a_pool_at_zero_grows() -> None:
         (seen(BARE, sets=()), replace(POOL, most=2), "its nodes offer no nvidia.com/gpu"),
     ],
 )
-def test_there_is_no_hope(view: ClusterView, pool: Pool, words: str) -> None:
+def test_a_job_that_no_pool_can_run_is_never_scheduled(
+    view: ClusterView, pool: Pool, words: str
+) -> None:
     """`check --job` waited its whole time, and woke every pool, where the reason was known."""
     found = of(view, pool)
     assert words in found.never
     assert not found.grows
 
 
-def test_no_pool_and_no_node() -> None:
+def test_a_cluster_without_pools_and_nodes_never_runs_the_job() -> None:
     assert outlook(seen(), Expected(), is_coming=False).never == "no node offers a GPU"
 
 
-def test_where_others_may_grow_it_is_waited_for() -> None:
+def test_a_job_waits_where_other_pools_may_scale_up() -> None:
     taken = seen(NODE, pods=(TAKER,))
     assert "in use" in outlook(taken, Expected(), is_coming=False).waits_for
     theirs = replace(NODE, pool="theirs")
@@ -100,7 +102,7 @@ def test_a_full_pool_that_can_grow_does_so() -> None:
     assert of(seen(NODE, pods=(TAKER,)), replace(POOL, most=2)).grows == ("gpu",)
 
 
-def test_an_image_with_its_own_plugin_needs_no_daemon_set() -> None:
+def test_a_pool_with_the_specialized_image_scales_up_without_a_daemon_set() -> None:
     assert of(seen(sets=()), replace(POOL, gpu_stack="specialized-image")).grows == ("gpu",)
 
 
@@ -114,20 +116,20 @@ def test_an_image_with_its_own_plugin_needs_no_daemon_set() -> None:
         (replace(NODE, allocatable=0, requestable=0), (PLUGIN,), False),
     ],
 )
-def test_a_node_that_has_come_is_given_time(
+def test_a_new_node_gets_time_to_offer_its_gpus(
     node: Node, pods: tuple[Pod, ...], is_hopeful: bool
 ) -> None:
     found = of(seen(node, pods=pods), POOL, is_coming=True)
     assert bool(found.never) != is_hopeful
 
 
-def test_a_node_without_a_driver_is_given_none() -> None:
+def test_a_node_without_a_driver_gets_no_time() -> None:
     log = {"ns/plugin": "Failed to initialize NVML: could not load NVML library."}
     view = replace(seen(BARE, pods=(PLUGIN,)), plugin_logs=log)
     assert of(view, POOL, is_coming=True).never
 
 
-def test_what_could_not_be_read_stands_against_nothing() -> None:
+def test_daemon_sets_that_could_not_be_read_prevent_no_scale_up() -> None:
     view = replace(seen(sets=()), unread=frozenset({"DaemonSets"}))
     assert of(view, POOL).grows == ("gpu",)
 
@@ -150,7 +152,7 @@ SHARED, SLICE = "nvidia.com/gpu.shared", "nvidia.com/mig-1g.10gb"
         ((SHARED,), (replace(POOL, is_scaled=False),), SHARED),
     ],
 )
-def test_the_job_requests_what_it_can_get(
+def test_the_job_requests_the_gpu_resource_that_the_node_offers(
     offered: tuple[str, ...], pools: tuple[Pool, ...], requested: str
 ) -> None:
     """It requested nvidia.com/gpu on a node that offers nvidia.com/gpu.shared, and waited."""

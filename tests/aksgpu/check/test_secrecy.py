@@ -13,7 +13,7 @@ from aksgpu.running import Program
 SECRET = "c2VjcmV0LWtleQ"
 
 
-def test_what_is_no_kubeconfig_ends_the_check_and_is_not_repeated(tmp_path: Path) -> None:
+def test_an_invalid_kubeconfig_stops_the_check_and_is_not_repeated(tmp_path: Path) -> None:
     file = tmp_path / "kubeconfig"
     file.write_text(f"users: [{SECRET}\n  x: : {SECRET}")
     with pytest.raises(StoppedError) as error:
@@ -22,7 +22,7 @@ def test_what_is_no_kubeconfig_ends_the_check_and_is_not_repeated(tmp_path: Path
     assert [finding.cause for finding in error.value.findings] == [Cause.STACK_UNREADABLE]
 
 
-def test_what_cannot_be_used_ends_the_check() -> None:
+def test_an_unusable_kubeconfig_stops_the_check() -> None:
     user = {"name": "u", "user": {"client-key": "/nonexistent", "client-certificate": "/no"}}
     config = {
         "current-context": "c",
@@ -41,7 +41,7 @@ def test_what_cannot_be_used_ends_the_check() -> None:
 
 
 @pytest.mark.parametrize("ending", ["exit 1", "echo error: no stack >&2; exit 1", "exit 0"])
-def test_what_pulumi_prints_is_not_repeated(tmp_path: Path, ending: str) -> None:
+def test_output_of_pulumi_is_not_repeated(tmp_path: Path, ending: str) -> None:
     pulumi = tmp_path / "pulumi"
     pulumi.write_text(f"#!/bin/sh\necho '{SECRET}'\n{ending}\n")
     pulumi.chmod(0o700)

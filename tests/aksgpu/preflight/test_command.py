@@ -86,7 +86,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return preflight
 
 
-def test_a_stack_file_with_mistakes(run: Run, tmp_path: Path) -> None:
+def test_mistakes_in_a_stack_file_are_reported_as_json(run: Run, tmp_path: Path) -> None:
     config = {"aks-gpu:location": "East US", "aks-gpu:gpuPools": [{"name": "a-b"}]}
     (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump({"config": config}))
     ended = run(as_json=False)
@@ -100,7 +100,7 @@ def test_a_stack_file_with_mistakes(run: Run, tmp_path: Path) -> None:
     assert len(json.loads(ended.printed)["rows"]) == 3
 
 
-def test_the_way_in_is_that_of_the_environment(run: Run, place: Place, tmp_path: Path) -> None:
+def test_the_credentials_come_from_the_environment(run: Run, place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     known = place.azure.cloud.environment()
     with started(tmp_path, "test", **known | {"ARM_CLIENT_SECRET": "so-secret-and-wrong"}) as asks:
@@ -111,7 +111,7 @@ def test_the_way_in_is_that_of_the_environment(run: Run, place: Place, tmp_path:
     assert ended.cause is Cause.AZURE_UNREACHABLE
 
 
-def test_an_interrupt_is_told_as_such(place: Place, tmp_path: Path) -> None:
+def test_an_interruption_is_reported_as_its_own_cause(place: Place, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.test.yaml").write_text("config: {}\n")
     # Longer than this test waits: what waits for the answer has not been interrupted.
     place.fault({"path": "/skus", "delay": 2 * PATIENCE})
@@ -121,7 +121,7 @@ def test_an_interrupt_is_told_as_such(place: Place, tmp_path: Path) -> None:
         assert end(process).cause is Cause.INTERRUPTED
 
 
-def test_a_page_says_what_stands_against_it_and_one_next_step(place: Place) -> None:
+def test_the_report_names_the_problem_and_one_next_step(place: Place) -> None:
     place.offer(sizes=[{"size": T4["vmSize"], "is": "absent"}])
     result = place.ask(gpuPools=[T4])
     page = io.StringIO()

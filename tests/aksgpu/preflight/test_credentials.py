@@ -30,7 +30,7 @@ def access_with(place: Place, **given: str) -> Access:
     return Access(configuration, known.authorities, known.prices)
 
 
-def test_a_token_that_has_expired(place: Place) -> None:
+def test_an_expired_token_is_reported(place: Place) -> None:
     error = {
         "code": "ExpiredAuthenticationToken",
         "message": "The access token expiry UTC time is earlier than current UTC time.",
@@ -48,7 +48,7 @@ def test_a_token_that_has_expired(place: Place) -> None:
     assert "eyJ" not in text
 
 
-def test_a_secret_that_has_expired(place: Place) -> None:
+def test_an_expired_secret_is_reported(place: Place) -> None:
     body = {
         "error": "invalid_client",
         "error_description": "AADSTS7000222: The provided client secret keys for app are expired.",
@@ -69,13 +69,13 @@ def test_a_wrong_secret_is_not_repeated(place: Place) -> None:
     assert "so-secret" not in told(result)
 
 
-def test_what_is_not_configured_is_named(place: Place) -> None:
+def test_a_missing_subscription_setting_is_named(place: Place) -> None:
     result = place.ask(access=access_with(place, subscriptionId=""))
     assert result.verdict is Cause.CREDENTIALS_REFUSED
     assert "ARM_SUBSCRIPTION_ID" in result.rows[0].what
 
 
-def test_a_cloud_that_is_not_there(place: Place) -> None:
+def test_an_unreachable_cloud_is_reported(place: Place) -> None:
     result = place.ask(access=access_with(place, metadataHost="localhost:9"))
     assert result.verdict is Cause.AZURE_UNREACHABLE
     assert "localhost:9" in result.rows[0].what
@@ -92,7 +92,7 @@ def test_a_cloud_that_is_not_there(place: Place) -> None:
         ("/providers/Microsoft.Network", "provider"),
     ],
 )
-def test_a_question_that_may_not_be_asked_hides_no_other_answer(
+def test_a_forbidden_request_does_not_hide_other_answers(
     place: Place, path: str, question: str
 ) -> None:
     body = {"error": {"code": "AuthorizationFailed", "message": "You may not read this."}}
@@ -104,7 +104,7 @@ def test_a_question_that_may_not_be_asked_hides_no_other_answer(
     assert len({row.question for row in result.rows if row.answer == "ok"}) > 4
 
 
-def test_a_subscription_that_does_not_exist(place: Place) -> None:
+def test_a_subscription_that_does_not_exist_is_reported(place: Place) -> None:
     """It was five rows of SubscriptionNotFound, and the advice to look for the resource group."""
     stranger = "00000000-0000-0000-0000-000000000000"
     result = place.ask(access=access_with(place, subscriptionId=stranger))

@@ -12,7 +12,9 @@ from tests.aksgpu.preflight.conftest import T4, Place, stack_of
 
 
 @pytest.mark.filterwarnings("error:coroutine", "error::pytest.PytestUnraisableExceptionWarning")
-def test_each_moment(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_interruption_at_any_moment_leaves_no_traceback(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
     """What still asked when its clients were closed ended in tracebacks of asyncio."""
     # None of these answers before all others have.
     place.fault({"path": "/providers/Microsoft.[a-zA-Z]+$", "delay": 0.2})

@@ -175,7 +175,7 @@ SKU = {"resourceType": "virtualMachines", "name": T4["vmSize"], "locationInfo": 
 @example(b"\xff\xfe\x00")
 @example(b"[" * 100_000)
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
-def test_whatever_is_answered_is_told(server: tuple[Answers, str], said: Any) -> None:
+def test_any_answer_of_azure_ends_in_a_report(server: tuple[Answers, str], said: Any) -> None:
     """`value: null`, null in a list, a text for JSON: a traceback, and no JSON."""
     answers, url = server
     answers.give(said)
@@ -183,7 +183,7 @@ def test_whatever_is_answered_is_told(server: tuple[Answers, str], said: Any) ->
 
 
 @pytest.mark.parametrize("how", ["hangs", "asks to wait for an hour"])
-def test_nothing_is_waited_for_without_a_bound(
+def test_every_wait_has_a_timeout(
     server: tuple[Answers, str], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A Retry-After of an hour was waited for, and a price list that hung for 93 seconds."""
@@ -199,7 +199,7 @@ def test_nothing_is_waited_for_without_a_bound(
     assert {row.answer for row in open_rows} == {"unknown"}
 
 
-def test_json_is_printed_whatever_happens(
+def test_the_command_prints_json_for_any_answer(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fails(*_: Any) -> None:

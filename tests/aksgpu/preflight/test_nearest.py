@@ -39,7 +39,7 @@ def pool(vm_size: str, **more: Any) -> PlannedPool:
         ("Standard_NC6s_v3", "Standard_NC8as_T4_v3"),
     ],
 )
-def test_the_nearest_by_gpu(vm_size: str, nearest_one: str) -> None:
+def test_the_nearest_size_has_a_similar_gpu(vm_size: str, nearest_one: str) -> None:
     assert nearest(pool(vm_size), EVERY_GPU)[0] == nearest_one
 
 
@@ -52,7 +52,7 @@ def too_little(size: GpuSize) -> list[str]:
     ]
 
 
-def test_only_what_a_stack_file_may_say() -> None:
+def test_the_nearest_sizes_are_valid_in_a_stack_file() -> None:
     every = [size.name for size in gpu_sizes().values()]
     for vm_size in every:
         near = [gpu_sizes()[name.lower()] for name in nearest(pool(vm_size), EVERY_GPU)]
@@ -65,18 +65,18 @@ def test_only_what_a_stack_file_may_say() -> None:
         assert [*map(too_little, near)] == [[]] * 3
 
 
-def test_a_pool_of_another_vendor_stays_with_it() -> None:
+def test_the_nearest_sizes_have_the_same_gpu_vendor() -> None:
     near = nearest(pool("Standard_NV24ads_V710_v5", gpu_stack="none"), EVERY_GPU)
     assert {gpu_sizes()[name.lower()].gpu_vendor for name in near} == {"AMD"}
 
 
-def test_what_is_divided_needs_what_can_be_divided() -> None:
+def test_the_nearest_sizes_of_a_mig_pool_support_mig() -> None:
     a100 = pool("Standard_NC24ads_A100_v4", is_divided=True)
     found = nearest(a100, [size for size in EVERY_GPU if "A100" not in size.name])
     assert all(gpu_sizes()[name.lower()].mig is not False for name in found)
 
 
-def test_zones_and_spot_are_looked_at() -> None:
+def test_the_nearest_sizes_support_the_pools_zones_and_spot() -> None:
     t4, there, zoneless, spotless = (
         pool("Standard_NC8as_T4_v3", spot=True, zones=("1",)),
         offered("Standard_NC64as_T4_v3"),
@@ -86,10 +86,10 @@ def test_zones_and_spot_are_looked_at() -> None:
     assert nearest(t4, [zoneless, spotless, there], ("1",)) == ["Standard_NC64as_T4_v3"]
 
 
-def test_a_size_without_gpus_by_its_series_and_cores() -> None:
+def test_the_nearest_cpu_size_has_a_similar_series_and_cores() -> None:
     found = nearest(pool("Standard_D4ds_v6"), [*CPUS, *EVERY_GPU])
     assert found == ["Standard_D4ds_v5", "Standard_D4s_v5", "Standard_D8ds_v5"]
 
 
-def test_where_there_is_none() -> None:
+def test_a_size_without_alternatives_has_no_nearest_size() -> None:
     assert nearest(pool("Standard_NC8as_T4_v3"), [offered("Standard_NC8as_T4_v3")]) == []

@@ -23,7 +23,9 @@ resources.ResourceGroup.get("only-read", "{subscription}/resourceGroups/{theirs}
 
 @pytest.mark.engine
 @pytest.mark.long
-def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path) -> None:
+def test_resources_in_the_state_belong_to_the_stack(
+    engine: Engine, engine_cloud: Cloud, tmp_path: Path
+) -> None:
     bench = Bench(engine, engine_cloud, tmp_path)
     azure = Azure(engine_cloud)
     own, theirs = unique("Own"), unique("Theirs")
@@ -39,7 +41,7 @@ def test_what_the_state_has(engine: Engine, engine_cloud: Cloud, tmp_path: Path)
     bench.pulumi("destroy", "--yes", "--ignore-protect")
 
 
-def test_a_state_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_state_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     broken = Program(("/bin/false",), tmp_path)
     assert by_state(broken, "test") is None
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -50,10 +52,10 @@ def test_a_state_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
     "printed",
     ["", "warning: odd", "[1]", "null", '{"deployment": 1}', '{"deployment": {"resources": [1]}}'],
 )
-def test_an_engine_that_prints_something_else(tmp_path: Path, printed: str) -> None:
+def test_unexpected_output_of_the_engine_is_reported(tmp_path: Path, printed: str) -> None:
     assert by_state(Program(("printf", "%s", printed), tmp_path), "test") is None
 
 
-def test_a_state_without_anything_in_it(tmp_path: Path) -> None:
+def test_an_empty_state_owns_no_resources(tmp_path: Path) -> None:
     nothing = Program(("sh", "-c", """echo '{"deployment": null}'"""), tmp_path)
     assert by_state(nothing, "test") == frozenset()

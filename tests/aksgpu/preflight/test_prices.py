@@ -55,7 +55,7 @@ def listed(*rows: dict[str, Any]) -> PriceList:
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_the_right_row(trap: str) -> None:
+def test_the_price_of_a_size_comes_from_its_row(trap: str) -> None:
     wrong = ROW | {"retailPrice": Decimal("9.99")} | TRAPS[trap]
     for rows in ([ROW, wrong], [wrong, ROW]):
         price = listed(*rows).price(SIZE, "eastus", spot=False)
@@ -65,7 +65,7 @@ def test_the_right_row(trap: str) -> None:
         assert isinstance(listed(wrong).price(SIZE, "eastus", spot=False), Unanswered)
 
 
-def test_the_row_of_spot() -> None:
+def test_the_price_of_spot_comes_from_the_spot_row() -> None:
     spot = ROW | TRAPS["spot"] | {"retailPrice": Decimal("0.1")}
     price = listed(ROW, spot).price(SIZE, "eastus", spot=True)
     assert isinstance(price, Price)
@@ -73,7 +73,7 @@ def test_the_row_of_spot() -> None:
     assert isinstance(listed(ROW).price(SIZE, "eastus", spot=True), Unanswered)
 
 
-def test_several_prices_are_none() -> None:
+def test_several_matching_prices_are_reported_as_unknown() -> None:
     price = listed(ROW, ROW | {"retailPrice": Decimal("0.8")}).price(SIZE, "eastus", spot=False)
     assert isinstance(price, Unanswered)
     assert price.reason == "the price list has several on-demand prices for it: 0.752, 0.8"
@@ -104,7 +104,7 @@ def test_a_stack_costs_from_its_fewest_nodes_to_its_most(place: Place) -> None:
     assert document["remark"] == "Rehearsal: these prices are made up"
 
 
-def test_a_size_in_another_case_is_priced_by_its_own_name(place: Place) -> None:
+def test_a_size_in_another_case_has_its_price(place: Place) -> None:
     result = place.ask(systemPool={"vmSize": "standard_d4DS_V5"})
     assert result.costs is not None
     assert result.costs.unpriced == []
@@ -128,7 +128,7 @@ def test_a_size_without_a_price_is_left_out_of_the_sum(place: Place) -> None:
         {"drop": "before"},
     ],
 )
-def test_a_price_list_that_cannot_be_read_is_said_and_no_more(
+def test_an_unreadable_price_list_leaves_the_price_unknown(
     place: Place, answer: dict[str, Any]
 ) -> None:
     place.fault({"path": "/api/retail/prices"} | answer)
@@ -144,7 +144,7 @@ def test_a_price_list_that_cannot_be_read_is_said_and_no_more(
     assert [pool["nodeHour"] for pool in document["pools"]] == [None, None]
 
 
-def test_a_page_elsewhere_is_not_followed(place: Place) -> None:
+def test_a_next_page_on_another_host_is_not_followed(place: Place) -> None:
     link = "https://127.0.0.1:9/api/retail/prices"
     body = {"BillingCurrency": "USD", "Items": [], "NextPageLink": link}
     place.fault({"path": "/api/retail/prices", "status": 200, "body": body})
@@ -152,7 +152,7 @@ def test_a_page_elsewhere_is_not_followed(place: Place) -> None:
     assert row.what == "the price list is not valid (ValueError)"
 
 
-def test_a_price_list_that_is_not_there(place: Place) -> None:
+def test_an_unreachable_price_list_leaves_the_price_unknown(place: Place) -> None:
     nowhere = Access(
         place.access.configuration, place.access.authorities, "https://localhost:9/prices"
     )
@@ -161,7 +161,7 @@ def test_a_price_list_that_is_not_there(place: Place) -> None:
     assert result.exit_code == 0
 
 
-def test_a_spot_price_above_ones_own_is_a_warning() -> None:
+def test_a_spot_price_above_the_pools_limit_is_a_warning() -> None:
     row = ROW | TRAPS["spot"]
     for most, warns in ((0.5, True), (1.0, False), (-1, False)):
         pool = T4 | {"spot": True, "spotMaxPrice": most}

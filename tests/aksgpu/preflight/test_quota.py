@@ -23,7 +23,7 @@ def family(limit: int) -> dict[str, Any]:
     return {"limits": [{"name": FAMILY, "limit": limit}]}
 
 
-def test_a_quota_that_is_enough(place: Place) -> None:
+def test_a_sufficient_quota_passes(place: Place) -> None:
     place.offer(**family(24))
     result = place.ask(gpuPools=[T4])
     assert result.exit_code == 0
@@ -43,7 +43,7 @@ def test_a_quota_that_is_enough(place: Place) -> None:
         (0, "too little for the first nodes"),
     ],
 )
-def test_how_far_a_quota_goes(limit: int, words: str) -> None:
+def test_a_small_quota_names_the_nodes_that_it_allows(limit: int, words: str) -> None:
     # Either list writes the family in its own way.
     size = offered(T4["vmSize"], family="standardncasv3_t4family")
     quotas = {"standardncasv3_t4family": Quota(name=FAMILY, limit=limit, used=4)}
@@ -53,7 +53,7 @@ def test_how_far_a_quota_goes(limit: int, words: str) -> None:
     assert words in row.what
 
 
-def test_what_to_do_about_quota_names_all_of_it(place: Place) -> None:
+def test_the_advice_about_quota_names_limit_family_and_scope(place: Place) -> None:
     place.offer(**family(8))
     result = place.ask(gpuPools=[T4])
     assert result.verdict is Cause.QUOTA_TOO_SMALL
@@ -72,7 +72,7 @@ def test_what_to_do_about_quota_names_all_of_it(place: Place) -> None:
     }
 
 
-def test_a_pool_that_scales_needs_its_most_nodes(place: Place) -> None:
+def test_an_autoscaled_pool_needs_quota_for_its_maximum(place: Place) -> None:
     pool = T4 | {"count": 1, "minCount": 0, "maxCount": 20, "maxSurge": "1"}
     place.offer(**family(100))
     row = the(place.ask(gpuPools=[pool]), "quota", "t4")
@@ -95,7 +95,7 @@ def test_pools_share_the_quota_of_their_family(place: Place) -> None:
     assert place.ask(gpuPools=pools[:1]).exit_code == 0
 
 
-def test_the_whole_region_has_a_quota_too(place: Place) -> None:
+def test_the_quota_of_the_region_is_checked(place: Place) -> None:
     # A system node of four cores and its surge, and the T4 pool.
     place.offer(**limits(cores=32))
     assert place.ask(gpuPools=[T4]).exit_code == 0
@@ -107,7 +107,7 @@ def test_the_whole_region_has_a_quota_too(place: Place) -> None:
     assert the(result, "quota", "t4").answer == "ok"
 
 
-def test_spot_has_a_quota_of_its_own_and_no_surge(place: Place) -> None:
+def test_spot_pools_use_the_spot_quota_without_surge(place: Place) -> None:
     place.offer(**limits(lowPriorityCores=16, cores=8) | {})
     pool = T4 | {"spot": True}
     result = place.ask(gpuPools=[pool])
@@ -121,7 +121,7 @@ def test_spot_has_a_quota_of_its_own_and_no_surge(place: Place) -> None:
     assert "--resource-type lowPriority" in row.advice
 
 
-def test_what_the_stack_has_already_is_not_counted_twice(place: Place) -> None:
+def test_existing_nodes_of_the_stack_are_not_counted_twice(place: Place) -> None:
     group = place.group()
     pool = {"name": "t4", "vmSize": T4["vmSize"], "count": 2}
     stranger = {"name": "stranger", "vmSize": T4["vmSize"], "count": 1}
@@ -150,7 +150,7 @@ def test_what_the_stack_has_already_is_not_counted_twice(place: Place) -> None:
     assert "a limit of 32 or more" in the(result, "quota", "t4").advice
 
 
-def test_a_quota_that_is_not_listed_is_left_open(place: Place) -> None:
+def test_a_quota_that_is_not_listed_is_unknown(place: Place) -> None:
     path = "/Microsoft.Compute/locations/eastus/usages"
     place.fault({"method": "GET", "path": path, "status": 200, "body": {"value": []}})
     result = place.ask(gpuPools=[T4])
@@ -171,19 +171,21 @@ def test_a_quota_that_is_not_listed_is_left_open(place: Place) -> None:
         (4, "a third", False, None),
     ],
 )
-def test_a_surge(most: int, said: str | None, spot: bool, surge: int | None) -> None:
+def test_the_surge_of_a_pool_is_counted(
+    most: int, said: str | None, spot: bool, surge: int | None
+) -> None:
     pool = PlannedPool(
         name="p", key="p", vm_size="s", first=0, fewest=0, most=most, spot=spot, max_surge=said
     )
     assert pool.surge == surge
 
 
-def test_a_surge_that_cannot_be_read_is_told_by_its_key(place: Place) -> None:
+def test_an_invalid_surge_is_reported_by_key(place: Place) -> None:
     with pytest.raises(SettingsError, match=r"gpuPools\[0\]\.maxSurge: 'a third' is neither"):
         place.ask(gpuPools=[T4 | {"maxSurge": "a third"}])
 
 
-def test_without_a_list_of_sizes_none_is_said_to_be_missing() -> None:
+def test_quota_is_unknown_without_a_list_of_sizes() -> None:
     unanswered = Unanswered("it timed out", Cause.UNANSWERED)
     facts = facts_with(sizes=unanswered)
 

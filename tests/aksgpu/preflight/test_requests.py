@@ -23,7 +23,7 @@ def pools(number: int) -> list[dict[str, Any]]:
     ]
 
 
-def test_fifty_pools_take_as_many_requests_as_six(place: Place) -> None:
+def test_fifty_pools_need_as_many_requests_as_six(place: Place) -> None:
     few = place.asked(lambda: place.ask(gpuPools=pools(6)))
     many = place.asked(lambda: place.ask(gpuPools=pools(50)))
     paths = [sorted(line["path"] for line in lines) for lines in (few, many)]
@@ -45,7 +45,7 @@ def test_fifty_pools_are_all_answered(place: Place) -> None:
     }
 
 
-def test_pages_are_followed(place: Place) -> None:
+def test_all_pages_of_a_list_are_read(place: Place) -> None:
     place.offer(pageSize=25, limits=[{"name": "cores", "limit": 1}])
     answers: list[Any] = []
     lines = place.asked(lambda: answers.append(place.ask(gpuPools=pools(6))))
@@ -59,7 +59,7 @@ def test_pages_are_followed(place: Place) -> None:
     assert result.costs.unpriced == []
 
 
-def test_whoever_asks_changes_nothing(place: Place) -> None:
+def test_preflight_sends_only_get_requests(place: Place) -> None:
     lines = place.asked(lambda: place.ask(gpuPools=pools(2)))
     others = {line["method"] for line in lines if not line["path"].endswith("/token")}
     assert others == {"GET"}
@@ -74,7 +74,7 @@ def test_the_price_list_gets_no_token(place: Place) -> None:
     assert {tuple(line["withheld"]) for line in skus} == {("authorization",)}
 
 
-def test_the_price_list_is_asked_in_parts_that_it_takes(place: Place) -> None:
+def test_the_price_query_is_split_to_the_accepted_length(place: Place) -> None:
     place.offer(pageSize=1000)
     gpus = [f"Standard_NC{cores}as_T4_v3" for cores in (4, 8, 16, 64)]
     gpus += [f"Standard_NC{cores}ads_A100_v4" for cores in (24, 48, 96)]

@@ -14,7 +14,7 @@ from tests.aksgpu.preflight.conftest import T4, Place, facts_with, offered, stac
 SIZE = T4["vmSize"]
 
 
-def test_what_is_offered_is_fine(place: Place) -> None:
+def test_an_offered_size_passes(place: Place) -> None:
     result = place.ask(gpuPools=[T4])
     assert result.exit_code == 0
     assert {row.answer for row in result.rows} == {"ok"}
@@ -29,7 +29,7 @@ def test_what_is_offered_is_fine(place: Place) -> None:
         ({"is": "restricted", "reason": "QuotaId"}, "is not sold to subscriptions of this offer"),
     ],
 )
-def test_what_is_not_offered_is_told_with_the_nearest_that_are(
+def test_a_size_that_is_not_offered_is_reported_with_the_nearest_sizes(
     place: Place, line: dict[str, Any], words: str
 ) -> None:
     place.offer(sizes=[{"size": SIZE, "location": "eastus"} | line])
@@ -47,7 +47,7 @@ def test_what_is_not_offered_is_told_with_the_nearest_that_are(
     assert place.ask(gpuPools=[T4], location="westeurope").exit_code == 0
 
 
-def test_what_is_restricted_itself_is_not_recommended(place: Place) -> None:
+def test_a_restricted_size_is_not_recommended(place: Place) -> None:
     gone = [{"size": size, "is": "restricted"} for size in (SIZE, "Standard_NC4as_T4_v3")]
     place.offer(sizes=gone)
     advice = the(place.ask(gpuPools=[T4]), "size", "t4").advice
@@ -55,14 +55,14 @@ def test_what_is_restricted_itself_is_not_recommended(place: Place) -> None:
     assert "Standard_NC4as_T4_v3" not in advice
 
 
-def test_a_system_pool_is_told_sizes_without_gpus(place: Place) -> None:
+def test_sizes_without_gpus_are_recommended_for_a_system_pool(place: Place) -> None:
     place.offer(sizes=[{"size": "Standard_D4ds_v5", "is": "absent"}])
     advice = the(place.ask(), "size", "system").advice
     assert "Standard_D4" in advice
     assert "Standard_N" not in advice
 
 
-def test_zones_that_this_subscription_may_not_use(place: Place) -> None:
+def test_zones_that_are_closed_to_the_subscription_are_reported(place: Place) -> None:
     pool = T4 | {"zones": ["1", "2"]}
     assert the(place.ask(gpuPools=[pool]), "zones", "t4").answer == "ok"
     place.offer(sizes=[{"size": SIZE, "is": "restricted", "zones": [2]}])
@@ -76,19 +76,19 @@ def test_zones_that_this_subscription_may_not_use(place: Place) -> None:
     assert place.ask(gpuPools=[T4]).exit_code == 0
 
 
-def test_a_region_without_zones(place: Place) -> None:
+def test_zones_in_a_region_without_zones_are_reported(place: Place) -> None:
     row = the(place.ask(gpuPools=[T4 | {"zones": ["1"]}], location="westus"), "zones", "t4")
     assert (row.answer, row.advice) == ("problem", "remove the zones")
 
 
-def test_an_unknown_region(place: Place) -> None:
+def test_an_unknown_region_is_reported(place: Place) -> None:
     result = place.ask(gpuPools=[T4], location="eastuss")
     row = the(result, "size", "t4")
     assert row.what == "no VM size is offered in eastuss"
     assert "az account list-locations" in row.advice
 
 
-def test_spot_is_for_sizes_that_can_be_spot() -> None:
+def test_a_size_without_spot_is_reported_for_a_spot_pool() -> None:
     settings = stack_of(gpuPools=[T4 | {"spot": True}])
     pools = requirements.pools(settings)[1:]
     for can_be_spot, answer in ((True, "ok"), (False, "problem")):
@@ -105,7 +105,9 @@ def test_spot_is_for_sizes_that_can_be_spot() -> None:
         (date(2026, 9, 29), True, "warning", "will be retired on 2026-09-30"),
     ],
 )
-def test_retirement(day: date, is_listed: bool, answer: str, words: str) -> None:
+def test_a_retired_size_is_reported_by_its_date(
+    day: date, is_listed: bool, answer: str, words: str
+) -> None:
     size = "Standard_NV12s_v3"
     settings = stack_of(allowRetired="true", gpuPools=[T4 | {"vmSize": size}])
     facts = facts_with(*([offered(size)] if is_listed else []), offered("Standard_D4ds_v5"))
@@ -116,7 +118,7 @@ def test_retirement(day: date, is_listed: bool, answer: str, words: str) -> None
     assert row.advice == "use Standard_NV36ads_A10_v5"
 
 
-def test_a_pool_that_is_there_keeps_its_retired_size() -> None:
+def test_an_existing_pool_keeps_its_retired_size() -> None:
     """A change that scales it down must not be refused for what Azure sells no more."""
     size = "Standard_NV12s_v3"
     pools = requirements.pools(stack_of(gpuPools=[T4 | {"vmSize": size}]))[1:]
@@ -132,7 +134,9 @@ def test_a_pool_that_is_there_keeps_its_retired_size() -> None:
 
 
 @pytest.mark.parametrize(("is_rehearsal", "answer"), [(True, "warning"), (False, "problem")])
-def test_a_size_that_no_table_knows_is_azures_to_judge(is_rehearsal: bool, answer: str) -> None:
+def test_a_size_that_is_in_no_table_is_judged_by_azures_list(
+    is_rehearsal: bool, answer: str
+) -> None:
     pools = requirements.pools(stack_of(gpuPools=[T4 | {"vmSize": "Standard_ND7_v9"}]))[1:]
     facts = facts_with(offered("Standard_D4ds_v5"), is_rehearsal=is_rehearsal)
     rows = {row.question: row for row in sizes.judge(pools, facts, date(2026, 11, 22))}
@@ -140,7 +144,7 @@ def test_a_size_that_no_table_knows_is_azures_to_judge(is_rehearsal: bool, answe
     assert rows["retired"].answer == "warning"
 
 
-def test_what_is_retired_and_gone_is_told_as_retired(place: Place) -> None:
+def test_a_retired_size_that_is_not_offered_is_reported_as_retired(place: Place) -> None:
     pool = T4 | {"vmSize": "Standard_NC6s_v3"}
     result = place.ask(allowRetired="true", gpuPools=[pool])
     assert result.verdict is Cause.SIZE_RETIRED

@@ -29,13 +29,13 @@ def mistakes(folder: Path, content: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("stack", ["dev", "prod", "article"])
-def test_our_own_stack_files(stack: str) -> None:
+def test_the_stack_files_of_this_repository_are_valid(stack: str) -> None:
     said = read(ROOT, stack)
     assert said.settings.gpu_pools
     assert bool(said.warnings) == (stack == "article")
 
 
-def test_all_mistakes_are_told_at_once_by_their_keys(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once_by_key(tmp_path: Path) -> None:
     pools = [{"name": "Bad", "vmSize": "Standard_D4ds_v5"}]
     config = {"aks-gpu:gpuPools": pools, "aks-gpu:location": "East US", "aks-gpu:clutser": {}}
     found = mistakes(tmp_path, {"config": config})
@@ -58,18 +58,18 @@ def test_all_mistakes_are_told_at_once_by_their_keys(tmp_path: Path) -> None:
         ("config: 3", "must contain a map `config`"),
     ],
 )
-def test_files_that_are_none(tmp_path: Path, content: str, words: str) -> None:
+def test_a_file_that_is_no_stack_file_is_reported(tmp_path: Path, content: str, words: str) -> None:
     with pytest.raises(StackFileError, match=words):
         written(tmp_path, content)
 
 
-def test_a_stack_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_stack_file_is_reported_with_the_existing_ones(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.other.yaml").touch()
     with pytest.raises(NoStackFileError, match=r"no stack file Pulumi.gone.yaml.*other"):
         read(tmp_path, "gone")
 
 
-def test_values_are_those_that_pulumi_hands_over(tmp_path: Path) -> None:
+def test_values_are_read_as_pulumi_passes_them(tmp_path: Path) -> None:
     config = {"aks-gpu:allowRetired": True, "location": "westeurope", "aks-gpu:tags": {"a": "b"}}
     settings = written(tmp_path, {"config": config}).settings
     assert (settings.allow_retired, settings.location) == (True, "westeurope")
@@ -78,7 +78,7 @@ def test_values_are_those_that_pulumi_hands_over(tmp_path: Path) -> None:
     assert written(tmp_path, "").settings.location == "eastus"
 
 
-def test_what_the_project_file_declares_holds_where_nothing_is_said(tmp_path: Path) -> None:
+def test_defaults_of_the_project_file_apply(tmp_path: Path) -> None:
     declared = {
         "aks-gpu:location": {"type": "string", "default": "northeurope"},
         "aks-gpu:allowRetired": {"value": True},
@@ -91,7 +91,7 @@ def test_what_the_project_file_declares_holds_where_nothing_is_said(tmp_path: Pa
     assert written(tmp_path, said, project).settings.location == "westus"
 
 
-def test_secrets_are_not_needed_unless_they_are_asked_about(tmp_path: Path) -> None:
+def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Path) -> None:
     secret = {"secure": "v1:abc"}
     config: dict[str, Any] = {
         "azure-native:clientSecret": secret,
@@ -111,7 +111,7 @@ def test_secrets_are_not_needed_unless_they_are_asked_about(tmp_path: Path) -> N
     ]
 
 
-def test_the_subscription_that_the_stack_file_names(
+def test_the_subscription_of_the_stack_file_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ARM_SUBSCRIPTION_ID", "of-the-environment")

@@ -45,14 +45,16 @@ OFFERED = [
         ("1.37", "warning", "is a preview"),
     ],
 )
-def test_versions(version: str, answer: str, words: str) -> None:
+def test_a_kubernetes_version_is_checked_against_the_offered_ones(
+    version: str, answer: str, words: str
+) -> None:
     settings = stack_of(cluster={"kubernetesVersion": version})
     (row,) = versions.judge(settings, facts_with(versions=OFFERED))
     assert (row.answer, row.key) == (answer, "cluster.kubernetesVersion")
     assert words in row.what
 
 
-def test_pools_of_versions_of_their_own() -> None:
+def test_the_kubernetes_version_of_a_pool_is_checked() -> None:
     """Only the cluster's was asked for; a pool's that is not offered passed."""
     pools = [
         T4 | {"name": name, "kubernetesVersion": version}
@@ -75,7 +77,7 @@ def test_pools_of_versions_of_their_own() -> None:
     assert (odd.answer, odd.what) == ("ok", "the pool already has 1.34.99")
 
 
-def test_a_version_of_another_region(place: Place) -> None:
+def test_a_version_that_is_only_in_another_region_is_reported(place: Place) -> None:
     place.offer(versions=[{"location": "eastus", "offered": ["1.34"]}])
     result = place.ask(cluster={"kubernetesVersion": "1.36"})
     assert result.verdict is Cause.VERSION_NOT_OFFERED
@@ -89,7 +91,7 @@ def test_a_version_of_another_region(place: Place) -> None:
     ("state", "answer"),
     [("Registered", "ok"), ("Registering", "warning"), ("NotRegistered", "problem")],
 )
-def test_providers(state: str, answer: str) -> None:
+def test_unregistered_resource_providers_are_reported(state: str, answer: str) -> None:
     facts = facts_with(providers={"Microsoft.Network": state})
     (row,) = registrations.providers(facts)
     assert row.answer == answer
@@ -98,7 +100,7 @@ def test_providers(state: str, answer: str) -> None:
         assert row.advice == "`az provider register --namespace Microsoft.Network --wait`"
 
 
-def test_a_provider_that_is_not_registered_explains_what_cannot_be_asked(place: Place) -> None:
+def test_an_unregistered_provider_explains_failed_requests(place: Place) -> None:
     path = "/providers/Microsoft.Compute"
     version = "?api-version=2021-04-01"
 
@@ -127,7 +129,7 @@ def test_a_provider_that_is_not_registered_explains_what_cannot_be_asked(place: 
         ("Pending", "problem", "waits for approval by Azure"),
     ],
 )
-def test_features_that_a_header_asks_for(state: str, answer: str, words: str) -> None:
+def test_the_feature_of_a_custom_header_is_checked(state: str, answer: str, words: str) -> None:
     name = "Microsoft.ContainerService/SomePreview"
     settings = stack_of(gpuPools=[T4 | {"customHeaders": {"AKSHTTPCustomFeatures": name}}])
     facts = facts_with(features={name.lower(): state})
@@ -137,7 +139,7 @@ def test_features_that_a_header_asks_for(state: str, answer: str, words: str) ->
     assert row.cause is (Cause.NOT_REGISTERED if answer == "problem" else None)
 
 
-def test_a_feature_that_does_not_exist(place: Place) -> None:
+def test_a_feature_that_does_not_exist_is_reported(place: Place) -> None:
     pool = T4 | {"customHeaders": {"akshttpcustomfeatures": "Microsoft.ContainerService/Gone"}}
     row = the(place.ask(gpuPools=[pool]), "feature")
     assert (row.answer, row.what) == (
@@ -146,7 +148,7 @@ def test_a_feature_that_does_not_exist(place: Place) -> None:
     )
 
 
-def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
+def test_a_feature_that_the_stack_registers_passes(place: Place) -> None:
     result = place.ask(allowRetired="true", gpuPools=[T4 | {"image": "specialized"}])
     assert the(result, "feature").answer == "ok"
     assert "the stack registers it" in the(result, "feature").what
@@ -163,7 +165,7 @@ def test_the_feature_that_the_stack_registers_itself(place: Place) -> None:
         ("register", None, "problem", "Azure knows no feature"),
     ],
 )
-def test_who_registers_the_feature_of_managed_gpus(
+def test_the_feature_of_managed_gpus_is_checked_unless_the_stack_registers_it(
     who: str, state: str | None, answer: str, words: str
 ) -> None:
     name = "Microsoft.ContainerService/ManagedGPUExperiencePreview"
@@ -195,7 +197,7 @@ def test_encryption_at_the_host_needs_a_feature(place: Place, question: dict[str
     assert not [row for row in place.ask(gpuPools=[T4]).rows if row.question == "feature"]
 
 
-def test_what_has_to_exist(place: Place, there: Mapping[str, Any]) -> None:
+def test_missing_existing_resources_are_reported(place: Place, there: Mapping[str, Any]) -> None:
     nowhere: dict[str, Any] = {"name": "nowhere", "existing": True}
     result = place.ask(resourceGroup=nowhere, cluster=nowhere, gpuPools=[T4])
     for question in ("resource group", "cluster"):
@@ -210,7 +212,7 @@ def test_what_has_to_exist(place: Place, there: Mapping[str, Any]) -> None:
     assert [cost.pool.name for cost in result.costs.pools] == ["t4"]
 
 
-def test_an_existing_cluster_says_where_its_pools_will_be(
+def test_an_existing_cluster_decides_the_location_of_its_pools(
     place: Place, there: Mapping[str, Any]
 ) -> None:
     place.offer(sizes=[{"size": T4["vmSize"], "location": ELSEWHERE, "is": "absent"}])
@@ -220,7 +222,7 @@ def test_an_existing_cluster_says_where_its_pools_will_be(
     assert result.verdict is Cause.SIZE_NOT_OFFERED
 
 
-def test_names_have_to_be_free_or_ones_own(place: Place) -> None:
+def test_names_must_be_free_or_owned_by_the_stack(place: Place) -> None:
     group = place.group()
     identity = place.cluster(group, {"name": "t4", "vmSize": T4["vmSize"], "count": 1})
     keys: dict[str, Any] = {
@@ -243,7 +245,7 @@ def test_names_have_to_be_free_or_ones_own(place: Place) -> None:
     assert answers(None) == dict.fromkeys(where, "warning")
 
 
-def test_what_the_stack_has_made_is_not_called_existing(place: Place) -> None:
+def test_existing_true_for_a_resource_of_the_stack_is_refused(place: Place) -> None:
     """`existing: true` takes it out of the program, and so `pulumi up` would delete it."""
     group = place.group()
     identity = place.cluster(group)
@@ -263,7 +265,7 @@ def test_what_the_stack_has_made_is_not_called_existing(place: Place) -> None:
                 assert row.advice == "remove existing: true"
 
 
-def test_the_state_is_read_only_where_it_matters(place: Place) -> None:
+def test_the_state_is_read_only_if_a_name_is_taken(place: Place) -> None:
     def owned() -> None:
         raise AssertionError("nothing is there that could be owned")
 
@@ -277,7 +279,7 @@ def test_the_state_is_read_only_where_it_matters(place: Place) -> None:
         ({"provisioningState": "Failed"}, "Failed"),
     ],
 )
-def test_a_cluster_that_takes_no_pools(
+def test_a_cluster_that_accepts_no_pools_is_reported(
     place: Place, there: Mapping[str, Any], said: Any, trouble: str
 ) -> None:
     group = there["resourceGroup"]["name"]
@@ -290,7 +292,7 @@ def test_a_cluster_that_takes_no_pools(
     assert f"the cluster is {trouble}" in row.what
 
 
-def test_a_version_that_the_cluster_has_already_need_not_be_offered(
+def test_the_current_version_of_a_cluster_passes_without_an_offer(
     place: Place, there: Mapping[str, Any]
 ) -> None:
     place.offer(versions=[{"offered": ["1.36"]}])
@@ -302,7 +304,7 @@ def test_a_version_that_the_cluster_has_already_need_not_be_offered(
     assert the(place.ask(lambda: None, **own), "version").answer == "ok"
 
 
-def test_a_reservation_has_to_hold_the_pool(place: Place, there: Mapping[str, Any]) -> None:
+def test_a_capacity_reservation_must_hold_the_pool(place: Place, there: Mapping[str, Any]) -> None:
     name = place.group()
     group = f"/resourceGroups/{name}/providers/Microsoft.Compute/capacityReservationGroups/r"
     pool: dict[str, Any] = T4 | {
