@@ -102,7 +102,7 @@ def is_refused(folder: Path) -> bool:
 @example(b"a: &a [*a]")
 @example(b"config:\n  aks-gpu:gpuPools: {a: 1}\n")
 @given(content=contents)
-def test_no_traceback_ever(
+def test_no_stack_file_causes_a_traceback(
     checkout: Path, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
     """`make rehearse` met broken YAML with a traceback of a hundred lines, without a file name."""

@@ -62,14 +62,14 @@ def run(script: str, *arguments: str | int) -> "subprocess.CompletedProcess[str]
         ("acceptance", signal.SIGINT, 150),
     ],
 )
-def test_an_import_is_interrupted(entry: str, number: int, at: int) -> None:
+def test_an_interruption_during_imports_has_its_exit_code(entry: str, number: int, at: int) -> None:
     """It was a traceback, out of wherever Python just was."""
     ended = run(AT_AN_IMPORT + ENTRIES[entry], number, at)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", RESULT)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_the_way_out_is_interrupted(number: int) -> None:
+def test_an_interruption_at_exit_has_its_exit_code(number: int) -> None:
     ended = run(ON_THE_WAY_OUT, number)
     assert (ended.returncode, ended.stderr) == (Cause.INTERRUPTED.exit_code, RESULT)
 

@@ -21,7 +21,7 @@ from tests.bench import ROOT
 COMMANDS = ("rehearse", "rehearse-down", "env", "check", "preflight", "review", "policies")
 
 
-def test_there_are_four_exit_codes_and_that_of_an_interruption() -> None:
+def test_causes_have_four_exit_codes_and_that_of_an_interruption() -> None:
     assert {cause.exit_code for cause in Cause} == {0, 1, 2, 3, 130}
     assert Cause.INTERRUPTED.exit_code == 130
 
@@ -49,7 +49,9 @@ def test_each_cause_has_a_unique_name() -> None:
         ([Cause.NODE_NOT_READY, Cause.CUDA_MISMATCH], Cause.CUDA_MISMATCH),
     ],
 )
-def test_the_first_of_several_causes_counts(causes: list[Cause], comes_to: Cause) -> None:
+def test_the_first_of_several_causes_decides_the_exit_code(
+    causes: list[Cause], comes_to: Cause
+) -> None:
     assert verdict(causes) is comes_to
     assert verdict([cause for cause in causes if not cause.is_problem], Cause.READY) is Cause.READY
 
@@ -108,7 +110,7 @@ def test_a_crash_is_reported_with_its_traceback_and_is_no_finding(
     assert "Result: crashed - " in told
 
 
-def test_wrong_options_are_the_command_lines_own() -> None:
+def test_wrong_options_have_the_exit_code_of_the_command_line() -> None:
     with pytest.raises(typer.BadParameter):
         exit_code_of(failing(typer.BadParameter("no")))
     assert CliRunner().invoke(app, ["check", "--no-such-option"]).exit_code == 2

@@ -59,7 +59,7 @@ def pack(tmp_path: Path) -> Path:
     return place
 
 
-def test_needs_nothing_of_this_checkout(pack: Path, tmp_path: Path) -> None:
+def test_the_pack_runs_without_this_checkout(pack: Path, tmp_path: Path) -> None:
     packages = sysconfig.get_path("purelib")
     look = LOOK.format(pack=str(pack), packages=packages, rooms=ROOMS)
 
@@ -101,7 +101,7 @@ def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: P
     }  # fmt: skip
 
 
-def test_uses_its_own_virtual_environment(pack: Path) -> None:
+def test_the_pack_uses_its_own_virtual_environment(pack: Path) -> None:
     said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
 
     assert said["name"] == "aks-gpu-policies"
@@ -119,13 +119,13 @@ def test_uses_its_own_virtual_environment(pack: Path) -> None:
     assert not [pin for pin in pins if pin.startswith(("azure", "pulumi-azure", "pydantic"))]
 
 
-def test_the_pins_are_those_of_what_is_needed() -> None:
+def test_the_pack_pins_only_packages_that_it_needs() -> None:
     pin = "a==1 ; python_version < '4' \\\n    --hash=sha256:0a \\\n    --hash=sha256:1a"
 
     assert pins_for("the-pack", LOCKED) == [pin, "b==2", "the-pack==5"]
 
 
-def test_is_made_anew_around_its_environment(pack: Path) -> None:
+def test_the_pack_is_rebuilt_around_its_virtual_environment(pack: Path) -> None:
     (pack / "venv").mkdir()
     (pack / "policies" / "gone.py").touch()
     shutil.rmtree(pack / "catalogue")

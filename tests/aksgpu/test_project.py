@@ -40,7 +40,7 @@ def read(file: Path) -> Any:
     return yaml.safe_load(file.read_text())
 
 
-def test_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
+def test_a_project_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
     own = read(project.folder / "Pulumi.yaml")
 
     assert (project.folder / own["main"]).resolve() == project.program
@@ -52,7 +52,7 @@ def test_runs_the_same_program_with_other_plug_ins(project: Project) -> None:
     }
 
 
-def test_takes_a_stack_file_over_but_not_its_key(project: Project) -> None:
+def test_a_project_copies_a_stack_file_without_its_key(project: Project) -> None:
     config = {"aks-gpu:location": "eastus"}
     write_stack(project, {"config": config, "encryptionsalt": "v1:theirs", "secretsprovider": "x"})
 
@@ -61,7 +61,7 @@ def test_takes_a_stack_file_over_but_not_its_key(project: Project) -> None:
     assert read(project.folder / "Pulumi.dev.yaml") == {"config": config}
 
 
-def test_keeps_its_own_key_when_the_stack_file_changes(project: Project) -> None:
+def test_a_project_keeps_its_own_key_when_the_stack_file_changes(project: Project) -> None:
     write_stack(project, {"config": {"aks-gpu:location": "eastus"}})
     project.write_stack("dev")
     own = project.folder / "Pulumi.dev.yaml"
@@ -120,7 +120,7 @@ def test_stand_ins_replace_secrets_of_the_real_key(project: Project, engine: Eng
 
 
 @pytest.mark.parametrize("text", ["", "config:\n", "config: {}\n"])
-def test_a_stack_file_may_say_nothing(project: Project, text: str) -> None:
+def test_an_empty_stack_file_is_valid(project: Project, text: str) -> None:
     (project.program / "Pulumi.dev.yaml").write_text(text)
 
     assert project.asks_for_retired("dev") is False
@@ -128,7 +128,7 @@ def test_a_stack_file_may_say_nothing(project: Project, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["- 1\n", "just words", "config: [1]\n", "config: words\n"])
-def test_a_stack_file_is_a_map(project: Project, text: str) -> None:
+def test_a_stack_file_that_is_no_map_is_refused(project: Project, text: str) -> None:
     (project.program / "Pulumi.dev.yaml").write_text(text)
 
     for read_it in (project.asks_for_retired, project.write_stack):
@@ -136,7 +136,7 @@ def test_a_stack_file_is_a_map(project: Project, text: str) -> None:
             read_it("dev")
 
 
-def test_names_the_stack_files_there_are(project: Project) -> None:
+def test_an_unknown_stack_is_reported_with_the_existing_stack_files(project: Project) -> None:
     write_stack(project, {})
 
     with pytest.raises(StackFileError, match=r"no stack file Pulumi.x.yaml.*Pulumi.dev.yaml"):
@@ -166,7 +166,9 @@ def test_a_stack_may_have_dots_in_its_name(project: Project) -> None:
         ("infra/Pulumi.dev.yaml", None),
     ],
 )
-def test_the_stack_of_a_file(file: str, stack: str | None, tmp_path: Path) -> None:
+def test_a_stack_file_name_gives_the_stack_name(
+    file: str, stack: str | None, tmp_path: Path
+) -> None:
     assert stack_of(file) == stack
     if stack:
         assert file in (
@@ -175,7 +177,7 @@ def test_the_stack_of_a_file(file: str, stack: str | None, tmp_path: Path) -> No
         )
 
 
-def test_does_not_change_stacks_created_by_hand(project: Project) -> None:
+def test_stacks_created_by_hand_are_not_changed(project: Project) -> None:
     own = project.folder / "Pulumi.mine.yaml"
     own.write_text("encryptionsalt: mine\n")
 
@@ -184,7 +186,7 @@ def test_does_not_change_stacks_created_by_hand(project: Project) -> None:
     assert own.read_text() == "encryptionsalt: mine\n"
 
 
-def test_runs_another_program_from_where_it_says_in_this_environment(project: Project) -> None:
+def test_a_program_in_another_folder_runs_in_this_environment(project: Project) -> None:
     (project.program / "Pulumi.yaml").write_text(yaml.safe_dump(REAL | {"main": "infra"}))
     project.write()
     own = read(project.folder / "Pulumi.yaml")
@@ -197,7 +199,7 @@ def test_runs_another_program_from_where_it_says_in_this_environment(project: Pr
     assert own["runtime"]["options"]["virtualenv"] == str(project.program / ".venv")
 
 
-def test_takes_a_text_in_place_of_the_stack_file(project: Project) -> None:
+def test_a_project_accepts_text_in_place_of_the_stack_file(project: Project) -> None:
     write_stack(project, {"config": {"aks-gpu:location": "eastus"}})
     earlier = "config: {aks-gpu:location: westeurope, aks-gpu:allowRetired: true}"
 
@@ -209,7 +211,7 @@ def test_takes_a_text_in_place_of_the_stack_file(project: Project) -> None:
 
 
 @pytest.mark.parametrize("said", ["stackConfigDir", "config"])
-def test_stack_files_are_where_the_project_file_says(project: Project, said: str) -> None:
+def test_stack_files_are_in_the_folder_of_the_project_file(project: Project, said: str) -> None:
     real = {key: value for key, value in REAL.items() if key != "config"} | {said: "stacks"}
     (project.program / "Pulumi.yaml").write_text(yaml.safe_dump(real))
     (project.program / "stacks").mkdir()

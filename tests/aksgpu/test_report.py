@@ -21,7 +21,7 @@ def printed(width: int | None) -> str:
     return page.getvalue()
 
 
-def test_a_table_fits_the_terminal_with_names_as_they_are() -> None:
+def test_a_table_fits_the_terminal_without_cutting_names() -> None:
     """Names of nodes and sizes were folded into their columns."""
     assert printed(100).splitlines()[2].split() == ["gpu", NODE, SIZE]
     narrow = printed(40)
@@ -34,7 +34,7 @@ def test_a_table_is_not_cut_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     assert printed(None).splitlines()[2].split() == ["gpu", NODE, SIZE]
 
 
-def test_a_long_command_stands_on_a_line_of_its_own() -> None:
+def test_a_long_command_is_printed_on_its_own_line() -> None:
     """It was broken over eight lines of a table's cell."""
     finding = Finding(Cause.QUOTA_TOO_SMALL, "too small", f"ask for 8, or run `{COMMAND}`; or `ls`")
     page = io.StringIO()

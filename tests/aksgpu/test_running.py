@@ -145,9 +145,7 @@ def test_an_interruption_waits_until_a_child_is_started(
     assert not is_left(notes)
 
 
-def test_a_signal_close_behind_another_leaves_nothing_running(
-    notes: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_two_quick_signals_leave_no_process(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The second one was raised before the program had got its SIGINT: it went on by itself."""
 
     class Interrupted(subprocess.Popen[bytes]):
@@ -241,7 +239,7 @@ def test_a_child_is_ended_after_the_expected_output(notes: Path) -> None:
     assert not is_left(notes)
 
 
-def test_a_watched_child_has_all_the_time_it_needs_to_end(notes: Path) -> None:
+def test_a_watched_child_is_not_killed_after_an_interruption(notes: Path) -> None:
     """An update that was interrupted was killed after 30 s, with operations under way in Azure."""
     hasty = PARENT.replace("with term", "running.GRACE_SECONDS = 0.1\nwith term")
     slow = CHILD.replace("sys.exit(7)", "file.write_text('ended by itself'); sys.exit(7)")
@@ -258,7 +256,7 @@ def test_a_watched_child_has_all_the_time_it_needs_to_end(notes: Path) -> None:
     assert notes.read_text() == "ended by itself"
 
 
-def test_a_program_that_runs_programs_leaves_none_when_it_is_killed(
+def test_a_killed_program_leaves_no_child_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: Over
 ) -> None:
     """Each has a session of its own: killing the outer one's group left the inner one's child."""
@@ -279,7 +277,7 @@ def test_a_program_that_runs_programs_leaves_none_when_it_is_killed(
     until(lambda: not command_lines(mark), "the innermost is gone")
 
 
-def test_a_program_prints_more_than_a_pipe_holds_while_it_ends(
+def test_a_program_can_print_more_than_a_pipe_holds_while_it_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: Over
 ) -> None:
     ready, ended = tmp_path / "ready", tmp_path / "ended by itself"
@@ -318,7 +316,7 @@ def python(tmp_path: Path, text: str) -> Program:
     return Program((sys.executable, "-c", text), tmp_path, {"WORD": "from its environment"})
 
 
-def test_returns_the_output(tmp_path: Path) -> None:
+def test_read_returns_the_output(tmp_path: Path) -> None:
     printed = python(tmp_path, "import os; print(os.environ['WORD'], os.getcwd())").read()
     assert printed == f"from its environment {tmp_path}\n"
     assert python(tmp_path, "print('{\"a\": [1]}')").read_json() == {"a": [1]}
@@ -332,12 +330,12 @@ def test_a_failed_program_is_reported_with_the_end_of_its_output(tmp_path: Path)
     assert program.attempt().err == "it was the reason"
 
 
-def test_a_program_that_does_not_exist(tmp_path: Path) -> None:
+def test_a_program_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=r"`no-such-program --help` cannot be started: No such"):
         Program(("no-such-program",), tmp_path).read("--help")
 
 
-def test_nohup_means_it() -> None:
+def test_nohup_is_respected() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with terminated_as_interrupted():

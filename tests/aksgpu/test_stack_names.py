@@ -23,7 +23,7 @@ NAMES = st.from_regex(r"[a-zA-Z0-9_.-]{1,100}", fullmatch=True)
 @example("yaml", "")
 @example("a..", "")
 @example(".policies.json.yaml", "")
-def test_a_name_and_its_files_belong_to_each_other(name: str, organisation: str) -> None:
+def test_a_stack_name_and_its_file_names_match(name: str, organisation: str) -> None:
     """In a rehearsal with Pulumi.prod.eu.yaml each command wrote the file of a stack prod."""
     stack, folder = organisation + name, Path("a folder")
 
@@ -42,7 +42,7 @@ def test_a_name_and_its_files_belong_to_each_other(name: str, organisation: str)
 
 @settings(max_examples=20, deadline=None)
 @given(names=st.sets(NAMES, min_size=1, max_size=4))
-def test_the_rehearsal_takes_over_the_files_of_just_those_stacks(names: set[str]) -> None:
+def test_the_rehearsal_copies_exactly_the_stack_files_of_the_program(names: set[str]) -> None:
     with tempfile.TemporaryDirectory(suffix=" ü #1") as place:
         program, home = Path(place, "program"), Path(place, "home")
         program.mkdir()

@@ -76,7 +76,7 @@ def test_review_takes_the_stacks_and_writes_every_format(checkout: Checkout) -> 
     assert checkout.summary.read_text() == "the report\n"
 
 
-def test_a_label_allows_what_it_names_for_its_commit(checkout: Checkout) -> None:
+def test_a_label_allows_one_loss_of_its_commit(checkout: Checkout) -> None:
     """Once it had a pool's name alone: it held for every stack, and for all that came later."""
     commit = "1a2b3c4d" + "0" * 32
     labels = [
@@ -100,7 +100,7 @@ def test_a_label_allows_what_it_names_for_its_commit(checkout: Checkout) -> None
 
 
 @pytest.mark.parametrize("commit", ["", "1a2b3c", "main"])
-def test_without_a_commit_no_label_counts(checkout: Checkout, commit: str) -> None:
+def test_labels_without_a_commit_are_ignored(checkout: Checkout, commit: str) -> None:
     told = checkout.run(
         REVIEW, STACKS='["dev"]', LABELS='["replace:dev/gpu@1a2b3c4"]', COMMIT=commit
     )[1]
@@ -113,12 +113,12 @@ def test_a_review_that_fails_is_in_the_summary_and_fails(checkout: Checkout, cod
     assert checkout.summary.read_text() == "the report\n"
 
 
-def test_a_review_that_leaves_no_report_fails_with_its_own_code(checkout: Checkout) -> None:
+def test_a_review_without_a_report_fails_with_its_own_exit_code(checkout: Checkout) -> None:
     assert checkout.run(REVIEW, STACKS='["dev"]', EXIT="3", NO_REPORT="1")[0] == 3
 
 
 @pytest.mark.parametrize("stacks", ["", "nonsense", "[]"])
-def test_without_a_list_of_stacks_nothing_is_reviewed(checkout: Checkout, stacks: str) -> None:
+def test_no_stack_is_reviewed_without_a_list_of_stacks(checkout: Checkout, stacks: str) -> None:
     code, told = checkout.run(REVIEW, STACKS=stacks)
 
     assert code != 0
@@ -132,7 +132,7 @@ def test_the_review_has_the_options_that_the_workflows_use() -> None:
         assert option in told
 
 
-def test_up_is_guarded_by_the_pack(checkout: Checkout) -> None:
+def test_up_runs_with_the_policy_pack(checkout: Checkout) -> None:
     script = [str(checkout.folder / ".ci" / "up")]
     quietly = ["--yes", "--non-interactive", "--suppress-permalink=true"]
     up = ["up", "--stack", "dev", *quietly, "--policy-pack", "policies"]

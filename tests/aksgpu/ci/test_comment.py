@@ -65,7 +65,7 @@ def test_text_of_others_contains_no_mentions_and_links(stacks: list[Any], all_: 
 
 @given(text=hostile)
 @settings(max_examples=20, deadline=None)
-def test_no_text_becomes_more_than_a_text(text: str) -> None:
+def test_no_text_of_a_report_becomes_markup(text: str) -> None:
     resource = {"name": text, "type": text}
     finding = {"rule": text, "severity": text, "resource": resource, "message": text}
     stack = {

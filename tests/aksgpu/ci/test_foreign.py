@@ -89,7 +89,7 @@ class Shown(HTMLParser):
 @example(written="https://github.com/o/r/iss&#117;es/1", around="[x]({})")
 @example(written="https://github.com/o/r/issues\\/1", around="[x]({})")
 @settings(max_examples=80, deadline=None)
-def test_no_other_thread_is_pointed_at_however_it_is_written(
+def test_text_of_a_fork_never_links_to_another_thread(
     made: Callable[[str], str], written: str, around: str
 ) -> None:
     """Thirty-seven ways got through: entities, backslashes and addresses with either."""
@@ -101,7 +101,7 @@ def test_no_other_thread_is_pointed_at_however_it_is_written(
         assert not LINK.search(shown.text), shown.text
 
 
-def test_a_strangers_report_is_read_as_it_was_written() -> None:
+def test_a_report_of_a_fork_reads_like_the_original() -> None:
     report = as_markdown(review(whole_stack(pools=3), whole_stack("prod"))).replace(MARKER, "")
     ours, theirs = Shown(report), Shown(of_a_stranger(report))
     assert theirs.text.replace("\N{ZERO WIDTH SPACE}", "") == ours.text.replace("\u200b", "")
@@ -110,6 +110,6 @@ def test_a_strangers_report_is_read_as_it_was_written() -> None:
     assert of_a_colleague(report).replace("\u200b", "") == report.replace("\u200b", "")
 
 
-def test_a_picture_keeps_its_colours() -> None:
+def test_a_mermaid_diagram_keeps_its_colors() -> None:
     picture = "```mermaid\nflowchart\n  style a fill:#123456\n```\n"
     assert of_a_colleague(f"see #1\n\n{picture}") == f"see #\u200b1\n\n{picture}"

@@ -170,7 +170,7 @@ def test_the_first_report_becomes_a_comment(github: Server, run: Run) -> None:
     assert comment["body"].count(MARKER) == 1
 
 
-def test_the_next_report_takes_its_place(github: Server, run: Run) -> None:
+def test_the_next_report_replaces_the_comment(github: Server, run: Run) -> None:
     github.comments = [comment_by("someone", "hello")] * 100 + [
         comment_by("github-actions[bot]", "of another workflow"),
         comment_by("github-actions[bot]", f"{MARKER}\nold"),
@@ -193,7 +193,7 @@ def test_another_users_comment_with_the_marker_is_not_changed(github: Server, ru
     assert github.changes() == [("POST", "issues/7/comments")]
 
 
-def test_azures_preview_comes_before_the_offline_one(github: Server, run: Run) -> None:
+def test_the_preview_against_azure_precedes_the_offline_preview(github: Server, run: Run) -> None:
     run.artifact("review-offline", "offline", SARIF)
     run.artifact("review-azure", "against Azure", SARIF)
 
@@ -201,7 +201,7 @@ def test_azures_preview_comes_before_the_offline_one(github: Server, run: Run) -
     assert "against Azure" in github.comments[0]["body"]
 
 
-def test_a_fork_cannot_pretend_to_have_been_in_azure(github: Server, run: Run) -> None:
+def test_a_fork_cannot_publish_a_preview_against_azure(github: Server, run: Run) -> None:
     github.pulls = [pull(owner="stranger")]
     run.owner = "stranger"
     run.artifact("review-azure", "all is well", SARIF)
@@ -213,7 +213,7 @@ def test_a_fork_cannot_pretend_to_have_been_in_azure(github: Server, run: Run) -
     assert "offline<br>" in github.comments[0]["body"]
 
 
-def test_nothing_of_a_forks_markdown_is_shown(github: Server, run: Run) -> None:
+def test_markdown_of_a_fork_is_not_shown(github: Server, run: Run) -> None:
     """It was shown as it was, made harmless: whatever it looked like, as a review of ours."""
     github.pulls = [pull(owner="stranger")]
     run.owner = "stranger"
@@ -259,7 +259,7 @@ def test_only_the_pull_request_at_that_commit_is_commented(
     assert github.changes() == []
 
 
-def test_no_user_is_mentioned_and_no_issue_linked(github: Server, run: Run) -> None:
+def test_a_comment_mentions_no_user_and_links_no_issue(github: Server, run: Run) -> None:
     run.artifact("review-offline", "cc @someone @a/team, fixes house/other#1 and #2; see # Title")
 
     run.publish()
@@ -291,7 +291,9 @@ def test_no_user_is_mentioned_and_no_issue_linked(github: Server, run: Run) -> N
         "https://github.com/a/b/pull/12",
     ],
 )
-def test_not_by_entities_and_addresses_either(github: Server, run: Run, call: str) -> None:
+def test_a_comment_mentions_nobody_through_entities_and_urls(
+    github: Server, run: Run, call: str
+) -> None:
     run.artifact("review-offline", f"see {call} there")
 
     run.publish()
@@ -330,7 +332,7 @@ def test_a_report_of_any_length_fits(github: Server, run: Run) -> None:
     assert "is cut here" in github.comments[0]["body"][-100:]
 
 
-def test_bytes_that_are_no_text_and_links_to_elsewhere_do_no_harm(
+def test_a_report_with_invalid_bytes_or_symbolic_links_does_no_harm(
     github: Server, run: Run, tmp_path: Path
 ) -> None:
     run.artifact("review-offline", "", "not JSON")
@@ -360,7 +362,9 @@ def test_an_invalid_sarif_file_is_not_uploaded(github: Server, run: Run, sarif: 
     assert run.publish() == (0, {"pull": "7", "sarif": ""})
 
 
-def test_without_a_report_an_old_comment_says_so_and_none_is_made(github: Server, run: Run) -> None:
+def test_a_run_without_a_report_updates_the_comment_and_creates_none(
+    github: Server, run: Run
+) -> None:
     run.conclusion = "success"
     assert run.publish()[0] == 0
     assert github.changes() == []

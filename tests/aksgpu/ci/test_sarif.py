@@ -55,7 +55,7 @@ def valid(found: Any) -> list[dict[str, Any]]:
     return run["results"]  # type: ignore[no-any-return]
 
 
-def test_a_strangers_findings_are_ours_in_all_but_their_words() -> None:
+def test_findings_of_a_fork_keep_only_their_messages() -> None:
     """They were uploaded as they were: they could call themselves CodeQL, with any links."""
     results = valid(sarif.rebuilt(STRANGE, is_fork=True))
     told = results[0]
@@ -71,7 +71,7 @@ def test_a_strangers_findings_are_ours_in_all_but_their_words() -> None:
     assert set(told) == {"ruleId", "level", "message", "locations", "partialFingerprints"}
 
 
-def test_our_own_findings_stay_what_they_are() -> None:
+def test_findings_of_the_repository_itself_are_unchanged() -> None:
     whole = json.loads(of_review.as_sarif(review(whole_stack(pools=2))))
     before = whole["runs"][0]["results"]
     after = valid(sarif.rebuilt(whole, is_fork=False))
@@ -114,7 +114,7 @@ def test_any_input_becomes_valid_sarif(some: Any, more: Any, is_fork: bool) -> N
 
 @given(written=st.sampled_from(TARGETS).flatmap(writings), around=st.sampled_from(AROUND))
 @settings(max_examples=20, deadline=None)
-def test_no_word_of_a_stranger_is_a_link_or_a_call(written: str, around: str) -> None:
+def test_messages_of_a_fork_contain_no_links_and_mentions(written: str, around: str) -> None:
     said = {"message": {"text": around.replace("{}", written)}}
     (result,) = valid(sarif.rebuilt({"runs": [{"results": [said]}]}, is_fork=True))
     text = html.unescape(result["message"]["text"])
@@ -136,7 +136,7 @@ def test_no_word_of_a_stranger_is_a_link_or_a_call(written: str, around: str) ->
         (3, "Pulumi.yaml"),
     ],
 )
-def test_places_are_files_of_the_repository(uri: Any, told: str) -> None:
+def test_locations_are_files_of_the_repository(uri: Any, told: str) -> None:
     place = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
     found = {"runs": [{"results": [{"message": {"text": "x"}, "locations": [place]}]}]}
     (result,) = valid(sarif.rebuilt(found, is_fork=True))
@@ -144,7 +144,7 @@ def test_places_are_files_of_the_repository(uri: Any, told: str) -> None:
 
 
 @pytest.mark.parametrize("source", ["house/aks-gpu", "stranger/aks-gpu", ""])
-def test_the_file_is_written_anew(tmp_path: Path, source: str) -> None:
+def test_the_sarif_file_is_rewritten(tmp_path: Path, source: str) -> None:
     repository = {"full_name": source} if source else None
     event = {"workflow_run": {"head_repository": repository}}
     (tmp_path / "event.json").write_text(json.dumps(event))

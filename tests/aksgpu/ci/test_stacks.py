@@ -86,7 +86,7 @@ def told(capsys: pytest.CaptureFixture[str], since: str = "HEAD^1") -> dict[str,
 
 
 @pytest.mark.parametrize("path", PROGRAM)
-def test_the_program_touches_every_stack(
+def test_a_change_of_the_program_affects_every_stack(
     repository: Repository, capsys: pytest.CaptureFixture[str], path: str
 ) -> None:
     repository.write(path)
@@ -95,7 +95,7 @@ def test_the_program_touches_every_stack(
     assert told(capsys)["touched"] == ["dev", "prod"]
 
 
-def test_files_outside_the_program_affect_no_stack(
+def test_a_change_outside_the_program_affects_no_stack(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.write(*NO_PART_OF_IT)
@@ -105,7 +105,7 @@ def test_files_outside_the_program_affect_no_stack(
 
 
 @pytest.mark.parametrize("path", ["Pulumi.prod.yaml", "Pulumi.prod.policies.json"])
-def test_a_stack_file_touches_its_stack(
+def test_a_change_of_a_stack_file_affects_its_stack(
     repository: Repository, capsys: pytest.CaptureFixture[str], path: str
 ) -> None:
     repository.write(path, "README.md")
@@ -114,7 +114,7 @@ def test_a_stack_file_touches_its_stack(
     assert told(capsys)["touched"] == ["prod"]
 
 
-def test_a_renamed_stack_is_touched_by_both_of_its_names(
+def test_a_renamed_stack_is_affected_under_both_names(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.git("mv", "Pulumi.dev.yaml", "Pulumi.staging.1.yaml")
@@ -123,7 +123,7 @@ def test_a_renamed_stack_is_touched_by_both_of_its_names(
     assert told(capsys)["touched"] == ["staging.1", "dev"]
 
 
-def test_a_module_that_moves_out_of_the_program_touches_every_stack(
+def test_a_module_that_leaves_the_program_affects_every_stack(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.git("mv", "workloads.py", "docs/workloads.py")
@@ -133,7 +133,7 @@ def test_a_module_that_moves_out_of_the_program_touches_every_stack(
 
 
 @pytest.mark.parametrize("since", ["", "0" * 40, "no-such-branch", "--output=x"])
-def test_where_nothing_is_known_every_stack_counts(
+def test_an_unknown_base_commit_affects_every_stack(
     repository: Repository, capsys: pytest.CaptureFixture[str], since: str
 ) -> None:
     if since.startswith("-"):
@@ -144,7 +144,7 @@ def test_where_nothing_is_known_every_stack_counts(
         assert told(capsys, since)["touched"] == ["dev", "prod"]
 
 
-def test_a_path_that_git_would_quote_is_read_as_it_is(
+def test_a_path_that_git_quotes_is_read(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     repository.write('docs/ü "quoted"\n.txt')
@@ -187,7 +187,7 @@ def test_a_deployed_stack_without_a_file_is_refused(
 
 
 @pytest.mark.parametrize("name", ["--offline", "a b", "$(id)", "a\nb", '"'])
-def test_a_file_name_that_would_be_more_than_a_name_is_refused(
+def test_a_file_name_that_is_no_stack_name_is_refused(
     repository: Repository, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     repository.write(f"Pulumi.{name}.yaml")
@@ -197,7 +197,7 @@ def test_a_file_name_that_would_be_more_than_a_name_is_refused(
     assert "Invalid stack names" in capsys.readouterr().err
 
 
-def test_neither_a_folder_nor_a_link_is_a_stack(
+def test_folders_and_symbolic_links_are_no_stack_files(
     repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Both counted as stacks, whatever the link pointed to."""
@@ -208,7 +208,7 @@ def test_neither_a_folder_nor_a_link_is_a_stack(
     assert told(capsys) == before
 
 
-def test_stack_files_are_where_the_project_says(
+def test_stack_files_are_in_the_folder_of_the_project_file(
     repository: Repository, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A project with stackConfigDir had no stacks: no review, no deployment."""
@@ -241,7 +241,7 @@ TEXTS = st.text("ab .-_/'\"#:%ü{}~1\\\n", max_size=8)
     style=st.sampled_from([None, "'", '"']),
     flow=st.booleans(),
 )
-def test_the_folder_is_read_as_it_is_elsewhere_or_is_refused(
+def test_the_stack_folder_is_read_as_in_settings_or_refused(
     project: dict[str, object], style: str | None, flow: bool
 ) -> None:
     text = yaml.safe_dump(

@@ -69,7 +69,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Checko
     cloud.stop(made.home)
 
 
-def test_a_day(checkout: Checkout) -> None:
+def test_a_stack_is_rehearsed_through_its_mistakes_and_changes(checkout: Checkout) -> None:
     checkout.says()
     said = checkout.rehearse(code=1)
     assert said.splitlines()[-2:] == ["    make rehearse STACK=team", ""]

@@ -58,7 +58,7 @@ def with_a_stack(home: Path, name: str, content: str = "{") -> None:
     file.write_text(content)
 
 
-def test_where_nothing_is_it_is_said_how_to_begin(root: Path) -> None:
+def test_commands_without_a_rehearsal_explain_how_to_create_one(root: Path) -> None:
     assert status()["homes"] == []
     for command in (lambda one: governing.status(one, as_json=False), governing.stop):
         assert "`make rehearse` creates one" in said(command)
@@ -66,7 +66,7 @@ def test_where_nothing_is_it_is_said_how_to_begin(root: Path) -> None:
     assert list(root.iterdir()) == []
 
 
-def test_what_runs_is_shown(running: Cloud) -> None:
+def test_status_shows_the_running_rehearsal(running: Cloud) -> None:
     azure = Azure(running)
     azure.call("PUT", f"/resourceGroups/seen{V}", {"location": "eastus"})
     azure.call("PUT", f"{CLUSTER}{V}", new_cluster())
@@ -93,7 +93,7 @@ def test_what_runs_is_shown(running: Cloud) -> None:
     assert "`aksgpu start` starts it again" in status()["next"]
 
 
-def test_a_server_that_does_not_answer_is_shown_and_stopped(running: Cloud) -> None:
+def test_a_server_that_does_not_answer_is_listed_and_stopped(running: Cloud) -> None:
     os.kill(running.pid, signal.SIGSTOP)
     document = status(code=3)
     assert document["cause"] == "rehearsal-unavailable"
@@ -103,7 +103,7 @@ def test_a_server_that_does_not_answer_is_shown_and_stopped(running: Cloud) -> N
     assert "did not run" in said(governing.stop)
 
 
-def test_a_dead_control_plane_is_told_and_started_again(
+def test_a_dead_control_plane_is_reported_and_restarted(
     running: Cloud, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody had to find the server's process and to end it by hand."""
@@ -129,7 +129,7 @@ def test_a_dead_control_plane_is_told_and_started_again(
     "wrong",
     ["server", *(pytest.param(one, marks=pytest.mark.long) for one in ("engine", "state", "home"))],
 )
-def test_nothing_keeps_a_rehearsal_from_going_away(
+def test_a_failed_destroy_does_not_prevent_the_removal_of_a_rehearsal(
     root: Path, running: Cloud, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     """One stack that could not be destroyed kept all the others, for ever."""
@@ -166,14 +166,14 @@ class _Any:
     folder = None
 
 
-def test_a_rehearsal_that_was_being_taken_away_goes(root: Path) -> None:
+def test_an_interrupted_removal_of_a_rehearsal_is_finished(root: Path) -> None:
     """The command was killed in the middle of it."""
     shutil.copytree(Path(__file__).parent, root / ".rehearsal.going")
     said(down.rehearse_down)
     assert list(root.iterdir()) == []
 
 
-def test_a_home_with_an_update_at_work_stays(root: Path) -> None:
+def test_a_home_with_a_running_update_is_not_removed(root: Path) -> None:
     """All was removed beside a running update, which then wrote a state of its own."""
     home, other = (rehearsal_home(era) for era in ERAS)
     other.mkdir(parents=True)
@@ -191,7 +191,7 @@ def test_a_home_with_an_update_at_work_stays(root: Path) -> None:
     assert list(root.iterdir()) == []
 
 
-def test_one_home_does_not_keep_the_other(
+def test_a_home_that_cannot_be_removed_does_not_keep_others(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One that is a mount point cannot be renamed: the other was left as it was."""
@@ -216,7 +216,7 @@ def test_one_home_does_not_keep_the_other(
     assert "is removed" not in printed
 
 
-def test_other_systems_are_told_before_anything_is_built(
+def test_other_operating_systems_are_refused_before_a_build(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")

@@ -38,7 +38,7 @@ def test_a_deleted_resource_is_not_shown_as_existing(engine_cloud: Cloud) -> Non
     ]
 
 
-def test_a_cluster_that_somebody_has_deleted_is_known(engine_cloud: Cloud) -> None:
+def test_a_cluster_that_another_client_deleted_is_recognized(engine_cloud: Cloud) -> None:
     """What was on it could not be asked for, and no rehearsal went on from there."""
     assert inventory.has_lost_clusters(state_of(engine_cloud), engine_cloud)
     assert not inventory.has_lost_clusters(State(), engine_cloud)

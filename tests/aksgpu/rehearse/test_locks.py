@@ -66,7 +66,7 @@ def locks(tmp_path: Path) -> Locks:
     return Locks(tmp_path)
 
 
-def test_a_dead_engine_holds_nothing(locks: Locks, ended: int) -> None:
+def test_a_dead_engine_holds_no_lock(locks: Locks, ended: int) -> None:
     files = [locks.add("a.json", pid=ended), locks.add("b.json", pid=ended)]
     locks.lift("prod")
     assert all(file.exists() for file in files)
@@ -76,7 +76,7 @@ def test_a_dead_engine_holds_nothing(locks: Locks, ended: int) -> None:
     locks.lift()
 
 
-def test_a_live_lock_stays_beside_a_dead_one(locks: Locks, ended: int, engine: int) -> None:
+def test_a_live_lock_is_kept_beside_a_dead_one(locks: Locks, ended: int, engine: int) -> None:
     """`pulumi cancel` lifted both.
 
     Where the clock was set forward since, the engine seemed to be younger than its lock.
@@ -87,7 +87,7 @@ def test_a_live_lock_stays_beside_a_dead_one(locks: Locks, ended: int, engine: i
     assert (dead.exists(), live.exists()) == (False, True)
 
 
-def test_another_machines_lock_is_not_ours(locks: Locks, ended: int) -> None:
+def test_a_lock_of_another_machine_is_kept(locks: Locks, ended: int) -> None:
     theirs = locks.add("a.json", pid=ended, hostname="another")
     with pytest.raises(ProgramError, match=f"me@another, process {ended}"):
         locks.lift()
@@ -120,7 +120,7 @@ def test_a_zombie_engine_holds_no_lock(locks: Locks, tmp_path: Path) -> None:
     assert not dead.exists()
 
 
-def test_a_number_that_another_process_has_by_now(locks: Locks) -> None:
+def test_a_reused_process_id_holds_no_lock(locks: Locks) -> None:
     """The stack was locked for ever."""
     reused = locks.add("a.json", pid=os.getpid())
     locks.lift()

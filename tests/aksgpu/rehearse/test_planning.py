@@ -28,12 +28,12 @@ def test_a_refusal_names_rule_pool_setting_and_file() -> None:
         assert told in row.advice
 
 
-def test_an_advisory_finding_stands_against_nothing() -> None:
+def test_an_advisory_finding_refuses_no_update() -> None:
     (row,) = Plan("team", refused(level="advisory")).rows()
     assert (row.answer, row.cause) == ("ok", None)
 
 
-def test_what_has_drifted_is_one_line() -> None:
+def test_drift_is_reported_in_one_line() -> None:
     told = seen(
         outcome("refresh", "gone", {}, None, kind="kubernetes:apps/v1:DaemonSet"),
         outcome("refresh", "t4", {}, {}, diffs=["nodeLabels"]),
@@ -47,7 +47,7 @@ def test_what_has_drifted_is_one_line() -> None:
     assert not Plan("dev", seen()).drift
 
 
-def test_nothing_is_left_to_do_only_where_all_is_known() -> None:
+def test_a_plan_is_idle_only_if_it_is_complete() -> None:
     idle = seen(summary({"same": 3}))
     assert Plan("dev", idle).is_idle
     assert not Plan("dev", seen()).is_idle
@@ -55,7 +55,7 @@ def test_nothing_is_left_to_do_only_where_all_is_known() -> None:
     assert not Plan("dev", idle).is_idle
 
 
-def test_a_pool_that_goes_is_a_sentence() -> None:
+def test_a_replaced_pool_is_reported_in_a_sentence() -> None:
     size = {"vmSize": "Standard_NC8as_T4_v3", "mode": "User", "count": 2}
     (lost,) = Plan("dev", seen(step("replace", "t4", size, size, keys=["vmSize"]))).losses
     assert "The GPU pool t4 (Standard_NC8as_T4_v3, 2 nodes) is replaced" in lost.message
@@ -63,7 +63,9 @@ def test_a_pool_that_goes_is_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe\x00", b"[]", b'{"no-such-rule": "disabled"}'])
-def test_a_configuration_with_mistakes_is_told_as_such(tmp_path: Path, content: bytes) -> None:
+def test_mistakes_in_the_policy_configuration_have_their_own_cause(
+    tmp_path: Path, content: bytes
+) -> None:
     file = tmp_path / "Pulumi.dev.policies.json"
     file.write_bytes(content)
     with pytest.raises(StoppedError) as told:

@@ -39,7 +39,7 @@ def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int
     return process.returncode, said
 
 
-def test_from_nothing_to_nothing(newcomer: Newcomer) -> None:
+def test_a_rehearsal_starts_from_nothing_and_leaves_nothing(newcomer: Newcomer) -> None:
     checkout = {path: path.read_bytes() for path in ROOT.glob("Pulumi*.yaml")}
     running = newcomer.start_cloud(0.05)
 
@@ -79,7 +79,7 @@ def test_from_nothing_to_nothing(newcomer: Newcomer) -> None:
 
 
 @pytest.mark.long
-def test_a_stopped_rehearsal_comes_back_and_goes_with_all_that_is_in_it(newcomer: Newcomer) -> None:
+def test_a_stopped_rehearsal_restarts_and_is_removed_completely(newcomer: Newcomer) -> None:
     """A second copy of a resource, which import had protected, kept all of it for ever."""
     first = newcomer.start_cloud(0.05)
     newcomer.run("rehearse")

@@ -78,7 +78,7 @@ def test_leaving_the_shell_restores_the_environment(stage: Stage) -> None:
     assert list(shell.commands_to_leave(back)) == []
 
 
-def test_it_is_for_one_stack_under_the_pack_with_its_cluster(stage: Stage) -> None:
+def test_the_shell_selects_one_stack_with_its_policy_pack_and_cluster(stage: Stage) -> None:
     home, program = stage.project.home, stage.project.program
     there = way_in(stage, "team", BEFORE)
     assert there["KUBECONFIG"] == str(home / "kubeconfigs" / "team")
@@ -95,7 +95,7 @@ def test_it_is_for_one_stack_under_the_pack_with_its_cluster(stage: Stage) -> No
     assert not stage.project.environment()["PULUMI_OPTION_POLICY_PACK"]
 
 
-def test_its_pulumi_sees_an_edit_of_the_stack_file(stage: Stage) -> None:
+def test_pulumi_in_the_shell_reads_an_edited_stack_file(stage: Stage) -> None:
     """The copy that the rehearsal works with kept what it had, and nothing said so."""
     project = stage.project
     lines = "\n".join(shell.commands_to_enter(stage, "dev", BEFORE))

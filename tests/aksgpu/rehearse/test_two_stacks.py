@@ -38,7 +38,7 @@ def answers(port: int) -> bool:
 
 
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="ports are read from /proc")
-def test_two_stacks_at_once_leave_nothing(
+def test_two_stacks_rehearsed_at_once_leave_no_processes(
     newcomer: Newcomer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     own_home = tmp_path_factory.mktemp("home")

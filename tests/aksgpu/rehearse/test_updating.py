@@ -23,7 +23,7 @@ def warning(message: str) -> dict[str, Any]:
     return {"diagnosticEvent": {"severity": "warning", "message": message}}
 
 
-def test_progress_is_read_from_whole_lines_as_they_come(tmp_path: Path) -> None:
+def test_progress_is_read_from_complete_lines_of_the_event_log(tmp_path: Path) -> None:
     log = EventLog(tmp_path / "events.jsonl")
     log.read()
     assert log.progress({POOL, GROUP}) == "0 of 2 resources"

@@ -53,7 +53,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
         (["--stack", "dev", "--json", "-", "--sarif", "-"], "cannot go to the same place"),
     ],
 )
-def test_wrong_options_are_refused_before_anything_is_begun(
+def test_wrong_options_are_refused_before_the_review_starts(
     arguments: list[str], told: str, asked: list[ReviewOptions]
 ) -> None:
     ended = run(*arguments)
@@ -62,7 +62,7 @@ def test_wrong_options_are_refused_before_anything_is_begun(
     assert not asked
 
 
-def test_one_run_writes_every_format_and_prints_for_the_terminal(
+def test_one_review_writes_every_format_and_prints_to_the_terminal(
     tmp_path: Path, asked: list[ReviewOptions]
 ) -> None:
     files = {name: tmp_path / name for name in command.FORMATS}
@@ -92,7 +92,7 @@ def all_verdicts(review: Review) -> list[Cause]:
     return [stack.verdict for stack in review.stacks]
 
 
-def test_without_an_engine_there_is_a_report(
+def test_a_review_without_an_engine_writes_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def unavailable(_: Any) -> None:
@@ -103,7 +103,7 @@ def test_without_an_engine_there_is_a_report(
     assert all_verdicts(review) == [Cause.ENGINE_UNAVAILABLE] * 2
 
 
-def test_what_was_reviewed_before_an_interruption_is_kept(
+def test_stacks_reviewed_before_an_interruption_are_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def first_only(stack: Any, *_: Any) -> None:
@@ -117,7 +117,7 @@ def test_what_was_reviewed_before_an_interruption_is_kept(
     assert all_verdicts(review) == [Cause.FINE, Cause.INTERRUPTED, Cause.INTERRUPTED]
 
 
-def test_a_mistake_of_the_review_itself_is_in_its_report(
+def test_an_internal_error_of_the_review_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mistaken(*_: Any) -> None:
@@ -131,7 +131,7 @@ def test_a_mistake_of_the_review_itself_is_in_its_report(
     assert "hunter2" not in review.stacks[0].problems[0].what
 
 
-def test_a_mistake_in_the_review_of_one_stack_leaves_the_others_theirs(
+def test_an_internal_error_for_one_stack_does_not_affect_other_stacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mistaken_of_b(stack: Any, *_: Any) -> None:
@@ -145,7 +145,7 @@ def test_a_mistake_in_the_review_of_one_stack_leaves_the_others_theirs(
     assert all_verdicts(review) == [Cause.FINE, Cause.PREVIEW_FAILED, Cause.FINE]
 
 
-def test_a_name_that_pulumi_refuses_leaves_the_other_stacks_theirs(
+def test_an_invalid_stack_name_does_not_affect_other_stacks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The review itself crashed on a name that is too long for a file's."""

@@ -56,7 +56,7 @@ def test_a_pool_without_a_price_is_named(
     assert found.unpriced == ["gpu"]
 
 
-def test_a_pool_is_where_its_cluster_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pool_is_priced_in_the_region_of_its_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {**HOME, "location": "westeurope"}
     here = {**HOME, "resourceName": "d"}
     found = cost(
@@ -73,7 +73,7 @@ CLASSIC = "azure:containerservice/kubernetesCluster:KubernetesCluster"
 CLASSIC_POOL = "azure:containerservice/kubernetesClusterNodePool:KubernetesClusterNodePool"
 
 
-def test_classic_clusters_of_one_group_have_their_own_regions(
+def test_classic_clusters_of_one_group_are_priced_in_their_own_regions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """One of the two was priced as the other's region."""
@@ -91,7 +91,7 @@ def test_classic_clusters_of_one_group_have_their_own_regions(
     assert regions == ["eastus", "westeurope", ""]
 
 
-def test_a_switch_that_is_a_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_boolean_written_as_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     off = POOL | {"enableAutoScaling": "false"}
     cluster = step("same", "cluster", HOME, HOME, kind=CLUSTER)
     found = cost(monkeypatch, cluster, step("create", "gpu", None, off))
@@ -99,7 +99,9 @@ def test_a_switch_that_is_a_text_is_read(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.unpriced == []
 
 
-def test_without_a_region_or_a_list_it_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_costs_are_unknown_without_a_region_or_a_price_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     nowhere = cost(monkeypatch, step("create", "gpu", None, POOL))
     assert nowhere == Unanswered("no region is known before the update")
     monkeypatch.setenv("AKS_GPU_PRICE_LIST", "http://127.0.0.1:9/prices")
@@ -108,5 +110,5 @@ def test_without_a_region_or_a_list_it_is_not_known(monkeypatch: pytest.MonkeyPa
     assert wording.costs_in_words(found).startswith("What the nodes cost is not known: the price")
 
 
-def test_where_there_are_no_pools_nothing_is_asked() -> None:
+def test_a_stack_without_pools_sends_no_price_request() -> None:
     assert costs(list(seen(step("same", "c", IN, IN, kind=CLUSTER)).steps.values())) is None

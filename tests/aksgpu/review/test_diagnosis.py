@@ -50,13 +50,13 @@ def test_each_mistake_of_a_stack_file_is_a_problem_with_its_key() -> None:
         ("Program failed with an unhandled exception", Cause.PREVIEW_FAILED),
     ],
 )
-def test_what_the_engine_says_leads_to_a_cause(error: str, cause: Cause) -> None:
+def test_errors_of_the_engine_are_mapped_to_causes(error: str, cause: Cause) -> None:
     (problem,) = problems_of([error, error])
     assert problem.cause is cause
     assert problem.advice
 
 
-def test_a_consequence_is_reported_only_without_its_cause() -> None:
+def test_a_follow_up_error_is_reported_only_without_its_cause() -> None:
     follows = "an unhandled error occurred: the program failed: exit status 1"
 
     assert [problem.what for problem in problems_of(["too hot", follows])] == ["too hot"]
@@ -82,7 +82,7 @@ def test_the_end_of_a_long_traceback_is_reported() -> None:
         ("azure-native:tenantId: no", "azure-native:tenantId", "no", (None, None)),
     ],
 )
-def test_a_mistake_of_the_program_has_key_and_place(
+def test_a_mistake_reported_by_the_program_has_its_key_and_location(
     line: str, key: str, what: str, place: tuple[int | None, int | None]
 ) -> None:
     """Keys with blanks, slashes and quotes were told without key and line."""

@@ -19,7 +19,7 @@ def pool(name: str, size: str = T4, count: int = 2) -> dict[str, object]:
     return {**IN, "agentPoolName": name, "vmSize": size, "count": count}
 
 
-def test_each_pool_has_its_fate() -> None:
+def test_each_pool_is_drawn_with_its_change() -> None:
     steps = seen(
         step("replace", "a", pool("a"), pool("a", A100), keys=["vmSize"]),
         step("delete", "d", pool("d")),
@@ -61,7 +61,7 @@ def test_each_pool_has_its_fate() -> None:
 
 
 @given(st.text(), st.text(), st.sampled_from(["", "changed", "replaced"]))
-def test_no_name_breaks_out(name: str, size: str, fate: str) -> None:
+def test_no_pool_name_breaks_the_diagram(name: str, size: str, fate: str) -> None:
     state = PoolState(size, span(0, 1), None)
     change = PoolChange(
         pool=name, resource=Resource(urn("a")), becomes=fate, before=[state], after=[state]
@@ -75,7 +75,7 @@ def test_no_name_breaks_out(name: str, size: str, fate: str) -> None:
     assert re.findall("[<>`]", drawn) == re.findall("[<>`]", plain)
 
 
-def test_a_comment_has_it_and_of_many_pools_a_part() -> None:
+def test_a_comment_has_the_diagram_with_a_limited_number_of_pools() -> None:
     stack = whole_stack(pools=60)
     stack.pools = [
         PoolChange(

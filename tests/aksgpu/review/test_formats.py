@@ -29,7 +29,7 @@ EVERY = [*FORMATS.values(), on_terminal]
 
 @pytest.mark.parametrize("written", EVERY)
 @pytest.mark.parametrize("cause", [cause for cause in Cause if cause is not Cause.FINE])
-def test_every_cause_is_told_in_every_format(
+def test_every_cause_is_reported_in_every_format(
     cause: Cause, written: Callable[[Review], str]
 ) -> None:
     stack = StackReview(stack="dev", file="Pulumi.dev.yaml")
@@ -59,7 +59,7 @@ def test_every_format_has_every_part(written: Callable[[Review], str]) -> None:
         assert told in text, told
 
 
-def test_json_has_all_there_is() -> None:
+def test_json_contains_the_whole_review() -> None:
     document: dict[str, Any] = json.loads(as_json(review(whole_stack())))
 
     assert (document["version"], document["cause"], document["exitCode"]) == (
@@ -94,12 +94,12 @@ def test_json_has_all_there_is() -> None:
     ]
 
 
-def test_the_terminal_takes_nothing_for_markup() -> None:
+def test_names_are_no_markup_in_the_terminal() -> None:
     stack = whole_stack(text=" [bold]x[/bold] [/nosuch]")
     assert "[bold]x[/bold] [/nosuch]" in on_terminal(review(stack))
 
 
-def test_a_preview_that_did_not_end_counts_no_gpus() -> None:
+def test_a_failed_preview_counts_no_gpus() -> None:
     stack = whole_stack()
     stack.gpus = None
     assert "the number of GPUs after the change is not known" in on_terminal(review(stack))
@@ -117,7 +117,7 @@ RULING = "\x1b[31m \x9b2J \x1b]0;title\x07 \u202e \u2066 \u200b \u061c \u00ad \u
 
 
 @pytest.mark.parametrize("written", EVERY)
-def test_no_name_rules_what_shows_it(written: Callable[[Review], str]) -> None:
+def test_no_name_sends_control_characters_to_a_report(written: Callable[[Review], str]) -> None:
     """Resource names with ESC stood in the terminal's report and in the Markdown."""
     shown = written(review(whole_stack(text=RULING, names=RULING)))
     ruling = {letter for letter in shown if unicodedata.category(letter) in RULING_CATEGORIES}
@@ -128,7 +128,7 @@ def test_no_name_rules_what_shows_it(written: Callable[[Review], str]) -> None:
 RULING_CATEGORIES = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
-def test_in_a_pipe_no_line_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_not_cut_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names and addresses were wrapped at 80 columns, in the middle."""
     monkeypatch.delenv("COLUMNS", raising=False)
     console = ReportConsole(file=io.StringIO())

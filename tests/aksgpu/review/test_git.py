@@ -32,7 +32,7 @@ def options(folder: Path) -> ReviewOptions:
     return ReviewOptions(stacks=("dev",), project=folder, offline=True, base="main", allowed=())
 
 
-def test_a_stack_file_that_moves_has_its_base(repository: Path) -> None:
+def test_a_moved_stack_file_is_compared_with_its_base(repository: Path) -> None:
     """By `stackConfigDir` it was a new stack, judged by nothing."""
     commit(repository)
     (repository / "stacks").mkdir()
@@ -49,13 +49,13 @@ def test_a_stack_file_that_moves_has_its_base(repository: Path) -> None:
     assert [brought.what for brought in judged.brought] == ["host-encryption"]
 
 
-def test_a_stack_file_in_utf_16_has_its_base(repository: Path) -> None:
+def test_a_stack_file_in_utf_16_is_compared_with_its_base(repository: Path) -> None:
     (repository / "Pulumi.dev.yaml").write_text("config: {}\n", encoding="utf-16")
     commit(repository)
     assert reviewing._files(options(repository), "dev").base == "config: {}\n"
 
 
-def test_links_are_followed(repository: Path) -> None:
+def test_symbolic_links_are_followed(repository: Path) -> None:
     (repository / "Pulumi.dev.policies.json").rename(repository / "common.json")
     (repository / "Pulumi.dev.policies.json").symlink_to("common.json")
     (repository / "Pulumi.a.policies.json").symlink_to("./Pulumi.dev.policies.json")
@@ -69,7 +69,7 @@ def test_links_are_followed(repository: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff", "{}".encode("utf-16")])
-def test_a_configuration_that_cannot_be_read_is_a_mistake_in_it(
+def test_an_unreadable_policy_configuration_is_reported_as_invalid(
     repository: Path, content: bytes
 ) -> None:
     """The review said that it had failed itself."""

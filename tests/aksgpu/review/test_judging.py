@@ -23,7 +23,7 @@ LOOSER = configured(all="disabled", allows_retired=True)
 
 
 @pytest.mark.parametrize("base", [NOTHING, configured(a="mandatory")])
-def test_the_base_judges(base: Criteria) -> None:
+def test_rules_are_configured_by_the_base(base: Criteria) -> None:
     """A pull request could switch the whole pack off, and no report said so."""
     judged = judging_of("dev", LOOSER, base, ())
     assert judged.by == base
@@ -31,24 +31,24 @@ def test_the_base_judges(base: Criteria) -> None:
     assert "--allow policies:dev" in judged.result
 
 
-def test_an_owner_lets_it_count() -> None:
+def test_an_owner_can_allow_the_new_configuration() -> None:
     judged = judging_of("dev", LOOSER, NOTHING, OURS)
     assert judged.by == LOOSER
     assert judged.brought
 
 
 @pytest.mark.parametrize("allowance", ["policies:prod", "replace:dev/policies"])
-def test_another_allowance_does_not(allowance: str) -> None:
+def test_an_unrelated_allowance_does_not_allow_the_new_configuration(allowance: str) -> None:
     assert judging_of("dev", LOOSER, NOTHING, (Allowance.read(allowance),)).by == NOTHING
 
 
-def test_without_a_base_there_is_nothing_to_compare_with() -> None:
+def test_a_configuration_without_a_base_is_used_as_it_is() -> None:
     judged = judging_of("dev", LOOSER, None, ())
     assert judged.by == LOOSER
     assert judged.brought == []
 
 
-def test_each_rule_is_shown_as_it_was_and_becomes() -> None:
+def test_each_changed_rule_is_shown_before_and_after() -> None:
     secret = "ghs_" + "a1B2" * 9
     now = configured(a={"enforcementLevel": "advisory", "token": secret}, c="disabled")
     base = configured(a="mandatory", b="disabled", c="disabled")
@@ -66,7 +66,7 @@ TEXTS = st.none() | st.text() | st.recursive(
 
 @given(TEXTS, st.booleans(), TEXTS, st.booleans())
 @example("NaN", False, "NaN", False)
-def test_whatever_stands_there_the_base_counts_and_a_difference_is_shown(
+def test_any_configuration_is_judged_by_its_base_and_shown_if_different(
     now: str | None, retired: bool, base: str | None, was_retired: bool
 ) -> None:
     judged = judging_of("dev", Criteria(now, retired), Criteria(base, was_retired), ())

@@ -72,7 +72,7 @@ def test_a_pool_that_rotates_needs_no_allowance(name: str) -> None:
         ],
     ],
 )
-def test_a_pool_with_the_labels_of_rotation_can_be_lost(events: list[Any]) -> None:
+def test_a_deleted_pool_with_rotation_labels_is_a_loss(events: list[Any]) -> None:
     assert [loss.allowed for loss in losses(*events)] == [False]
 
 
@@ -96,7 +96,7 @@ def test_a_deleted_pool_is_reported() -> None:
         step("delete", "gpu", POOL, delete=True),
     ],
 )
-def test_nothing_goes(event: Any) -> None:
+def test_a_change_that_keeps_the_pool_is_no_loss(event: Any) -> None:
     assert losses(event) == []
 
 
@@ -111,12 +111,12 @@ def test_nothing_goes(event: Any) -> None:
         ("replace:dev/gpu", False),
     ],
 )
-def test_what_may_happen_is_named_with_its_stack_and_pool(allowance: str, *, allowed: bool) -> None:
+def test_an_allowance_names_its_stack_and_pool(allowance: str, *, allowed: bool) -> None:
     (loss,) = losses(step("delete", "r", POOL), allowed=(Allowance.read(allowance),))
     assert loss.allowed is allowed
 
 
-def test_the_pools_of_a_stack_whose_file_goes_are_forgotten() -> None:
+def test_pools_of_a_deleted_stack_file_are_reported_as_forgotten() -> None:
     steps = seen(step("same", "gpu", POOL, POOL), step("same", "cpu", POOL | {"vmSize": CPU}))
     (loss,) = forgotten_pools("dev", list(steps.steps.values()), ())
     assert (loss.kind, loss.pool, loss.allowed) == ("forget", "gpu", False)
@@ -189,7 +189,9 @@ def of_machines(*sizes: str) -> dict[str, Any]:
         (step("update", "cluster", INLINE, INLINE, kind=CLUSTER), []),
     ],
 )
-def test_inline_pools(event: Any, losses_told: list[tuple[str, str, str]]) -> None:
+def test_lost_inline_pools_are_reported(
+    event: Any, losses_told: list[tuple[str, str, str]]
+) -> None:
     assert told(event) == losses_told
 
 
@@ -202,14 +204,14 @@ def test_inline_pools(event: Any, losses_told: list[tuple[str, str, str]]) -> No
         ([], [("forget", "in", FORGOTTEN)] * 2),
     ],
 )
-def test_inline_pools_of_single_machines(
+def test_lost_inline_pools_of_virtual_machines_are_reported(
     after: list[Any], losses_told: list[tuple[str, str, str]]
 ) -> None:
     before = inline(of_machines(T4, A100))
     assert told(step("update", "cluster", before, inline(*after), kind=CLUSTER)) == losses_told
 
 
-def test_every_size_that_single_machines_can_have_is_read() -> None:
+def test_every_size_of_a_virtual_machines_pool_is_read() -> None:
     scale = {"manual": [{"sizes": [CPU, T4], "count": 2}]}
     pool = {**IN, "agentPoolName": "gpu", "virtualMachinesProfile": {"scale": scale}}
     (loss,) = losses(step("delete", "gpu", pool))
@@ -227,7 +229,7 @@ def test_every_size_that_single_machines_can_have_is_read() -> None:
         ),
     ],
 )
-def test_the_pool_of_a_classic_cluster(
+def test_the_lost_default_pool_of_a_classic_cluster_is_reported(
     after: dict[str, str], losses_told: list[tuple[str, str, str]]
 ) -> None:
     before = {"defaultNodePool": {"name": "own", "vmSize": T4}}
@@ -278,7 +280,9 @@ SECRET = {
         ({"defaultNodePool": SECRET}, CLASSIC_CLUSTER),
     ],
 )
-def test_a_pool_of_secrets_is_lost_as_any_other(inputs: dict[str, Any], kind: str) -> None:
+def test_a_pool_with_secret_properties_is_reported_as_lost(
+    inputs: dict[str, Any], kind: str
+) -> None:
     """It was not seen: the engine tells a secret as a map of its own."""
     (loss,) = losses(step("delete", "r", inputs, kind=kind))
     assert loss.kind == "delete"
@@ -291,12 +295,12 @@ def test_an_invalid_node_count_is_unknown(count: Any) -> None:
     assert loss.message.startswith("The GPU pool gpu")
 
 
-def test_a_group_goes_whatever_the_case_of_its_name() -> None:
+def test_a_deleted_resource_group_is_matched_in_any_case() -> None:
     group = step("delete", "group", {"resourceGroupName": "G"}, kind=GROUP)
     assert [kind for kind, _, _ in told(group, step("same", "gpu", POOL, POOL))] == ["delete"]
 
 
-def test_pools_go_with_their_cluster() -> None:
+def test_pools_are_lost_with_their_cluster() -> None:
     cluster = step("replace", "cluster", IN, IN, kind=CLUSTER)
     other = POOL | {"resourceName": "another", "agentPoolName": "other"}
 
@@ -305,14 +309,14 @@ def test_pools_go_with_their_cluster() -> None:
     ]
 
 
-def test_pools_go_with_their_resource_group() -> None:
+def test_pools_are_lost_with_their_resource_group() -> None:
     group = step("delete", "group", {"resourceGroupName": "g"}, kind=GROUP)
     assert told(group, step("update", "gpu", POOL, POOL)) == [
         ("delete", "gpu", ", since its resource group group is deleted")
     ]
 
 
-def test_a_pool_with_its_own_reason_is_reported_once() -> None:
+def test_a_pool_that_is_replaced_with_its_cluster_is_reported_once() -> None:
     cluster = step("replace", "cluster", IN, IN, kind=CLUSTER)
     pool = step("replace", "gpu", POOL, POOL, keys=["resourceName"])
     assert told(cluster, pool) == [("replace", "gpu", ", because of resourceName")]

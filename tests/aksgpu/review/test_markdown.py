@@ -30,7 +30,7 @@ def words(html: str) -> str:
     return re.sub(r"<[^>]*>", "", html)
 
 
-def test_the_first_line_is_what_a_workflow_looks_for() -> None:
+def test_the_first_line_is_the_marker_of_the_workflow() -> None:
     assert MARKER == "<!-- aks-gpu review -->"
     assert as_markdown(review(whole_stack())).splitlines()[0] == MARKER
 
@@ -70,7 +70,7 @@ def test_the_report_contains_everything() -> None:
         [whole_stack(f"{'s' * 90}{number}" * 20, pools=1) for number in range(150)],
     ],
 )
-def test_it_is_short_enough_whatever_the_stack(stacks: list[StackReview]) -> None:
+def test_a_report_of_any_stack_fits_a_comment(stacks: list[StackReview]) -> None:
     text = as_markdown(review(*stacks))
     assert len(text) < MOST
     assert len(text.encode()) < MOST
@@ -86,7 +86,7 @@ def test_a_stack_of_three_hundred_pools_still_names_pools_and_what_is_left_out()
     assert re.search(r"… and \d+ more: the JSON report has them all.", text)
 
 
-def test_foreign_text_is_text_and_no_more() -> None:
+def test_foreign_text_contains_no_markup() -> None:
     plain = rendered(as_markdown(review(whole_stack())))
     nasty = rendered(as_markdown(review(whole_stack(text=NASTY))))
 
@@ -101,14 +101,14 @@ def test_foreign_text_is_text_and_no_more() -> None:
 
 
 @given(st.text())
-def test_no_text_breaks_out(text: str) -> None:
+def test_escaped_text_contains_no_markup(text: str) -> None:
     shown = escape(text)
     assert "\n" not in shown
     assert not re.search(r"[|<>`*_\[\]\\@#$~]", re.sub(r"&#\d+;", "", shown))
 
 
 @pytest.mark.parametrize("address", ["http://evil.example", "www.evil.example", "WWW.evil.x"])
-def test_no_address_becomes_a_link(address: str) -> None:
+def test_an_escaped_url_becomes_no_link(address: str) -> None:
     assert not re.search(r"://|www\.", escape(address), re.IGNORECASE)
     assert words(rendered(escape(address))).strip() == address
 
@@ -120,7 +120,7 @@ def test_an_invalid_link_is_left_out() -> None:
     assert "javascript" not in as_markdown(review(stack))
 
 
-def test_a_review_without_anything_to_tell() -> None:
+def test_a_review_without_changes_is_reported_as_fine() -> None:
     fine = StackReview(stack="dev", file="Pulumi.dev.yaml", gpus=[], unchanged=3)
     text = as_markdown(Review(offline=False, stacks=[fine]))
     assert "✅ GPU review: fine" in text

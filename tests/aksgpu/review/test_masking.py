@@ -111,7 +111,7 @@ AROUND = ("{}", "it says {}.", "'{}'", '{{"a": "{}"}}', "https://example.com/?a=
 @pytest.mark.parametrize("maker", MAKERS)
 @given(data=st.data())
 @settings(max_examples=25)
-def test_a_bare_token_is_masked_wherever_it_stands(maker: str, data: st.DataObject) -> None:
+def test_a_token_is_masked_without_a_key(maker: str, data: st.DataObject) -> None:
     """Only what had a telling key before it was masked."""
     begin, letters, length, end = MAKERS[maker]
     body = data.draw(st.text(letters, min_size=length, max_size=length))
@@ -161,7 +161,7 @@ ORDINARY = st.one_of(
 
 @given(ORDINARY, st.sampled_from(AROUND))
 @settings(max_examples=200)
-def test_ordinary_ids_are_left(text: str, around: str) -> None:
+def test_ordinary_ids_are_not_masked(text: str, around: str) -> None:
     assert clean(around.format(text), {}) == around.format(text)
 
 
@@ -182,7 +182,7 @@ def test_ordinary_ids_are_left(text: str, around: str) -> None:
         "task-force-of-the-platform-team-for-gpus-and-friends",
     ],
 )
-def test_ordinary_names_are_left(text: str) -> None:
+def test_ordinary_names_are_not_masked(text: str) -> None:
     assert clean(text, {}) == text
 
 
@@ -207,7 +207,7 @@ def test_each_line_of_a_secret_is_masked() -> None:
 @pytest.mark.parametrize(
     "name", ["PULUMI_CONFIG_PASSPHRASE_FILE", "SSH_KEY_PATH", "GITHUB_TOKEN_PERMISSIONS"]
 )
-def test_a_variable_that_says_where_a_secret_is_has_none(name: str) -> None:
+def test_a_variable_with_the_path_of_a_secret_is_not_masked(name: str) -> None:
     """The path was masked in the error that says that there is no such file."""
     assert clean("no /home/user/key here", {name: "/home/user/key"}) == "no /home/user/key here"
 
@@ -226,7 +226,7 @@ for part in sys.stdin.read().split(chr(0)):
 """
 
 
-def test_a_long_text_takes_no_square_of_its_length() -> None:
+def test_masking_takes_linear_time() -> None:
     """8000 underscores took seconds, and a page of them minutes: the review stood still."""
     parts = "\0".join(PARTS)
     subprocess.run([sys.executable, "-c", LONG], input=parts, text=True, check=True, timeout=60)
@@ -242,9 +242,9 @@ def test_a_long_text_takes_no_square_of_its_length() -> None:
         "string value at .osType can't be known during preview",
     ],
 )
-def test_ordinary_words_are_left(text: str) -> None:
+def test_ordinary_words_are_not_masked(text: str) -> None:
     assert clean(text, {}) == text
 
 
-def test_nothing_rules_the_terminal_or_turns_letters_around() -> None:
+def test_control_and_bidirectional_characters_are_removed() -> None:
     assert clean("a\x1b[31mred\x1b[0m\x07\u202eb\u200b\nc\td", {}) == "aredb\nc\td"

@@ -110,7 +110,7 @@ def test_every_mistake_in_a_stack_file_is_reported_with_its_place(tmp_path: Path
 
 
 @pytest.mark.long
-def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path: Path) -> None:
+def test_a_base_with_a_retired_size_accepts_changes_but_no_new_pool(tmp_path: Path) -> None:
     """Once the base counted as invalid: everything was new, and a pool that went was not told.
 
     And a stack file with secrets could not be reviewed at all.
@@ -149,7 +149,7 @@ def test_a_base_from_before_a_retirement_takes_changes_but_no_new_pool(tmp_path:
 
 
 @pytest.mark.long
-def test_a_change_neither_judges_itself_nor_takes_its_stack_file_away_unseen(
+def test_a_change_of_rules_or_a_deleted_stack_file_is_reported(
     tmp_path: Path,
 ) -> None:
     """Both passed: a configuration that switched the pack off, and a stack file that went."""
@@ -203,7 +203,7 @@ def test_a_value_that_azure_would_refuse_fails_the_review(tmp_path: Path) -> Non
 
 
 @pytest.mark.long
-def test_a_stack_file_that_the_base_does_not_have_begins_from_nothing(
+def test_a_new_stack_file_is_reviewed_from_an_empty_base(
     tmp_path: Path, pull_request: Path
 ) -> None:
     where = ("--project", str(pull_request), "--base", "HEAD")
@@ -228,7 +228,7 @@ def test_a_stack_file_that_the_base_does_not_have_begins_from_nothing(
 
 
 @pytest.mark.long
-def test_a_base_that_cannot_be_brought_up_fails_the_review(
+def test_a_base_that_cannot_be_deployed_fails_the_review(
     tmp_path: Path, pull_request: Path
 ) -> None:
     stack_file = pull_request / f"Pulumi.{STACK}.yaml"

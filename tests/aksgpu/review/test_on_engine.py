@@ -93,7 +93,7 @@ def told_in_any_format(review: Review) -> str:
     return "".join(written(review) for written in EVERY)
 
 
-def test_a_change_is_reported_as_the_engine_plans_it(
+def test_a_change_is_reported_as_the_engine_plans(
     bench: Bench, reviewed: Callable[..., Review]
 ) -> None:
     bench.pulumi("config", "set", "--secret", "aks-gpu:password", SECRET)
@@ -220,7 +220,7 @@ def test_an_unreachable_cloud_is_reported(
 
 
 @pytest.mark.long
-def test_every_stack_has_its_own_review(bench: Bench, reviewed: Callable[..., Review]) -> None:
+def test_each_stack_is_reviewed_separately(bench: Bench, reviewed: Callable[..., Review]) -> None:
     bench.write("")
     (bench.folder / "project" / "Pulumi.broken.yaml").write_text("config: [")
 

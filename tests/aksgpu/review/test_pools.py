@@ -38,14 +38,14 @@ def rows(*events: Any) -> list[Row]:
         (SCALED | {"gpuInstanceProfile": "MIG1g"}, A100, (0, 3), (0, 3)),
     ],
 )
-def test_a_new_pool(
+def test_a_new_pool_is_counted_with_its_nodes_and_gpus(
     pool: dict[str, Any], size: str, nodes: tuple[int, int], gpus: tuple[int, int]
 ) -> None:
     none = span(0, 0)
     assert rows(step("create", "p", None, pool)) == [(size, none, span(*nodes), none, span(*gpus))]
 
 
-def test_part_of_a_gpu_is_counted_as_a_part() -> None:
+def test_a_fraction_of_a_gpu_is_counted_as_a_fraction() -> None:
     ((*_, after),) = rows(
         step("create", "a", None, {"vmSize": "Standard_NV6ads_A10_v5", "count": 3})
     )
@@ -78,18 +78,18 @@ def test_sizes_are_added_up_over_all_pools_separate_and_inline() -> None:
         "aks-preview:containerservice:AgentPool",
     ],
 )
-def test_pools_of_every_provider_count(kind: str) -> None:
+def test_pools_of_every_provider_are_counted(kind: str) -> None:
     ((*_, after),) = rows(step("create", "a", None, FIXED, kind=kind))
     assert after == span(2, 2)
 
 
-def test_pools_of_the_classic_provider_count() -> None:
+def test_pools_of_the_classic_provider_are_counted() -> None:
     kind = "azure:containerservice/kubernetesClusterNodePool:KubernetesClusterNodePool"
     ((*_, after),) = rows(step("create", "a", None, {"vmSize": T4, "nodeCount": 3}, kind=kind))
     assert after == span(3, 3)
 
 
-def test_a_pool_of_single_machines_counts_each_of_its_sizes() -> None:
+def test_a_virtual_machines_pool_counts_each_of_its_sizes() -> None:
     manual = [{"size": T4, "count": 2}, {"size": CPU, "count": 5}]
     autoscale = {"size": A100, "minCount": 0, "maxCount": 4}
     profile = {"scale": {"manual": manual, "autoscale": autoscale}}
@@ -99,7 +99,7 @@ def test_a_pool_of_single_machines_counts_each_of_its_sizes() -> None:
     assert [(size, after) for size, *_, after in told] == [(A100, span(0, 4)), (T4, span(2, 2))]
 
 
-def test_a_pool_that_moves_between_providers_was_there_before() -> None:
+def test_a_pool_that_changes_its_provider_counts_before_and_after() -> None:
     was = "azure:containerservice/kubernetesClusterNodePool:KubernetesClusterNodePool"
     old = {"vmSize": T4, "nodeCount": 3}
     ((_, before, after, *_),) = rows(step("replace", "a", old, FIXED, old_kind=was))
@@ -123,7 +123,7 @@ def test_unknown_values_are_reported_as_unknown(
 
 
 @pytest.mark.parametrize("profiles", [UNKNOWN, [UNKNOWN]])
-def test_inline_pools_that_are_not_known_yet_are_not_taken_for_none(profiles: Any) -> None:
+def test_unknown_inline_pools_are_not_counted_as_none(profiles: Any) -> None:
     event = step("create", "c", None, {"agentPoolProfiles": profiles}, kind=CLUSTER)
     ((size, *_, gpus),) = rows(event)
     assert (size, gpus) == (NOT_KNOWN_YET, None)
@@ -138,7 +138,7 @@ def one_unknown(kind: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("profile", [*one_unknown("manual"), *one_unknown("autoscale")])
-def test_single_machines_that_are_not_known_yet_are_not_taken_for_none(profile: Any) -> None:
+def test_unknown_virtual_machines_are_not_counted_as_none(profile: Any) -> None:
     own = step("create", "a", None, {"virtualMachinesProfile": profile})
     inline = {"agentPoolProfiles": [{"name": "in", "virtualMachinesProfile": profile}]}
     for event in (own, step("create", "c", None, inline, kind=CLUSTER)):
@@ -151,7 +151,7 @@ def test_an_unknown_default_pool_of_a_classic_cluster_is_not_missing() -> None:
     assert (size, gpus) == (NOT_KNOWN_YET, None)
 
 
-def test_all_gpus_together_are_unknown_where_some_are() -> None:
+def test_the_sum_of_gpus_is_unknown_if_one_count_is() -> None:
     known = step("create", "a", None, FIXED)
     unknown = step("create", "b", None, {"vmSize": UNKNOWN})
 

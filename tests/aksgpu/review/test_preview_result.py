@@ -55,7 +55,7 @@ def test_each_resource_is_reported_once() -> None:
     assert told.unchanged == 1
 
 
-def test_values_that_no_program_set_are_no_change() -> None:
+def test_values_that_the_program_did_not_set_are_no_change() -> None:
     told = seen(
         step("create", "aks-gpu-dev", None, {}, kind="pulumi:pulumi:Stack"),
         step("create", "default_3_29_0", None, {}, kind="pulumi:providers:azure-native"),
@@ -101,20 +101,20 @@ def test_a_standalone_pool_is_not_also_inline() -> None:
     assert [lost.kind for lost in lost_pools("dev", told.steps.values(), [])] == ["forget"]
 
 
-def test_a_name_may_have_anything_in_it() -> None:
+def test_a_resource_name_may_contain_separators_of_a_urn() -> None:
     (change,) = seen(step("create", "a::b$c", None, {})).changes
     assert change.resource.name == "a::b$c"
     assert change.resource.type == AGENT_POOL
 
 
-def test_the_innermost_type_counts() -> None:
+def test_the_innermost_type_of_a_urn_is_reported() -> None:
     kind = f"aks-gpu:components:GpuNodePool${AGENT_POOL}"
     (change,) = seen(step("create", "gpu", None, {}, kind=kind)).changes
     assert change.resource.type == AGENT_POOL
 
 
 @pytest.mark.parametrize(("level", "mandatory"), [("mandatory", True), ("advisory", False)])
-def test_a_finding_has_what_the_pack_knows_of_the_rule(level: str, *, mandatory: bool) -> None:
+def test_a_finding_has_the_facts_of_its_rule(level: str, *, mandatory: bool) -> None:
     rule, pack = "gpu-pool-linux-only", "aks-gpu-policies"
     facts = facts_of(rule, pack)
 
@@ -133,7 +133,7 @@ def test_a_finding_has_what_the_pack_knows_of_the_rule(level: str, *, mandatory:
     )
 
 
-def test_our_own_rules_say_what_to_do() -> None:
+def test_rules_of_the_policy_pack_have_remedies() -> None:
     facts = facts_of("gpu-pool-linux-only", "aks-gpu-policies")
     assert facts.description
     assert facts.severity in ("low", "medium", "high", "critical")
@@ -145,7 +145,7 @@ def test_a_rule_of_the_same_name_in_another_pack_is_another_rule() -> None:
     assert (finding.severity, finding.remedy, finding.resource) == ("", "", None)
 
 
-def test_a_rule_that_could_not_run_is_no_advice() -> None:
+def test_a_rule_that_could_not_run_is_no_finding() -> None:
     told = seen(policy(NOT_RUN, level=EnforcementLevel.ADVISORY.value))
 
     assert not told.findings
@@ -156,7 +156,7 @@ def test_a_rule_that_could_not_run_is_no_advice() -> None:
     )
 
 
-def test_errors_are_kept_with_what_they_are_about() -> None:
+def test_errors_are_kept_with_their_resource() -> None:
     told = seen(
         diagnostic("too hot", name="pool"),
         diagnostic("the program failed"),
@@ -202,7 +202,7 @@ def test_reverted_drift_is_reported() -> None:
         ({"same": 3}, {"a": 1}, {"a": 1, "b": 2}, False),
     ],
 )
-def test_an_update_that_would_do_nothing_is_known(
+def test_a_preview_without_changes_is_recognized(
     counts: dict[str, int], before: dict[str, Any], after: dict[str, Any], is_idle: bool
 ) -> None:
     stack = outcome("same", "dev", {}, {}, kind="pulumi:pulumi:Stack")

@@ -41,7 +41,7 @@ def is_refused(message: str, rule: str, event: Any) -> bool:
         (step("import", "gpu", None, POOL), False),
     ],
 )
-def test_a_size(event: Any, expected: bool) -> None:
+def test_a_retired_size_of_a_new_pool_is_refused(event: Any, expected: bool) -> None:
     assert is_refused(SIZE, "gpu-size-retired", event) is expected
     assert is_refused("It is what it is.", "another-rule", event) is False
 
@@ -56,7 +56,9 @@ def test_a_size(event: Any, expected: bool) -> None:
         ([{"name": "new", "vmSize": OLDER}], False),
     ],
 )
-def test_an_inline_pool(added: list[dict[str, Any]], expected: bool) -> None:
+def test_a_retired_size_of_a_new_inline_pool_is_refused(
+    added: list[dict[str, Any]], expected: bool
+) -> None:
     there = [{"name": "system", "vmSize": CPU}, {"name": "old", "vmSize": OLD}]
     event = step(
         "update",
@@ -82,7 +84,7 @@ def test_an_inline_pool(added: list[dict[str, Any]], expected: bool) -> None:
         ("kubernetes:karpenter.sh/v1:NodePool", {}, "gpu-size-retired", f"It may take {OLD}, T4."),
     ],
 )
-def test_values_that_azure_accepts(
+def test_a_tag_that_aks_ignores_and_one_of_several_sizes_are_accepted(
     kind: str, inputs: dict[str, Any], rule: str, message: str
 ) -> None:
     """New ones were refused for a tag that AKS ignores, and for one size of several."""
@@ -94,11 +96,13 @@ def test_values_that_azure_accepts(
     ("old", "new", "expected"),
     [({}, ASKS, True), (ASKS, ASKS, False), (ASKS, ASKS | {"count": 1}, False)],
 )
-def test_the_image(old: dict[str, Any], new: dict[str, Any], expected: bool) -> None:
+def test_a_retired_image_of_a_new_pool_is_refused(
+    old: dict[str, Any], new: dict[str, Any], expected: bool
+) -> None:
     event = step("update", "gpu", POOL | old, POOL | new)
     assert is_refused(IMAGE, "gpu-image-retired", event) is expected
 
 
-def test_what_is_about_the_stack_stays_as_it_is() -> None:
+def test_a_finding_without_a_resource_is_unchanged() -> None:
     told = seen(policy(SIZE, "", "advisory", rule="gpu-size-retired"))
     assert refuse_new(told.findings, told.steps) == told.findings

@@ -44,18 +44,18 @@ def results(stack: StackReview) -> dict[str, dict[str, Any]]:
         ],
     ],
 )
-def test_it_is_valid_by_its_schema(stacks: list[StackReview]) -> None:
+def test_sarif_is_valid_against_its_schema(stacks: list[StackReview]) -> None:
     valid(as_sarif(Review(offline=True, stacks=stacks)))
 
 
-def test_the_schema_is_one_that_refuses() -> None:
+def test_the_schema_refuses_invalid_sarif() -> None:
     log = json.loads(as_sarif(review(whole_stack())))
     log["runs"][0]["results"][0]["level"] = "fatal"
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(log, SCHEMA)
 
 
-def test_each_result_is_at_its_place_with_its_rule_and_level() -> None:
+def test_each_result_has_its_location_rule_and_level() -> None:
     stack = whole_stack()
     run = valid(as_sarif(review(stack)))
     rules = run["tool"]["driver"]["rules"]
@@ -82,7 +82,7 @@ def test_each_result_is_at_its_place_with_its_rule_and_level() -> None:
     assert run["invocations"][0]["executionSuccessful"] is False
 
 
-def test_a_place_that_is_not_known_is_the_first_line() -> None:
+def test_an_unknown_location_is_the_first_line() -> None:
     stack = whole_stack()
     stack.lines.clear()
     for result in results(stack).values():
@@ -115,7 +115,7 @@ def fingerprints(stack: StackReview) -> list[str]:
     return [result["partialFingerprints"]["aksGpuReview/v1"] for result in run["results"]]
 
 
-def test_fingerprints_stay_and_tell_results_apart() -> None:
+def test_fingerprints_are_stable_and_unique() -> None:
     stack = whole_stack(pools=3)
     moved = copy.deepcopy(stack)
     moved.lines = {urn: line + 10 for urn, line in moved.lines.items()}
