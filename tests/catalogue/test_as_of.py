@@ -26,7 +26,7 @@ FOLDER = Path(catalogue.__file__).parent
 MODULES = {module.name for module in pkgutil.iter_modules([str(FOLDER)])}
 
 
-def test_every_module_with_facts_says_when_they_were_true() -> None:
+def test_every_module_with_facts_has_a_date() -> None:
     assert LOGIC.keys() <= MODULES
     for name in MODULES - LOGIC.keys():
         as_of = getattr(importlib.import_module(f"catalogue.{name}"), "AS_OF", None)
@@ -34,7 +34,7 @@ def test_every_module_with_facts_says_when_they_were_true() -> None:
         assert date(2026, 1, 1) <= as_of <= today(), name
 
 
-def test_every_file_of_facts_is_read_by_one_of_them() -> None:
+def test_every_file_of_facts_is_read_by_a_module_with_a_date() -> None:
     sources = [(FOLDER / f"{name}.py").read_text() for name in MODULES - LOGIC.keys()]
     for table in FOLDER.glob("*.csv"):
         assert any(f'"{table.name}"' in source for source in sources), table.name

@@ -50,5 +50,7 @@ NEW = "nvcr.io/nvidia/k8s-device-plugin:v0.18.2"
         ({"image": "nvcr.io/nvidia/k8s-device-plugin:v1.2.0"}, True),
     ],
 )
-def test_which_containers_are_plugins(container: dict[str, Any], is_it: bool) -> None:
+def test_containers_of_device_plugins_are_recognized(
+    container: dict[str, Any], is_it: bool
+) -> None:
     assert is_plugin(container) is is_it

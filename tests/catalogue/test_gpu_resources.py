@@ -35,7 +35,7 @@ A100_80, A100_40 = "Standard_NC24ads_A100_v4", "Standard_ND96asr_v4"
         ("Standard_NC8as_T4_v9", {"mig_profile": "MIG1g", "mig_strategy": "mixed"}, None, None),
     ],
 )
-def test_what_a_node_offers(
+def test_a_pool_offers_the_gpu_resource_of_its_settings(
     vm_size: str, pool: dict[str, Any], name: str | None, per_node: int | None
 ) -> None:
     assert gpu_resource(vm_size, **pool) == GpuResource(name, per_node)

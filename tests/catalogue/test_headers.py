@@ -45,7 +45,7 @@ headers = st.dictionaries(names, values, max_size=5).filter(_told_apart)
 
 
 @given(headers)
-def test_both_forms_say_the_same(said: dict[str, str]) -> None:
+def test_a_text_and_a_map_of_headers_are_equivalent(said: dict[str, str]) -> None:
     text = ",".join(f"{name}={value}" for name, value in said.items())
 
     assert read(text) == read(said) == said

@@ -5,7 +5,7 @@ import pytest
 from catalogue.kubernetes import DEFAULT, LONG_TERM, ON_AKS, full_version, is_newer_release
 
 
-def test_the_default_is_for_everybody() -> None:
+def test_the_default_version_needs_no_long_term_support() -> None:
     assert ON_AKS[DEFAULT].plans[0] != LONG_TERM
 
 

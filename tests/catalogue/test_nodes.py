@@ -20,7 +20,7 @@ from catalogue.nodes import surge_nodes
         ("a third", None, 4, None),
     ],
 )
-def test_surge_nodes(
+def test_surge_nodes_are_computed_from_max_surge(
     max_surge: str | None, max_unavailable: str | None, count: int, expected: int | None
 ) -> None:
     assert surge_nodes(count, max_surge, max_unavailable, is_spot=False) == expected

@@ -30,7 +30,7 @@ _UNITS = ["", *"numkMGTPE", *(f"{unit}i" for unit in "KMGTPE")]
         ("+2k", "2000", "decimal"),
     ],
 )
-def test_quantities(text: str, amount: str, notation: str) -> None:
+def test_a_quantity_is_parsed(text: str, amount: str, notation: str) -> None:
     found = parse(text)
     assert (found.amount, found.notation) == (Decimal(amount), notation)
 
@@ -39,7 +39,7 @@ def test_quantities(text: str, amount: str, notation: str) -> None:
     "text",
     ["lots", "", ".", "1 k", "1K", "1ki", "1mi", "1e", "1e3k", "nan", "Infinity", "1_0", "٣"],
 )
-def test_no_quantity(text: str) -> None:
+def test_a_text_that_is_no_quantity_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a quantity"):
         parse(text)
 

@@ -125,7 +125,9 @@ SELECTION = [
 @pytest.mark.parametrize(
     ("spec", "is_met"), [case[1:] for case in SELECTION], ids=[case[0] for case in SELECTION]
 )
-def test_selectors_and_affinity(spec: Json, is_met: bool | None, user: str) -> None:
+def test_selectors_and_affinity_are_matched_with_labels(
+    spec: Json, is_met: bool | None, user: str
+) -> None:
     # Before there are nodes nobody knows their names: the rules take them for the right ones.
     expected = user == "rules" if is_met is None else is_met
     assert USERS[user](spec, []) is expected
@@ -152,7 +154,9 @@ TOLERATIONS: list[tuple[Json, bool]] = [
 
 @pytest.mark.parametrize("user", USERS)
 @pytest.mark.parametrize(("toleration", "is_tolerated"), TOLERATIONS)
-def test_tolerations(toleration: Json, is_tolerated: bool, user: str) -> None:
+def test_tolerations_are_matched_with_taints(
+    toleration: Json, is_tolerated: bool, user: str
+) -> None:
     spec = {"tolerations": [{"key": "unrelated", "operator": "Exists"}, toleration]}
     assert USERS[user](spec, [TAINT]) is is_tolerated
     tolerates_all = is_tolerated and "key" not in toleration
@@ -190,12 +194,12 @@ def test_unmet_requirements_are_named() -> None:
         ("sku=:NoExecute", {"key": "sku", "operator": "Exists", "effect": "NoExecute"}),
     ],
 )
-def test_what_tolerates_a_taint(text: str, toleration: Json) -> None:
+def test_a_taint_has_a_matching_toleration(text: str, toleration: Json) -> None:
     assert Taint.parse(text).toleration == toleration
     assert _by_the_autoscaler({"tolerations": [toleration]}, [text])
 
 
-def test_no_taint() -> None:
+def test_an_invalid_taint_is_refused() -> None:
     with pytest.raises(ValueError, match="is not a valid taint: use key=value:effect"):
         Taint.parse("sku=gpu")
 

@@ -17,7 +17,7 @@ def test_knows_the_smallest_size_of_the_article() -> None:
     assert (size.gpu_model, size.retired_on) == ("Tesla K80", date(2023, 9, 6))
 
 
-def test_reads_fractions_of_gpus_generations_and_unknown_values() -> None:
+def test_the_table_has_fractions_of_gpus_generations_and_unknown_values() -> None:
     part, unknown = find("Standard_NV6ads_A10_v5"), find("Standard_ND96ams_v4")
 
     assert part is not None
@@ -26,7 +26,7 @@ def test_reads_fractions_of_gpus_generations_and_unknown_values() -> None:
     assert (unknown.gpus, unknown.generations, unknown.gpu_memory_gib) == (None, frozenset(), None)
 
 
-def test_the_architecture_goes_by_the_name() -> None:
+def test_the_architecture_is_read_from_the_name() -> None:
     """A size with Grace whose name has a second number was taken for amd64."""
     for size in gpu_sizes().values():
         is_arm = "Arm64" in size.gpu_model
@@ -53,7 +53,7 @@ def test_the_architecture_goes_by_the_name() -> None:
         ("Standard_NV6s_v2", 1, "Tesla M60", False),
     ],
 )
-def test_properties_of_unusual_sizes(
+def test_unusual_sizes_have_their_properties(
     name: str, gpus: int | None, model: str, aks_driver: bool | None
 ) -> None:
     size = find(name)
@@ -70,7 +70,7 @@ def test_retired_families_have_available_successors() -> None:
         assert size.retired_on is None
 
 
-def test_before_any_retirement_is_before_all_of_them() -> None:
+def test_before_any_retirement_is_earlier_than_every_retirement() -> None:
     days = [size.retired_on for size in gpu_sizes().values() if size.retired_on]
     assert min(*days, SPECIALIZED_IMAGE_RETIRED_ON) > BEFORE_ALL_RETIREMENTS
 
@@ -81,11 +81,11 @@ def test_every_row_is_a_unique_gpu_size() -> None:
 
 
 @pytest.mark.parametrize("name", ["Standard_D4ds_v5", "Standard_NP10s", "", "Standard_B2ms"])
-def test_other_sizes_are_none(name: str) -> None:
+def test_sizes_of_other_series_are_no_gpu_sizes(name: str) -> None:
     assert not is_gpu_size(name)
 
 
-def test_a_new_size_of_a_gpu_series_is_one_before_the_table_knows_it() -> None:
+def test_an_unknown_size_of_a_gpu_series_is_a_gpu_size() -> None:
     assert find("Standard_NC999_v9") is None
     assert is_gpu_size("Standard_NC999_v9")
 
@@ -99,11 +99,11 @@ def test_a_new_size_of_a_gpu_series_is_one_before_the_table_knows_it() -> None:
         ("Standard_ND96asr_v4", "A100 40GB", 8),
     ],
 )
-def test_the_number_of_devices(size: str, model: str, count: int) -> None:
+def test_a_size_has_its_number_of_devices(size: str, model: str, count: int) -> None:
     found = find(size)
     assert found is not None
     assert (found.gpu_model, found.devices) == (model, count)
 
 
-def test_no_gpus() -> None:
+def test_a_cpu_size_is_no_gpu_size() -> None:
     assert find("Standard_D4ds_v5") is None

@@ -66,11 +66,11 @@ def clocks(source: str, names: Collection[str] = CLOCKS) -> Iterator[str]:
     "asks",
     ["datetime.now(UTC)", "datetime.datetime.now()", "date.today()", "time.time()"],
 )
-def test_finds_who_asks_the_clock(asks: str) -> None:
+def test_clocks_finds_every_call_of_the_clock(asks: str) -> None:
     assert list(clocks(f"x = {asks} - y")) == [asks]
 
 
-def test_nothing_else_asks_the_clock() -> None:
+def test_only_listed_files_read_the_clock() -> None:
     sources = (path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
     asking = {
         str(path)
@@ -82,7 +82,7 @@ def test_nothing_else_asks_the_clock() -> None:
 
 
 @pytest.mark.parametrize(("names", "known"), [(CLOCKS, TESTS), (WAITS, WAITING)])
-def test_tests_are_given_their_days_and_wait_for_what_happens(
+def test_tests_use_fixed_dates_and_wait_for_events(
     names: Collection[str], known: Mapping[str, str]
 ) -> None:
     """A test that asked the clock failed on another day, and one that slept on a busy machine."""
@@ -94,13 +94,13 @@ def test_tests_are_given_their_days_and_wait_for_what_happens(
     assert asking == known.keys()
 
 
-def test_the_default_is_the_clocks_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_today_is_the_clocks_date_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TODAY_VARIABLE, raising=False)
     before = datetime.now(UTC).date()
     assert before <= today() <= datetime.now(UTC).date()
 
 
-def test_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_today_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TODAY_VARIABLE, "2023-09-05")
     assert today() == date(2023, 9, 5)
 
@@ -112,7 +112,7 @@ def test_an_invalid_date_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) 
         today()
 
 
-def test_holds_in_programs_that_are_started() -> None:
+def test_today_is_passed_to_child_processes() -> None:
     program = "from catalogue.today import today; print(today())"
     told = subprocess.run(
         [sys.executable, "-c", program],

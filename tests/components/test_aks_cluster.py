@@ -41,7 +41,7 @@ def system_pool(deploy: Deploy, pool: SystemPoolArgs) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_has_the_system_pool_inline_and_nothing_else(deploy: Deploy, preview: bool) -> None:
+def test_a_cluster_has_only_its_system_pool_inline(deploy: Deploy, preview: bool) -> None:
     graph = deploy(lambda: AksCluster("cluster", ARGS), preview=preview)
 
     cluster = graph.only("ManagedCluster")
@@ -77,7 +77,7 @@ def test_has_the_system_pool_inline_and_nothing_else(deploy: Deploy, preview: bo
     }
 
 
-def test_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
+def test_a_cluster_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
     told = inputs(
         deploy,
         replace(
@@ -134,7 +134,7 @@ def test_a_system_pool_with_gpus_names_its_driver(deploy: Deploy, owner: str, dr
     }
 
 
-def test_headers_go_through_aks_preview(deploy: Deploy) -> None:
+def test_a_cluster_with_headers_uses_aks_preview(deploy: Deploy) -> None:
     pool = replace(SYSTEM_POOL, custom_headers={"Name": "a value"})
     graph = deploy(lambda: AksCluster("cluster", replace(ARGS, system_pool=pool)))
 
@@ -148,13 +148,13 @@ def test_headers_go_through_aks_preview(deploy: Deploy) -> None:
     assert rest == {key: said for key, said in plain if key not in kept.EMPTY_CLUSTER}
 
 
-def test_passes_options_on(deploy: Deploy) -> None:
+def test_a_cluster_receives_the_components_options(deploy: Deploy) -> None:
     graph = deploy(lambda: AksCluster("cluster", ARGS, pulumi.ResourceOptions(protect=True)))
 
     assert graph.only("ManagedCluster").options.protect
 
 
-def test_has_no_alias_but_the_other_providers(deploy: Deploy) -> None:
+def test_a_cluster_has_only_the_alias_of_the_other_provider(deploy: Deploy) -> None:
     """azure-native's own, over fifty of them, are most of what a preview costs."""
     aliases = deploy(lambda: AksCluster("cluster", ARGS)).only("ManagedCluster").options.aliases
     assert [alias.spec.type for alias in aliases] == ["aks-preview:containerservice:ManagedCluster"]
@@ -170,7 +170,7 @@ def test_an_existing_cluster_is_only_read(deploy: Deploy) -> None:
     assert outputs | _connections("prod") == outputs
 
 
-def test_registers_its_outputs(deploy: Deploy) -> None:
+def test_a_cluster_registers_its_outputs(deploy: Deploy) -> None:
     graph = deploy(lambda: AksCluster("cluster", ARGS))
 
     assert list(graph.outputs.values()) == [
@@ -195,7 +195,7 @@ def _connections(name: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("headers", [{}, {"Name": "a value"}])
 @pytest.mark.parametrize("identity", [None, IDENTITY])
-def test_its_outputs_are_the_same_by_either_provider(
+def test_a_cluster_has_the_same_outputs_with_either_provider(
     deploy: Deploy, headers: dict[str, str], identity: str | None
 ) -> None:
     pool = replace(SYSTEM_POOL, custom_headers=headers)
@@ -205,19 +205,19 @@ def test_its_outputs_are_the_same_by_either_provider(
     assert outputs | _connections("myAKSCluster") == outputs
 
 
-def test_its_outputs_are_not_known_before_it_is_made(deploy: Deploy) -> None:
+def test_outputs_of_a_cluster_are_unknown_before_its_creation(deploy: Deploy) -> None:
     graph = deploy(lambda: pulumi.export("it", AksCluster("it", ARGS).principal_id), preview=True)
 
     assert graph.exports == {"it": None}
 
 
-def test_a_user_assigned_identity(deploy: Deploy) -> None:
+def test_a_cluster_uses_its_user_assigned_identity(deploy: Deploy) -> None:
     told = inputs(deploy, replace(ARGS, user_assigned_identity_id=IDENTITY))
 
     assert told["identity"] == {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
 
 
-def test_entra_without_local_accounts(deploy: Deploy) -> None:
+def test_a_cluster_can_use_entra_without_local_accounts(deploy: Deploy) -> None:
     entra = EntraArgs(admin_group_object_ids=[GROUP])
     told = inputs(deploy, replace(ARGS, entra=entra, disable_local_accounts=True))
 
@@ -231,7 +231,7 @@ def test_entra_without_local_accounts(deploy: Deploy) -> None:
     assert inputs(deploy, replace(ARGS, entra=entra))["disableLocalAccounts"] is False
 
 
-def test_host_encryption_is_set_only_if_it_is_on(deploy: Deploy) -> None:
+def test_host_encryption_is_sent_only_if_it_is_enabled(deploy: Deploy) -> None:
     pool = replace(SYSTEM_POOL, host_encryption=True)
     assert system_pool(deploy, pool)["enableEncryptionAtHost"] is True
     assert "enableEncryptionAtHost" not in system_pool(deploy, SYSTEM_POOL)

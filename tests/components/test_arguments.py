@@ -74,7 +74,7 @@ def test_child_resources_are_attributes(deploy: Deploy) -> None:
     assert [isinstance(output, pulumi.Output) for output in outputs] == [True] * 4
 
 
-def test_a_late_value_is_judged_when_it_comes(deploy: Deploy) -> None:
+def test_a_value_of_an_output_is_validated_when_it_is_known(deploy: Deploy) -> None:
     """It ended in a KeyError, which named neither the component nor the property."""
     pool = components.SystemPoolArgs(vm_size="Standard_D4ds_v5")
     network = components.NetworkArgs(mode=pulumi.Output.from_input("bridge"))

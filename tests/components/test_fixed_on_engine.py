@@ -178,7 +178,7 @@ def reserve(azure: Azure, name: str) -> str:
     return f"{azure.subscription}{group}"
 
 
-def test_each_row_of_pools_replaces_the_pool(bench: Bench) -> None:
+def test_each_immutable_property_of_a_pool_replaces_it(bench: Bench) -> None:
     """azure-native by itself replaces a pool for its size and its MIG profile only.
 
     All else that AKS fixes at creation was planned as an update, and `up` ended with a 400.
@@ -204,7 +204,7 @@ def test_properties_without_an_argument_replace_no_pool() -> None:
     assert BY_PROPERTIES.keys().isdisjoint(fixed.replacing(fixed.POOL, BY_ARGUMENTS))
 
 
-def test_order_and_what_a_refresh_fills_in_replace_nothing(bench: Bench) -> None:
+def test_order_and_values_from_a_refresh_replace_nothing(bench: Bench) -> None:
     """A refresh of a state without outputs, as of a failed creation, makes inputs of all of them.
 
     The next preview takes them for taken out, the disk too, which AKS chose by itself.
@@ -291,7 +291,9 @@ def clusters(
     )
 
 
-def test_each_row_of_clusters_replaces_the_cluster_unless_it_is_protected(bench: Bench) -> None:
+def test_each_immutable_property_of_a_cluster_replaces_it_unless_it_is_protected(
+    bench: Bench,
+) -> None:
     """A replaced cluster takes its GPU pools along: `protect` stops it in the preview."""
     assert CLUSTERS_BY_ARGUMENTS.keys() | CLUSTERS_BY_PROPERTIES.keys() == CLUSTER_ROWS
     name = unique("fixed")

@@ -32,7 +32,9 @@ def pool_of(deploy: Deploy, **changes: Any) -> Registered:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_is_a_standalone_tainted_linux_pool_with_a_driver(deploy: Deploy, preview: bool) -> None:
+def test_a_pool_is_a_standalone_tainted_linux_pool_with_a_driver(
+    deploy: Deploy, preview: bool
+) -> None:
     graph = deploy(lambda: GpuNodePool("gpu", ARGS), preview=preview)
 
     pool = graph.only("AgentPool")
@@ -131,7 +133,7 @@ def test_is_a_standalone_tainted_linux_pool_with_a_driver(deploy: Deploy, previe
         ),
     ],
 )
-def test_sets_the_properties_of_its_arguments(
+def test_a_pool_sets_the_properties_of_its_arguments(
     deploy: Deploy, changes: dict[str, Any], inputs: dict[str, Any]
 ) -> None:
     plain = pool_of(deploy).inputs
@@ -139,11 +141,11 @@ def test_sets_the_properties_of_its_arguments(
     assert pool_of(deploy, **changes).inputs == {**plain, **inputs}
 
 
-def test_without_taints_says_none(deploy: Deploy) -> None:
+def test_a_pool_without_taints_sends_an_empty_list(deploy: Deploy) -> None:
     assert pool_of(deploy, tainted=False).inputs["nodeTaints"] == []
 
 
-def test_autoscaled_sends_the_count_at_first_and_then_leaves_it_to_aks(deploy: Deploy) -> None:
+def test_an_autoscaled_pool_sends_its_count_only_at_creation(deploy: Deploy) -> None:
     pool = pool_of(deploy, count=0, min_count=0, max_count=3)
 
     assert pool.inputs["count"] == 0
@@ -157,7 +159,7 @@ def test_a_change_of_an_immutable_property_replaces_the_pool(deploy: Deploy) -> 
     assert {"vmSize", "gpuProfile.driver"} <= {*pool_of(deploy).options.replaceOnChanges}
 
 
-def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy) -> None:
+def test_a_pool_with_headers_uses_aks_preview_with_the_same_properties(deploy: Deploy) -> None:
     headers = {"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}
     pool = pool_of(
         deploy,
@@ -187,7 +189,7 @@ def test_headers_go_through_aks_preview_with_the_same_properties(deploy: Deploy)
         ({"artifact_streaming": False}, {"artifactStreamingProfile": {"enabled": False}}),
     ],
 )
-def test_what_azure_native_does_not_have_goes_through_aks_preview(
+def test_a_pool_with_a_property_unknown_to_azure_native_uses_aks_preview(
     deploy: Deploy, changes: dict[str, Any], inputs: dict[str, Any]
 ) -> None:
     pool = pool_of(deploy, **changes)
@@ -197,13 +199,13 @@ def test_what_azure_native_does_not_have_goes_through_aks_preview(
     assert pool.inputs == {**plain, **inputs}
 
 
-def test_has_no_alias_but_the_other_providers(deploy: Deploy) -> None:
+def test_a_pool_has_only_the_alias_of_the_other_provider(deploy: Deploy) -> None:
     """azure-native's own, over fifty of them, are most of what a preview costs."""
     aliases = pool_of(deploy).options.aliases
     assert [alias.spec.type for alias in aliases] == ["aks-preview:containerservice:AgentPool"]
 
 
-def test_has_outputs_for_the_scheduling_of_workloads(deploy: Deploy) -> None:
+def test_a_pool_has_outputs_for_the_scheduling_of_workloads(deploy: Deploy) -> None:
     graph = deploy(lambda: GpuNodePool("gpu", replace(ARGS, spot=True, taints=["a:NoExecute"])))
 
     (outputs,) = graph.outputs.values()
@@ -263,7 +265,7 @@ A100 = "Standard_NC24ads_A100_v4"
     ],
 )
 @pytest.mark.parametrize("late", [False, True])
-def test_tells_the_resource_that_pods_ask_for(
+def test_a_pool_has_an_output_with_the_resource_that_pods_request(
     deploy: Deploy, args: dict[str, Any], name: str, per_node: int | None, late: bool
 ) -> None:
     """Also where the size is an output of another resource."""
@@ -278,7 +280,9 @@ def test_tells_the_resource_that_pods_ask_for(
 
 
 @pytest.mark.parametrize("kind", [GpuNodePoolArgs, SystemNodePoolArgs, SystemPoolArgs])
-def test_the_old_name_of_an_argument(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_old_name_of_an_argument_is_accepted_with_a_warning(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: warnings.append(text))
     names = {field.name for field in fields(kind)} & {"resource_group_name", "cluster_name"}
@@ -288,7 +292,7 @@ def test_the_old_name_of_an_argument(kind: type, monkeypatch: pytest.MonkeyPatch
     assert ["encryption_at_host is now called host_encryption" in it for it in warnings] == [True]
 
 
-def test_a_taint_that_comes_later_is_one_of_the_known(deploy: Deploy) -> None:
+def test_a_taint_from_an_output_must_be_a_known_one(deploy: Deploy) -> None:
     late = pulumi.Output.from_input("nvidia.com/gpu")
     [taint] = pool_of(deploy, gpu_taint=late).inputs["nodeTaints"]
     assert taint == "nvidia.com/gpu=present:NoSchedule"
@@ -303,7 +307,7 @@ def test_a_taint_that_comes_later_is_one_of_the_known(deploy: Deploy) -> None:
         ({"capacity_reservation_group_id": RESERVATIONS}, "capacityReservationGroupID"),
     ],
 )
-def test_what_is_set_at_creation_replaces_the_pool(
+def test_an_immutable_property_that_is_set_replaces_the_pool(
     deploy: Deploy, set_: dict[str, Any], path: str
 ) -> None:
     """Only where it is set: a refresh finds what AKS has chosen, and that replaces nothing."""

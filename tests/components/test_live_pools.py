@@ -28,7 +28,7 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
         ({"count": 3, **SCALED}, {"count": 1, **SCALED}),
     ],
 )
-def test_aks_spelling_is_no_change(actual: Any, inputs: Any) -> None:
+def test_the_spelling_of_aks_is_no_change(actual: Any, inputs: Any) -> None:
     assert has(actual, inputs)
 
 
@@ -83,7 +83,7 @@ POOLS = st.dictionaries(st.text(), VALUES, max_size=5)
 
 
 @given(pool=POOLS, more=POOLS)
-def test_a_pool_has_what_it_has(pool: dict[str, Any], more: dict[str, Any]) -> None:
+def test_a_pool_has_each_of_its_own_values(pool: dict[str, Any], more: dict[str, Any]) -> None:
     assert has({**more, **pool}, pool)
 
 

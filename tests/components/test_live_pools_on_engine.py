@@ -115,7 +115,7 @@ def test_a_label_is_sent_with_the_live_count(strict: Bench, name: str) -> None:
     assert strict.changes() == {}
 
 
-def test_refreshes_and_changes_between_them(strict: Bench, name: str) -> None:
+def test_a_change_between_refreshes_keeps_the_live_count(strict: Bench, name: str) -> None:
     """C13: a refresh made a change of the cluster for ever, and lost the counts of other pools."""
     refresh(strict)
     assert strict.changes() == {}
@@ -138,7 +138,7 @@ def test_refreshes_and_changes_between_them(strict: Bench, name: str) -> None:
     assert strict.changes() == {}
 
 
-def test_a_tag_puts_no_pool_back(strict: Bench, name: str) -> None:
+def test_a_changed_tag_does_not_reset_a_pool(strict: Bench, name: str) -> None:
     """After a refresh the state has the other pools in the cluster's list, and they grow old."""
     refresh(strict)
     strict.up(program(name, gpu="b"))
@@ -152,7 +152,7 @@ def test_a_tag_puts_no_pool_back(strict: Bench, name: str) -> None:
     assert strict.changes() == {}
 
 
-def test_an_unknown_count_stops_the_update_before_the_put(
+def test_an_unknown_live_count_stops_the_update_before_the_put(
     strict: Bench, faults: Faults, name: str
 ) -> None:
     """Azure does not answer when the program asks: counts are those of the state, and too old."""
@@ -172,7 +172,7 @@ def test_an_unknown_count_stops_the_update_before_the_put(
     assert live_count(strict, name, "gpu") == 4
 
 
-def test_pools_that_are_listed_by_name(strict: Bench, faults: Faults, name: str) -> None:
+def test_inline_pools_are_matched_by_name(strict: Bench, faults: Faults, name: str) -> None:
     """AKS did so until 2023: after a refresh, the first of the list was another pool."""
     scale(strict, name, "gpu", 4)
     cluster = Azure(strict.cloud).call("GET", f"{path(name)}{V}").body
@@ -218,7 +218,7 @@ def test_the_autoscaler_is_turned_off_at_the_live_count(strict: Bench, name: str
     assert live_count(strict, name, "gpu") == 4
 
 
-def test_a_new_pool_in_the_place_of_an_empty_one_begins_as_the_program_says(
+def test_a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(
     strict: Bench, name: str
 ) -> None:
     """The count of the old pool was sent, below the new minimum, when the old pool was gone."""
@@ -228,7 +228,7 @@ def test_a_new_pool_in_the_place_of_an_empty_one_begins_as_the_program_says(
     assert strict.changes() == {}
 
 
-def test_any_order_of_scaling_refreshes_and_changes(strict: Bench, name: str) -> None:
+def test_updates_keep_the_live_count_in_any_order_of_changes(strict: Bench, name: str) -> None:
     """No PUT of the stack moves a pool that AKS scales, whatever came before it."""
     chosen = random.Random(1)  # noqa: S311 (it makes an order of steps)
     said: dict[str, Any] = {}

@@ -103,7 +103,7 @@ def pod(deploy: Deploy, program: Callable[[], object]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_the_articles_edition_is_the_article_to_the_letter(deploy: Deploy, preview: bool) -> None:
+def test_the_articles_edition_equals_the_articles_manifest(deploy: Deploy, preview: bool) -> None:
     graph = deploy(lambda: plugin(edition="article"), preview=preview)
 
     namespace, daemon_set = graph.only("Namespace"), graph.only("DaemonSet")
@@ -113,7 +113,7 @@ def test_the_articles_edition_is_the_article_to_the_letter(deploy: Deploy, previ
     assert daemon_set.inputs == ARTICLE
 
 
-def test_todays_edition_is_the_default_with_a_priority_and_bounds(deploy: Deploy) -> None:
+def test_todays_edition_is_the_default_with_a_priority_and_limits(deploy: Deploy) -> None:
     """Whoever wrote NvidiaDevicePluginArgs() got a plugin of 2018."""
     graph = deploy(lambda: plugin(namespace="elsewhere"))
 
@@ -130,13 +130,13 @@ def test_todays_edition_is_the_default_with_a_priority_and_bounds(deploy: Deploy
     }
 
 
-def test_takes_another_image(deploy: Deploy) -> None:
+def test_the_plugin_accepts_another_image(deploy: Deploy) -> None:
     (container,) = pod(deploy, lambda: plugin(image="my/plugin:1"))["containers"]
 
     assert container["image"] == "my/plugin:1"
 
 
-def test_tolerates_each_taint_of_its_pools_once(deploy: Deploy) -> None:
+def test_the_plugin_tolerates_each_taint_of_its_pools_once(deploy: Deploy) -> None:
     def program() -> None:
         plugin(pool("a"), pool("b", spot=True, taints=["nvidia.com/gpu:NoSchedule"]))
 
@@ -153,7 +153,7 @@ def test_tolerates_each_taint_of_its_pools_once(deploy: Deploy) -> None:
     ]
 
 
-def test_runs_on_the_pools_that_need_it_and_nowhere_else(deploy: Deploy) -> None:
+def test_the_plugin_runs_only_on_pools_that_need_it(deploy: Deploy) -> None:
     """Without a positive affinity the plugin went to every node without a taint.
 
     On a node without a GPU it crashes, and on a pool that is not in this stack it may be the
@@ -258,7 +258,7 @@ def pools_of(daemon_set: dict[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_a_plugin_that_shares_reads_a_file_and_restarts_with_it(
+def test_a_plugin_that_shares_gpus_restarts_when_its_config_changes(
     deploy: Deploy, preview: bool
 ) -> None:
     """The plugin reads its file only when it starts: a new file alone changes nothing."""
@@ -305,7 +305,7 @@ def test_a_plugin_that_shares_reads_a_file_and_restarts_with_it(
         assert after["spec"]["template"]["metadata"]["annotations"]["checksum/config"] != before
 
 
-def test_the_name_of_a_pool_that_shares_can_be_an_output(deploy: Deploy) -> None:
+def test_the_name_of_a_pool_that_shares_gpus_can_be_an_output(deploy: Deploy) -> None:
     def program() -> None:
         name = pulumi.Output.from_input("gpu")
         taken = PluginPoolArgs(pool_name=name, sharing=shared(), name="mine")
@@ -405,7 +405,7 @@ def test_all_mistakes_are_reported_at_once(
         assert line.startswith(f"device-plugin: {mistake}")
 
 
-def test_registers_its_outputs(deploy: Deploy) -> None:
+def test_the_plugin_registers_its_outputs(deploy: Deploy) -> None:
     def program() -> None:
         plugin(
             NODEPOOL,

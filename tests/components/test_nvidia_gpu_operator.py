@@ -30,7 +30,7 @@ def values(graph: Graph) -> dict[str, Any]:
     return found
 
 
-def test_the_release_is_nvidias_pinned_chart_in_a_namespace_of_its_own(deploy: Deploy) -> None:
+def test_the_release_is_nvidias_pinned_chart_in_its_own_namespace(deploy: Deploy) -> None:
     graph = deploy(operator)
     release = {**graph.only("Release").inputs}
     del release["values"]
@@ -49,7 +49,7 @@ def test_the_release_is_nvidias_pinned_chart_in_a_namespace_of_its_own(deploy: D
 
 
 @pytest.mark.parametrize("driver", gpu_operator.PROFILES)
-def test_driver_and_toolkit_come_from_one_owner(deploy: Deploy, driver: str) -> None:
+def test_driver_and_toolkit_have_one_owner(deploy: Deploy, driver: str) -> None:
     found = values(deploy(lambda: operator(driver=driver)))
     is_operators = driver == "operator"
     assert found["driver"] == {"enabled": is_operators}
@@ -59,7 +59,7 @@ def test_driver_and_toolkit_come_from_one_owner(deploy: Deploy, driver: str) -> 
     )
 
 
-def test_the_toolkit_writes_a_configuration_that_containerd_of_aks_can_read(deploy: Deploy) -> None:
+def test_the_toolkit_writes_its_configuration_for_containerd_of_aks(deploy: Deploy) -> None:
     """Else it takes the version of the effective configuration, and containerd does not start."""
     env = [{"name": "A", "value": "b"}]
     found = values(deploy(lambda: operator(driver="operator", values={"toolkit": {"env": env}})))
@@ -95,7 +95,7 @@ def test_values_of_the_user_are_merged_deeply(deploy: Deploy) -> None:
     assert found["dcgmExporter"] == {"enabled": False}
 
 
-def test_mig_manager_leaves_the_partitions_of_aks_alone(deploy: Deploy) -> None:
+def test_mig_manager_does_not_change_the_partitions_of_aks(deploy: Deploy) -> None:
     """Its default, `all-disabled`, would make whole GPUs of them again."""
     found = values(deploy(lambda: operator(OperatorPoolArgs(has_mig=True))))
     assert found["migManager"] == {"enabled": False}
@@ -134,7 +134,7 @@ MISTAKES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("args", "mistakes"), MISTAKES)
-def test_mistakes_are_told_all_at_once(
+def test_all_mistakes_are_reported_at_once(
     deploy: Deploy, args: dict[str, Any], mistakes: list[str]
 ) -> None:
     given = {"pools": [TAINTED], **args}

@@ -130,7 +130,7 @@ def test_headers_of_a_resource_of_aks_preview_can_change(bench: Bench) -> None:
     assert bench.changes() == {}
 
 
-def test_who_manages_gpus_is_one_replacement_there_and_back(bench: Bench) -> None:
+def test_a_change_to_managed_gpus_and_back_is_one_replacement_each(bench: Bench) -> None:
     """azure-native cannot say it: the pool changes its provider, but only where it is replaced."""
     name = unique("managed")
     plain, managed = (

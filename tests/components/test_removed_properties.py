@@ -161,7 +161,7 @@ def test_a_removed_property_is_sent_as_empty_or_reported(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_argument_is_looked_at(kind: str) -> None:
+def test_every_argument_has_a_row(kind: str) -> None:
     *_, rows, _, args = KINDS[kind]
     optional = {
         field.name

@@ -67,7 +67,7 @@ def test_removed_properties_are_removed_in_azure(bench: Bench) -> None:
     bench.pulumi("destroy", "--yes", "--skip-preview")
 
 
-def test_values_that_others_add_are_no_change(bench: Bench) -> None:
+def test_values_of_other_clients_are_no_change(bench: Bench) -> None:
     """Tags of Azure Policy made an unchanged stack a PUT each time that AKS had scaled its pool."""
     name = unique("policy")
     scaled = {**BARE, **SCALED}
@@ -148,7 +148,7 @@ def test_properties_that_azure_keeps_are_reported(bench: Bench) -> None:
     bench.pulumi("destroy", "--yes", "--skip-preview")
 
 
-def test_a_pool_of_another_name_begins_as_the_program_says(bench: Bench) -> None:
+def test_a_renamed_pool_starts_with_the_programs_count(bench: Bench) -> None:
     """A program may name a pool otherwise: the new one began at what the old one was scaled to."""
     name = unique("named")
     program = f"""

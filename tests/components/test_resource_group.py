@@ -11,7 +11,7 @@ ARGS = ResourceGroupArgs(
 )
 
 
-def test_makes_the_group_as_its_child(deploy: Deploy) -> None:
+def test_the_group_is_a_child_of_its_component(deploy: Deploy) -> None:
     graph = deploy(lambda: ResourceGroup("group", ARGS))
 
     component = graph.only("components:ResourceGroup")
@@ -35,7 +35,7 @@ def test_an_existing_group_is_only_read(deploy: Deploy) -> None:
     ]
 
 
-def test_registers_its_outputs(deploy: Deploy) -> None:
+def test_a_group_registers_its_outputs(deploy: Deploy) -> None:
     graph = deploy(lambda: ResourceGroup("group", ARGS))
 
     assert list(graph.outputs.values()) == [

@@ -27,7 +27,7 @@ def name_of(deploy: Deploy, **changes: Any) -> str:
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_is_created_before_the_old_one_goes_and_found_by_labels(
+def test_a_rotating_pool_is_created_before_the_old_one_is_deleted(
     deploy: Deploy, preview: bool
 ) -> None:
     pool = pool_of(deploy, preview=preview, labels={"team": "a"})
@@ -44,14 +44,14 @@ def test_is_created_before_the_old_one_goes_and_found_by_labels(
 
 
 @pytest.mark.parametrize("path", BY_ARGUMENTS)
-def test_whatever_replaces_the_pool_changes_its_name(deploy: Deploy, path: str) -> None:
+def test_a_replacement_changes_the_pools_name(deploy: Deploy, path: str) -> None:
     """Two pools cannot have one name: the new one could not be created."""
     before, after = BY_ARGUMENTS[path]
     assert path in fixed.POOL
     assert name_of(deploy, **before) != name_of(deploy, **after)
 
 
-def test_headers_change_the_name_where_they_replace(deploy: Deploy) -> None:
+def test_headers_that_replace_the_pool_change_its_name(deploy: Deploy) -> None:
     def name(headers: dict[str, str] | None, *, replaces: bool) -> str:
         return name_of(deploy, custom_headers=headers, replace_on_header_change=replaces)
 
@@ -60,12 +60,12 @@ def test_headers_change_the_name_where_they_replace(deploy: Deploy) -> None:
     assert name({"A": "b"}, replaces=False) == name({"A": "c"}, replaces=False)
 
 
-def test_what_aks_changes_in_place_leaves_the_name_alone(deploy: Deploy) -> None:
+def test_a_change_in_place_does_not_change_the_pools_name(deploy: Deploy) -> None:
     changes = {"count": 3, "labels": {"a": "b"}, "taints": ["a=b:NoSchedule"], "tags": {"a": "b"}}
     assert name_of(deploy) == name_of(deploy, **changes)
 
 
-def test_a_value_that_is_not_known_yet_leaves_the_name_unknown(deploy: Deploy) -> None:
+def test_an_unknown_value_makes_the_name_unknown(deploy: Deploy) -> None:
     """A preview has to go on without it."""
     graph = deploy(
         lambda: GpuNodePool("gpu", replace(ROTATING, subnet_id=_unknown())), preview=True
@@ -81,7 +81,7 @@ def _unknown() -> pulumi.Output[str]:
     return pulumi.Output(set(), *pending)
 
 
-def test_the_plugin_finds_it_by_labels_and_follows_its_name(deploy: Deploy) -> None:
+def test_the_plugin_selects_a_rotating_pool_by_labels(deploy: Deploy) -> None:
     """The plugin that the new pool needs may be none for the old one, which has the same label."""
 
     def program() -> None:
@@ -106,7 +106,7 @@ def test_the_plugin_finds_it_by_labels_and_follows_its_name(deploy: Deploy) -> N
     assert graph.exports["selector"] == {"aks-gpu/pool": "gpu"}
 
 
-def test_a_mig_pool_has_another_label_than_the_pool_that_it_replaces(deploy: Deploy) -> None:
+def test_a_mig_pool_has_its_own_plugin_label(deploy: Deploy) -> None:
     mig = {"vm_size": "Standard_NC24ads_A100_v4", "mig_profile": "MIG1g"}
     labels = pool_of(deploy, preview=False, **mig).inputs["nodeLabels"]
     assert labels[rotation.STACK_LABEL] == "device-plugin-mig"
@@ -120,7 +120,9 @@ def test_a_mig_pool_has_another_label_than_the_pool_that_it_replaces(deploy: Dep
         ({"replacement": "blue"}, "replacement:"),
     ],
 )
-def test_refuses(deploy: Deploy, changes: dict[str, Any], mistake: str) -> None:
+def test_a_rotating_pool_refuses_invalid_arguments(
+    deploy: Deploy, changes: dict[str, Any], mistake: str
+) -> None:
     with pytest.raises(ArgumentsError, match=mistake):
         pool_of(deploy, preview=False, **changes)
     if "replacement" not in changes:

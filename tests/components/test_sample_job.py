@@ -29,7 +29,7 @@ ARTICLE = {
 
 
 @pytest.mark.parametrize("preview", [True, False])
-def test_is_the_articles_by_default(deploy: Deploy, preview: bool) -> None:
+def test_the_sample_job_is_the_articles_by_default(deploy: Deploy, preview: bool) -> None:
     graph = deploy(lambda: SampleJob("sample-job", SampleJobArgs()), preview=preview)
 
     job = graph.only("Job")
@@ -40,7 +40,7 @@ def test_is_the_articles_by_default(deploy: Deploy, preview: bool) -> None:
     assert list(graph.outputs.values()) == [{"jobName": "samples-tf-mnist-demo"}]
 
 
-def test_may_land_on_any_of_its_pools(deploy: Deploy) -> None:
+def test_the_sample_job_can_run_on_any_of_its_pools(deploy: Deploy) -> None:
     def program() -> None:
         args = GpuNodePoolArgs(
             resource_group_name="g", cluster_name="c", pool_name="gpu", vm_size="Standard_NC6"
@@ -54,7 +54,7 @@ def test_may_land_on_any_of_its_pools(deploy: Deploy) -> None:
     ]
 
 
-def test_takes_another_image(deploy: Deploy) -> None:
+def test_the_sample_job_accepts_another_image(deploy: Deploy) -> None:
     graph = deploy(lambda: SampleJob("sample-job", SampleJobArgs(image="my/job:1")))
 
     (container,) = graph.only("Job").inputs["spec"]["template"]["spec"]["containers"]

@@ -34,7 +34,7 @@ from tests.conftest import Deploy
         ),
     ],
 )
-def test_registers_the_feature(
+def test_the_component_registers_the_feature(
     deploy: Deploy, make: Callable[[], object], kind: str, feature: str
 ) -> None:
     graph = deploy(make)
@@ -48,7 +48,7 @@ def test_registers_the_feature(
     }
 
 
-def test_leaves_the_feature_registered_by_default(deploy: Deploy) -> None:
+def test_the_feature_stays_registered_by_default(deploy: Deploy) -> None:
     args = SpecializedGpuImageArgs(unregister_on_delete=True)
     graph = deploy(lambda: SpecializedGpuImage("image", args))
 
@@ -74,7 +74,9 @@ def test_the_old_spelling_makes_the_same_resources(deploy: Deploy, warnings: lis
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_the_old_spelling_of_a_gpu_stack(deploy: Deploy, warnings: list[str], late: bool) -> None:
+def test_the_old_spelling_of_a_gpu_stack_is_accepted_with_a_warning(
+    deploy: Deploy, warnings: list[str], late: bool
+) -> None:
     gpu_stacks: list[object] = []
 
     def program() -> None:

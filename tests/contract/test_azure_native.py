@@ -31,12 +31,14 @@ def change(kinds: Mapping[str, str]) -> Change:
 
 
 @pytest.mark.parametrize("case", TABLE.diffs, ids=str)
-def test_a_diff(case: DiffCase, azure_native: Running) -> None:
+def test_diff_answers_as_in_the_table(case: DiffCase, azure_native: Running) -> None:
     assert azure_native.diff(case.token, case.old, case.state, case.new) == change(case.differs)
 
 
 @pytest.mark.parametrize("case", TABLE.reads, ids=str)
-def test_a_read(case: ReadCase, azure_native: Running, arm: ScriptedArm) -> None:
+def test_read_answers_as_in_the_table(
+    case: ReadCase, azure_native: Running, arm: ScriptedArm
+) -> None:
     arm.answer(case.id, case.status, case.answer)
 
     found = azure_native.read(case.token, case.id, case.inputs, case.state)
@@ -46,7 +48,7 @@ def test_a_read(case: ReadCase, azure_native: Running, arm: ScriptedArm) -> None
 
 
 @pytest.mark.parametrize("case", TABLE.checks, ids=str)
-def test_a_check(case: CheckCase, azure_native: Running) -> None:
+def test_check_answers_as_in_the_table(case: CheckCase, azure_native: Running) -> None:
     refusals = azure_native.refusals(case.token, case.inputs)
     assert bool(refusals) == bool(case.refuses), refusals
     assert all(name in " ".join(refusals) for name in case.refuses), refusals

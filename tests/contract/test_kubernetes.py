@@ -89,7 +89,7 @@ def kubernetes(plugin_folder: Path | None) -> Iterator[Running]:
 
 
 @pytest.mark.parametrize("case", cases("diffs"))
-def test_a_diff(case: Values, kubernetes: Running) -> None:
+def test_diff_answers_as_in_the_table(case: Values, kubernetes: Running) -> None:
     old = TABLE["objects"][case["of"]]
     new = changed(old, case["set"])
 
@@ -97,7 +97,7 @@ def test_a_diff(case: Values, kubernetes: Running) -> None:
 
 
 @pytest.mark.parametrize("case", cases("checks"))
-def test_a_check(case: Values, kubernetes: Running) -> None:
+def test_check_answers_as_in_the_table(case: Values, kubernetes: Running) -> None:
     values = changed(TABLE["objects"][case["of"]], case["set"])
 
     with pytest.raises(grpc.RpcError, match=case["refuses"]):
@@ -105,7 +105,7 @@ def test_a_check(case: Values, kubernetes: Running) -> None:
 
 
 @pytest.mark.parametrize("case", cases("providers"))
-def test_a_change_of_the_providers_arguments(case: Values, kubernetes: Running) -> None:
+def test_diff_config_answers_as_in_the_table(case: Values, kubernetes: Running) -> None:
     old, new = (
         {"kubeconfig": kubeconfig(**case[side])}
         | {key: value for key, value in case[side].items() if key == "clusterIdentifier"}
@@ -131,7 +131,9 @@ def on_cluster(plugin_folder: Path | None, plane: ControlPlane) -> Iterator[Runn
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", cases("reads"))
-def test_a_read(case: Values, on_cluster: Running, plane: ControlPlane) -> None:
+def test_read_answers_as_in_the_table(
+    case: Values, on_cluster: Running, plane: ControlPlane
+) -> None:
     inputs = TABLE["objects"][case["of"]]
     named = {key: inputs["metadata"][key] for key in ("name", "namespace")}
     if not case.get("gone"):

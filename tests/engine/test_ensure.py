@@ -45,7 +45,9 @@ def test_pulumi_on_path_wins(bare_machine: Path, said: list[str]) -> None:
     assert said == []
 
 
-def test_old_pulumi_on_path_is_passed_over_with_a_word(bare_machine: Path, said: list[str]) -> None:
+def test_an_old_pulumi_on_path_is_reported_and_not_used(
+    bare_machine: Path, said: list[str]
+) -> None:
     kept = keep_a_release()
     add(bare_machine, "pulumi", "v3.1.0")
     add(bare_machine, "pulumi-language-python")
@@ -57,7 +59,7 @@ def test_old_pulumi_on_path_is_passed_over_with_a_word(bare_machine: Path, said:
     assert LOWEST_PULUMI in line
 
 
-def test_no_way_at_all_is_one_error_that_names_all_three(
+def test_an_unavailable_pulumi_is_one_error_with_all_three_causes(
     bare_machine: Path, said: list[str]
 ) -> None:
     with pytest.raises(EngineUnavailableError) as raised:
@@ -72,7 +74,7 @@ def test_no_way_at_all_is_one_error_that_names_all_three(
     assert SITES["pulumi"][1] in message
 
 
-def test_windows_users_get_the_requirements(
+def test_windows_is_refused_with_the_requirements(
     monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     monkeypatch.setattr("platform.system", lambda: "Windows")

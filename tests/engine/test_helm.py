@@ -25,18 +25,20 @@ def on_path(folder: Path, answer: str, monkeypatch: pytest.MonkeyPatch) -> Path:
     return program
 
 
-def test_helm_3_on_path_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_helm_3_on_path_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = on_path(tmp_path, "v3.18.4+g1234567", monkeypatch)
     assert helm.ensure_helm() == helm.helm_place() == program
 
 
 @pytest.mark.parametrize("answer", ["v2.17.0", "v4.3.1", "none"])
-def test_another_helm_is_not(answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_of_helm_is_not_used(
+    answer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     on_path(tmp_path, answer, monkeypatch)
     assert (tmp_path / "cache") in helm.helm_place().parents
 
 
-def test_without_helm_and_go_the_user_is_told_what_to_install(
+def test_a_machine_without_helm_and_go_gets_advice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_path(tmp_path, "v2.17.0", monkeypatch)

@@ -57,7 +57,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
         yield site
 
 
-def test_the_official_ones_are_fetched_once(site: Site, cache: Path, said: list[str]) -> None:
+def test_the_official_binaries_are_downloaded_once(
+    site: Site, cache: Path, said: list[str]
+) -> None:
     assert fetched_folder(cache) is None
     place = fetch_folder(cache, said.append)
     assert fetched_folder(cache) == place
@@ -72,7 +74,7 @@ def test_the_official_ones_are_fetched_once(site: Site, cache: Path, said: list[
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_a_failed_download_keeps_the_others(
+def test_a_failed_download_keeps_the_other_binaries(
     site: Site, cache: Path, said: list[str], name: str
 ) -> None:
     """kwok came last: its failure threw away what had been fetched and checked before it."""
@@ -97,7 +99,7 @@ def test_a_file_with_another_checksum_is_refused(
     assert fetched_folder(cache) is None
 
 
-def test_an_archive_that_lacks_one_of_them_is_of_no_use(
+def test_an_archive_without_one_of_the_binaries_is_refused(
     site: Site, cache: Path, said: list[str]
 ) -> None:
     lacking = [pin for pin in site.pins() if pin.name != "etcd"]
@@ -107,7 +109,7 @@ def test_an_archive_that_lacks_one_of_them_is_of_no_use(
         fetch_folder(cache, said.append)
 
 
-def test_elsewhere_than_on_linux_the_command_says_so(
+def test_other_systems_than_linux_are_refused(
     said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kubernetes, "machine", lambda: "darwin-arm64")
@@ -119,7 +121,7 @@ def test_elsewhere_than_on_linux_the_command_says_so(
 # -- all together
 
 
-def test_where_no_way_leads_anywhere_all_of_them_are_named(
+def test_unavailable_binaries_are_one_error_with_all_causes(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
@@ -135,7 +137,7 @@ def test_where_no_way_leads_anywhere_all_of_them_are_named(
         assert word in str(refused.value)
 
 
-def test_a_built_program_is_not_searched_elsewhere(
+def test_built_binaries_are_used_without_a_download(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     place = tmp_path / "built"
@@ -145,7 +147,7 @@ def test_a_built_program_is_not_searched_elsewhere(
     assert said == []
 
 
-def test_the_modules_are_those_of_the_versions() -> None:
+def test_the_go_modules_have_the_pinned_versions() -> None:
     required = dict(re.findall(r"^\t(\S+) v(\S+)", (SOURCE / "go.mod").read_text(), re.MULTILINE))
     assert required["k8s.io/kubernetes"] == KUBERNETES
     assert required["sigs.k8s.io/kwok"] == KWOK
@@ -156,7 +158,7 @@ def test_the_modules_are_those_of_the_versions() -> None:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", sorted(ALL))
-def test_this_machines_binaries_say_their_versions(name: str) -> None:
+def test_the_binaries_print_their_versions(name: str) -> None:
     found = ensure_kubernetes()
     words = {"kubectl": ["version", "--client"]}.get(name, ["--version"])
     answer = subprocess.run(

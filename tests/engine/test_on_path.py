@@ -29,7 +29,7 @@ def add(folder: Path, name: str, prints: str = "") -> Path:
 
 
 @pytest.mark.parametrize("version", [LOWEST_PULUMI, "3.1000.0", "4.0.0-dev.12"])
-def test_new_enough_pulumi_is_taken(folder: Path, version: str) -> None:
+def test_a_recent_pulumi_on_path_is_used(folder: Path, version: str) -> None:
     pulumi = add(folder, "pulumi", f"v{version}")
     add(folder, "pulumi-language-python")
 
@@ -43,7 +43,7 @@ def test_new_enough_pulumi_is_taken(folder: Path, version: str) -> None:
         ("no idea", "printed 'no idea'"),
     ],
 )
-def test_other_pulumi_is_not_taken(folder: Path, answer: str, reason: str) -> None:
+def test_another_pulumi_on_path_is_not_used(folder: Path, answer: str, reason: str) -> None:
     add(folder, "pulumi", answer)
     add(folder, "pulumi-language-python")
 
@@ -51,7 +51,7 @@ def test_other_pulumi_is_not_taken(folder: Path, answer: str, reason: str) -> No
         find_on_path()
 
 
-def test_pulumi_that_fails_is_not_taken(folder: Path) -> None:
+def test_a_failing_pulumi_on_path_is_not_used(folder: Path) -> None:
     add(folder, "pulumi", f"v{LOWEST_PULUMI}").write_text("#!/bin/sh\nexit 1\n")
     add(folder, "pulumi-language-python")
 
@@ -59,7 +59,7 @@ def test_pulumi_that_fails_is_not_taken(folder: Path) -> None:
         find_on_path()
 
 
-def test_pulumi_without_language_host_is_not_taken(folder: Path) -> None:
+def test_a_pulumi_without_language_host_is_not_used(folder: Path) -> None:
     add(folder, "pulumi", f"v{LOWEST_PULUMI}")
 
     with pytest.raises(SourceUnavailableError, match="there is no pulumi-language-python"):
@@ -77,7 +77,7 @@ def test_language_host_may_lie_beside_the_real_file_of_a_linked_pulumi(
     assert find_on_path() == (folder / "pulumi", LOWEST_PULUMI)
 
 
-def test_path_is_changed_only_where_another_pulumi_would_come_first(folder: Path) -> None:
+def test_path_is_changed_only_if_another_pulumi_precedes(folder: Path) -> None:
     engine = Engine(add(folder, "pulumi"), LOWEST_PULUMI, "path")
 
     assert engine.on_path(f"/usr/bin:{folder}") == f"/usr/bin:{folder}"

@@ -58,7 +58,7 @@ def test_every_archive_of_every_platform_has_a_digest() -> None:
     assert set(SITES) == set(VERSIONS) == set(platforms)
 
 
-def test_nothing_is_fetched_without_a_pin() -> None:
+def test_a_file_without_a_pin_is_not_downloaded() -> None:
     with pytest.raises(SourceUnavailableError, match=r"has no kwok .* for plan9-mips"):
         pin_of("kwok", "plan9-mips")
 
@@ -74,7 +74,7 @@ def test_cached_files_are_not_downloaded_again(
     assert said[0].startswith("Downloading kwok"), "from the first second on"
 
 
-def test_a_mirror_does_not_bring_its_own_checksum(
+def test_a_checksum_from_a_mirror_is_not_used(
     site: Site, pin: Pin, downloads: Path, said: list[str]
 ) -> None:
     """What a mirror had replaced was taken, as long as it replaced the checksum too."""
@@ -93,7 +93,7 @@ def test_a_mirror_does_not_bring_its_own_checksum(
 
 @settings(max_examples=30, deadline=None)
 @given(troubles=st.lists(st.sampled_from([408, 429, 500, 502, 503, 504, 0, 1, 399]), max_size=4))
-def test_a_download_is_tried_again_and_goes_on_where_it_broke_off(
+def test_a_broken_download_is_resumed(
     tmp_path_factory: pytest.TempPathFactory, troubles: list[int]
 ) -> None:
     """One answer of 503 sent a new machine to build Kubernetes for minutes."""
@@ -109,7 +109,7 @@ def test_a_download_is_tried_again_and_goes_on_where_it_broke_off(
         assert site.asked[-1][1] == (f"bytes={got}-" if got else None)
 
 
-def test_a_beginning_that_is_too_long_is_thrown_away(
+def test_a_partial_download_that_is_too_long_is_deleted(
     pin: Pin, downloads: Path, said: list[str]
 ) -> None:
     downloads.mkdir()
@@ -120,7 +120,7 @@ def test_a_beginning_that_is_too_long_is_thrown_away(
 
 
 @pytest.mark.parametrize(("status", "tries"), [(503, 5), (404, 1), (403, 1)])
-def test_after_some_tries_the_way_is_closed(
+def test_a_download_fails_after_several_attempts(
     site: Site, pin: Pin, downloads: Path, said: list[str], status: int, tries: int
 ) -> None:
     site.troubles = [status] * 20
@@ -131,7 +131,7 @@ def test_after_some_tries_the_way_is_closed(
     assert len(site.asked) == tries
 
 
-def test_a_full_disk_is_not_a_matter_of_the_site(
+def test_a_full_disk_is_not_reported_as_a_failed_download(
     pin: Pin, downloads: Path, said: list[str]
 ) -> None:
     """It was taken for a download that failed, and a build began, which needs more room."""
@@ -153,14 +153,14 @@ def publisher(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     return site
 
 
-def test_a_mirror_does_not_vouch_for_itself(site: Site, said: list[str]) -> None:
+def test_a_mirror_cannot_renew_the_pins(site: Site, said: list[str]) -> None:
     """Archive and checksums came from the same mirror, and their digests into the table."""
     site.write([])
     with pytest.raises(EngineUnavailableError, match=r"Unset AKS_GPU_PULUMI_RELEASES, .*vouch"):
         renew(site.table, said.append)
 
 
-def test_a_full_disk_leaves_the_table_as_it_was(publisher: Site, said: list[str]) -> None:
+def test_a_full_disk_does_not_change_the_table(publisher: Site, said: list[str]) -> None:
     publisher.write([])
     draft = publisher.table.with_name(f"{publisher.table.name}.draft")
     draft.symlink_to("/dev/full")
@@ -168,7 +168,7 @@ def test_a_full_disk_leaves_the_table_as_it_was(publisher: Site, said: list[str]
         renew(publisher.table, said.append)
 
 
-def test_the_table_is_written_anew_for_new_versions(
+def test_the_table_is_renewed_for_new_versions(
     publisher: Site, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
     def sha(content: bytes) -> str:
@@ -204,7 +204,7 @@ def test_the_table_is_written_anew_for_new_versions(
 
 
 @pytest.mark.parametrize("sums", [b"", b"0" * 64, b"0" * 64 + b"  etcd.tgz", b"<html>"])
-def test_a_publisher_who_says_otherwise_leaves_the_table_as_it_was(
+def test_contradicting_checksums_do_not_change_the_table(
     publisher: Site, monkeypatch: pytest.MonkeyPatch, said: list[str], sums: bytes
 ) -> None:
     publisher.write([Pin("etcd", "1", "linux-x64", "v1/etcd.tgz", "sha256:old", "v1/SUMS")])
@@ -227,6 +227,6 @@ def test_an_unwritable_cache_is_reported(tmp_path: Path, said: list[str]) -> Non
             pass
 
 
-def test_progress_begins_at_once(said: list[str]) -> None:
+def test_progress_is_shown_at_once(said: list[str]) -> None:
     with Progress("Fetching", said.append):
         assert said == ["Fetching ..."]

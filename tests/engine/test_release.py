@@ -39,9 +39,7 @@ def leftovers(cache: Path) -> list[str]:
     return [file.name for file in cache.rglob("*") if file.name not in names]
 
 
-def test_good_release_is_installed_and_not_fetched_again(
-    site: Site, cache: Path, said: list[str]
-) -> None:
+def test_a_valid_release_is_installed_once(site: Site, cache: Path, said: list[str]) -> None:
     publish(site)
     assert released_engine(cache) is None
 
@@ -78,7 +76,7 @@ def test_member_outside_of_the_archive_is_refused(
     assert not list(tmp_path.rglob("escaped"))
 
 
-def test_archive_without_language_host_is_of_no_use(
+def test_an_archive_without_language_host_is_refused(
     site: Site, cache: Path, said: list[str]
 ) -> None:
     publish(site, ("pulumi/pulumi",))
@@ -91,7 +89,9 @@ def test_archive_without_language_host_is_of_no_use(
     assert released_engine(cache) is None
 
 
-def test_missing_release_closes_the_way(site: Site, cache: Path, said: list[str]) -> None:
+def test_a_missing_release_is_reported_and_leaves_no_files(
+    site: Site, cache: Path, said: list[str]
+) -> None:
     publish(site)
     site.files.clear()
 
@@ -101,7 +101,7 @@ def test_missing_release_closes_the_way(site: Site, cache: Path, said: list[str]
     assert leftovers(cache) == []
 
 
-def test_a_full_disk_says_so_instead_of_starting_a_build(
+def test_a_full_disk_is_reported_instead_of_starting_a_build(
     site: Site, cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(site)
@@ -133,7 +133,7 @@ def test_old_unused_files_are_removed_after_a_download(
     assert kept == {f"pulumi-{PULUMI}", "pulumi-2.0", "kubernetes-1.0", "downloads", "lock"}
 
 
-def test_use_keeps_a_release_young(site: Site, cache: Path, said: list[str]) -> None:
+def test_a_used_release_is_not_removed_as_old(site: Site, cache: Path, said: list[str]) -> None:
     publish(site)
     place = fetch_release(cache, said.append).parent
     os.utime(place, (0, 0))

@@ -51,7 +51,7 @@ def test_go_mod_names_the_version_that_the_build_claims_to_be() -> None:
         assert found == [PULUMI], module
 
 
-def test_pulumi_and_language_host_end_up_in_one_folder(
+def test_pulumi_and_language_host_are_built_into_one_folder(
     source: Path, built: list[str], said: list[str], tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"

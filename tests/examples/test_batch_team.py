@@ -49,7 +49,7 @@ def platform(bench: Bench) -> Platform:
     return made
 
 
-def test_the_commands_add_pools_and_leave_the_cluster_as_it_is(
+def test_the_commands_add_pools_without_changing_the_cluster(
     bench: Bench, platform: Platform, tmp_path: Path
 ) -> None:
     typed = Typed(bench, "batch-team", tmp_path / "clone").prepare()

@@ -119,7 +119,9 @@ def site(cluster: ClusterBench) -> Iterator[ClusterBench]:
     cluster.up(CLUSTER)
 
 
-def test_it_crashed_on_nodes_without_gpus_and_the_update_failed(site: ClusterBench) -> None:
+def test_the_old_plugin_crashed_on_nodes_without_gpus_and_failed_the_update(
+    site: ClusterBench,
+) -> None:
     """C1: nothing bound the plugin to nodes with GPUs, and it exits where it finds none.
 
     The provider waits ten minutes for a DaemonSet whose pods are all available.
@@ -140,7 +142,7 @@ def test_it_crashed_on_nodes_without_gpus_and_the_update_failed(site: ClusterBen
     assert "initErrors" in site.resources()["device-plugin"]
 
 
-def test_now_it_runs_on_the_pools_that_need_it_and_the_update_ends(site: ClusterBench) -> None:
+def test_the_new_plugin_runs_only_on_pools_that_need_it(site: ClusterBench) -> None:
     site.up(CLUSTER + NEW)
 
     assert site.pools_with_plugin() == ["mig", "t4"]
@@ -148,7 +150,7 @@ def test_now_it_runs_on_the_pools_that_need_it_and_the_update_ends(site: Cluster
     assert site.changes() == {}
 
 
-def test_it_offered_an_a100_cut_into_seven_as_one_gpu(site: ClusterBench) -> None:
+def test_the_old_plugin_offered_a_partitioned_a100_as_one_gpu(site: ClusterBench) -> None:
     """C3: without MIG_STRATEGY the plugin knows no partitions."""
     site.up(CLUSTER + OLD, fails=True)
     assert until(lambda: site.gpus("mig") == ("1", "1"), "the A100 is there, whole")
@@ -158,7 +160,7 @@ def test_it_offered_an_a100_cut_into_seven_as_one_gpu(site: ClusterBench) -> Non
     assert until(lambda: site.gpus("mig") == ("7", "7"), "its seven parts are there")
 
 
-def test_its_default_was_a_plugin_of_2018(site: ClusterBench) -> None:
+def test_the_old_default_was_a_plugin_of_2018(site: ClusterBench) -> None:
     """C4: `NvidiaDevicePluginArgs(pools=pools)` had the article's edition.
 
     That plugin waits where it finds no GPU, so the update ends; but it knows nothing of MIG.
@@ -202,7 +204,7 @@ def their_pool(site: ClusterBench) -> Iterator[str]:
     azure.call("DELETE", path)
 
 
-def test_it_took_the_gpus_of_another_teams_pool(site: ClusterBench, their_pool: str) -> None:
+def test_the_old_plugin_ran_on_another_teams_pool(site: ClusterBench, their_pool: str) -> None:
     """C2: `NotIn` our pools lets in every pool that is not in this stack."""
     site.up(CLUSTER + OLD, fails=True)
     assert until(lambda: site.gpus(their_pool) == ("1", "0"), "two plugins share their node")
@@ -223,7 +225,9 @@ def namespace(site: ClusterBench) -> Iterator[str]:
     site.kubectl("delete", "namespace", "gpu-resources", "--ignore-not-found")
 
 
-def test_it_could_not_live_in_a_namespace_that_exists(site: ClusterBench, namespace: str) -> None:
+def test_the_old_component_could_not_use_an_existing_namespace(
+    site: ClusterBench, namespace: str
+) -> None:
     """C5: the namespace was always created, and went with all that others had put into it."""
     assert "already exists" in site.up(CLUSTER + OLD, fails=True)
 
@@ -257,7 +261,7 @@ k8s.batch.v1.Job(
 """
 
 
-def test_its_sample_job_had_ten_minutes_whatever_it_waits_for(site: ClusterBench) -> None:
+def test_the_old_sample_job_had_ten_minutes_in_any_pool(site: ClusterBench) -> None:
     """C6: a pool that grows from zero, boots and installs a driver may need longer.
 
     No component sets or takes a time limit; this is left for the clusters and pools to come.

@@ -145,7 +145,7 @@ def test_changes_of_immutable_properties_are_updates_that_aks_refuses(
     assert "PropertyChangeNotAllowed" in bench.up(program(name, gpu=FIXED | after), fails=True)
 
 
-def test_a_label_sends_the_count_of_long_ago(bench: Bench, name: str) -> None:
+def test_an_edit_of_a_label_sent_an_outdated_count(bench: Bench, name: str) -> None:
     """C8: `ignore_changes=["count"]` puts the count of the state into the request.
 
     The pool began with no node, AKS scaled it to four, and a new label takes the four away.
@@ -160,7 +160,7 @@ def test_a_label_sends_the_count_of_long_ago(bench: Bench, name: str) -> None:
     assert live_count(bench, name, "gpu") == 0
 
 
-def test_a_label_is_refused_where_aks_refuses_counts(
+def test_an_edit_of_a_label_was_refused_where_aks_refuses_counts(
     bench: Bench, name: str, refuse_counts: Callable[[], None]
 ) -> None:
     """C8, if AKS answers as terraform-provider-azurerm#4543 has it."""
@@ -177,7 +177,7 @@ def test_a_label_is_refused_where_aks_refuses_counts(
 THREE = {"gpu": SCALED, "mig": FIXED, "spot": SCALED}
 
 
-def test_a_refresh_puts_all_pools_into_the_cluster(bench: Bench, name: str) -> None:
+def test_a_refresh_put_all_pools_into_the_cluster(bench: Bench, name: str) -> None:
     """C13: what azure-native finds in a refreshed cluster, it takes for the cluster's own.
 
     The pools of the stack come into the cluster's list, and each `up` from then on writes the
@@ -205,7 +205,7 @@ def by_name(bench: Bench, faults: Faults, name: str) -> Bench:
     return bench
 
 
-def test_a_refresh_by_place_makes_another_pool_of_the_first(by_name: Bench, name: str) -> None:
+def test_a_refresh_by_index_sent_the_count_of_another_pool(by_name: Bench, name: str) -> None:
     """C13: `agentPoolProfiles[0].count` is then the count of another pool, which `up` sends."""
     assert pools_in_state(by_name) == ["gpu", "mig", "spot", "system"]
     assert by_name.changes() == {"cluster": "update"}
@@ -218,7 +218,7 @@ def test_a_refresh_by_place_makes_another_pool_of_the_first(by_name: Bench, name
     assert live_count(by_name, name, "system") == 4
 
 
-def test_the_stack_is_stuck_where_aks_refuses_counts(
+def test_a_stack_was_stuck_where_aks_refuses_counts(
     by_name: Bench, name: str, refuse_counts: Callable[[], None]
 ) -> None:
     """C13: there the count of another pool is refused, and no `up` gets past the cluster."""

@@ -33,7 +33,7 @@ class Described:
     unsaid: int
 
 
-def test_a_docstring_says_what_an_attribute_means_and_what_it_is_by_default() -> None:
+def test_a_docstring_gives_the_meaning_and_the_default_of_an_attribute() -> None:
     attribute = described(Described, "said")
     assert (attribute.meaning, attribute.default) == ("What it means.", "one that follows")
 

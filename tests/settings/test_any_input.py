@@ -40,10 +40,10 @@ def mistakes(texts: dict[str, str]) -> list[str]:
 
 
 @given(st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=5), anything, max_size=5))
-def test_any_stack_file(values: dict[str, Any]) -> None:
+def test_any_stack_file_is_read_or_refused(values: dict[str, Any]) -> None:
     read(values)
 
 
 @given(st.lists(pools, max_size=3))
-def test_any_gpu_pools(said: list[dict[str, Any]]) -> None:
+def test_any_gpu_pools_are_read_or_refused(said: list[dict[str, Any]]) -> None:
     read({"gpuPools": said})

@@ -121,7 +121,7 @@ def read(text: str) -> StackFile | None:
 
 
 @pytest.mark.parametrize(("said", "value"), SCALARS.items())
-def test_scalars(said: str, value: str) -> None:
+def test_scalars_are_read_as_by_pulumi(said: str, value: str) -> None:
     """`yes` was true, `1:30` ninety, a date no JSON, and the review failed at .nan."""
     file = read(f"config:\n  a: {said}\n")
     assert file
@@ -139,7 +139,7 @@ def test_refused_values_have_a_place(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TAKEN)
-def test_what_is_taken(text: str) -> None:
+def test_valid_yaml_is_accepted(text: str) -> None:
     assert read(text)
 
 

@@ -65,7 +65,9 @@ def test_pools_of_others_are_labelled_so_that_the_operator_leaves_them_alone() -
         ),
     ],
 )
-def test_mistakes_are_told_by_key_all_at_once(keys: dict[str, Any], mistakes: list[str]) -> None:
+def test_all_mistakes_are_reported_at_once_by_key(
+    keys: dict[str, Any], mistakes: list[str]
+) -> None:
     with pytest.raises(SettingsError) as refused:
         load(config(**keys), print)
     lines = sorted(str(refused.value).splitlines())

@@ -24,7 +24,7 @@ def test_a_project_file_gives_values_to_keys(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["stackConfigDir: stacks", "config: stacks"])
-def test_it_says_where_stack_files_are(tmp_path: Path, text: str) -> None:
+def test_the_project_file_names_the_folder_of_stack_files(tmp_path: Path, text: str) -> None:
     assert written(tmp_path, text).folder_of_stacks == "stacks"
     assert read_project(tmp_path / "nowhere").folder_of_stacks == "."
     assert written(tmp_path, "config: {a: b}").folder_of_stacks == "."
@@ -51,7 +51,7 @@ DECLARED = """config:
         ("{lists: [a, [b, 3], null]}", ["lists[0]", "lists[1][1]", "lists[2]"]),
     ],
 )
-def test_values_are_of_the_types_that_pulumi_looks_for(
+def test_values_must_have_the_types_that_the_project_file_declares(
     tmp_path: Path, said: str, wrong: Any
 ) -> None:
     """`allowRetired: yes` and a list for a map were fine here, and Pulumi refused them."""

@@ -40,7 +40,7 @@ def mistakes(**values: Any) -> list[str]:
     return str(refused.value).splitlines()
 
 
-def test_ignores_other_configuration() -> None:
+def test_configuration_of_other_namespaces_is_ignored() -> None:
     assert load({"azure-native:location": "westeurope"}, pytest.fail) == Settings()
 
 
@@ -70,7 +70,7 @@ def test_a_pool_has_its_clusters_version_or_an_older_one() -> None:
         ({"kubernetesVersion": "1.35", "upgradeChannel": "patch"}, "1.34.4", "patch upgrades the"),
     ],
 )
-def test_a_pool_version_that_conflicts_with_the_cluster(
+def test_a_pool_version_that_conflicts_with_the_cluster_is_refused(
     cluster: dict[str, Any], version: str, reason: str
 ) -> None:
     (found,) = mistakes(cluster=cluster, gpuPools=[{**POOL, "kubernetesVersion": version}])
@@ -90,11 +90,11 @@ def test_a_pool_version_that_conflicts_with_the_cluster(
         {"dnsPrefix": "1"},
     ],
 )
-def test_versions_and_names_of_clusters_that_aks_takes(cluster: dict[str, Any]) -> None:
+def test_valid_versions_and_names_of_clusters_are_accepted(cluster: dict[str, Any]) -> None:
     read(cluster=cluster)
 
 
-def test_further_system_pools_take_the_first_ones_place() -> None:
+def test_further_system_pools_replace_the_first_one() -> None:
     """The first one is part of the cluster's own request: nothing but a new cluster replaced it."""
     more = {"name": "system2", "count": 3}
     stack = read(
@@ -116,7 +116,9 @@ def test_further_system_pools_take_the_first_ones_place() -> None:
         ([{"name": "two", "kubernetesVersion": "1.36"}], "systemPools[0].kubernetesVersion"),
     ],
 )
-def test_mistakes_in_further_system_pools(pools: list[dict[str, Any]], path: str) -> None:
+def test_mistakes_in_further_system_pools_are_reported_by_key(
+    pools: list[dict[str, Any]], path: str
+) -> None:
     found = mistakes(cluster={"kubernetesVersion": "1.35"}, systemPools=pools)
 
     assert [line.partition(":")[0] for line in found] in ([path], ["systemPool.name", path])
@@ -128,14 +130,14 @@ def test_the_first_system_pool_is_not_removed_without_another() -> None:
     assert found.startswith("systemPools: a cluster needs a system pool")
 
 
-def test_reads_numbers_and_booleans_from_strings() -> None:
+def test_numbers_and_booleans_are_read_from_strings() -> None:
     stack = read(allowRetired="true", location="westeurope", gpuPools=[{**POOL, "count": "2"}])
 
     assert (stack.allow_retired, stack.location) == (True, "westeurope")
     assert stack.gpu_pools[0].count == 2
 
 
-def test_refuses_settings_that_an_existing_cluster_would_ignore() -> None:
+def test_settings_that_an_existing_cluster_would_ignore_are_refused() -> None:
     """It was passed over in silence."""
     found = mistakes(
         cluster={"existing": True, "name": "theirs", "kubernetesVersion": "1.35", "private": False},
@@ -155,12 +157,12 @@ DEFAULTS = Cluster().model_dump(by_alias=True)
 
 
 @pytest.mark.parametrize("key", sorted(DEFAULTS.keys() - {"existing", "name"}))
-def test_no_key_of_a_cluster_goes_with_an_existing_one(key: str) -> None:
+def test_keys_of_a_new_cluster_are_refused_for_an_existing_one(key: str) -> None:
     found = mistakes(cluster={"existing": True, "name": "theirs", key: DEFAULTS[key]})
     assert [line.partition(":")[0] for line in found] == [f"cluster.{key}"]
 
 
-def test_reports_every_mistake_in_one_go_each_by_its_key() -> None:
+def test_all_mistakes_are_reported_at_once_by_key() -> None:
     found = mistakes(
         clustr="myAKSCluster",
         cluster={"existing": True, "kubernetesVersion": "1.9"},
@@ -415,7 +417,7 @@ UNKNOWN_SIZES = st.from_regex(
     # The one pair that is refused, whatever the size.
     .filter(lambda more: more != {"migProfile": "MIG1g", "gpuStack": "managed"}),
 )
-def test_a_size_that_no_table_knows_is_a_warning(vm_size: str, more: dict[str, str]) -> None:
+def test_an_unknown_size_is_a_warning(vm_size: str, more: dict[str, str]) -> None:
     """Azure makes sizes faster than this project takes them up; they were refused."""
     heard: list[str] = []
     texts = configuration(gpuPools=[{**POOL, "vmSize": vm_size, **more}])
@@ -448,7 +450,7 @@ def test_a_misspelled_size_gets_suggestions() -> None:
     )
 
 
-def test_a_version_that_is_not_known_is_a_warning() -> None:
+def test_an_unknown_version_is_a_warning() -> None:
     read(
         [
             "Kubernetes 1.99 may not be available on AKS. Available versions: 1.31, 1.32, 1.33, "
@@ -458,7 +460,7 @@ def test_a_version_that_is_not_known_is_a_warning() -> None:
     )
 
 
-def test_amd_is_somebody_elses_business() -> None:
+def test_an_amd_size_is_accepted_without_a_gpu_stack() -> None:
     pool = {"name": "amd", "vmSize": "Standard_NV24ads_V710_v5", "gpuStack": "none"}
 
     assert read(gpuPools=[pool]).gpu_pools[0].vm_size == "Standard_NV24ads_V710_v5"
@@ -511,7 +513,7 @@ def test_each_pool_has_one_owner_of_its_gpu_stack(
         ({"systemPool": {"image": "specialised"}}, {"systemPool": {"image": "specialized"}}),
     ],
 )
-def test_the_old_spelling_means_the_same_and_is_noticed(
+def test_the_old_spelling_of_a_value_is_accepted_with_a_warning(
     old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     """Azure spells it with a z; stack files of earlier versions do not."""
@@ -532,7 +534,7 @@ def test_the_old_spelling_means_the_same_and_is_noticed(
         {"gpuPools": [{**POOL, "KEY": True}]},
     ],
 )
-def test_the_old_name_of_a_key_means_the_same_and_is_noticed(pools: dict[str, Any]) -> None:
+def test_the_old_name_of_a_key_is_accepted_with_a_warning(pools: dict[str, Any]) -> None:
     def of(key: str) -> dict[str, str]:
         return configuration(**json.loads(json.dumps(pools).replace("KEY", key)))
 
@@ -554,7 +556,7 @@ def test_an_old_name_beside_the_new_one_is_a_mistake() -> None:
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in ROOT.glob("Pulumi.*.yaml")))
-def test_each_stack_file_is_good(file: str) -> None:
+def test_each_stack_file_is_valid(file: str) -> None:
     config = yaml.safe_load((ROOT / file).read_text())["config"]
     texts = configuration(**{key.removeprefix("aks-gpu:"): said for key, said in config.items()})
 
@@ -572,7 +574,7 @@ def test_the_project_file_declares_the_same_keys_with_the_same_defaults() -> Non
     assert set(declared) == {field.alias for field in Settings.model_fields.values()}
 
 
-def test_mistakes_in_how_gpus_are_shared_are_told_all_at_once() -> None:
+def test_all_mistakes_in_gpu_sharing_are_reported_at_once() -> None:
     a100 = {"vmSize": "Standard_NC24ads_A100_v4", "migProfile": "MIG1g"}
     two = {"timeSlicing": {"replicas": 2}}
     pools: list[dict[str, Any]] = [
@@ -601,7 +603,7 @@ def test_mistakes_in_how_gpus_are_shared_are_told_all_at_once() -> None:
     ]
 
 
-def test_the_articles_plugin_knows_neither_mig_nor_sharing() -> None:
+def test_the_articles_plugin_is_refused_with_mig_and_sharing() -> None:
     pools = [{**POOL, "sharing": {"timeSlicing": {"replicas": 2}}}]
 
     assert mistakes(gpuPools=pools, devicePlugin={"edition": "article"}) == [

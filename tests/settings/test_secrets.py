@@ -98,7 +98,7 @@ def secrets_in(value: Any) -> set[str]:
             return set()
 
 
-def test_the_table_is_whole() -> None:
+def test_the_table_has_every_setting() -> None:
     assert KEPT_VALUES.keys() == KEPT
     assert set(leaves(Settings)) > KEPT
 
@@ -119,12 +119,12 @@ def test_settings_that_cannot_be_secret_are_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["gpuPools[].labels", "tags"])
-def test_the_list_of_pools_in_the_clusters_state_is_a_secret_with_them(path: str) -> None:
+def test_a_secret_inline_pool_makes_the_list_of_pools_secret(path: str) -> None:
     stack = read(configuration(path, KEPT_VALUES[path][0]), path)
     assert secrets_in(stack.system_pool) == {"Ubuntu"}
 
 
-def test_where_the_secret_is_may_be_unknown() -> None:
+def test_a_secret_at_an_unknown_path_is_kept_or_refused() -> None:
     """It comes from an environment, or the engine was given another file."""
     config = configuration("gpuPools[].labels", {"team": "hunter2"})
     warnings: list[str] = []
@@ -159,7 +159,7 @@ QUOTES = """O'Brien A"b\\ """
 @example(path="systemPool.customHeaders", text=f"{QUOTES},{QUOTES}", written=True)
 @example(path="systemPool.customHeaders", text="000= ", written=False)
 @example(path="systemPool.customHeaders", text="0 0=0", written=True)
-def test_no_refusal_repeats_a_secret(path: str, text: str, written: bool) -> None:
+def test_no_message_repeats_a_secret(path: str, text: str, written: bool) -> None:
     """`gpuPools[0].name: 'Hunter2!' is no name for a pool`; and so did what quotes broke."""
     secret = f"s3cr{text}t"
     shapes: tuple[Any, ...] = (
@@ -177,7 +177,7 @@ def test_no_refusal_repeats_a_secret(path: str, text: str, written: bool) -> Non
 
 
 @pytest.mark.parametrize("inner", ["name", "vmSize"])
-def test_no_other_setting_repeats_a_refused_secret(inner: str) -> None:
+def test_no_message_of_another_setting_repeats_a_refused_secret(inner: str) -> None:
     pool = POOL | {inner: "Hunter2!", "migProfile": "MIG1g"}
     config = {"aks-gpu:gpuPools": json.dumps([pool, pool])}
     config["aks-gpu:sampleJob"] = json.dumps({"pool": "none"})
@@ -194,7 +194,7 @@ def test_a_short_secret_does_not_mangle_a_refusal(secret: str) -> None:
     assert refusal(config, "gpuPools[].labels").startswith("location: input should be a valid str")
 
 
-def test_paths() -> None:
+def test_paths_of_settings_that_may_be_secret_are_recognized() -> None:
     assert is_kept("gpuPools[3].labels.example.org/team")
     assert is_kept("tags")
     assert not is_kept("gpuPools[3].labelsOfMine")

@@ -82,13 +82,13 @@ def test_a_key_has_a_column_too(file: StackFile, key: str, place: str) -> None:
         (("", "nosuch"), None),
     ],
 )
-def test_a_name_has_the_line_where_it_stands(
+def test_a_resource_name_has_its_line(
     file: StackFile, names: tuple[str, ...], line: int | None
 ) -> None:
     assert file.line_of_name(*names) == line
 
 
-def test_a_file_that_says_nothing_has_no_lines() -> None:
+def test_an_empty_file_has_no_lines() -> None:
     for file in (parse("", "Pulumi.dev.yaml"), StackFile({})):
         assert file.place_of_key("location") is None
         assert file.line_of_name("gpu") is None
@@ -132,7 +132,7 @@ def test_a_key_without_a_namespace_is_one_of_the_project() -> None:
     }
 
 
-def test_secrets_are_found_wherever_they_are() -> None:
+def test_secrets_are_found_at_any_depth() -> None:
     text = "config: {a: {secure: x}, b: [{c: {secure: y}, d: z}], azure:e: {f: {secure: x}}}"
     file = parse(text, "x")
     assert file.secrets == {"aks-gpu:a": "x", "aks-gpu:b[0].c": "y", "azure:e.f": "x"}
@@ -169,13 +169,13 @@ NETWORK = "dnsServiceIp: 10.8.0.10, serviceCidr: 10.8.0.0/16"
         "tags: {secure: a, b: HIDDEN}",
     ],
 )
-def test_a_stack_file_with_secrets_is_read_as_the_program_reads_it(said: str) -> None:
+def test_a_stack_file_with_secrets_is_read_as_by_the_program(said: str) -> None:
     """Preflight refused stack files that `pulumi up` takes."""
     file = parse(f"config: {{aks-gpu:{said}}}".replace("HIDDEN", "{secure: x}"), "x")
     load(as_the_engine_hands_it_over(file.config), pytest.fail)
 
 
-def test_no_feature_is_asked_for_in_place_of_an_encrypted_one() -> None:
+def test_an_encrypted_feature_header_is_left_out() -> None:
     headers = "{AKSHTTPCustomFeatures: {secure: x}, A: {secure: y}}"
     file = parse(f"config: {{aks-gpu:systemPool: {{customHeaders: {headers}}}}}", "x")
     (told,) = as_the_engine_hands_it_over(file.config).values()
@@ -183,14 +183,14 @@ def test_no_feature_is_asked_for_in_place_of_an_encrypted_one() -> None:
 
 
 @pytest.mark.parametrize("said", ["[gpu/dev]", "{imports: [gpu/dev]}", "[gpu: {merge: false}]"])
-def test_a_file_that_takes_values_from_an_environment_is_not_whole(said: str) -> None:
+def test_a_file_with_values_from_an_environment_is_not_complete(said: str) -> None:
     """It was judged by the defaults of what the environment says."""
     with pytest.raises(ElsewhereError, match="takes values from an environment of Pulumi ESC"):
         parse(f"environment: {said}", "Pulumi.dev.yaml").require_whole()
     parse("environment: []", "x").require_whole()
 
 
-def test_a_mistake_in_a_program_has_its_place(tmp_path: Path) -> None:
+def test_a_mistake_found_by_the_program_has_its_line_and_column(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.yaml").write_text("stackConfigDir: stacks")
     (tmp_path / "stacks").mkdir()
     (tmp_path / "stacks" / "Pulumi.dev.yaml").write_text("config:\n  aks-gpu:location: x\n")
@@ -202,7 +202,7 @@ def test_a_mistake_in_a_program_has_its_place(tmp_path: Path) -> None:
     assert of_a_program(tmp_path, "prod").with_place(wrong) == "location: is wrong"
 
 
-def test_a_program_gets_texts() -> None:
+def test_values_are_passed_to_the_program_as_text() -> None:
     config = parse("config: {a: b, c: true, d: 3, e: [x, {f: 1}], g: }", "x").config
     assert as_the_engine_hands_it_over(config) == {
         "aks-gpu:a": "b",
@@ -229,14 +229,14 @@ def test_an_invalid_date_is_a_string() -> None:
         ("clientSecret", (8, 3)),
     ],
 )
-def test_odd_keys_have_places(key: str, place: tuple[int, int]) -> None:
+def test_odd_keys_have_a_line_and_column(key: str, place: tuple[int, int]) -> None:
     """Keys with blanks, slashes, colons and quotes were told without a place."""
     tags = """    a b: 1\n    a/b: 2\n    'it"s': 3\n    x:y: 4\n"""
     text = f"config:\n  aks-gpu:tags:\n{tags}  odd key: 5\n  azure-native:clientSecret: x\n"
     assert parse(text, "x").place_of_key(key) == place
 
 
-def test_every_mistake_that_pulumi_refuses_has_its_place() -> None:
+def test_every_mistake_that_pulumi_refuses_has_its_line() -> None:
     """A key that stood twice was read, and Pulumi refused the file afterwards."""
     text = """\
 encryptionsalt: [a]

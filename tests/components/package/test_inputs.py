@@ -139,7 +139,7 @@ def test_a_mistake_does_not_repeat_a_secret() -> None:
     assert "hunter2" not in str(mistakes)
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     _, mistakes = read(
         GpuNodePoolArgs,
         {
@@ -193,7 +193,7 @@ names = st.sampled_from(["count", "zones", "labels", "gpuStack", "customHeaders"
 
 
 @given(st.dictionaries(names, values, max_size=4))
-def test_whatever_is_passed_is_read_or_refused(given_values: dict[str, Any]) -> None:
+def test_any_input_is_read_or_refused(given_values: dict[str, Any]) -> None:
     reader = Reader()
     assert reader.arguments(GpuNodePoolArgs, property_map(POOL | given_values))
 

@@ -23,14 +23,14 @@ def objects() -> Iterator[tuple[str, dict[str, Any]]]:
         yield token, own.get("properties", {})
 
 
-def test_each_property_has_a_description_in_its_own_words() -> None:
+def test_each_property_has_a_description_without_python_names() -> None:
     for token, properties in objects():
         for name, own in properties.items():
             assert own["description"], f"{token} {name}"
             assert not re.search(r"[a-z]_[a-z]", own["description"]), f"{token} {name}"
 
 
-def test_what_decides_which_resources_there_are_says_so() -> None:
+def test_inputs_that_decide_which_resources_exist_are_plain() -> None:
     """It cannot be an output: a plain value in the schema, and in its description."""
     for token, properties in objects():
         for name, own in properties.items():
