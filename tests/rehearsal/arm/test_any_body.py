@@ -142,7 +142,7 @@ def try_bodies(ask: Ask, path: str, kind: str, sent: list[Any], version: str) ->
 
 
 @pytest.mark.parametrize("kind", ["ManagedCluster", "AgentPool"])
-def test_no_value_is_taken_where_another_kind_belongs(kind: str) -> None:
+def test_a_value_of_the_wrong_type_is_refused_at_any_depth(kind: str) -> None:
     """Only some fields at the top were judged; what stood deeper was stored as it came."""
     for path, belongs in places(kind):
         container = belongs.partition(" of ")[0]
@@ -180,13 +180,17 @@ CLUSTERS = given(sent=bodies("ManagedCluster", new_cluster()), version=VERSIONS)
 
 @quick
 @POOLS
-def test_any_pool(line: Line, cluster: str, sent: list[Any], version: str) -> None:
+def test_any_body_of_a_pool_is_answered(
+    line: Line, cluster: str, sent: list[Any], version: str
+) -> None:
     try_bodies(of_line(line), f"{cluster}/agentPools/{unique('p')}", "AgentPool", sent, version)
 
 
 @quick
 @CLUSTERS
-def test_any_cluster(line: Line, group: str, sent: list[Any], version: str) -> None:
+def test_any_body_of_a_cluster_is_answered(
+    line: Line, group: str, sent: list[Any], version: str
+) -> None:
     name = f"/resourceGroups/{group}{CLUSTER}/{unique('any')}"
     try_bodies(of_line(line), name, "ManagedCluster", sent, version)
 
@@ -202,7 +206,9 @@ def arm() -> Arm:
 @pytest.mark.long
 @many
 @POOLS
-def test_very_many_pools(arm: Arm, sent: list[Any], version: str) -> None:
+def test_any_body_of_a_pool_is_answered_with_many_examples(
+    arm: Arm, sent: list[Any], version: str
+) -> None:
     ask, cluster = of_this_process(arm), f"/resourceGroups/group{CLUSTER}/of-pools"
     if ask("GET", cluster, None, API_VERSION)[0] == 404:
         assert ask("PUT", cluster, new_cluster(), API_VERSION)[0] == 201
@@ -212,7 +218,9 @@ def test_very_many_pools(arm: Arm, sent: list[Any], version: str) -> None:
 @pytest.mark.long
 @many
 @CLUSTERS
-def test_very_many_clusters(arm: Arm, sent: list[Any], version: str) -> None:
+def test_any_body_of_a_cluster_is_answered_with_many_examples(
+    arm: Arm, sent: list[Any], version: str
+) -> None:
     name = f"/resourceGroups/group{CLUSTER}/{unique('any')}"
     try_bodies(of_this_process(arm), name, "ManagedCluster", sent, version)
 
@@ -248,7 +256,7 @@ def nested(levels: int) -> bytes:
     ],
     ids=lambda content: repr(content[:60]),
 )
-def test_json_that_nothing_could_keep(line: Line, content: bytes) -> None:
+def test_json_that_cannot_be_stored_is_refused(line: Line, content: bytes) -> None:
     """NaN was stored and broke every list of usages; deep JSON was stored and answered by a 500."""
     path = f"{line.azure.subscription}/resourceGroups/{unique('odd')}{V}"
     status, body = line.send("PUT", path, content)
@@ -267,14 +275,14 @@ def test_json_that_nothing_could_keep(line: Line, content: bytes) -> None:
     ],
     ids=lambda many: next(iter(many)),
 )
-def test_very_much_of_something(line: Line, cluster: str, many: dict[str, Any]) -> None:
+def test_a_very_large_body_is_answered(line: Line, cluster: str, many: dict[str, Any]) -> None:
     body = {"properties": {**POOL["properties"], **many}}
     try_bodies(
         of_line(line), f"{cluster}/agentPools/{unique('m')}", "AgentPool", [body], API_VERSION
     )
 
 
-def test_tags_are_texts(line: Line) -> None:
+def test_tags_are_stored_as_strings(line: Line) -> None:
     """Resource Manager reads a number as the text that it is."""
     path = f"/resourceGroups/{unique('tagged')}"
     assert line.put(path, {"Location": "eastus", "tags": {"a": 1, "b": True, "c": None}})[0] == 201
@@ -307,13 +315,13 @@ def test_names_are_found_in_any_case(line: Line, cluster: str) -> None:
     assert made["properties"]["vmSize"] == "Standard_NC6"
 
 
-def test_the_last_of_two_equal_names_counts(line: Line) -> None:
+def test_the_last_of_two_equal_names_is_used(line: Line) -> None:
     path = f"{line.azure.subscription}/resourceGroups/{unique('twice')}{V}"
     status, body = line.send("PUT", path, b'{"location": "westus", "location": "eastus"}')
     assert (status, body["location"]) == (201, "eastus")
 
 
-def test_resource_manager_takes_no_more_than_four_megabytes(line: Line) -> None:
+def test_a_body_above_four_megabytes_is_refused(line: Line) -> None:
     path = f"{line.azure.subscription}/resourceGroups/{unique('large')}{V}"
     most = 4 << 20
     body = json.dumps(GROUP).encode()
@@ -324,7 +332,7 @@ def test_resource_manager_takes_no_more_than_four_megabytes(line: Line) -> None:
 
 @given(content=st.binary(max_size=40) | ANYTHING.map(lambda one: json.dumps(one).encode()))
 @quick
-def test_any_content(line: Line, group: str, content: bytes) -> None:
+def test_any_content_is_answered(line: Line, group: str, content: bytes) -> None:
     start = f"{line.azure.subscription}/resourceGroups/{group}"
     for path in (start, f"{start}{CLUSTER}/c"):
         for method in ("PUT", "PATCH"):
@@ -343,19 +351,19 @@ def test_a_token_is_asked_for_with_a_form(line: Line, kind: str) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"x", b'{"spec": 1}', b'{"spec": {}}'])
-def test_a_review_of_an_invalid_token(line: Line, content: bytes) -> None:
+def test_an_invalid_token_review_is_refused(line: Line, content: bytes) -> None:
     status, body = line.send("POST", "/rehearsal/clusters/any/tokenreviews", content)
     assert status == 400 or body["status"] == {"authenticated": False}
 
 
-def test_a_question_about_a_token_that_is_too_long(line: Line) -> None:
+def test_a_token_review_that_is_too_long_is_refused(line: Line) -> None:
     content = b'"' + b"a" * (4 << 20) + b'"'
     status, body = line.send("POST", "/rehearsal/clusters/any/tokenreviews", content)
     assert (status, body["error"]["code"]) == (413, "RequestContentTooLarge")
 
 
 @pytest.mark.parametrize(("method", "address"), [("OPTIONS", "*"), ("CONNECT", "localhost:1")])
-def test_an_address_that_is_no_path(line: Line, method: str, address: str) -> None:
+def test_a_request_target_without_a_path_is_refused(line: Line, method: str, address: str) -> None:
     assert line.send(method, address)[0] == 501
 
 
@@ -381,7 +389,7 @@ def test_an_address_that_is_no_path(line: Line, method: str, address: str) -> No
         {"X_HTTP_Method_Override": "DELETE"},
     ],
 )
-def test_odd_headers(line: Line, group: str, headers: dict[str, str]) -> None:
+def test_odd_headers_are_answered(line: Line, group: str, headers: dict[str, str]) -> None:
     path = f"{line.azure.subscription}/resourceGroups/{group}{V}"
     line.send("PUT", path, json.dumps(GROUP).encode(), **headers)
 
@@ -401,7 +409,7 @@ CHUNKS = b"2\r\n{}\r\n0\r\n\r\n"
         ({}, "{}".encode("utf-16")),
     ],
 )
-def test_odd_ways_to_send(
+def test_odd_ways_to_send_a_body_are_answered(
     line: Line, cluster: str, headers: dict[str, str], content: bytes
 ) -> None:
     for where in (cluster, f"{cluster}/agentPools/odd"):
@@ -410,7 +418,7 @@ def test_odd_ways_to_send(
 
 
 @pytest.mark.parametrize("method", ["TRACE", "FOO", "get", "M-SEARCH", "A" * 200])
-def test_odd_methods(line: Line, cluster: str, method: str) -> None:
+def test_odd_methods_are_refused(line: Line, cluster: str, method: str) -> None:
     for where in (cluster, f"{cluster}/agentPools", f"{cluster}/start"):
         assert line.send(method, f"{line.azure.subscription}{where}{V}")[0] in (400, 501)
 
@@ -420,7 +428,7 @@ ODD_QUERIES = ("9" * 6000, "%D9%A3", "%00", "", "a%20eq%20'b", "2025-13-45")
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.template}")
-def test_odd_addresses(line: Line, cluster: str, route: Route) -> None:
+def test_odd_urls_are_answered(line: Line, cluster: str, route: Route) -> None:
     """Each address that the server has, with odd names in it, odd queries, and odd bodies."""
     start = line.azure.subscription
     _, _, group, *_, name = cluster.split("/")
@@ -444,7 +452,7 @@ def test_odd_addresses(line: Line, cluster: str, route: Route) -> None:
             line.send(route.method, f"{start}{path}?api-version={odd}")
 
 
-def test_a_fault_of_the_server_is_told_in_resource_managers_form(
+def test_an_internal_error_has_the_format_of_resource_manager(
     start_cloud: Callable[[], Cloud],
 ) -> None:
     """Some were a plain text, and had no line in either log."""

@@ -100,7 +100,7 @@ PRINTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("command", PRINTS)
-def test_what_it_prints(way: Way, command: str) -> None:
+def test_az_prints_expected_output(way: Way, command: str) -> None:
     found = run(way, command)
     if isinstance(PRINTS[command], str):
         assert PRINTS[command] in found
@@ -130,14 +130,14 @@ REFUSED: dict[str, str] = {
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_what_is_refused(way: Way, command: str) -> None:
+def test_az_reports_refusals(way: Way, command: str) -> None:
     """Nearly all of these ended well here alone."""
     said = way.runner.attempt(*shlex.split(command))
     assert said.code not in (0, 2), said
     assert REFUSED[command] in said.err
 
 
-def test_the_life_of_a_gpu_pool(way: Way) -> None:
+def test_az_creates_scales_upgrades_and_deletes_a_gpu_pool(way: Way) -> None:
     pool = "-g gpus --cluster-name c -n gpu"
     made = run(
         way,
@@ -165,7 +165,7 @@ def test_the_life_of_a_gpu_pool(way: Way) -> None:
     assert (gone.code, "Could not find the agentpool" in gone.err) == (3, True)
 
 
-def test_a_group_from_its_making_to_its_end(way: Way) -> None:
+def test_az_creates_and_deletes_a_group(way: Way) -> None:
     run(way, "az group create -n while -l westus")
     tagged = run(way, "az group update -n while --set tags.team=ml --query tags")
     assert tagged == {"team": "ml"}
@@ -174,7 +174,7 @@ def test_a_group_from_its_making_to_its_end(way: Way) -> None:
     assert run(way, "az group exists -n while") is False
 
 
-def test_a_feature_is_registered(way: Way) -> None:
+def test_az_registers_a_feature(way: Way) -> None:
     feature = "--namespace Microsoft.ContainerService -n ManagedGPUExperiencePreview"
     begun = run(way, f"az feature register {feature} --query properties.state")
     assert begun in {"Registering", "Registered"}
@@ -182,7 +182,7 @@ def test_a_feature_is_registered(way: Way) -> None:
     until(lambda: run(way, shown) == "Registered", "the feature is registered")
 
 
-def test_slices_of_an_a100_and_a_deletion_that_is_not_waited_for(way: Way) -> None:
+def test_az_creates_a_mig_pool_and_deletes_it_without_waiting(way: Way) -> None:
     pool = "-g gpus --cluster-name c -n mig"
     made = run(
         way,
@@ -206,7 +206,7 @@ def test_two_taints_of_one_key_and_effect_end_an_operation(way: Way) -> None:
     run(way, f"az aks nodepool delete {pool}")
 
 
-def test_the_cluster_changes(way: Way) -> None:
+def test_az_updates_a_cluster(way: Way) -> None:
     changed = run(way, f"az aks update {NAMES} --tier standard --tags team=ml")
     assert (changed["sku"]["tier"], changed["tags"]) == ("Standard", {"team": "ml"})
     assert run(way, f"az aks update {NAMES} --tier free")["sku"]["tier"] == "Free"
@@ -214,7 +214,7 @@ def test_the_cluster_changes(way: Way) -> None:
     assert again == ["c"]
 
 
-def test_a_kubeconfig_takes_the_place_of_an_older_one(way: Way) -> None:
+def test_az_replaces_an_older_kubeconfig(way: Way) -> None:
     file = way.runner.folder / "twice"
     for _ in range(2):
         run(
@@ -225,7 +225,7 @@ def test_a_kubeconfig_takes_the_place_of_an_older_one(way: Way) -> None:
     assert config["current-context"] == "mine"
 
 
-def test_the_names_of_an_administrators_kubeconfig(way: Way) -> None:
+def test_az_names_the_context_of_an_admin_kubeconfig(way: Way) -> None:
     """It was `c-admin-admin`: the CLI adds the word itself."""
     file = way.runner.folder / "admin"
     run(way, f"az aks get-credentials {NAMES} --admin --file {file}")
@@ -233,7 +233,7 @@ def test_the_names_of_an_administrators_kubeconfig(way: Way) -> None:
     assert config["current-context"] == "c-admin"
 
 
-def test_machines_and_newer_images(way: Way) -> None:
+def test_az_lists_machines_and_upgrades_node_images(way: Way) -> None:
     machines = run(way, "az aks machine list -g gpus --cluster-name c --nodepool-name nodepool1")
     [machine] = machines
     assert machine["name"].startswith("aks-nodepool1-")
@@ -248,7 +248,7 @@ def test_machines_and_newer_images(way: Way) -> None:
     assert run(way, f"az aks show {NAMES} --query provisioningState") == "Succeeded"
 
 
-def test_a_cluster_goes_to_a_newer_version(way: Way) -> None:
+def test_az_upgrades_a_cluster(way: Way) -> None:
     run(way, "az aks create -g others -n older --node-count 1 --no-ssh-key -k 1.34")
     upgraded = run(way, "az aks upgrade -g others -n older -k 1.35.2 --yes")
     [pool] = upgraded["agentPoolProfiles"]
@@ -257,7 +257,7 @@ def test_a_cluster_goes_to_a_newer_version(way: Way) -> None:
     run(way, "az aks delete -g others -n older --yes")
 
 
-def test_stop_and_start(way: Way) -> None:
+def test_az_stops_and_starts_a_cluster(way: Way) -> None:
     run(way, f"az aks stop {NAMES}")
     assert run(way, f"az aks show {NAMES} --query powerState.code") == "Stopped"
     again = way.runner.attempt(*f"az aks stop {NAMES}".split())
@@ -266,7 +266,7 @@ def test_stop_and_start(way: Way) -> None:
     assert run(way, f"az aks show {NAMES} --query powerState.code") == "Running"
 
 
-def test_an_operation_is_aborted(way: Way) -> None:
+def test_az_aborts_an_operation(way: Way) -> None:
     faults = Faults(way.azure.cloud.home)
     faults.script({"method": "PUT", "path": "agentPools/late$", "operation": "stuck"})
     pool = "-g gpus --cluster-name c -n late"
@@ -277,7 +277,7 @@ def test_an_operation_is_aborted(way: Way) -> None:
     run(way, f"az aks nodepool delete {pool}")
 
 
-def test_what_is_not_there_is_no_404(way: Way) -> None:
+def test_az_reports_unsupported_requests_without_a_404(way: Way) -> None:
     """`az` ended with 3, as if the cluster were not there."""
     said = way.runner.attempt(
         *["az", "aks", "maintenanceconfiguration", "list", "-g", "gpus", "--cluster-name", "c"]
@@ -286,7 +286,7 @@ def test_what_is_not_there_is_no_404(way: Way) -> None:
     assert "The rehearsal does not have GET" in said.err
 
 
-def test_without_retry_after_it_waits_as_it_does_on_azure(way: Way) -> None:
+def test_az_polls_every_thirty_seconds_without_retry_after(way: Way) -> None:
     """AKS sends no `Retry-After`, and the CLI then asks every thirty seconds."""
     faults = Faults(way.azure.cloud.home)
     faults.script({"path": ".", "without": ["Retry-After", "x-ms-retry-after-ms"]})

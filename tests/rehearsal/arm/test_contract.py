@@ -36,7 +36,7 @@ def test_the_subscription_is_listed_with_its_tenant(azure: Any) -> None:
     assert tenant["tenantId"] == subscription["tenantId"]
 
 
-def test_what_the_rehearsal_does_not_have_is_no_404(azure: Any, cluster: str) -> None:
+def test_an_unsupported_request_does_not_answer_404(azure: Any, cluster: str) -> None:
     """A 404 reads as if the cluster were gone, and clients take it for that."""
     for method, path in (
         ("GET", f"{cluster}/maintenanceConfigurations"),
@@ -56,7 +56,7 @@ def test_every_answer_carries_the_ids_of_its_request(azure: Any) -> None:
     assert first.headers["x-ms-request-id"] != second.headers["x-ms-request-id"]
 
 
-def test_ids_are_found_in_any_case_and_keep_the_first(azure: Any, cluster: str) -> None:
+def test_ids_match_in_any_case_and_keep_their_first_spelling(azure: Any, cluster: str) -> None:
     other = cluster.upper().replace("MICROSOFT.", "microsoft.")
     first = azure.call("GET", f"{cluster}{V}").body["id"]
     reply = azure.call("GET", f"{other}{V}")
@@ -107,7 +107,7 @@ def test_a_body_that_is_not_an_object_is_refused(azure: Any, group: str) -> None
         assert (reply.status, reply.body["error"]["code"]) == (400, "InvalidRequestContent")
 
 
-def test_a_put_answers_with_the_address_of_its_operation(slow_azure: Any, held: str) -> None:
+def test_a_put_answers_with_the_url_of_its_operation(slow_azure: Any, held: str) -> None:
     reply = slow_azure.call("PUT", f"{held}/agentPools/gpu{V}", NVIDIA)
     assert reply.status == 201
     assert reply.body["properties"]["provisioningState"] == "Creating"
@@ -139,7 +139,7 @@ def test_an_operation_ends_and_leaves_its_resource_ready(azure: Any, cluster: st
     assert (again.status, again.body["properties"]["provisioningState"]) == (200, "Updating")
 
 
-def test_a_deletion_answers_where_to_look(slow_azure: Any, held: str) -> None:
+def test_a_deletion_answers_with_the_url_of_its_operation(slow_azure: Any, held: str) -> None:
     reply = slow_azure.call("DELETE", f"{held}{V}")
     assert reply.status == 202
     assert "Azure-AsyncOperation" in reply.headers
@@ -148,7 +148,7 @@ def test_a_deletion_answers_where_to_look(slow_azure: Any, held: str) -> None:
     assert deleting["properties"]["provisioningState"] == "Deleting"
 
 
-def test_a_deletion_takes_the_pools_along(azure: Any, cluster: str) -> None:
+def test_deleting_a_cluster_deletes_its_pools(azure: Any, cluster: str) -> None:
     reply = azure.call("DELETE", f"{cluster}{V}")
     azure.wait(azure.below(reply.headers["Location"]), lambda got: got.status == 204)
     assert azure.call("GET", f"{cluster}{V}").status == 404
@@ -176,7 +176,7 @@ def test_a_cluster_needs_its_group_and_a_pool_its_cluster(
         assert "managedClusters/lost'" in reply.body["error"]["message"]
 
 
-def test_the_two_shapes_of_error(azure: Any, cluster: str) -> None:
+def test_aks_and_resource_manager_have_their_own_error_formats(azure: Any, cluster: str) -> None:
     """What the front refuses is nested under `error`, what AKS itself refuses is flat."""
     nested = azure.call("GET", f"{cluster}none{V}").body
     assert set(nested) == {"error"}
@@ -187,9 +187,7 @@ def test_the_two_shapes_of_error(azure: Any, cluster: str) -> None:
     assert (flat.body["code"], flat.body["subcode"]) == ("NotFound", "GetAgentPool_NotFound")
 
 
-def test_one_operation_at_a_time_on_a_pool_but_pools_side_by_side(
-    slow_azure: Any, held: str
-) -> None:
+def test_a_pool_runs_one_operation_and_pools_run_in_parallel(slow_azure: Any, held: str) -> None:
     assert slow_azure.call("PUT", f"{held}/agentPools/one{V}", NVIDIA).status == 201
     assert slow_azure.call("PUT", f"{held}/agentPools/two{V}", NVIDIA).status == 201
     for method, path in (("PUT", f"{held}/agentPools/one"), ("DELETE", held)):
@@ -205,7 +203,7 @@ def test_a_pool_waits_for_its_cluster(slow_azure: Any, held: str) -> None:
     assert "- Updating)" in reply.body["message"]
 
 
-def test_a_group_that_is_going_takes_nothing_more(slow_azure: Any, held: str) -> None:
+def test_a_group_that_is_being_deleted_accepts_no_resource(slow_azure: Any, held: str) -> None:
     group = "/".join(held.split("/")[:3])
     deletion = slow_azure.call("DELETE", f"{group}{V}")
     assert deletion.status == 202
@@ -256,7 +254,7 @@ def test_credentials_wait_for_a_control_plane(azure: Any, cluster: str) -> None:
         ("/resourceGroups/{group}", {"location": "westus"}, (409, "InvalidResourceGroupLocation")),
     ],
 )
-def test_what_a_group_may_not_be(
+def test_an_invalid_group_is_refused(
     azure: Any, group: str, path: str, body: dict[str, Any], refusal: tuple[int, str]
 ) -> None:
     reply = azure.call("PUT", path.format(group=group) + V, body)

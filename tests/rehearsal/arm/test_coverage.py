@@ -46,7 +46,7 @@ RULES = (
     *cluster_refusals.ON_REQUEST,
     *cluster_refusals.ON_RESULT,
 )
-OF_RULES = "tests/rehearsal/arm/aks/test_refusals.py::test_each_rule_has_a_request_that_shows_it"
+OF_RULES = "tests/rehearsal/arm/aks/test_refusals.py::test_each_rule_has_a_request_that_breaks_it"
 FIELDS = frozenset(["id", "aks", "source", "here", "reason", "consequence", "tests"])
 
 HEAD = """\
@@ -146,12 +146,12 @@ def faults(row: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_each_row_says_what_is_here_and_which_test_shows_it(name: str) -> None:
+def test_each_row_has_its_support_and_its_test(name: str) -> None:
     wrong = {row.get("id", "?"): faults(row) for row in part(name).rows if faults(row)}
     assert not wrong
 
 
-def test_each_table_is_a_part_and_each_row_has_a_name_of_its_own() -> None:
+def test_each_table_is_used_and_each_row_has_a_unique_id() -> None:
     assert sorted(file.stem for file in TABLES.iterdir()) == sorted(PARTS)
     names = Counter(row["id"] for name in PARTS for row in part(name).rows)
     assert [name for name, times in names.items() if times > 1] == []
@@ -167,7 +167,7 @@ GOOD = {
     "aks": "does this",
     "source": "some_recording (3, 2025)",
     "here": "as recorded",
-    "tests": ["tests/rehearsal/arm/test_coverage.py::test_a_row_that_is_not_whole_is_told"],
+    "tests": ["tests/rehearsal/arm/test_coverage.py::test_an_incomplete_row_is_reported"],
 }
 
 
@@ -188,7 +188,7 @@ GOOD = {
         ({"note": "x"}, ["unknown field note"]),
     ],
 )
-def test_a_row_that_is_not_whole_is_told(change: dict[str, Any], fault: list[str]) -> None:
+def test_an_incomplete_row_is_reported(change: dict[str, Any], fault: list[str]) -> None:
     assert faults(GOOD | change) == fault
 
 

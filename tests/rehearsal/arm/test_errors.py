@@ -138,7 +138,9 @@ ROWS = RECORDED | REPORTED
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_a_refusal_is_as_azure_s(azure: Azure, group: str, cluster: str, name: str) -> None:
+def test_a_refusal_has_azures_status_and_body(
+    azure: Azure, group: str, cluster: str, name: str
+) -> None:
     row = ROWS[name]
     path = row.path.format(cluster=cluster, group=group)
     path += "" if "?" in path else f"?api-version={API_VERSION}"
@@ -166,7 +168,7 @@ def check(reply: Any, row: Row, **words: str) -> None:
     assert reply.headers["Content-Type"] == f"application/json{charset}"
 
 
-def test_a_token_that_is_missing_or_old(azure: Azure) -> None:
+def test_a_missing_or_expired_token_is_refused_as_by_azure(azure: Azure) -> None:
     """The words for the header stood in the body as well, and both times in neither."""
     path = "/resourceGroups?api-version=2025-04-01"
     says: tuple[str, ...] = ("The 'Authorization' header is missing.",)
@@ -185,7 +187,7 @@ def test_a_token_that_is_missing_or_old(azure: Azure) -> None:
     assert re.fullmatch(challenge, old.headers["WWW-Authenticate"])
 
 
-def test_a_provider_that_is_not_registered(
+def test_an_unregistered_provider_is_reported_as_by_azure(
     start_cloud: Callable[..., Cloud], azure_of: Callable[..., Azure]
 ) -> None:
     azure = azure_of(start_cloud())
@@ -201,7 +203,7 @@ def test_a_provider_that_is_not_registered(
     check(azure.call("GET", path), Row("GET", path, 409, code, keys, says, details=details))
 
 
-def test_an_answer_of_aks_names_no_charset_and_one_of_resource_manager_does(
+def test_only_resource_manager_answers_with_a_charset(
     azure: Azure, group: str, cluster: str
 ) -> None:
     aks = azure.call("GET", f"{cluster}?api-version={API_VERSION}")

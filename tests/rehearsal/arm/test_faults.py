@@ -33,7 +33,9 @@ def state(azure: Azure, pool: str) -> str:
     return str(got["properties"]["provisioningState"])
 
 
-def test_an_answer_instead_as_often_as_is_said(azure: Azure, script: Script, pool: str) -> None:
+def test_a_fault_replaces_an_answer_as_often_as_scripted(
+    azure: Azure, script: Script, pool: str
+) -> None:
     script(
         {
             "method": "PUT",
@@ -52,7 +54,9 @@ def test_an_answer_instead_as_often_as_is_said(azure: Azure, script: Script, poo
     assert answers[0].body == {"error": ERROR}
 
 
-def test_others_are_not_met(azure: Azure, script: Script, cluster: str, pool: str) -> None:
+def test_a_fault_does_not_affect_other_requests(
+    azure: Azure, script: Script, cluster: str, pool: str
+) -> None:
     script({"method": "PUT", "path": "agentPools/gpu$", "status": 500})
 
     assert azure.call("GET", f"{cluster}?api-version={API_VERSION}").status == 200
@@ -61,7 +65,7 @@ def test_others_are_not_met(azure: Azure, script: Script, cluster: str, pool: st
 
 
 @pytest.mark.parametrize(("drop", "afterwards"), [("before", 404), ("after", 200)])
-def test_a_connection_that_ends(
+def test_a_fault_can_close_the_connection(
     azure: Azure, script: Script, pool: str, drop: str, afterwards: int
 ) -> None:
     script({"method": "PUT", "times": 1, "drop": drop})
@@ -73,7 +77,7 @@ def test_a_connection_that_ends(
     assert azure.requests("agentPools/gpu")[0]["status"] == 0
 
 
-def test_a_late_answer(azure: Azure, script: Script, pool: str) -> None:
+def test_a_fault_can_delay_an_answer(azure: Azure, script: Script, pool: str) -> None:
     script({"method": "GET", "path": "agentPools", "delay": 0.3})
 
     asked = time.monotonic()
@@ -81,7 +85,7 @@ def test_a_late_answer(azure: Azure, script: Script, pool: str) -> None:
     assert time.monotonic() - asked >= 0.3
 
 
-def test_an_operation_that_fails(azure: Azure, script: Script, pool: str) -> None:
+def test_a_fault_can_fail_an_operation(azure: Azure, script: Script, pool: str) -> None:
     script({"method": "PUT", "times": 1, "operation": ERROR})
 
     answer = azure.call("PUT", pool, BODY)
@@ -96,9 +100,7 @@ def test_an_operation_that_fails(azure: Azure, script: Script, pool: str) -> Non
     assert azure.call("PUT", pool, BODY).status == 200
 
 
-def test_a_failed_deletion_leaves_what_it_should_have_deleted(
-    azure: Azure, script: Script, pool: str
-) -> None:
+def test_a_failed_deletion_keeps_its_resource(azure: Azure, script: Script, pool: str) -> None:
     azure.call("PUT", pool, BODY)
     azure.wait(pool, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
     script({"method": "DELETE", "operation": ERROR})
@@ -108,7 +110,7 @@ def test_a_failed_deletion_leaves_what_it_should_have_deleted(
     azure.wait(pool, lambda got: got.body["properties"]["provisioningState"] == "Failed")
 
 
-def test_an_operation_that_is_stuck_until_the_script_changes(
+def test_a_stuck_operation_ends_when_the_script_changes(
     azure: Azure, script: Script, pool: str
 ) -> None:
     script({"method": "PUT", "path": "agentPools/gpu$", "operation": "stuck"})
@@ -126,9 +128,7 @@ def test_an_operation_that_is_stuck_until_the_script_changes(
     assert state(azure, pool) == "Succeeded"
 
 
-def test_the_script_counts_anew_when_it_is_written_anew(
-    azure: Azure, script: Script, pool: str
-) -> None:
+def test_a_new_script_starts_its_counts_again(azure: Azure, script: Script, pool: str) -> None:
     for _ in range(2):
         script({"method": "GET", "path": "agentPools", "times": 1, "status": 503})
         assert azure.call("GET", pool).status == 503

@@ -62,7 +62,9 @@ def made(tmp_path: Path) -> Iterator[Cloud]:
 
 
 @pytest.mark.parametrize("withheld", [(), ("Retry-After", "x-ms-retry-after-ms")])
-def test_a_program_of_the_sdk_for_go(program: Path, made: Cloud, withheld: tuple[str, ...]) -> None:
+def test_a_program_with_the_go_sdk_creates_and_deletes_a_pool(
+    program: Path, made: Cloud, withheld: tuple[str, ...]
+) -> None:
     """With the headers that AKS does not send, and without them."""
     Faults(made.home).script({"path": ".", "without": withheld})
     done = subprocess.run(

@@ -24,7 +24,7 @@ def pages(azure: Azure, path: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("which", ["pools", "clusters of a group", "clusters"])
-def test_after_the_last_item_comes_a_page_without_any(
+def test_the_last_page_of_a_list_is_empty(
     azure: Azure, group: str, cluster: str, which: str
 ) -> None:
     """Every list was one page: who forgets `nextLink`, or stops at an empty page, was green."""
@@ -43,7 +43,7 @@ def test_after_the_last_item_comes_a_page_without_any(
     assert azure.call("GET", f"{path}{V}&$skipToken=first").status == 400
 
 
-def test_a_list_of_nothing_is_one_page(azure: Azure, group: str) -> None:
+def test_an_empty_list_is_one_page(azure: Azure, group: str) -> None:
     assert pages(azure, f"/resourceGroups/{group}/{CLUSTERS}{V}") == [{"value": []}]
 
 
@@ -85,7 +85,7 @@ def tagged(azure: Azure) -> dict[str, str]:
         ("", {"ml", "other", "bare"}),
     ],
 )
-def test_groups_by_a_filter(
+def test_groups_are_filtered_by_tag(
     azure: Azure, group: str, tagged: dict[str, str], filter_: str, found: set[str]
 ) -> None:
     """`az group list --tag team=ml` listed every group, and what deleted those took all."""
@@ -103,14 +103,14 @@ def test_a_filter_that_the_rehearsal_does_not_have_is_not_ignored(azure: Azure) 
             assert "The rehearsal does not have the filter" in reply.body["error"]["message"]
 
 
-def test_no_more_than_are_asked_for(azure: Azure, tagged: dict[str, str]) -> None:
+def test_top_limits_the_number_of_groups(azure: Azure, tagged: dict[str, str]) -> None:
     assert len(list(azure.resources.resource_groups.list(top=2))) == 2
     for wrong in ("-1", "two", "9" * 5000, "٣"):
         path = f"/resourceGroups{GROUPS}&$top={quote(wrong)}"
         assert azure.call("GET", path).status == 400
 
 
-def test_the_resources_of_a_group(azure: Azure, group: str, cluster: str) -> None:
+def test_resources_of_a_group_are_listed(azure: Azure, group: str, cluster: str) -> None:
     """As Resource Manager knows them: clusters, and not what lies in them."""
     name = cluster.rpartition("/")[2]
     [found] = azure.resources.resources.list_by_resource_group(group)
@@ -132,7 +132,7 @@ def test_the_resources_of_a_group(azure: Azure, group: str, cluster: str) -> Non
     assert azure.call("GET", f"/resourceGroups/none-such/resources{GROUPS}").status == 404
 
 
-def test_the_locations_of_a_subscription(azure: Azure) -> None:
+def test_locations_of_a_subscription_are_listed(azure: Azure) -> None:
     found = azure.call("GET", f"/locations{GROUPS}").body["value"]
     [eastus] = [one for one in found if one["name"] == "eastus"]
     assert eastus["displayName"] == "East US"
@@ -140,7 +140,7 @@ def test_the_locations_of_a_subscription(azure: Azure) -> None:
     assert len(eastus["availabilityZoneMappings"]) == 3
 
 
-def test_a_provider_says_where_its_types_are_and_by_which_versions(azure: Azure) -> None:
+def test_a_provider_lists_locations_and_api_versions_of_its_types(azure: Azure) -> None:
     """It had no locations, and the caller's version alone."""
     found = azure.call("GET", f"/providers/Microsoft.ContainerService{GROUPS}").body
     assert list(found) == [
@@ -160,7 +160,7 @@ def test_a_provider_says_where_its_types_are_and_by_which_versions(azure: Azure)
     assert "SupportsTags" in clusters["capabilities"]
 
 
-def test_versions_of_kubernetes_are_written_as_aks_writes_them(shop: Azure) -> None:
+def test_kubernetes_versions_have_the_format_of_aks(shop: Azure) -> None:
     """Both marks stood with every version, and long-term versions went one minor further."""
     path = f"/providers/Microsoft.ContainerService/locations/eastus/kubernetesVersions{V}"
     found = shop.call("GET", path).body
@@ -178,7 +178,7 @@ def test_versions_of_kubernetes_are_written_as_aks_writes_them(shop: Azure) -> N
     assert {".".join(release.split(".")[:2]) for release in long_term} == {"1.32", "1.33", "1.34"}
 
 
-def test_a_patch_without_tags_leaves_them(azure: Azure, group: str, cluster: str) -> None:
+def test_a_patch_without_tags_keeps_the_tags(azure: Azure, group: str, cluster: str) -> None:
     """`PATCH {}` wiped them."""
     for path, version in ((f"/resourceGroups/{group}", GROUPS), (cluster, V)):
         tagged = azure.call("PATCH", path + version, {"tags": {"a": "b"}})
@@ -190,7 +190,7 @@ def test_a_patch_without_tags_leaves_them(azure: Azure, group: str, cluster: str
         assert azure.call("PATCH", path + version, {}).body["tags"] == {"a": "b"}
 
 
-def test_the_address_of_the_next_page_keeps_what_was_asked_for(azure: Azure, group: str) -> None:
+def test_the_next_link_keeps_the_query(azure: Azure, group: str) -> None:
     for name in ("one", "two"):
         azure.call("PUT", f"/resourceGroups/{group}/{CLUSTERS}/{name}{V}", new_cluster())
     first = azure.call("GET", f"/resourceGroups/{group}/{CLUSTERS}{V}&$expand=x").body
@@ -216,6 +216,6 @@ PLACES = {
 @pytest.mark.parametrize("place", PLACES)
 @given(text=ODD)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-def test_no_query_is_too_odd(azure_of_the_session: Azure, place: str, text: str) -> None:
+def test_any_query_is_answered(azure_of_the_session: Azure, place: str, text: str) -> None:
     reply = azure_of_the_session.call("GET", PLACES[place].format(quote(text, safe="")))
     assert reply.status in (200, 400, 404, 501), (text, reply)

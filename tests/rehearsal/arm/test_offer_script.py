@@ -22,7 +22,7 @@ def offers(said: dict[str, Any], era: Era = Era.TODAY) -> Offers:
     return Offers(era, TypeAdapter(OfferScript).validate_python(said))
 
 
-def test_the_first_line_that_meets_counts() -> None:
+def test_the_first_matching_line_applies() -> None:
     lines = [
         {"name": "cores", "location": "eastus", "limit": 1},
         {"name": "c*", "limit": 2},
@@ -59,7 +59,7 @@ def test_a_size_is_offered_until_it_is_retired(
     assert (offers(said, era).find("Standard_NV12s_v3", "eastus") is not None) is is_offered
 
 
-def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
+def test_a_changed_or_deleted_script_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "offers.json"
     script = WatchedFile(path, OfferScript, OfferScript())
     assert script.read().page_size == 50
@@ -85,7 +85,7 @@ def test_a_script_is_read_when_it_changes_and_may_go(tmp_path: Path) -> None:
         {"autoscaledCounts": "perhaps"},
     ],
 )
-def test_what_a_script_cannot_say(
+def test_an_invalid_script_is_reported_and_ignored(
     tmp_path: Path, said: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It counts for nothing, and a line says so: once, every request was answered by a 500."""
@@ -110,7 +110,7 @@ def test_what_a_script_cannot_say(
         ({"sizes": [{"size": "*", "is": "soldOut"}]}, 0, 0),
     ],
 )
-def test_the_autoscaler_gets_what_there_is(
+def test_the_autoscaler_gets_only_the_offered_nodes(
     tmp_path: Path, script: dict[str, Any], requested: int, expected: int
 ) -> None:
     store = Store(tmp_path / "arm.sqlite")
@@ -139,7 +139,7 @@ class CountingStore(Store):
         return super().rows(statement, *values)
 
 
-def test_many_pools_are_counted_at_once(tmp_path: Path) -> None:
+def test_the_usage_of_many_pools_is_read_in_one_query(tmp_path: Path) -> None:
     store = CountingStore(tmp_path / "arm.sqlite")
     for number in range(300):
         properties = {"vmSize": "Standard_NC8as_T4_v3", "count": 2}

@@ -41,7 +41,7 @@ def here(**line: Any) -> dict[str, Any]:
     return {"location": "spaincentral", **line}
 
 
-def test_an_up_ends_halfway_and_goes_on_when_there_is_room(bench: Bench) -> None:
+def test_an_update_fails_for_quota_and_continues_with_more_quota(bench: Bench) -> None:
     try:
         bench.cloud.offer({"limits": [here(name="Standard NCASv3_T4 Family", limit=8)]})
         said = bench.up(PROGRAM, fails=True)

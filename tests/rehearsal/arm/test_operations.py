@@ -47,7 +47,9 @@ def script(azure: Azure) -> Iterator[Script]:
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_what_comes_back_at_once(slow_azure: Azure, held: str, name: str) -> None:
+def test_requests_answer_with_status_state_and_operation_urls(
+    slow_azure: Azure, held: str, name: str
+) -> None:
     method, path, body, status, state, addresses = REQUESTS[name]
     reply = slow_azure.call(method, f"{held}{path}{V}", body)
     assert reply.status == status, reply
@@ -56,7 +58,7 @@ def test_what_comes_back_at_once(slow_azure: Azure, held: str, name: str) -> Non
     assert shown == state
 
 
-def test_an_abort_ends_what_runs(
+def test_an_abort_ends_a_running_operation(
     azure: Azure, script: Script, slow_azure: Azure, held: str, cluster: str
 ) -> None:
     put = slow_azure.call("PUT", f"{held}/agentPools/gpu{V}", BODY)
@@ -79,7 +81,7 @@ def test_an_abort_ends_what_runs(
     assert (again.status, again.body["code"]) == (409, "OperationNotAllowed")
 
 
-def test_the_address_of_an_operation_is_long_and_has_a_version_of_its_own(
+def test_the_url_of_an_operation_is_long_and_has_its_own_version(
     slow_azure: Azure, held: str
 ) -> None:
     """It had the request's version and nothing more: what cuts or logs addresses was not tried."""
@@ -111,7 +113,7 @@ STEPS = {
 }
 
 
-def test_the_status_is_the_step_at_work(
+def test_the_status_of_an_operation_is_its_current_step(
     start_cloud: Callable[..., Cloud], azure_of: Callable[..., Azure]
 ) -> None:
     """It was InProgress to the end, and who waited `while InProgress` was green here."""
@@ -143,7 +145,7 @@ def test_the_status_is_the_step_at_work(
         assert list(done.body) == ["name", "status", "startTime", "endTime"]
 
 
-def test_times_are_written_as_azure_writes_them(azure: Azure, cluster: str) -> None:
+def test_times_have_the_format_of_azure(azure: Azure, cluster: str) -> None:
     made = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", BODY)
     address = azure.below(made.headers["Azure-AsyncOperation"])
     done = azure.wait(address, lambda got: got.body["status"] in ENDED).body
@@ -154,7 +156,9 @@ def test_times_are_written_as_azure_writes_them(azure: Azure, cluster: str) -> N
         assert datetime.fromisoformat(done[name])
 
 
-def test_the_result_of_a_deletion(azure: Azure, script: Script, cluster: str) -> None:
+def test_a_finished_deletion_answers_204_with_its_location(
+    azure: Azure, script: Script, cluster: str
+) -> None:
     """202 was empty, and the 204 at the end had no address."""
     script({"method": "DELETE", "operation": "stuck", "times": 1})
     reply = azure.call("DELETE", f"{cluster}{V}")
@@ -203,7 +207,7 @@ def test_an_error_beside_a_status_is_no_failure(azure: Azure, script: Script, cl
 
 
 @pytest.mark.parametrize("status", ["Failed", "Canceled"])
-def test_an_operation_that_does_not_end_well_shows_why(
+def test_a_failed_operation_reports_its_reason(
     azure: Azure, script: Script, cluster: str, status: str
 ) -> None:
     error = {"code": "QuotaExceeded", "message": "No cores are left."}

@@ -39,7 +39,7 @@ def test_prices_are_public_and_marked_as_made_up(shop: Any) -> None:
     assert shop.requests("/api/retail/prices")[-1]["withheld"] == []
 
 
-def test_the_rows_of_a_size(shop: Any) -> None:
+def test_a_size_has_rows_for_linux_windows_and_spot(shop: Any) -> None:
     found = items(shop, query(T4))
     linux = "Virtual Machines NCASv3_T4 Series"
     windows = f"{linux} Windows"
@@ -55,7 +55,7 @@ def test_the_rows_of_a_size(shop: Any) -> None:
     assert len({row["meterId"] for row in found}) == 6
 
 
-def test_a_whole_row(shop: Any) -> None:
+def test_a_row_has_the_fields_of_azures_price_list(shop: Any) -> None:
     row = items(shop, query(T4))[0]
     price = 8 * 0.05 + 1.0
     assert row.pop("meterId")
@@ -77,7 +77,7 @@ def test_a_whole_row(shop: Any) -> None:
     }
 
 
-def test_which_row_is_dearer(shop: Any) -> None:
+def test_windows_costs_more_and_spot_less(shop: Any) -> None:
     named = {
         (row["productName"].endswith("Windows"), row["meterName"]): row["retailPrice"]
         for row in items(shop, query(T4))
@@ -88,12 +88,12 @@ def test_which_row_is_dearer(shop: Any) -> None:
     assert named[True, "NC8as T4 v3"] > linux
 
 
-def test_a_name_in_another_case_is_another_name(shop: Any) -> None:
+def test_size_names_are_case_sensitive(shop: Any) -> None:
     assert items(shop, query(T4.lower())) == []
     assert items(shop, query(T4, location="EastUS")) == []
 
 
-def test_many_sizes_in_one_request_and_its_pages(shop: Any) -> None:
+def test_several_sizes_are_listed_in_pages(shop: Any) -> None:
     names = ("Standard_NC4as_T4_v3", T4, "Standard_D4ds_v5")
     shop.cloud.offer({"pageSize": 7})
     reply = ask(shop, query(*names))
@@ -134,7 +134,7 @@ def test_any_other_query_is_refused(shop: Any, wanted: str, more: str, method: s
     assert (refused.status, refused.body["Error"]["Code"]) == (400, "BadRequest")
 
 
-def test_the_list_can_be_down(shop: Any) -> None:
+def test_the_price_list_can_be_unavailable(shop: Any) -> None:
     """By the script of faults, as anything of the cloud."""
     faults = shop.cloud.home / "faults.json"
     faults.write_text('[{"path": "^/api/retail/prices", "status": 503}]')

@@ -10,7 +10,7 @@ from tests.waiting import PATIENCE
 V = "?api-version=2026-08-01"
 
 
-def test_a_line_says_what_was_asked_and_answered(azure: Any, cluster: str) -> None:
+def test_a_line_has_the_request_and_its_answer(azure: Any, cluster: str) -> None:
     body = {"properties": {"vmSize": "Standard_NC6", "nodeLabels": {"a": "b"}}}
     shown = {"UseGPUDedicatedVHD": "true", "x-lower": "1", "AKSHTTPCustomFeatures": "A/b"}
     hidden = {"X-Team": "may-be-a-secret", "x-ms-of-our-own": "may-be-a-secret"}
@@ -29,7 +29,7 @@ def test_a_line_says_what_was_asked_and_answered(azure: Any, cluster: str) -> No
     assert (shown | dict.fromkeys(hidden, "[secret]")).items() <= line["headers"].items()
 
 
-def test_failures_are_written_down_as_well(azure: Any) -> None:
+def test_failed_requests_are_logged(azure: Any) -> None:
     azure.call("GET", f"/resourceGroups/never-there{V}")
     azure.call("PUT", "/resourceGroups/never-there", {"location": "eastus"}, token=None)
     lines = azure.requests("/resourceGroups/never-there")
@@ -37,7 +37,7 @@ def test_failures_are_written_down_as_well(azure: Any) -> None:
     assert lines[1]["body"] == {"location": "eastus"}
 
 
-def test_a_body_that_is_no_json_is_not_repeated(azure: Any, group: str) -> None:
+def test_a_body_that_is_no_json_is_not_logged(azure: Any, group: str) -> None:
     host = azure.cloud.url.removeprefix("https://")
     context = ssl.create_default_context(cafile=azure.ca)
     connection = http.client.HTTPSConnection(host, timeout=PATIENCE, context=context)
@@ -50,9 +50,7 @@ def test_a_body_that_is_no_json_is_not_repeated(azure: Any, group: str) -> None:
     assert line["body"] == "(7 bytes that are not JSON)"
 
 
-def test_no_secret_is_written_down(
-    azure: Any, group: str, cluster_body: Callable[..., Any]
-) -> None:
+def test_no_secret_is_logged(azure: Any, group: str, cluster_body: Callable[..., Any]) -> None:
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/hidden"
     secrets = {
         "servicePrincipalProfile": {"clientId": "logged-id", "secret": "sp-secret-value"},
@@ -81,7 +79,7 @@ def test_no_secret_is_written_down(
     assert sign_in["body"]["grant_type"] == "client_credentials"
 
 
-def test_no_other_file_but_the_keepers_holds_a_secret(azure: Any) -> None:
+def test_only_private_files_contain_secrets(azure: Any) -> None:
     """The principal and the private keys are for their owner's eyes alone."""
     home = azure.cloud.home
     for keeper in ("principal.json", "ca-key.pem", "server-key.pem", "token-key.pem"):

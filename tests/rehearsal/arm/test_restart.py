@@ -35,7 +35,7 @@ def is_succeeded(reply: Any) -> bool:
     return bool(reply.body["properties"]["provisioningState"] == "Succeeded")
 
 
-def test_state_survives_and_what_runs_goes_on(
+def test_a_restart_keeps_state_and_continues_operations(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
     first = start_cloud(STANDSTILL)
@@ -57,7 +57,7 @@ def test_state_survives_and_what_runs_goes_on(
 
 
 @pytest.mark.long
-def test_what_ran_when_the_server_stopped_is_over_when_its_time_has_passed(
+def test_an_operation_ends_in_time_while_the_server_is_stopped(
     start_cloud: Start, azure_of: Callable[[Any], Any], cluster_body: Callable[..., Any]
 ) -> None:
     azure = azure_of(start_cloud(FAST))
@@ -123,7 +123,9 @@ def test_the_certificate_names_only_this_machine(home: Home) -> None:
     assert [str(ip) for ip in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1"]
 
 
-def test_the_bundle_adds_our_root_to_those_in_force(home: Home, monkeypatch: Any) -> None:
+def test_the_bundle_adds_the_rehearsals_root_to_the_trusted_ones(
+    home: Home, monkeypatch: Any
+) -> None:
     context = ssl.create_default_context(cafile=str(home.ca_bundle))
     assert len(context.get_ca_certs()) > 10
     count = home.ca_bundle.read_text().count("BEGIN CERTIFICATE")

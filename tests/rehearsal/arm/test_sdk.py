@@ -82,7 +82,9 @@ def test_a_custom_header_reaches_the_put_and_not_the_polls(
     assert not [line for line in others + polls if "UseGPUDedicatedVHD" in line["headers"]]
 
 
-def test_the_asynchronous_clients(azure: Any, group: str, cluster: str) -> None:
+def test_the_asynchronous_clients_create_and_delete_a_pool(
+    azure: Any, group: str, cluster: str
+) -> None:
     name = cluster.rpartition("/")[2]
 
     async def create_and_delete() -> str:
@@ -109,7 +111,7 @@ def test_the_asynchronous_clients(azure: Any, group: str, cluster: str) -> None:
     assert asyncio.run(create_and_delete()) == "Succeeded"
 
 
-def test_preview_features_and_providers(azure: Any) -> None:
+def test_preview_features_and_providers_are_registered(azure: Any) -> None:
     listed = {
         feature.name for feature in azure.features.features.list("Microsoft.ContainerService")
     }
@@ -129,7 +131,7 @@ def test_the_sdk_reads_both_shapes_of_error(azure: Any, group: str, cluster: str
         azure.aks.agent_pools.begin_create_or_update(group, name, "system", change)
 
 
-def test_what_runs_is_seen_and_refuses_another(slow_azure: Any, held: str) -> None:
+def test_a_running_operation_is_visible_and_refuses_another(slow_azure: Any, held: str) -> None:
     group, name = held.split("/")[2], held.rpartition("/")[2]
     pools = slow_azure.aks.agent_pools
     wanted = {"properties": {"vmSize": "Standard_NC6"}}
@@ -146,7 +148,7 @@ def test_a_wrong_secret_is_reported(azure: Any) -> None:
         credential.get_token(f"{azure.cloud.url}/.default")
 
 
-def test_without_a_header_it_waits_thirty_seconds(
+def test_the_sdk_polls_every_thirty_seconds_without_a_header(
     start_cloud: Callable[..., Any],
     azure_of: Callable[..., Any],
     cluster_body: Body,

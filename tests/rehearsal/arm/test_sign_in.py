@@ -73,7 +73,7 @@ def test_a_token_is_signed_with_the_published_key_and_lasts_an_hour(azure: Any) 
 
 
 @pytest.mark.parametrize("path", ["/adfs/oauth2/token", "/adfs/adfs/oauth2/v2.0/token"])
-def test_a_token_of_the_endpoint_opens_the_door(azure: Any, path: str) -> None:
+def test_a_token_of_the_endpoint_is_accepted(azure: Any, path: str) -> None:
     status, body = post_form(azure, path, scope=f"{azure.cloud.url}//.default")
     assert (status, body["token_type"], body["expires_in"]) == (200, "Bearer", 3600)
     assert azure.call("GET", GROUPS, token=body["access_token"]).status == 200
@@ -89,7 +89,7 @@ def test_a_token_of_the_endpoint_opens_the_door(azure: Any, path: str) -> None:
         ({"scope": "https://management.azure.com/.default"}, 400, "invalid_resource", 500011),
     ],
 )
-def test_who_gets_no_token(
+def test_a_sign_in_without_valid_credentials_gets_no_token(
     azure: Any, fields: dict[str, str], status: int, error: str, number: int
 ) -> None:
     answered, body = post_form(azure, "/adfs/oauth2/token", **fields)
@@ -98,7 +98,7 @@ def test_who_gets_no_token(
     assert "access_token" not in body
 
 
-def test_a_token_for_clusters_is_for_nothing_else(azure: Any) -> None:
+def test_a_token_for_clusters_is_refused_by_resource_manager(azure: Any) -> None:
     application = "6dae42f8-4368-4678-94ff-3960e28e3630"
     status, body = post_form(azure, "/adfs/oauth2/v2.0/token", scope=f"{application}/.default")
     assert status == 200
@@ -129,12 +129,12 @@ def test_an_expired_token_is_reported(azure: Any) -> None:
     assert refused(azure, expired) == "ExpiredAuthenticationToken"
 
 
-def test_a_token_for_something_else_is_refused(azure: Any) -> None:
+def test_a_token_for_another_audience_is_refused(azure: Any) -> None:
     other = signed(azure, aud="https://management.azure.com")
     assert refused(azure, other) == "InvalidAuthenticationTokenAudience"
 
 
-def test_a_foreign_token_is_refused(azure: Any) -> None:
+def test_a_token_with_another_signature_is_refused(azure: Any) -> None:
     stranger = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     claims = {"aud": azure.cloud.url, "exp": int(time.time()) + 3600}
     assert refused(azure, jwt.encode(claims, stranger, "RS256")) == "InvalidAuthenticationToken"
@@ -142,7 +142,7 @@ def test_a_foreign_token_is_refused(azure: Any) -> None:
     assert refused(azure, "nonsense") == "InvalidAuthenticationToken"
 
 
-def test_a_secret_begins_as_no_option(tmp_path: Path) -> None:
+def test_a_generated_secret_does_not_start_with_a_dash(tmp_path: Path) -> None:
     """One secret in 64 began with a dash, and `az login --password` took it for an option."""
     for _ in range(40):
         assert load_principal(Home(tmp_path)).client_secret.isalnum()

@@ -44,7 +44,7 @@ def test_a_cluster_stops_and_starts(azure: Azure, cluster: str) -> None:
     assert azure.call("PUT", f"{cluster}/agentPools/gpu{V}", POOL).status == 201
 
 
-def test_a_stopped_cluster_can_be_deleted_and_takes_no_quota(shop: Azure) -> None:
+def test_a_stopped_cluster_can_be_deleted_and_uses_no_quota(shop: Azure) -> None:
     def cores() -> int:
         usages = shop.call("GET", f"/providers/Microsoft.Compute/locations/ukwest/usages{V}").body
         [found] = [it for it in usages["value"] if it["name"]["value"] == "cores"]
@@ -63,13 +63,13 @@ def test_a_stopped_cluster_can_be_deleted_and_takes_no_quota(shop: Azure) -> Non
     assert shop.call("DELETE", f"{cluster}{V}").status == 202
 
 
-def test_what_is_busy_neither_stops_nor_gets_an_image(slow_azure: Azure, held: str) -> None:
+def test_a_busy_cluster_refuses_stop_and_node_image_upgrades(slow_azure: Azure, held: str) -> None:
     assert slow_azure.call("PUT", f"{held}/agentPools/gpu{V}", POOL).status == 201
     for path in ("/stop", "/agentPools/gpu/upgradeNodeImageVersion"):
         assert slow_azure.call("POST", f"{held}{path}{V}").status == 409
 
 
-def test_a_newer_image(azure: Azure, group: str, cluster: str) -> None:
+def test_a_node_image_upgrade_succeeds(azure: Azure, group: str, cluster: str) -> None:
     name = cluster.rpartition("/")[2]
     poller = azure.aks.agent_pools.begin_upgrade_node_image_version(group, name, "system")
     # At the end the SDK asks the address in `Location`, whose answer is empty.
@@ -77,7 +77,7 @@ def test_a_newer_image(azure: Azure, group: str, cluster: str) -> None:
     assert poller.status() == "Succeeded"
 
 
-def test_to_which_versions_a_cluster_and_its_pools_can_go(shop: Any) -> None:
+def test_upgrade_profiles_list_the_available_versions(shop: Any) -> None:
     cluster = shop.cluster_in("eastus2")
     group, name = cluster.split("/")[2], cluster.rpartition("/")[2]
     profile = shop.aks.managed_clusters.get_upgrade_profile(group, name)
@@ -111,11 +111,11 @@ def test_to_which_versions_a_cluster_and_its_pools_can_go(shop: Any) -> None:
     "path",
     ["/upgradeProfiles/default", "/agentPools/none/upgradeProfiles/default", "/stop", "/abort"],
 )
-def test_what_is_not_there_has_nothing_to_offer(azure: Azure, cluster: str, path: str) -> None:
+def test_actions_on_a_missing_resource_answer_404(azure: Azure, cluster: str, path: str) -> None:
     base = cluster if "none" in path else f"{cluster}none"
     method = "GET" if "Profiles" in path else "POST"
     assert azure.call(method, f"{base}{path}{V}").status == 404
 
 
-def test_without_a_control_plane_there_are_no_machines(azure: Azure, cluster: str) -> None:
+def test_a_cluster_without_a_control_plane_has_no_machines(azure: Azure, cluster: str) -> None:
     assert azure.call("GET", f"{cluster}/agentPools/system/machines{V}").body == {"value": []}

@@ -58,7 +58,7 @@ def used(azure: Any, name: str) -> int:
         {"size": "standard_nc*as_t4_v3", "location": "Sweden Central", "is": "absent"},
     ],
 )
-def test_a_size_that_is_not_for_this_subscription(
+def test_a_size_that_is_restricted_for_the_subscription_is_refused(
     shop: Any, place: str, line: dict[str, str]
 ) -> None:
     shop.cloud.offer({"sizes": [line]})
@@ -74,11 +74,11 @@ def test_a_size_that_is_not_for_this_subscription(
 
 
 @pytest.mark.parametrize("size", ["Standard_Unheard_of_v9", "Standard_NC999_v9"])
-def test_a_size_that_nobody_has_heard_of(shop: Any, place: str, size: str) -> None:
+def test_an_unknown_size_is_refused(shop: Any, place: str, size: str) -> None:
     assert put(shop, place, "gpu", vmSize=size).body["subcode"] == "VMSizeNotSupported"
 
 
-def test_a_pool_that_is_there_goes_on_with_a_size_that_is_gone(shop: Any, place: str) -> None:
+def test_an_existing_pool_keeps_a_size_that_is_no_longer_offered(shop: Any, place: str) -> None:
     put(shop, place, "kept")
     settled(shop, place, "kept")
     shop.cloud.offer({"sizes": [{"size": T4, "is": "absent"}]})
@@ -87,7 +87,7 @@ def test_a_pool_that_is_there_goes_on_with_a_size_that_is_gone(shop: Any, place:
     remove(shop, place, "kept")
 
 
-def test_zones_that_are_not_for_this_subscription(shop: Any, place: str) -> None:
+def test_zones_that_are_restricted_for_the_subscription_are_refused(shop: Any, place: str) -> None:
     line = {"size": T4, "is": "restricted", "zones": ["2"]}
     shop.cloud.offer({"sizes": [line]})
     refused = put(shop, place, "gpu", availabilityZones=["1", "2"])
@@ -102,14 +102,14 @@ def test_zones_that_are_not_for_this_subscription(shop: Any, place: str) -> None
     remove(shop, place, "gpu")
 
 
-def test_zones_where_a_region_has_none(shop: Any) -> None:
+def test_zones_in_a_region_without_zones_are_refused(shop: Any) -> None:
     cluster = shop.cluster_in("westus")
     refused = put(shop, cluster, "gpu", availabilityZones=["1"])
     assert refused.body["code"] == "AvailabilityZoneNotSupported"
     assert refused.body["message"] == "Availability zone is not supported in this region."
 
 
-def test_the_quota_of_a_family(shop: Any, place: str) -> None:
+def test_a_put_beyond_the_quota_of_its_family_is_refused(shop: Any, place: str) -> None:
     shop.cloud.offer({"limits": [{"name": T4_FAMILY, "limit": 24}]})
     put(shop, place, "one", count=2)
     settled(shop, place, "one")
@@ -138,7 +138,7 @@ def test_the_quota_of_a_family(shop: Any, place: str) -> None:
         remove(shop, place, name)
 
 
-def test_the_quota_of_a_region(shop: Any, place: str) -> None:
+def test_a_put_beyond_the_quota_of_its_region_is_refused(shop: Any, place: str) -> None:
     present = used(shop, "cores")
     shop.cloud.offer({"limits": [{"name": "cores", "limit": present + 8}]})
     refused = put(shop, place, "gpu", count=2)
@@ -165,7 +165,7 @@ def test_an_upgrade_needs_quota_for_its_surge(shop: Any, place: str) -> None:
     remove(shop, place, "old")
 
 
-def test_the_pools_of_one_cluster_body_count_together(shop: Any) -> None:
+def test_inline_pools_of_one_put_share_the_quota(shop: Any) -> None:
     shop.cloud.offer({"limits": [{"name": "standardDSv3Family", "limit": 6}]})
     group = "/resourceGroups/together"
     shop.call("PUT", f"{group}{V}", {"location": "norwayeast"})
@@ -179,7 +179,7 @@ def test_the_pools_of_one_cluster_body_count_together(shop: Any) -> None:
     assert shop.call("PUT", path, body | {"location": "norwayeast"}).status == 201
 
 
-def test_spot_has_a_quota_of_its_own_and_meets_it_in_the_operation(shop: Any, place: str) -> None:
+def test_a_spot_pool_beyond_its_quota_fails_in_the_operation(shop: Any, place: str) -> None:
     limits = [{"name": "lowPriorityCores", "limit": 8}, {"name": T4_FAMILY, "limit": 0}]
     shop.cloud.offer({"limits": limits})
     with pytest.raises(HttpResponseError) as failed:
@@ -197,7 +197,7 @@ def test_spot_has_a_quota_of_its_own_and_meets_it_in_the_operation(shop: Any, pl
     remove(shop, place, "spot")
 
 
-def test_a_size_that_is_sold_out_is_found_out_in_the_operation(shop: Any, place: str) -> None:
+def test_a_sold_out_size_fails_in_the_operation(shop: Any, place: str) -> None:
     assert by_sdk(shop, place, "gpu", count=1).properties.provisioning_state == "Succeeded"
     shop.cloud.offer({"sizes": [{"size": T4, "is": "soldOut"}]})
     for name in ("gpu", "more"):

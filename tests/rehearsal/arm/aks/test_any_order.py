@@ -160,7 +160,7 @@ def told(arm: Arm, made: Said, version: str, steps: Steps, read: list[str]) -> N
 
 @settings(many, max_examples=25)
 @STORIES
-def test_what_is_read_is_taken_back(
+def test_an_answer_can_be_put_back_in_any_version(
     arm: Arm, made: Said, version: str, steps: Steps, read: list[str]
 ) -> None:
     """An older version did not see what a newer one had said in lists, and took it away."""
@@ -170,7 +170,7 @@ def test_what_is_read_is_taken_back(
 @pytest.mark.long
 @many
 @STORIES
-def test_what_is_read_is_taken_back_very_often(
+def test_an_answer_can_be_put_back_in_any_version_with_many_examples(
     arm: Arm, made: Said, version: str, steps: Steps, read: list[str]
 ) -> None:
     told(arm, made, version, steps, read)

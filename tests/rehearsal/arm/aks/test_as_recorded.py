@@ -68,7 +68,7 @@ def compare(row: Mapping[str, Any], found: Any) -> None:
 
 
 @pytest.mark.parametrize("row", rows("pools", "pool"))
-def test_a_pool_of_its_own_comes_back_as_recorded(row: dict[str, Any]) -> None:
+def test_a_standalone_pool_answers_as_recorded(row: dict[str, Any]) -> None:
     path = arm(row.get("era", "today")).name()
     answered(row, path, cluster(row.get("cluster", {})), MADE)
     made = answered(row, f"{path}/agentPools/p", {"properties": row["said"]}, MADE)
@@ -76,7 +76,7 @@ def test_a_pool_of_its_own_comes_back_as_recorded(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", rows("pools", "inline"))
-def test_a_pool_in_its_cluster_comes_back_as_recorded(row: dict[str, Any]) -> None:
+def test_an_inline_pool_answers_as_recorded(row: dict[str, Any]) -> None:
     pool = {"name": "p", "mode": "System", "count": 1, **row["said"]}
     said = row.get("cluster", {})
     inside = {**said.get("properties", {}), "agentPoolProfiles": [pool]}
@@ -86,13 +86,13 @@ def test_a_pool_in_its_cluster_comes_back_as_recorded(row: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("row", rows("clusters", "cluster"))
-def test_a_cluster_comes_back_as_recorded(row: dict[str, Any]) -> None:
+def test_a_cluster_answers_as_recorded(row: dict[str, Any]) -> None:
     path = arm(row.get("era", "today")).name()
     compare(row, answered(row, path, cluster(row["said"]), MADE))
 
 
 @pytest.mark.parametrize("row", rows("updates", "cluster"))
-def test_an_update_of_a_cluster_comes_back_as_recorded(row: dict[str, Any]) -> None:
+def test_an_update_of_a_cluster_answers_as_recorded(row: dict[str, Any]) -> None:
     path = arm(row.get("era", "today")).name()
     answered(row, path, cluster(row["before"]), MADE)
     before = arm(row.get("era", "today")).call("GET", path, None, row["api"]).body
@@ -105,7 +105,7 @@ def test_an_update_of_a_cluster_comes_back_as_recorded(row: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize("row", rows("updates", "pool"))
-def test_an_update_of_a_pool_comes_back_as_recorded(row: dict[str, Any]) -> None:
+def test_an_update_of_a_pool_answers_as_recorded(row: dict[str, Any]) -> None:
     path = arm(row.get("era", "today")).name()
     answered(row, path, cluster({}), MADE)
     pool = f"{path}/agentPools/p"
@@ -122,7 +122,7 @@ def test_an_update_of_a_pool_comes_back_as_recorded(row: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("table", ["pools", "clusters", "updates"])
-def test_what_is_not_asked_has_its_reason(table: str) -> None:
+def test_recordings_that_are_not_tested_have_a_reason(table: str) -> None:
     content = tomllib.loads((TABLES / f"{table}.toml").read_text(encoding="utf-8"))
     assert content["not_asked"]
     assert all(row["reason"] for row in content["not_asked"])

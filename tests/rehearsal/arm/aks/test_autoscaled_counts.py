@@ -52,13 +52,13 @@ def counts(shop: Azure, cluster: str) -> dict[str, int]:
     return {pool["name"]: pool["properties"]["count"] for pool in pools}
 
 
-def test_by_default_the_pool_is_scaled(shop: Azure, cluster: str) -> None:
+def test_a_count_scales_an_autoscaled_pool_by_default(shop: Azure, cluster: str) -> None:
     assert put(shop, cluster, vmSize=SIZE, count=4, **SCALED).status == 200
     assert put_cluster(shop, cluster, count=3, **SCALED).status == 200
     assert counts(shop, cluster) == {"system": 3, "own": 4}
 
 
-def test_a_cloud_can_refuse_a_count_of_the_callers(shop: Azure, cluster: str) -> None:
+def test_a_cloud_can_refuse_counts_of_autoscaled_pools(shop: Azure, cluster: str) -> None:
     shop.cloud.offer({"autoscaledCounts": "refuse"})
 
     for refused in (
@@ -79,7 +79,7 @@ def test_a_cloud_can_refuse_a_count_of_the_callers(shop: Azure, cluster: str) ->
         pytest.param({"enableAutoScaling": False, "count": 4}, id="no longer autoscaled"),
     ],
 )
-def test_a_cloud_that_refuses_takes_the_rest(
+def test_a_cloud_that_refuses_counts_accepts_other_changes(
     shop: Azure, cluster: str, properties: dict[str, Any]
 ) -> None:
     shop.cloud.offer({"autoscaledCounts": "refuse"})
@@ -88,7 +88,7 @@ def test_a_cloud_that_refuses_takes_the_rest(
     assert put_cluster(shop, cluster, **properties).status == 200
 
 
-def test_a_pool_that_is_not_autoscaled_yet_is_counted(shop: Azure, cluster: str) -> None:
+def test_a_put_that_enables_the_autoscaler_may_change_the_count(shop: Azure, cluster: str) -> None:
     put(shop, cluster, vmSize=SIZE, enableAutoScaling=False, count=1)
     shop.cloud.offer({"autoscaledCounts": "refuse"})
 

@@ -12,7 +12,7 @@ IDENTITY = (
 )
 
 
-def test_a_group_needs_an_identity_and_machines_in_the_region(
+def test_a_capacity_reservation_needs_an_identity_and_machines_in_the_region(
     start_cloud: Callable[..., Any], azure_of: Callable[..., Azure]
 ) -> None:
     """Only preview versions of the API give a pool another group, or none."""

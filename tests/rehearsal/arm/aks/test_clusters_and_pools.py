@@ -22,7 +22,7 @@ def settled(azure: Any, path: str) -> dict[str, Any]:
     return properties
 
 
-def test_a_pool_comes_back_with_the_defaults(azure: Any, cluster: str) -> None:
+def test_a_new_pool_has_the_defaults_of_aks(azure: Any, cluster: str) -> None:
     made = put_pool(azure, cluster, count=None, orchestratorVersion="").body["properties"]
     expected = {
         "count": 1,
@@ -54,7 +54,7 @@ def test_a_size_without_a_gpu_has_no_gpu_profile(azure: Any, cluster: str) -> No
     assert made["osDiskSizeGB"] == 128
 
 
-def test_what_is_asked_for_stands_beside_the_defaults(azure: Any, cluster: str) -> None:
+def test_requested_values_are_returned_with_the_defaults(azure: Any, cluster: str) -> None:
     made = put_pool(
         azure,
         cluster,
@@ -83,7 +83,7 @@ def test_a_spot_pool_is_marked_as_one(azure: Any, cluster: str) -> None:
     assert "upgradeSettings" not in made
 
 
-def test_a_cluster_comes_back_with_the_defaults(azure: Any, group: str, cluster_body: Body) -> None:
+def test_a_new_cluster_has_the_defaults_of_aks(azure: Any, group: str, cluster_body: Body) -> None:
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/plain"
     made = azure.call("PUT", f"{path}{V}", cluster_body(windowsProfile={"adminPassword": "pw"}))
     properties = made.body["properties"]
@@ -109,7 +109,7 @@ def test_a_cluster_comes_back_with_the_defaults(azure: Any, group: str, cluster_
     assert (pool["name"], pool["provisioningState"]) == ("system", "Creating")
 
 
-def test_some_of_a_cluster_comes_when_it_is_done(
+def test_some_outputs_of_a_cluster_appear_when_its_operation_ends(
     azure: Any, group: str, cluster_body: Body
 ) -> None:
     """All was there in the first answer, where programs on Azure read nothing yet.
@@ -141,7 +141,7 @@ def test_some_of_a_cluster_comes_when_it_is_done(
     assert azure.call("GET", f"{path}{V}").body["eTag"] != updated["eTag"]
 
 
-def test_aks_chooses_a_size_that_there_is_room_for(shop: Any) -> None:
+def test_aks_chooses_an_offered_size_for_a_pool_without_one(shop: Any) -> None:
     """What `az aks create` sends was refused: no size, or an empty one."""
     path = shop.cluster_in("westus2")
     properties: dict[str, Any]
@@ -153,9 +153,7 @@ def test_aks_chooses_a_size_that_there_is_room_for(shop: Any) -> None:
     assert made.body["properties"]["vmSize"] == "Standard_D8ds_v5"
 
 
-def test_each_version_of_the_api_shows_and_takes_its_own_properties(
-    azure: Any, cluster: str
-) -> None:
+def test_each_api_version_has_its_own_properties(azure: Any, cluster: str) -> None:
     """There was one set of properties for all versions."""
     old = azure.call("GET", f"{cluster}?api-version=2024-01-01").body
     new = azure.call("GET", f"{cluster}{V}").body
@@ -175,7 +173,7 @@ def test_each_version_of_the_api_shows_and_takes_its_own_properties(
     assert azure.call("PUT", f"{path}=2025-01-01", said).status == 201
 
 
-def test_a_pool_that_is_asked_for_by_its_header_has_the_gpu_image(azure: Any, cluster: str) -> None:
+def test_a_pool_with_the_gpu_image_header_has_the_gpu_image(azure: Any, cluster: str) -> None:
     """No answer showed the specialized image; the name of the node image does on Azure."""
     azure.register_specialized_image()
     path, body = f"{cluster}/agentPools/gpu{V}", {"properties": {"vmSize": "Standard_NC6"}}
@@ -185,7 +183,7 @@ def test_a_pool_that_is_asked_for_by_its_header_has_the_gpu_image(azure: Any, cl
     assert "gpucontainerd" not in plain
 
 
-def test_sign_in_and_issuer_are_filled_in_and_stay(
+def test_entra_and_oidc_issuer_settings_are_filled_in_and_kept(
     azure: Any, group: str, cluster_body: Body
 ) -> None:
     """The issuer had no address, so that a federated credential could not be made with it."""
@@ -218,7 +216,7 @@ def test_an_overlay_network_has_room_for_more_pods(
     assert made["agentPoolProfiles"][0]["maxPods"] == 250
 
 
-def test_pools_are_the_same_from_either_side(azure: Any, cluster: str) -> None:
+def test_pools_are_equal_as_inline_and_as_standalone_resources(azure: Any, cluster: str) -> None:
     inline = azure.call("GET", f"{cluster}/agentPools/system{V}")
     assert inline.body["properties"]["mode"] == "System"
     put_pool(azure, cluster)
@@ -229,7 +227,7 @@ def test_pools_are_the_same_from_either_side(azure: Any, cluster: str) -> None:
     ]
 
 
-def test_a_put_of_the_cluster_changes_its_pools_and_adds_none(
+def test_a_put_of_a_cluster_updates_its_pools_and_adds_none(
     azure: Any, cluster: str, cluster_body: Body
 ) -> None:
     put_pool(azure, cluster)
@@ -253,7 +251,7 @@ def test_a_put_of_the_cluster_changes_its_pools_and_adds_none(
     assert "A new agent pool was introduced" in refused.body["message"]
 
 
-def test_a_client_may_put_back_what_it_was_given(azure: Any, cluster: str) -> None:
+def test_a_client_can_put_back_an_answer(azure: Any, cluster: str) -> None:
     put_pool(azure, cluster, count=2, nodeLabels={"a": "b"})
     settled(azure, f"{cluster}/agentPools/gpu")
     for path in (f"{cluster}/agentPools/gpu", cluster):
@@ -266,7 +264,7 @@ def test_a_client_may_put_back_what_it_was_given(azure: Any, cluster: str) -> No
         assert after == before["properties"]
 
 
-def test_a_put_keeps_what_it_leaves_out(azure: Any, cluster: str) -> None:
+def test_a_put_keeps_properties_that_it_leaves_out(azure: Any, cluster: str) -> None:
     """The server took away labels, taints, tags and the autoscaler. AKS keeps them.
 
     So a program was green here whose removed tags stay on Azure.
@@ -308,7 +306,7 @@ def test_a_put_keeps_what_it_leaves_out(azure: Any, cluster: str) -> None:
         ({"scaleSetPriority": "Spot"}, "properties.scaleSetPriority"),
     ],
 )
-def test_what_is_fixed_at_creation(
+def test_a_change_of_an_immutable_property_of_a_pool_is_refused(
     azure: Any, cluster: str, change: dict[str, Any], target: str
 ) -> None:
     put_pool(azure, cluster)
@@ -331,7 +329,7 @@ def test_what_is_fixed_at_creation(
         ({"vmSize": "Standard_D4s_v3"}, (400, "PropertyChangeNotAllowed")),
     ],
 )
-def test_what_a_cluster_may_not_change(
+def test_a_change_of_an_immutable_property_of_a_cluster_is_refused(
     azure: Any, cluster: str, cluster_body: Body, change: dict[str, Any], refusal: tuple[int, str]
 ) -> None:
     body = cluster_body()
@@ -372,7 +370,7 @@ def test_what_a_cluster_may_not_change(
         ),
     ],
 )
-def test_what_a_pool_may_not_be(
+def test_an_invalid_pool_is_refused(
     azure: Any, cluster: str, requested: dict[str, Any], target: str
 ) -> None:
     reply = put_pool(azure, cluster, **requested)
@@ -381,12 +379,12 @@ def test_what_a_pool_may_not_be(
 
 
 @pytest.mark.parametrize("name", ["Gpu", "1gpu", "gpu-pool", "gpupoolgpupoo"])
-def test_how_a_pool_may_not_be_called(azure: Any, cluster: str, name: str) -> None:
+def test_an_invalid_pool_name_is_refused(azure: Any, cluster: str, name: str) -> None:
     reply = put_pool(azure, cluster, name)
     assert (reply.status, reply.body["target"]) == (400, "agentPoolProfile.name")
 
 
-def test_a_pool_that_scales_itself_begins_at_its_minimum(azure: Any, cluster: str) -> None:
+def test_an_autoscaled_pool_starts_at_its_minimum(azure: Any, cluster: str) -> None:
     limits: dict[str, Any] = {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
     assert put_pool(azure, cluster, **limits).body["properties"]["count"] == 0
 
@@ -399,7 +397,7 @@ def test_a_pool_that_scales_itself_begins_at_its_minimum(azure: Any, cluster: st
         ("identity", "servicePrincipalProfile"),
     ],
 )
-def test_what_a_new_cluster_must_say(
+def test_a_new_cluster_without_a_required_property_is_refused(
     azure: Any, group: str, cluster_body: Body, missing: str, target: str
 ) -> None:
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/less"
@@ -415,7 +413,9 @@ def test_what_a_new_cluster_must_say(
     assert azure.call("GET", f"{path}{V}").status == 404
 
 
-def test_a_cluster_has_a_system_pool_always(azure: Any, cluster: str, cluster_body: Body) -> None:
+def test_the_last_system_pool_cannot_be_deleted(
+    azure: Any, cluster: str, cluster_body: Body
+) -> None:
     user = [{"name": "user", "vmSize": "Standard_NC6", "mode": "User"}]
     body = cluster_body(agentPoolProfiles=user)
     refused = azure.call("PUT", f"{cluster}2{V}", body)
@@ -430,7 +430,7 @@ def test_a_cluster_has_a_system_pool_always(azure: Any, cluster: str, cluster_bo
     assert azure.call("DELETE", f"{cluster}/agentPools/other{V}").status == 400
 
 
-def test_a_system_pool_that_is_going_counts_no_more(slow_azure: Any, held: str) -> None:
+def test_a_system_pool_that_is_being_deleted_is_not_counted(slow_azure: Any, held: str) -> None:
     assert slow_azure.call("DELETE", f"{held}/agentPools/system{V}").status == 202
     last = slow_azure.call("DELETE", f"{held}/agentPools/second{V}")
     assert (last.status, last.body["subcode"]) == (400, "LastSystemAgentPool")
@@ -442,7 +442,9 @@ def test_a_system_pool_that_is_going_counts_no_more(slow_azure: Any, held: str) 
     ("version", "is_refused"),
     [("2026-08-01", True), ("2023-11-01", False), ("2026-08-02-preview", False)],
 )
-def test_an_unknown_field(azure: Any, cluster: str, version: str, is_refused: bool) -> None:
+def test_an_unknown_field_is_refused(
+    azure: Any, cluster: str, version: str, is_refused: bool
+) -> None:
     body = {"properties": {"vmSize": "Standard_NC6", "useGPUDedicatedVHD": True}}
     reply = azure.call("PUT", f"{cluster}/agentPools/gpu?api-version={version}", body)
     assert (reply.status == 400) is is_refused
@@ -460,7 +462,7 @@ def test_an_unknown_field(azure: Any, cluster: str, version: str, is_refused: bo
         ("kubernetesVersion", 1.35),
     ],
 )
-def test_a_value_of_another_kind(
+def test_a_value_of_the_wrong_type_is_refused(
     azure: Any, group: str, cluster_body: Body, field: str, value: Any
 ) -> None:
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/kind"
@@ -487,7 +489,7 @@ def test_user_assigned_identities_are_a_map(azure: Any, group: str, cluster_body
     assert list(made.body["identity"]["userAssignedIdentities"]) == [IDENTITY]
 
 
-def test_a_patch_of_a_cluster_takes_tags_and_nothing_else(azure: Any, cluster: str) -> None:
+def test_a_patch_of_a_cluster_accepts_only_tags(azure: Any, cluster: str) -> None:
     """The server let other properties pass and forgot them."""
     tagged = azure.call("PATCH", f"{cluster}{V}", {"tags": {"a": "b"}})
     assert (tagged.status, tagged.body["tags"]) == (200, {"a": "b"})

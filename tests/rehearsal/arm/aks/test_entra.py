@@ -36,7 +36,7 @@ def reviewed(azure: Any, path: str, token: str) -> Any:
     return answer.body["status"]
 
 
-def test_an_api_server_is_told_of_the_cluster_as_it_is(
+def test_an_api_server_accepts_entra_tokens_as_its_cluster_is_configured(
     azure: Any, cluster: str, cluster_body: Callable[..., Any]
 ) -> None:
     token = json.loads(kubelogin(azure).stdout)["status"]["token"]
@@ -68,14 +68,16 @@ def test_an_api_server_is_told_of_the_cluster_as_it_is(
         ({"AZURE_AUTHORITY_HOST": "https://localhost:1"}, "failed to get token"),
     ],
 )
-def test_who_gets_no_token(azure: Any, more: dict[str, str], said: str) -> None:
+def test_a_sign_in_without_valid_credentials_gets_no_token(
+    azure: Any, more: dict[str, str], said: str
+) -> None:
     ended = kubelogin(azure, **more)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert said in ended.stderr
     assert "wrong" not in ended.stderr
 
 
-def test_local_accounts_can_be_off(
+def test_local_accounts_can_be_disabled(
     azure: Any, group: str, cluster_body: Callable[..., Any]
 ) -> None:
     path = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/own"

@@ -104,7 +104,7 @@ ALL = [("pool", path) for path in POOL] + [("cluster", path) for path in CLUSTER
 
 
 @pytest.mark.parametrize(("of", "path"), ALL)
-def test_another_value_is_refused_or_the_page_says_why_not(
+def test_an_unknown_enumeration_value_is_refused_or_documented(
     arm: Arm, cluster: str, of: str, path: str
 ) -> None:
     """Of some sixty enumerations of the API forty took any text, and the page did not say so."""
@@ -119,7 +119,7 @@ def test_another_value_is_refused_or_the_page_says_why_not(
 
 
 @pytest.mark.parametrize(("of", "path"), ALL)
-def test_the_apis_own_values_are_not_refused_as_unknown(
+def test_values_of_the_api_are_not_refused_as_unknown(
     arm: Arm, cluster: str, of: str, path: str
 ) -> None:
     """Another rule may refuse the value; none says that it is not one of the enumeration's."""
@@ -130,6 +130,6 @@ def test_the_apis_own_values_are_not_refused_as_unknown(
             assert f"value {value} is not allowed" not in answer.body["message"], answer
 
 
-def test_none_is_missed() -> None:
+def test_all_enumerations_are_found() -> None:
     assert len(POOL) > 30
     assert len(CLUSTER) > 30

@@ -50,7 +50,7 @@ def put(
         ("Standard_ND96isr_MI300X_v5", ("AMD Instinct MI300X",)),
     ],
 )
-def test_today_refuses_sizes_that_are_gone(
+def test_today_refuses_retired_sizes(
     azure_today: Azure, cluster_today: str, size: str, words: tuple[str, ...]
 ) -> None:
     refused = put(azure_today, cluster_today, "gpu", size)
@@ -66,7 +66,7 @@ def test_today_refuses_sizes_that_are_gone(
     ("name", "size"),
     [("a", "Standard_NC8as_T4_v3"), ("b", "Standard_D4ds_v5"), ("c", "standard_e16s_V5")],
 )
-def test_today_takes_what_it_sells(
+def test_today_accepts_sizes_that_are_offered(
     azure_today: Azure, cluster_today: str, name: str, size: str
 ) -> None:
     assert put(azure_today, cluster_today, name, size).status == 201
@@ -81,7 +81,9 @@ def test_today_has_no_specialized_image(azure_today: Azure, cluster_today: str) 
     assert put(azure_today, cluster_today, "d", "Standard_NC8as_T4_v3", others).status == 201
 
 
-def test_today_refuses_a_cluster_of_them_too(azure_today: Azure, cluster_today: str) -> None:
+def test_today_refuses_a_cluster_with_a_retired_size(
+    azure_today: Azure, cluster_today: str
+) -> None:
     path = cluster_today.replace("cluster", "other")
     pool = {"name": "system", "mode": "System", "vmSize": "Standard_NC6"}
     path = f"/resourceGroups/group/providers/Microsoft.ContainerService/managedClusters/other{V}"
@@ -92,19 +94,19 @@ def test_today_refuses_a_cluster_of_them_too(azure_today: Azure, cluster_today: 
     assert azure_today.call("GET", path).status == 404
 
 
-def test_the_article_s_days_take_its_sizes_and_its_image(azure: Azure, cluster: str) -> None:
+def test_the_articles_era_accepts_its_sizes_and_its_image(azure: Azure, cluster: str) -> None:
     azure.register_specialized_image()
     assert put(azure, cluster, "gpu", "Standard_NC6", SPECIALIZED).status == 201
     assert put(azure, cluster, "amd", "Standard_NV4as_v4").status == 201
 
 
-def test_whoever_works_in_an_era_has_its_day(azure: Azure, azure_today: Azure) -> None:
+def test_the_environment_of_an_era_sets_its_date(azure: Azure, azure_today: Azure) -> None:
     assert azure.cloud.environment()[TODAY_VARIABLE] == "2021-07-01"
     # Today is whatever day it is for whoever started the cloud.
     assert TODAY_VARIABLE not in azure_today.cloud.environment()
 
 
-def test_the_article_s_days_have_gpu_pools_for_linux_alone(azure: Azure, group: str) -> None:
+def test_the_articles_era_has_gpu_pools_for_linux_only(azure: Azure, group: str) -> None:
     windows = {"osType": "Windows", "count": 1}
     cluster = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/mixed"
     network = {"networkPlugin": "azure"}
@@ -141,7 +143,7 @@ def test_a_home_keeps_its_era(tmp_path: Path) -> None:
         ({"upgradeSettings": {"maxSurge": "some"}}, "agentPoolProfile.upgradeSettings.maxSurge"),
     ],
 )
-def test_what_a_node_could_not_carry(
+def test_a_pool_with_node_settings_beyond_the_limits_is_refused(
     azure: Azure, cluster: str, requested: dict[str, Any], target: str
 ) -> None:
     body = {"properties": {"vmSize": "Standard_D4ds_v5", **requested}}

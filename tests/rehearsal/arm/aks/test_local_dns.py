@@ -56,14 +56,14 @@ def shown(reply: Any) -> Any:
 
 
 @pytest.mark.parametrize("mode", ["Required", "required", "Preferred", "Disabled"])
-def test_a_mode_alone_gets_the_zones_that_aks_has(arm: Arm, pool: str, mode: str) -> None:
+def test_a_mode_without_zones_gets_the_zones_of_aks(arm: Arm, pool: str, mode: str) -> None:
     """It came back as it was sent."""
     state = "Enabled" if mode.title() == "Required" else "Disabled"
     expected = {"mode": mode.title(), "state": state, **DEFAULTS}
     assert shown(put(arm, pool, mode=mode)) == expected
 
 
-def test_what_an_update_leaves_out_stays(arm: Arm, pool: str) -> None:
+def test_an_update_keeps_sections_that_it_leaves_out(arm: Arm, pool: str) -> None:
     """`partial_puts`: the other section went."""
     put(arm, pool, mode="Required")
     both = shown(put(arm, pool, mode="Required", **{VNET: OTHER}))
@@ -73,7 +73,7 @@ def test_what_an_update_leaves_out_stays(arm: Arm, pool: str) -> None:
 
 
 @pytest.mark.parametrize(("sent", "lacking"), [(VNET, KUBE), (KUBE, VNET)])
-def test_a_new_pool_says_both_sections_or_none(
+def test_a_new_pool_needs_both_sections_or_none(
     arm: Arm, pool: str, sent: str, lacking: str
 ) -> None:
     """One alone was taken."""
@@ -110,7 +110,7 @@ def test_a_section_has_both_zones_in_an_update_too(
         (VNET, "a.example", {"protocol": "forcetcp", "serveStale": "Verify"}),
     ],
 )
-def test_zones_that_lead_nowhere_are_refused(
+def test_zones_that_forward_nowhere_are_refused(
     arm: Arm, pool: str, section: str, name: str, changed: dict[str, str]
 ) -> None:
     sections = {**DEFAULTS, section: {**DEFAULTS[section], name: {**OF_CLUSTER, **changed}}}

@@ -10,7 +10,7 @@ MANAGED = {"driver": "Install", "nvidia": {"managementMode": "Managed"}}
 FEATURE = "Microsoft.ContainerService/ManagedGPUExperiencePreview"
 
 
-def test_they_need_the_feature_and_stay_as_they_were_made(
+def test_managed_gpus_need_the_feature_and_are_immutable(
     start_cloud: Callable[..., Any], azure_of: Callable[..., Azure]
 ) -> None:
     """Green here without its feature, the pool was red on a new subscription."""

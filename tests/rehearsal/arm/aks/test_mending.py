@@ -66,7 +66,7 @@ def rows(store: Store, key: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", POISONS)
-def test_a_value_of_another_kind_goes(
+def test_a_stored_value_of_the_wrong_type_is_dropped(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """The server did not start with such a value, so nothing else could be taken away either."""
@@ -98,7 +98,7 @@ def test_a_value_of_another_kind_goes(
     assert capsys.readouterr().err == ""
 
 
-def test_the_server_starts_and_everything_can_be_taken_away(
+def test_a_server_with_damaged_rows_starts_and_deletes_everything(
     start_cloud: Callable[[], Cloud],
 ) -> None:
     azure = Azure(start_cloud())
@@ -158,7 +158,7 @@ ODD_ROWS = {
 
 
 @pytest.mark.parametrize("statement", ODD_ROWS, ids=lambda text: text[:50])
-def test_a_row_that_nothing_could_have_written_goes(tmp_path: Path, statement: str) -> None:
+def test_an_impossible_row_is_dropped(tmp_path: Path, statement: str) -> None:
     """The server did not start, or a resource was busy for ever."""
     stored(tmp_path / "arm.sqlite")
     changed(tmp_path / "arm.sqlite", statement)
@@ -198,7 +198,7 @@ def test_a_file_that_is_no_database_is_set_aside(
     assert not found or aside.read_bytes() == found
 
 
-def test_a_file_that_somebody_else_has_open_is_not_set_aside(tmp_path: Path) -> None:
+def test_a_database_that_another_process_has_open_is_not_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "arm.sqlite"
     stored(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:

@@ -424,7 +424,9 @@ POOLS_TAKEN: list[tuple[Sent, str]] = [
 
 
 @pytest.mark.parametrize(("rule", "sent", "code", "words"), POOLS_REFUSED)
-def test_what_a_pool_may_not_be(today: Azure, rule: str, sent: Sent, code: str, words: str) -> None:
+def test_an_invalid_pool_is_refused(
+    today: Azure, rule: str, sent: Sent, code: str, words: str
+) -> None:
     """Nearly all of these were taken, and a stack that had them was green here alone."""
     cluster = "flat" if "Windows" in str(sent.get("osType")) else "overlay"
     refused = put_pool(today, sent, cluster=cluster)
@@ -434,7 +436,7 @@ def test_what_a_pool_may_not_be(today: Azure, rule: str, sent: Sent, code: str, 
 
 
 @pytest.mark.parametrize(("sent", "source"), POOLS_TAKEN)
-def test_what_a_pool_may_be(today: Azure, sent: Sent, source: str) -> None:
+def test_a_valid_pool_is_accepted(today: Azure, sent: Sent, source: str) -> None:
     cluster = "flat" if "indows" in str(sent.get("osType")) else "overlay"
     taken = put_pool(today, sent, name=unique("p")[-6:].replace("0", "a"), cluster=cluster)
     assert taken.status == 201, (source, taken.body)
@@ -464,7 +466,7 @@ def target(name: str, sent: Sent) -> str | None:
         ("windows-profile", "win", "overlay", WINDOWS, "WindowsProfileMissing"),
     ],
 )
-def test_what_depends_on_the_name_and_the_cluster(
+def test_a_pool_that_conflicts_with_its_name_or_cluster_is_refused(
     today: Azure, rule: str, name: str, cluster: str, sent: Sent, code: str
 ) -> None:
     refused = put_pool(today, sent, name, cluster)
@@ -472,7 +474,7 @@ def test_what_depends_on_the_name_and_the_cluster(
     assert refused.body.get("target") == RULES[rule].target
 
 
-def test_preview_versions_know_more(today: Azure) -> None:
+def test_preview_versions_have_their_own_rules(today: Azure) -> None:
     """`test_aks_create_with_managed_system_pool` (2, 2025-07); Upgrade node pools, rolling."""
     preview = "?api-version=2026-08-02-preview"
     both = surge(maxSurge="1", maxUnavailable="1")
@@ -491,7 +493,7 @@ def test_preview_versions_know_more(today: Azure) -> None:
         ("flat", WINDOWS),
     ],
 )
-def test_what_aks_gives_back_it_takes_again(today: Azure, cluster: str, sent: Sent) -> None:
+def test_an_answer_of_aks_is_accepted_as_a_request(today: Azure, cluster: str, sent: Sent) -> None:
     """A spot pool came back with a surge, which AKS would have refused."""
     name = f"b{unique('')[-5:]}"
     assert put_pool(today, sent, name, cluster).status == 201
@@ -502,7 +504,7 @@ def test_what_aks_gives_back_it_takes_again(today: Azure, cluster: str, sent: Se
     assert again.status == 200, again
 
 
-def test_a_pool_may_shrink_below_thirty_pods(today: Azure) -> None:
+def test_an_existing_pool_can_shrink_below_thirty_pods(today: Azure) -> None:
     """AKS looks at a new pool alone: Azure/AKS#1422."""
     put_pool(today, {"count": 3, "maxPods": 10}, "shrinks")
     path = f"{CLUSTERS}/overlay/agentPools/shrinks"
@@ -833,7 +835,7 @@ def put_cluster(azure: Azure, sent: Sent, name: str = "") -> Any:
 
 
 @pytest.mark.parametrize(("rule", "sent", "code", "words"), CLUSTERS_REFUSED)
-def test_what_a_cluster_may_not_be(
+def test_an_invalid_cluster_is_refused(
     today: Azure, rule: str, sent: Sent, code: str, words: str
 ) -> None:
     """Nearly all of these were taken, and a stack that had them was green here alone."""
@@ -845,7 +847,7 @@ def test_what_a_cluster_may_not_be(
 
 
 @pytest.mark.parametrize(("sent", "source"), CLUSTERS_TAKEN)
-def test_what_a_cluster_may_be(today: Azure, sent: Sent, source: str) -> None:
+def test_a_valid_cluster_is_accepted(today: Azure, sent: Sent, source: str) -> None:
     taken = put_cluster(today, sent)
     assert taken.status == 201, (source, taken.body)
 
@@ -859,14 +861,14 @@ def test_what_a_cluster_may_be(today: Azure, sent: Sent, source: str) -> None:
         ("cluster-name-reserved", "omsagent-aks-dev-microsoft", "'MICROSOFT' and 'WINDOWS' can't"),
     ],
 )
-def test_how_a_cluster_may_not_be_called(today: Azure, rule: str, name: str, words: str) -> None:
+def test_an_invalid_cluster_name_is_refused(today: Azure, rule: str, name: str, words: str) -> None:
     refused = put_cluster(today, {}, name)
     assert (refused.status, refused.body["code"]) == (400, "InvalidParameter")
     assert words in refused.body["message"]
     assert refused.body["target"] == RULES[rule].target
 
 
-def test_the_name_that_aks_makes_for_the_nodes_group_counts(today: Azure) -> None:
+def test_the_generated_name_of_the_node_resource_group_is_limited(today: Azure) -> None:
     """It was cut at 80 characters, and taken."""
     refused = put_cluster(today, {}, "c" * 63)
     assert (refused.status, refused.body["code"]) == (400, "InvalidParameter")
@@ -891,7 +893,7 @@ def test_a_cluster_has_a_hundred_pools_at_most() -> None:
         judge(pool_refusals.ON_RESULT, replace(case, others=[*case.others, "last"]))
 
 
-def test_the_issuer_is_not_turned_off(today: Azure) -> None:
+def test_the_oidc_issuer_cannot_be_disabled(today: Azure) -> None:
     """`cluster-issuer-off`: it was taken, and workload identities broke on Azure alone."""
     name = unique("issuer")
     assert put_cluster(today, {"oidcIssuerProfile": {"enabled": True}}, name).status == 201
@@ -901,7 +903,7 @@ def test_the_issuer_is_not_turned_off(today: Azure) -> None:
     assert refused.body["message"] == "OIDC issuer feature cannot be disabled."
 
 
-def test_a_driver_may_be_skipped_later_where_the_old_tag_did_it() -> None:
+def test_the_driver_can_be_changed_to_none_where_the_old_tag_skipped_it() -> None:
     """Azure/azure-cli#32531: it is the one change of a driver that AKS makes."""
     before = {"gpuProfile": {"driver": "Install"}, "tags": {"skipGPUdriverInstall": "true"}}
     skipped = {"gpuProfile": {"driver": "None"}}
@@ -944,7 +946,7 @@ DOMAINS = ["kubernetes.io", "k8s.io", "kubernetes.azure.com", "example.com", "no
     st.sampled_from(["", "node-role.", "a.b.", "kubelet.", "x"]),
     st.sampled_from(["gpu", "agentpool", "accelerator"]),
 )
-def test_whose_a_label_is(domain: str, before: str, name: str) -> None:
+def test_labels_of_reserved_domains_are_refused(domain: str, before: str, name: str) -> None:
     """A label of `node-role.kubernetes.io` was taken here, and in stack files, and not by AKS."""
     key = f"{before}{domain}/{name}"
     whole = f".{before}{domain}"
@@ -970,7 +972,7 @@ LABEL_KEYS = LABEL_PARTS | st.tuples(
 @example("é", "x")
 @example("a", "x\n")
 @example("", "x")
-def test_what_a_label_may_be(key: str, value: str) -> None:
+def test_invalid_labels_are_refused(key: str, value: str) -> None:
     """Stack files had any: AKS refused what was green until then."""
 
     def is_name(text: str) -> bool:
@@ -991,7 +993,7 @@ def test_what_a_label_may_be(key: str, value: str) -> None:
 
 
 @given(st.integers(-20, 20), st.integers(0, 7))
-def test_which_prices_spot_pools_have(number: int, decimals: int) -> None:
+def test_a_spot_price_is_accepted_by_aks_and_by_settings_alike(number: int, decimals: int) -> None:
     price = number / 10**decimals
     wanted = pool_case(**SPOT, spotMaxPrice=price)
     told = mistakes(GPU_POOL, {"spot": True, "spotMaxPrice": price})
@@ -1004,7 +1006,7 @@ NODES = st.none() | st.from_regex(r"\A[0-9]{1,4}%?\Z") | st.text(max_size=4)
 
 
 @given(NODES, NODES)
-def test_upgrade_settings_that_a_stack_file_has_are_some_that_aks_takes(
+def test_upgrade_settings_valid_in_a_stack_file_are_accepted(
     surge_: str | None, unavailable: str | None
 ) -> None:
     settings = {"maxUnavailable": unavailable, "maxSurge": surge_}
@@ -1028,7 +1030,7 @@ def ranges() -> st.SearchStrategy[str]:
 
 
 @given(st.none() | ranges(), st.none() | ranges(), st.integers(0, 12))
-def test_networks_of_stack_files_are_taken(
+def test_networks_of_stack_files_are_accepted(
     pods: str | None, services: str | None, place: int
 ) -> None:
     """What settings and components let pass without a word, AKS makes a new cluster of."""
@@ -1074,7 +1076,7 @@ def at_path(path: str, value: object) -> Sent:
     return cast(Sent, found)
 
 
-def test_each_rule_has_a_request_that_shows_it() -> None:
+def test_each_rule_has_a_request_that_breaks_it() -> None:
     shown = {row[0] for row in (*POOLS_REFUSED, *CLUSTERS_REFUSED)} | SHOWN_BY_A_TEST
     # Each of them has a request in test_enumerations.py.
     shown |= {name for name, rule in RULES.items() if " is one of " in rule.summary}

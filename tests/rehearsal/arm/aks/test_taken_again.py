@@ -44,7 +44,7 @@ def put_back(arm: Arm, path: str, version: str = V, **changed: Any) -> Any:
 
 
 @pytest.mark.parametrize("unavailable", ["1", "2", "50%", "0"])
-def test_a_pool_that_upgrades_without_more_nodes(arm: Arm, unavailable: str) -> None:
+def test_a_pool_with_max_unavailable_gets_no_default_surge(arm: Arm, unavailable: str) -> None:
     """A surge was filled in beside it, and the server refused its own answer."""
     path = f"{cluster(arm)}/agentPools/p"
     settings = {"maxUnavailable": unavailable}
@@ -53,7 +53,7 @@ def test_a_pool_that_upgrades_without_more_nodes(arm: Arm, unavailable: str) -> 
     assert put_back(arm, path).status == 200
 
 
-def test_upgrade_settings_that_a_put_leaves_out_stay(arm: Arm) -> None:
+def test_upgrade_settings_that_a_put_leaves_out_are_kept(arm: Arm) -> None:
     """They went, one by one, and a program that took one out was told that AKS keeps it."""
     path = f"{cluster(arm)}/agentPools/p"
     settings = {"maxSurge": "33%", "drainTimeoutInMinutes": 60, "undrainableNodeBehavior": "Cordon"}
@@ -68,7 +68,7 @@ def test_upgrade_settings_that_a_put_leaves_out_stay(arm: Arm) -> None:
 
 
 @pytest.mark.parametrize("version", ["2021-05-01", "2024-02-01", PREVIEW])
-def test_a_pool_without_a_surge_is_taken_in_each_version(arm: Arm, version: str) -> None:
+def test_a_pool_without_a_surge_is_accepted_in_each_version(arm: Arm, version: str) -> None:
     """An older version does not see `maxUnavailable`, and the surge of 0 alone was refused."""
     path = f"{cluster(arm)}/agentPools/p"
     settings = {"maxSurge": "0", "maxUnavailable": "1"}
@@ -78,7 +78,7 @@ def test_a_pool_without_a_surge_is_taken_in_each_version(arm: Arm, version: str)
     assert found == settings
 
 
-def test_what_an_older_version_cannot_say_of_the_items_of_a_list_stays(arm: Arm) -> None:
+def test_list_items_keep_properties_unknown_to_an_older_version(arm: Arm) -> None:
     """It went with a PUT of what that version had shown."""
     where = cluster(arm)
     path = f"{where}/agentPools/p"
@@ -105,7 +105,7 @@ def test_a_stopped_pool_has_no_nodes_until_it_starts(arm: Arm, mode: str) -> Non
     assert (started.status, started.body["properties"]["count"]) == (200, 2)
 
 
-def test_a_count_for_a_stopped_pool_is_for_later(arm: Arm) -> None:
+def test_a_count_of_a_stopped_pool_applies_when_it_starts(arm: Arm) -> None:
     path = f"{cluster(arm)}/agentPools/p"
     put(arm, path, vmSize=CPU, count=2)
     put(arm, path, powerState={"code": "Stopped"})
@@ -114,7 +114,7 @@ def test_a_count_for_a_stopped_pool_is_for_later(arm: Arm) -> None:
 
 
 @pytest.mark.parametrize("newer", [V, "2025-03-01", PREVIEW])
-def test_an_older_spelling_of_the_driver_stays(arm: Arm, newer: str) -> None:
+def test_the_older_spelling_of_the_driver_is_kept(arm: Arm, newer: str) -> None:
     """A newer version of the API was told that the driver changes, which it did not say."""
     path = f"{cluster(arm)}/agentPools/p"
     older = {"driverType": "CUDA", "installGPUDriver": True}
@@ -133,7 +133,7 @@ def test_an_older_spelling_of_the_driver_stays(arm: Arm, newer: str) -> None:
         ({"x" * 513: "a"}, "InvalidTags"),
     ],
 )
-def test_tags_have_the_same_limits_everywhere(arm: Arm, tags: Sent, code: str) -> None:
+def test_tags_have_the_same_limits_on_all_resources(arm: Arm, tags: Sent, code: str) -> None:
     """PATCH took what PUT refused, and so did resource groups: the next PUT failed."""
     path = cluster(arm)
     for method, where, sent, version in (
@@ -155,7 +155,7 @@ def test_tags_have_the_same_limits_everywhere(arm: Arm, tags: Sent, code: str) -
         ("networkPlugin", "azure", "Azure", 200),
     ],
 )
-def test_changes_that_go_in_one_direction(
+def test_some_network_changes_are_accepted_in_one_direction_only(
     arm: Arm, name: str, before: str, after: str, status: int
 ) -> None:
     """They were taken, and a stack that made them was green here alone."""
@@ -187,7 +187,7 @@ def test_a_new_cluster_has_one_managed_system_pool(arm: Arm) -> None:
 
 
 @pytest.mark.parametrize("services", ["172.56.0.0/16", "172.30.0.0/16", "192.0.2.0/24"])
-def test_ranges_of_services_that_are_unknown_are_taken(arm: Arm, services: str) -> None:
+def test_unusual_service_cidrs_are_accepted(arm: Arm, services: str) -> None:
     """AKS took 172.56.0.0/16 (recorded, 2023-11 and 2023-12): it was refused as public."""
     address = services.replace("0/16", "10").replace("0/24", "10")
     cluster(arm, networkProfile={"serviceCidr": services, "dnsServiceIP": address})

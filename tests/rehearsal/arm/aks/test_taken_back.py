@@ -79,7 +79,7 @@ def lost(before: Any, after: Any, path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("row", asked())
-def test_what_was_read_is_taken_and_changes_nothing(row: Any) -> None:
+def test_an_answer_that_is_put_back_changes_nothing(row: Any) -> None:
     arm = Arm(Era(row.get("era", "today")))
     path = arm.name()
     of_cluster, of_pool = said(row)
@@ -108,7 +108,7 @@ def made(arm: Arm, body: dict[str, Any], version: str = STABLE) -> tuple[str, An
     return path, arm.call("GET", path, None, version).body
 
 
-def test_a_driver_said_in_the_older_way_is_taken_back_by_newer_versions() -> None:
+def test_a_driver_in_the_older_spelling_survives_a_put_of_newer_versions() -> None:
     """The newer versions do not see `installGPUDriver`; it went with a PUT of theirs."""
     arm = Arm()
     path, _ = made(arm, {})
@@ -125,7 +125,7 @@ def test_a_driver_said_in_the_older_way_is_taken_back_by_newer_versions() -> Non
     assert shown["properties"]["gpuProfile"]["installGPUDriver"] is True
 
 
-def test_an_older_version_keeps_what_it_cannot_say() -> None:
+def test_a_put_of_an_older_version_keeps_newer_properties() -> None:
     """A section sent by an older version of the API lost the parts that only newer ones have."""
     arm = Arm()
     path, _ = made(arm, {})
@@ -139,7 +139,7 @@ def test_an_older_version_keeps_what_it_cannot_say() -> None:
     assert shown["properties"]["securityProfile"]["sshAccess"] == "Disabled"
 
 
-def test_what_a_preview_alone_knows_is_in_no_answer_of_others() -> None:
+def test_properties_of_a_preview_version_are_left_out_of_other_answers() -> None:
     """It was shown, and refused when it came back."""
     arm = Arm()
     newest = {"name": "p", "mode": "System", "vmSize": SIZE, "count": 1, "newest": {"a": 1}}
@@ -216,7 +216,7 @@ def test_a_value_in_another_case_is_the_same_value(said: Any, other: str) -> Non
     ],
 )
 @pytest.mark.parametrize("version", ["2020-03-01", "2022-07-01", "2023-01-02-preview"])
-def test_skus_of_older_versions_have_the_words_of_those(
+def test_skus_of_older_versions_have_the_names_of_those_versions(
     older: dict[str, str], newer: dict[str, str], version: str
 ) -> None:
     """They were refused, and answers had today's."""
@@ -246,7 +246,7 @@ def test_skus_of_other_versions_are_refused(version: str, sku: dict[str, str], w
     assert "since v2023-02-01" in refused.body["message"]
 
 
-def test_a_balancer_s_addresses_go_with_the_balancer() -> None:
+def test_addresses_of_a_load_balancer_are_removed_with_it() -> None:
     """They stayed in answers when the nodes' traffic took another way."""
     arm = Arm()
     path, before = made(arm, {})
@@ -261,7 +261,7 @@ def test_a_balancer_s_addresses_go_with_the_balancer() -> None:
     assert balancer["managedOutboundIPs"] == {"count": 1}
 
 
-def test_a_gateway_of_aks_has_its_addresses_once_it_is_there() -> None:
+def test_a_managed_nat_gateway_has_addresses_once_it_exists() -> None:
     """Only a load balancer had them."""
     arm = Arm()
     gateway = {"managedOutboundIPProfile": {"count": 2}}
@@ -277,7 +277,7 @@ def test_a_gateway_of_aks_has_its_addresses_once_it_is_there() -> None:
     assert again["properties"]["networkProfile"] == read["properties"]["networkProfile"]
 
 
-def test_a_cluster_that_moves_to_cilium_has_its_policy() -> None:
+def test_a_cluster_that_changes_to_cilium_has_ciliums_network_policy() -> None:
     """The policy stayed none, and what a GET gave was refused by the next PUT."""
     arm = Arm()
     path, _ = made(arm, {})
@@ -289,7 +289,7 @@ def test_a_cluster_that_moves_to_cilium_has_its_policy() -> None:
 
 
 @pytest.mark.parametrize("pools", [{}, {"agentPoolProfiles": []}], ids=["no list", "empty"])
-def test_a_cluster_whose_system_aks_hosts_needs_no_pools(pools: dict[str, Any]) -> None:
+def test_a_cluster_with_a_hosted_system_needs_no_pools(pools: dict[str, Any]) -> None:
     """It was refused for want of a System pool."""
     arm = Arm()
     path = arm.name()
@@ -307,7 +307,7 @@ def test_a_cluster_whose_system_aks_hosts_needs_no_pools(pools: dict[str, Any]) 
     assert arm.call("PUT", path, read, PREVIEW).status == 200
 
 
-def test_a_preview_takes_one_size_that_scales_itself() -> None:
+def test_a_preview_version_accepts_one_autoscaled_size() -> None:
     arm = Arm()
     path, _ = made(arm, {})
     scale = {"autoscale": {"size": SIZE, "minCount": 1, "maxCount": 3}}
@@ -334,7 +334,7 @@ def test_a_preview_takes_one_size_that_scales_itself() -> None:
     ],
     ids=str,
 )
-def test_what_is_empty_in_the_network_is_none(empty: dict[str, Any]) -> None:
+def test_an_empty_value_in_the_network_profile_is_none(empty: dict[str, Any]) -> None:
     """It came back as it was, and what hangs on it was filled in from it."""
     arm = Arm()
     _, created = made(arm, {})
@@ -346,7 +346,7 @@ def test_what_is_empty_in_the_network_is_none(empty: dict[str, Any]) -> None:
     ("one", "many", "range_"),
     [("podCidr", "podCidrs", "10.50.0.0/16"), ("serviceCidr", "serviceCidrs", "10.0.0.0/17")],
 )
-def test_a_list_of_ranges_says_the_first_of_them(one: str, many: str, range_: str) -> None:
+def test_a_list_of_ranges_sets_the_single_range(one: str, many: str, range_: str) -> None:
     """The one range stayed at its default beside another list."""
     _, found = made(Arm(), {"properties": {"networkProfile": {many: [range_]}}})
     network = found["properties"]["networkProfile"]

@@ -25,7 +25,7 @@ def put(azure: Any, name: str, **properties: Any) -> Any:
     return azure.call("PUT", f"{CLUSTERS}/{name}{V}", body)
 
 
-def test_what_is_on_offer_today(shop: Any) -> None:
+def test_the_kubernetes_versions_of_today_are_offered(shop: Any) -> None:
     found = versions(shop)
     plans = {version: one.capabilities.support_plan for version, one in found.items()}
     assert plans == {
@@ -41,13 +41,13 @@ def test_what_is_on_offer_today(shop: Any) -> None:
     }
 
 
-def test_the_article_s_days_had_others_and_one_plan(azure: Any) -> None:
+def test_the_articles_era_offers_its_own_versions_with_one_plan(azure: Any) -> None:
     found = versions(azure)
     assert {"1.18", "1.19", "1.20", "1.35"} < set(found)
     assert {tuple(one.capabilities.support_plan) for one in found.values()} == {(OFFICIAL,)}
 
 
-def test_every_version_on_offer_is_taken(shop: Any) -> None:
+def test_every_offered_version_is_accepted(shop: Any) -> None:
     for minor, one in versions(shop).items():
         plan = one.capabilities.support_plan[0]
         for version in (minor, *one.patch_versions):
@@ -65,7 +65,9 @@ def test_every_version_on_offer_is_taken(shop: Any) -> None:
         ({"kubernetesVersion": "1.32"}, "1.32.13, which is only available for Long-Term Support"),
     ],
 )
-def test_others_are_refused(shop: Any, requested: dict[str, str], words: str) -> None:
+def test_versions_that_are_not_offered_are_refused(
+    shop: Any, requested: dict[str, str], words: str
+) -> None:
     refused = put(shop, "refused", **requested)
     assert (refused.status, refused.body["code"]) == (400, "K8sVersionNotSupported")
     assert "Managed cluster refused " in refused.body["message"]
@@ -73,7 +75,7 @@ def test_others_are_refused(shop: Any, requested: dict[str, str], words: str) ->
     assert shop.call("GET", f"{CLUSTERS}/refused{V}").status == 404
 
 
-def test_what_is_scripted_holds_for_the_list_and_for_a_put(shop: Any) -> None:
+def test_scripted_versions_apply_to_the_list_and_to_puts(shop: Any) -> None:
     put(shop, "older", kubernetesVersion="1.34")
     wait_until_made(shop, f"{CLUSTERS}/older")
     shop.cloud.offer({"versions": [{"location": "eastus", "offered": ["1.35", "1.36"]}]})
@@ -89,7 +91,7 @@ def test_what_is_scripted_holds_for_the_list_and_for_a_put(shop: Any) -> None:
     assert shop.call("PUT", pool, body).status == 201
 
 
-def test_a_pool_is_judged_by_the_list_as_well(shop: Any) -> None:
+def test_the_version_of_a_pool_must_be_offered(shop: Any) -> None:
     cluster = shop.cluster_in("francecentral")
     for version, status in (("1.33", 400), ("1.29", 400), ("1.34", 201)):
         body = {"properties": {"vmSize": "Standard_D2s_v3", "orchestratorVersion": version}}
@@ -115,7 +117,7 @@ def shown(shop: Any, path: str) -> Any:
     return shop.call("GET", f"{path}{V}").body["properties"]
 
 
-def test_an_upgrade_goes_one_minor_version_at_a_time_and_the_control_plane_first(
+def test_an_upgrade_skips_no_minor_version_and_starts_with_the_control_plane(
     shop: Any,
 ) -> None:
     """The rehearsal took every version that is on offer, back and forth."""
@@ -146,7 +148,7 @@ def test_an_upgrade_goes_one_minor_version_at_a_time_and_the_control_plane_first
         assert refused.body["message"].startswith("Downgrading Kubernetes version 1.35.2 to 1.34.5")
 
 
-def test_a_cluster_goes_wherever_the_list_says_that_it_goes(shop: Any) -> None:
+def test_a_cluster_accepts_every_upgrade_that_the_list_offers(shop: Any) -> None:
     """A long-term version goes three minor versions further in the list, and one in a PUT."""
     listed = versions(shop)["1.31"].patch_versions["1.31.14"].upgrades
     assert "1.34.5" in listed
@@ -159,7 +161,7 @@ def test_a_cluster_goes_wherever_the_list_says_that_it_goes(shop: Any) -> None:
     assert put(shop, "long", **long_term | {"kubernetesVersion": "1.34.5"}).status == 200
 
 
-def test_a_pool_is_never_a_release_newer_than_its_control_plane(shop: Any) -> None:
+def test_a_pool_version_above_its_control_plane_is_refused(shop: Any) -> None:
     """Minor versions alone were compared; one alone stood for the newest of its releases."""
     cluster = at(shop, "releases", "1.35.1")
     pool = f"{cluster}/agentPools/more"
@@ -190,7 +192,7 @@ def test_pools_may_be_three_minor_versions_behind(shop: Any) -> None:
     assert "cannot be more than 3 versions less" in refused.body["message"]
 
 
-def test_a_cluster_s_put_names_the_versions_of_all_pools_or_of_none(shop: Any) -> None:
+def test_a_put_of_a_cluster_has_versions_for_all_pools_or_none(shop: Any) -> None:
     """A system pool's version inline, beside pools of their own: what Bicep's users run into."""
     at(shop, "some", "1.34")
     (profile,) = new_cluster()["properties"]["agentPoolProfiles"]
@@ -208,13 +210,13 @@ def test_a_cluster_s_put_names_the_versions_of_all_pools_or_of_none(shop: Any) -
     ("prefix", "status"),
     [("a" * 54, 201), ("1-A", 201), ("a" * 55, 400), ("a_b", 400), ("a.b", 400), ("a-", 400)],
 )
-def test_the_beginning_of_the_address(shop: Any, prefix: str, status: int) -> None:
+def test_an_invalid_dns_prefix_is_refused(shop: Any, prefix: str, status: int) -> None:
     answer = put(shop, f"dns-{len(prefix)}-{status}", dnsPrefix=prefix)
     assert answer.status == status, answer
     if status == 400:
         assert (answer.body["code"], answer.body["target"]) == ("InvalidParameter", "dnsPrefix")
 
 
-def test_an_unknown_location(shop: Any) -> None:
+def test_an_unknown_location_is_refused(shop: Any) -> None:
     with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
         shop.aks.managed_clusters.list_kubernetes_versions("atlantis")

@@ -20,7 +20,7 @@ def capabilities(sku: ResourceSku) -> dict[str, str]:
     return {str(found.name): str(found.value) for found in sku.capabilities or ()}
 
 
-def test_what_a_size_is(shop: Any) -> None:
+def test_a_size_has_the_capabilities_of_the_catalogue(shop: Any) -> None:
     t4 = sizes(shop)["Standard_NC8as_T4_v3"]
     assert (t4.tier, t4.size, t4.locations) == ("Standard", "NC8as_T4_v3", ["eastus"])
     assert t4.family == "StandardNCASv3_T4Family"
@@ -39,14 +39,14 @@ def test_what_a_size_is(shop: Any) -> None:
     assert expected.items() <= capabilities(t4).items()
 
 
-def test_a_size_without_gpus_says_nothing_of_them(shop: Any) -> None:
+def test_a_size_without_gpus_has_no_gpu_capability(shop: Any) -> None:
     plain = capabilities(sizes(shop)["Standard_D4ds_v5"])
     assert "GPUs" not in plain
     assert (plain["vCPUs"], plain["MemoryGB"]) == ("4", "16")
     assert capabilities(sizes(shop)["Standard_B2ms"])["LowPriorityCapable"] == "False"
 
 
-def test_the_local_disks_of_a_size_are_told(shop: Any) -> None:
+def test_the_local_disks_of_a_size_are_listed(shop: Any) -> None:
     """Tools that choose ephemeral disks by them read 0."""
     found = {name: capabilities(sku) for name, sku in sizes(shop).items()}
     told = ("EphemeralOSDiskSupported", "CachedDiskBytes", "MaxResourceVolumeMB")
@@ -58,7 +58,7 @@ def test_the_local_disks_of_a_size_are_told(shop: Any) -> None:
     assert [found["Standard_D2s_v5"].get(name) for name in told] == ["False", None, "0"]
 
 
-def test_machines_with_arm_are_told(shop: Any) -> None:
+def test_the_arm_architecture_of_a_size_is_listed(shop: Any) -> None:
     """All sizes without GPUs were x64, those with Arm as well."""
     found = {name: capabilities(sku)["CpuArchitectureType"] for name, sku in sizes(shop).items()}
     arm = {name for name, architecture in found.items() if architecture == "Arm64"}
@@ -66,7 +66,7 @@ def test_machines_with_arm_are_told(shop: Any) -> None:
     assert arm == {name for name in found if "pds_v5" in name or "plds_v5" in name or "_GB" in name}
 
 
-def test_gpus_are_told_as_azure_tells_them(shop: Any) -> None:
+def test_gpu_counts_are_listed_as_by_azure(shop: Any) -> None:
     """A part of a GPU counts for one, and of some sizes nothing is said."""
     found = {name: capabilities(sku).get("GPUs") for name, sku in sizes(shop).items()}
     assert found["Standard_NV6ads_A10_v5"] == "1"
@@ -74,17 +74,17 @@ def test_gpus_are_told_as_azure_tells_them(shop: Any) -> None:
     assert found["Standard_ND96is_MI300X_v5"] is None
 
 
-def test_what_is_retired_is_not_offered_today(shop: Any, azure: Any) -> None:
+def test_retired_sizes_are_not_offered_today(shop: Any, azure: Any) -> None:
     assert not set(GONE) & set(sizes(shop))
     assert set(GONE) < set(sizes(azure))
 
 
-def test_a_region_without_zones(shop: Any) -> None:
+def test_a_size_in_a_region_without_zones_has_no_zones(shop: Any) -> None:
     [place] = sizes(shop, "westus")["Standard_NC8as_T4_v3"].location_info or NOTHING
     assert place.zones == []
 
 
-def test_the_list_comes_in_pages_and_holds_other_things_than_sizes(shop: Any) -> None:
+def test_the_list_has_pages_and_other_resource_types(shop: Any) -> None:
     everything = list(shop.compute.resource_skus.list(filter="location eq 'EastUS'"))
     assert {"availabilitySets", "disks"} < {sku.resource_type for sku in everything}
     path = f"/providers/Microsoft.Compute/skus{V}&$filter=location%20eq%20%27eastus%27"
@@ -103,7 +103,7 @@ def test_the_list_comes_in_pages_and_holds_other_things_than_sizes(shop: Any) ->
     assert len(shop.call("GET", filtered).body["value"]) == len(names)
 
 
-def test_without_a_filter_every_region_is_there(shop: Any) -> None:
+def test_the_list_without_a_filter_has_every_region(shop: Any) -> None:
     page = shop.call("GET", f"/providers/Microsoft.Compute/skus{V}").body
     assert {sku["locations"][0] for sku in page["value"]} == {"eastus"}
     each = len(list(shop.compute.resource_skus.list(filter="location eq 'eastus'")))
@@ -112,13 +112,13 @@ def test_without_a_filter_every_region_is_there(shop: Any) -> None:
     assert sku["locations"] == ["newzealandnorth"]
 
 
-def test_filters_that_azure_does_not_have(shop: Any) -> None:
+def test_an_unsupported_filter_is_refused(shop: Any) -> None:
     assert list(shop.compute.resource_skus.list(filter="location eq 'atlantis'")) == []
     with pytest.raises(HttpResponseError, match="does not have the filter"):
         list(shop.compute.resource_skus.list(filter="name eq 'Standard_NC6'"))
 
 
-def test_restricted_in_a_location_in_zones_and_absent(shop: Any) -> None:
+def test_scripted_restrictions_are_listed(shop: Any) -> None:
     shop.cloud.offer(
         {
             "sizes": [
@@ -151,7 +151,7 @@ def test_restricted_in_a_location_in_zones_and_absent(shop: Any) -> None:
     assert "Standard_ND96asr_v4" in elsewhere
 
 
-def test_a_script_written_anew_counts_at_once(shop: Any) -> None:
+def test_a_new_script_applies_at_once(shop: Any) -> None:
     for _ in range(2):
         shop.cloud.offer({"sizes": [{"size": "Standard_D2s_v3", "is": "absent"}]})
         assert "Standard_D2s_v3" not in sizes(shop)
@@ -159,6 +159,6 @@ def test_a_script_written_anew_counts_at_once(shop: Any) -> None:
         assert "Standard_D2s_v3" in sizes(shop)
 
 
-def test_who_asks_has_to_say_who_they_are(shop: Any) -> None:
+def test_a_request_without_a_token_is_refused(shop: Any) -> None:
     refused = shop.call("GET", f"/providers/Microsoft.Compute/skus{V}", token=None)
     assert (refused.status, refused.body["error"]["code"]) == (401, "AuthenticationFailed")

@@ -21,7 +21,7 @@ def pool(azure: Any, cluster: str, name: str, **properties: Any) -> None:
     azure.wait(path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
 
 
-def test_what_pools_use_is_counted_where_they_are(shop: Any) -> None:
+def test_usage_is_counted_in_the_region_of_the_pools(shop: Any) -> None:
     before = usages(shop, "koreacentral")
     assert before["cores"] == (0, 1_000_000)
     cluster = shop.cluster_in("koreacentral")
@@ -46,7 +46,7 @@ def test_what_pools_use_is_counted_where_they_are(shop: Any) -> None:
     assert usages(shop, "koreacentral")["Standard NCASv3_T4 Family"][0] == 0
 
 
-def test_names_are_written_as_azure_writes_them(shop: Any) -> None:
+def test_usage_names_have_the_spelling_of_azure(shop: Any) -> None:
     named = {
         usage.name.value: usage.name.localized_value for usage in shop.compute.usage.list("eastus")
     }
@@ -58,7 +58,7 @@ def test_names_are_written_as_azure_writes_them(shop: Any) -> None:
     assert named["standardNCPromoFamily"] == "Standard NC Promo Family vCPUs"
 
 
-def test_every_family_of_the_sizes_is_there_however_it_is_written(shop: Any) -> None:
+def test_every_family_of_the_size_list_has_a_usage(shop: Any) -> None:
     found = {"".join(name.split()).lower() for name in usages(shop, "eastus")}
     skus = shop.compute.resource_skus.list(filter="location eq 'eastus'")
     families = {sku.family for sku in skus if sku.family}
@@ -66,7 +66,7 @@ def test_every_family_of_the_sizes_is_there_however_it_is_written(shop: Any) -> 
     assert {family.lower() for family in families} <= found
 
 
-def test_the_list_is_one_page(shop: Any) -> None:
+def test_usages_are_listed_on_one_page(shop: Any) -> None:
     """It came in pages of fifty; Azure's, of 165 entries, was one."""
     path = f"/providers/Microsoft.Compute/locations/East%20US/usages{V}"
     found = shop.call("GET", path).body
@@ -74,7 +74,7 @@ def test_the_list_is_one_page(shop: Any) -> None:
     assert found.keys() == {"value"}
 
 
-def test_limits_that_are_scripted(shop: Any) -> None:
+def test_scripted_limits_are_listed(shop: Any) -> None:
     shop.cloud.offer(
         {
             "limits": [
@@ -93,6 +93,6 @@ def test_limits_that_are_scripted(shop: Any) -> None:
     assert (east["lowPriorityCores"][1], west["lowPriorityCores"][1]) == (100_000, 0)
 
 
-def test_an_unknown_location(shop: Any) -> None:
+def test_an_unknown_location_is_refused(shop: Any) -> None:
     with pytest.raises(HttpResponseError, match="NoRegisteredProviderFound"):
         list(shop.compute.usage.list("atlantis"))

@@ -27,7 +27,7 @@ def test_a_feature_registers_after_a_while(azure: Any) -> None:
     azure.wait(path + V, lambda got: state(got) == "Unregistered")
 
 
-def test_a_registration_takes_its_time(slow_azure: Any) -> None:
+def test_a_feature_that_is_registering_is_listed_as_registering(slow_azure: Any) -> None:
     assert state(slow_azure.call("POST", f"{SPECIALIZED}/register{V}")) == "Registering"
     assert state(slow_azure.call("GET", SPECIALIZED.lower() + V)) == "Registering"
     listed = slow_azure.call("GET", FEATURES + V).body["value"]
@@ -38,7 +38,7 @@ def test_a_registration_takes_its_time(slow_azure: Any) -> None:
     assert [feature for feature in everywhere if feature in listed] == listed
 
 
-def test_asking_again_does_not_begin_anew(
+def test_a_repeated_registration_does_not_restart(
     start_cloud: Callable[..., Any], azure_of: Callable[..., Any]
 ) -> None:
     """Else a client that registers on every run would never see the end."""
@@ -50,7 +50,7 @@ def test_asking_again_does_not_begin_anew(
     azure.wait(SPECIALIZED + V, asked_again_until_registered)
 
 
-def test_a_provider_that_is_registered_says_so_at_once(azure: Any) -> None:
+def test_a_registered_provider_answers_registered_at_once(azure: Any) -> None:
     path = "/providers/microsoft.containerservice"
     first = azure.call("GET", f"{path}?api-version=2025-04-01").body
     assert (first["namespace"], first["registrationState"]) == (
@@ -71,14 +71,16 @@ def test_a_provider_that_is_registered_says_so_at_once(azure: Any) -> None:
         (FEATURES.replace("ContainerService", "Web"), "the resource provider Microsoft.Web"),
     ],
 )
-def test_what_azure_may_have_and_the_rehearsal_has_not(azure: Any, path: str, what: str) -> None:
+def test_an_unsupported_feature_or_provider_is_named_as_such(
+    azure: Any, path: str, what: str
+) -> None:
     """It said that there is no such feature, as if its name were misspelled."""
     reply = azure.call("GET", path + V.replace("07-01", "04-01"))
     assert (reply.status, reply.body["error"]["code"]) == (501, "NotImplemented")
     assert reply.body["error"]["message"] == f"The rehearsal does not have {what}."
 
 
-def test_a_provider_that_is_not_registered_does_nothing(
+def test_an_unregistered_provider_refuses_requests(
     start_cloud: Callable[..., Any], azure_of: Callable[..., Any]
 ) -> None:
     azure = azure_of(start_cloud())
