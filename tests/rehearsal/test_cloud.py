@@ -33,7 +33,7 @@ def port_of(running: Cloud) -> int:
     return int(running.url.rpartition(":")[2])
 
 
-def test_a_cloud_is_started_once_and_found(start_cloud: Start) -> None:
+def test_a_cloud_starts_once_and_is_found_again(start_cloud: Start) -> None:
     first = start_cloud()
     assert start_cloud() == first
     assert cloud.find(first.home) == first
@@ -42,7 +42,7 @@ def test_a_cloud_is_started_once_and_found(start_cloud: Start) -> None:
     assert record["started"]
 
 
-def test_stopping_waits_until_it_is_gone(start_cloud: Start) -> None:
+def test_stop_waits_until_the_server_has_ended(start_cloud: Start) -> None:
     running = start_cloud()
     assert cloud.stop(running.home)
     with pytest.raises(ConnectionRefusedError):
@@ -51,7 +51,7 @@ def test_stopping_waits_until_it_is_gone(start_cloud: Start) -> None:
     assert not cloud.stop(running.home)
 
 
-def test_nothing_is_found_where_nothing_was_started(tmp_path: Path) -> None:
+def test_a_home_without_a_cloud_has_none_to_find_or_stop(tmp_path: Path) -> None:
     assert cloud.find(tmp_path / "none") is None
     assert not cloud.stop(tmp_path / "none")
     assert not (tmp_path / "none").exists()
@@ -118,7 +118,7 @@ def test_a_process_with_the_id_of_a_dead_server_is_not_killed(
 
 
 @pytest.mark.long
-def test_a_running_server_does_not_speak_for_another_process(
+def test_a_process_whose_id_the_record_names_wrongly_is_not_killed(
     start_cloud: Start, bystander: "subprocess.Popen[bytes]"
 ) -> None:
     """The process that its record names is left alone; the server itself is ended."""
@@ -146,7 +146,7 @@ def test_the_server_of_another_home_is_not_taken_for_ours(
     assert cloud.find(other.home) == other
 
 
-def test_a_server_that_dies_at_its_start_says_why(tmp_path: Path) -> None:
+def test_a_server_that_ends_during_its_start_reports_why(tmp_path: Path) -> None:
     (tmp_path / "server.log").write_text("of an earlier server\n")
     (tmp_path / "arm.sqlite").mkdir()
     with pytest.raises(
@@ -213,7 +213,7 @@ def test_the_environment_is_enough_to_sign_in(start_cloud: Start) -> None:
 
 
 @pytest.mark.long
-def test_the_state_folder_may_be_named_from_where_one_stands(
+def test_the_state_folder_can_be_a_relative_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

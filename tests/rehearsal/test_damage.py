@@ -55,7 +55,7 @@ def filled(start_cloud: Callable[..., Cloud]) -> tuple[Path, dict[str, bytes], A
 
 @pytest.mark.long
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_no_damaged_file_keeps_the_server_from_starting(
+def test_the_server_starts_with_any_damaged_file(
     filled: tuple[Path, dict[str, bytes], Azure], damage: str
 ) -> None:
     """A server died with a traceback, or every command did, and only a removal by hand helped."""
@@ -107,7 +107,7 @@ def test_a_home_of_a_newer_version_is_not_changed(start_cloud: Callable[..., Clo
         Store(home / "arm.sqlite")
 
 
-def test_a_home_from_before_there_were_versions_goes_on(tmp_path: Path) -> None:
+def test_a_home_without_a_version_is_used(tmp_path: Path) -> None:
     path = tmp_path / "arm.sqlite"
     Store(path).close()
     with closing(sqlite3.connect(path)) as state:
@@ -116,7 +116,7 @@ def test_a_home_from_before_there_were_versions_goes_on(tmp_path: Path) -> None:
         assert [tuple(row) for row in store.rows("PRAGMA user_version")] == [(VERSION,)]
 
 
-def test_a_transaction_that_finds_no_room_is_undone(tmp_path: Path) -> None:
+def test_a_transaction_on_a_full_disk_is_rolled_back(tmp_path: Path) -> None:
     """COMMIT failed outside of the `try`: every later request failed as well, until a restart."""
     with closing(Store(tmp_path / "arm.sqlite")) as store:
         arm = Arm(store=store)
@@ -138,7 +138,7 @@ def test_a_transaction_that_finds_no_room_is_undone(tmp_path: Path) -> None:
         )
 
 
-def test_a_commit_that_fails_is_undone(tmp_path: Path) -> None:
+def test_a_failed_commit_is_rolled_back(tmp_path: Path) -> None:
     with closing(Store(tmp_path / "arm.sqlite")) as store:
         store.rows("PRAGMA foreign_keys = ON")
         store.rows("CREATE TABLE a (id INTEGER PRIMARY KEY)")
@@ -191,7 +191,7 @@ def test_a_log_that_cannot_be_written_fails_no_request(
     ]
 
 
-def test_a_file_is_there_whole_or_as_it_was(
+def test_a_file_is_replaced_completely_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before and after a loss of power, too; a disk without room leaves no draft."""
@@ -220,7 +220,7 @@ def _name(descriptor: int) -> str:
     return Path(f"/proc/self/fd/{descriptor}").readlink().name
 
 
-def test_a_log_is_bounded_and_its_readers_read_on(
+def test_a_log_is_limited_and_its_readers_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MOST_LOG_BYTES", 100)
@@ -246,7 +246,7 @@ def test_operations_are_kept_for_a_day(tmp_path: Path) -> None:
         assert len(store.rows("SELECT * FROM operations")) == 1
 
 
-def test_a_clock_that_is_put_back_holds_no_operation_up(tmp_path: Path) -> None:
+def test_a_clock_set_back_delays_no_operation(tmp_path: Path) -> None:
     """It ended when the clock had come to where it had been before."""
     with closing(Store(tmp_path / "arm.sqlite")) as store:
         arm = Arm(store=store)

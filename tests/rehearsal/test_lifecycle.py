@@ -114,7 +114,7 @@ def test_a_busy_server_is_not_started_a_second_time(
 
 
 @pytest.mark.parametrize("how", ["tells", "of an older version"])
-def test_a_server_that_starts_is_ended_before_its_home_goes(
+def test_a_starting_server_is_ended_before_its_home_is_removed(
     home: Path, silent: Callable[[str], int], monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     """A server takes a while until it answers; one of an older version does not say who it is."""
@@ -129,7 +129,7 @@ def test_a_server_that_starts_is_ended_before_its_home_goes(
     assert not home.exists()
 
 
-def test_a_start_waits_for_one_that_is_under_way(home: Path) -> None:
+def test_a_start_waits_for_another_start(home: Path) -> None:
     home.mkdir()
     lock = ServerLock.take(home / "server.lock")
     assert lock is not None
@@ -143,7 +143,7 @@ def test_a_start_waits_for_one_that_is_under_way(home: Path) -> None:
     assert cloud.find(home) is not None
 
 
-def test_a_home_that_somebody_deletes_ends_its_server(start_cloud: Start) -> None:
+def test_a_deleted_home_ends_its_server(start_cloud: Start) -> None:
     """By hand, with `rm -rf`: nobody could find the server any more, nor end it."""
     running = start_cloud()
     shutil.rmtree(running.home)
@@ -151,7 +151,7 @@ def test_a_home_that_somebody_deletes_ends_its_server(start_cloud: Start) -> Non
     assert not running.home.exists()
 
 
-def test_a_server_of_other_code_is_started_again(
+def test_a_server_with_changed_code_is_restarted(
     start_cloud: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a `git pull` the old code went on answering the new one."""
@@ -167,7 +167,7 @@ def test_a_server_of_other_code_is_started_again(
     ]
 
 
-def test_a_server_of_an_older_version_is_found_and_started_again(home: Path) -> None:
+def test_a_server_of_an_older_version_is_restarted(home: Path) -> None:
     """Its record has no code, and its lock no number."""
     first = cloud.start(home)
     os.kill(first.pid, signal.SIGSTOP)
@@ -179,7 +179,7 @@ def test_a_server_of_an_older_version_is_found_and_started_again(home: Path) -> 
     assert again.url == first.url
 
 
-def test_another_pace_is_another_server(start_cloud: Start) -> None:
+def test_another_time_scale_restarts_the_server(start_cloud: Start) -> None:
     first = start_cloud(0.005)
     assert start_cloud(None) == first
     second = start_cloud(0.01)
@@ -199,7 +199,7 @@ def test_an_interrupted_start_leaves_no_server(home: Path, monkeypatch: pytest.M
     until(lambda: not command_lines(str(home)), "it has ended")
 
 
-def test_a_home_that_cannot_go_hides_no_interruption(
+def test_a_home_that_cannot_be_removed_hides_no_interruption(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An error of the removal took the place of Ctrl-C, and the command said that it had failed."""
@@ -227,9 +227,7 @@ MOMENTS = {STARTS: 1300, STOPS: 700, REMOVES: 450, SERVES: 4000}
 
 @pytest.mark.parametrize("share", [1, 5, 13, 17])
 @pytest.mark.parametrize("script", MOMENTS)
-def test_a_kill_at_any_moment_leaves_nothing_that_the_next_does_not_clear(
-    home: Path, script: str, share: int
-) -> None:
+def test_a_start_cleans_up_after_a_kill_at_any_moment(home: Path, script: str, share: int) -> None:
     """SIGKILL of the command, or of the server, at a line of its own code."""
     if script != SERVES:
         cloud.start(home)

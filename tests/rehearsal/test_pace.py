@@ -24,7 +24,7 @@ SCALES = st.floats(min_value=0.001, max_value=10)
         ("100", 600, 600),
     ],
 )
-def test_a_time_limit_keeps_to_the_rehearsals_scale(
+def test_a_time_limit_follows_the_rehearsals_time_scale(
     monkeypatch: pytest.MonkeyPatch, scale: str | None, seconds: float, limit: float
 ) -> None:
     monkeypatch.delenv(TIME_SCALE_VARIABLE, raising=False)

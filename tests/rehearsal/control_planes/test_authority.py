@@ -22,7 +22,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (AUTHORITY_DAYS - RENEW_WITHIN_DAYS + 1, False),
     ],
 )
-def test_they_are_made_anew_where_they_do_not_hold_today(
+def test_certificates_that_are_not_valid_today_are_renewed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int, *, hold: bool
 ) -> None:
     """A clock that was put back found them not valid yet, for good."""
@@ -46,7 +46,7 @@ def test_they_are_made_anew_where_they_do_not_hold_today(
     assert contents(tmp_path) == after
 
 
-def test_damaged_ones_are_made_anew(tmp_path: Path) -> None:
+def test_damaged_certificates_are_renewed(tmp_path: Path) -> None:
     authority = prepare(tmp_path).authority
     authority.write_bytes(b"")
     prepare(tmp_path)

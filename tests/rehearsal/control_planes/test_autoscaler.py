@@ -49,7 +49,7 @@ def count(properties: DesiredPool, present: list[Any], pods: list[Any]) -> int:
     return Autoscaler(1.0).count(PoolState(CLUSTER, properties, present, pods))
 
 
-def test_as_many_nodes_as_the_waiting_pods_need() -> None:
+def test_the_autoscaler_adds_the_nodes_that_pending_pods_need() -> None:
     assert count(pool(), [], []) == 0
     assert count(pool(), [], [pod()]) == 1
     assert count(pool(), [], [pod("1"), pod("1"), pod("1")]) == 1
@@ -103,7 +103,7 @@ ODD_SPECS = st.fixed_dictionaries(
 
 @generated(max_examples=60, deadline=None)
 @given(spec=ODD_SPECS, is_placed=st.booleans(), owners=ODD)
-def test_an_odd_pod_keeps_no_other_from_its_node(
+def test_an_invalid_pod_does_not_affect_other_pods(
     spec: dict[str, Any], is_placed: bool, owners: Any
 ) -> None:
     """A bound that was no number ended the scaling of all pools of the cluster."""
@@ -114,7 +114,7 @@ def test_an_odd_pod_keeps_no_other_from_its_node(
     assert count(pool(count=1), [present], [odd, pod(), pod()]) >= 2
 
 
-def test_a_pod_too_large_for_a_node_is_no_reason() -> None:
+def test_a_pod_larger_than_a_node_adds_no_node() -> None:
     assert count(pool(), [], [pod("5")]) == 0
     gpu = pod()
     gpu["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
@@ -140,7 +140,7 @@ def offering(of: DesiredPool, **resources: str) -> dict[str, Any]:
     return made
 
 
-def test_an_empty_pool_counts_for_the_gpus_of_its_size() -> None:
+def test_an_empty_pool_is_sized_by_the_gpus_of_its_vm_size() -> None:
     """So does Azure's autoscaler, which knows neither of MIG and plugins nor of drivers."""
     for settings in ({}, {"has_driver": True}, {"has_driver": True, "mig_profile": "MIG1g"}):
         empty = pool(vm_size=A100, **settings)
@@ -152,7 +152,7 @@ def test_an_empty_pool_counts_for_the_gpus_of_its_size() -> None:
     assert count(pool(vm_size="Standard_NV4as_v4"), [], [asking()]) == 0
 
 
-def test_a_node_that_is_there_is_the_model_of_the_next() -> None:
+def test_an_existing_node_is_the_template_of_the_next() -> None:
     cut = pool(vm_size=A100, has_driver=True, mig_profile="MIG1g", count=1)
     present = offering(cut, gpu="7")
     name = present["metadata"]["name"]
@@ -163,7 +163,7 @@ def test_a_node_that_is_there_is_the_model_of_the_next() -> None:
 
 
 @pytest.mark.parametrize("resource", ["mig-1g.10gb", "gpu.shared"])
-def test_a_node_with_another_name_for_its_gpus_never_becomes_ready(resource: str) -> None:
+def test_a_node_with_another_gpu_resource_never_counts_as_ready(resource: str) -> None:
     """To the autoscaler, that is: it waits for nvidia.com/gpu, and takes no such node as model."""
     cut = pool(vm_size=A100, has_driver=True, count=1)
     present = offering(cut, **{resource: "1", "gpu": "0"})
@@ -172,7 +172,7 @@ def test_a_node_with_another_name_for_its_gpus_never_becomes_ready(resource: str
     assert count(cut, [present], [busy, asking()]) == 1
 
 
-def test_nodes_that_come_and_those_with_room_are_counted_on() -> None:
+def test_nodes_that_are_starting_or_have_room_are_used_first() -> None:
     assert count(pool(count=1), [node(ready=False)], [pod()]) == 1
     assert count(pool(count=1), [node()], [pod()]) == 1
     name = node()["metadata"]["name"]
@@ -182,7 +182,7 @@ def test_nodes_that_come_and_those_with_room_are_counted_on() -> None:
     assert count(gpus, [node(of=gpus)], [pod()]) == 1
 
 
-def test_only_pods_that_the_pool_would_do_for() -> None:
+def test_pods_that_the_pool_does_not_fit_add_no_node() -> None:
     assert count(pool(), [], [pod(nodeSelector={"agentpool": "other"})]) == 0
     assert count(pool(), [], [pod(nodeSelector={"agentpool": "p"})]) == 1
     tainted = pool(taints=("a=b:NoSchedule",))
@@ -201,7 +201,7 @@ def test_only_pods_that_the_pool_would_do_for() -> None:
         ({"key": "x", "operator": "Exists"}, False),
     ],
 )
-def test_tolerations(toleration: dict[str, str], is_enough: bool) -> None:
+def test_tolerations_decide_whether_a_pod_fits(toleration: dict[str, str], is_enough: bool) -> None:
     tainted = node(of=pool(taints=("a=b:NoSchedule", "soft=x:PreferNoSchedule")))
     assert fits(pod(tolerations=[toleration]), tainted) is is_enough
 
@@ -216,14 +216,16 @@ def test_tolerations(toleration: dict[str, str], is_enough: bool) -> None:
         ("DoesNotExist", [], False),
     ],
 )
-def test_affinity(operator: str, values: list[str], is_enough: bool) -> None:
+def test_affinity_decides_whether_a_pod_fits(
+    operator: str, values: list[str], is_enough: bool
+) -> None:
     wish = {"key": "agentpool", "operator": operator, "values": values}
     terms = {"nodeSelectorTerms": [{"matchExpressions": [wish]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
     assert fits(pod(affinity=affinity), node()) is is_enough
 
 
-def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_is_removed_after_its_idle_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     scaler, properties = Autoscaler(1.0), pool(count=2)
@@ -243,7 +245,7 @@ def test_an_idle_node_goes_when_it_has_been_idle_for_long(monkeypatch: pytest.Mo
     assert scaler.idle_nodes == set()
 
 
-def test_one_decision_is_carried_out_before_the_next() -> None:
+def test_a_scale_down_ends_before_the_next_one_starts() -> None:
     """A node that shall go, and has not been marked yet, is idle still."""
     scaler = Autoscaler(0.0)
     present = [node(0), node(1)]
@@ -252,7 +254,7 @@ def test_one_decision_is_carried_out_before_the_next() -> None:
     assert scaler.count(PoolState(CLUSTER, pool(count=1), present, [busy])) == 1
 
 
-def test_daemons_and_what_is_over_keep_no_node_busy() -> None:
+def test_daemon_set_pods_and_finished_pods_leave_a_node_idle() -> None:
     name = node()["metadata"]["name"]
     daemon, over = pod(node=name), pod(node=name)
     daemon["metadata"]["ownerReferences"] = [{"kind": "DaemonSet"}]
@@ -261,6 +263,6 @@ def test_daemons_and_what_is_over_keep_no_node_busy() -> None:
     assert scaler.count(PoolState(CLUSTER, pool(count=1), [node()], [daemon, over])) == 0
 
 
-def test_limits_hold() -> None:
+def test_the_limits_of_the_pool_are_kept() -> None:
     assert count(pool(count=0, limits=Limits(least=2, most=3)), [], []) == 2
     assert count(pool(count=5, limits=Limits(least=0, most=3)), [], []) == 3

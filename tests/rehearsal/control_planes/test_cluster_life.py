@@ -24,7 +24,7 @@ New = Callable[[Azure], NewCluster]
 PARTS = 5
 
 
-def test_another_one_from_its_creation_to_its_end(
+def test_a_second_cluster_is_created_and_deleted(
     today: Cluster, another: Callable[[], Cluster]
 ) -> None:
     """From its creation to its end; it knows nothing of the one that all tests share."""
@@ -63,7 +63,7 @@ def test_another_one_from_its_creation_to_its_end(
     today.kubectl("get", "namespace", "only-in-one")
 
 
-def test_stops_and_starts_and_the_end_of_its_group(start: Start, new: New) -> None:
+def test_a_cluster_stops_starts_and_is_deleted_with_its_group(start: Start, new: New) -> None:
     azure = start()
     cluster, home = new(azure)(), azure.cloud.home
     cluster.kubectl("create", "configmap", "kept", "--from-literal=a=b")
@@ -92,7 +92,7 @@ def test_stops_and_starts_and_the_end_of_its_group(start: Start, new: New) -> No
     assert processes_of(home) == []
 
 
-def test_a_part_that_dies_is_started_again(today: Cluster) -> None:
+def test_a_killed_component_is_restarted(today: Cluster) -> None:
     home = today.azure.cloud.home
     victim = next(
         pid
@@ -107,7 +107,7 @@ def test_a_part_that_dies_is_started_again(today: Cluster) -> None:
     today.kubectl("delete", "pod", "placed")
 
 
-def test_its_kubeconfigs_hold_all_that_a_client_needs(today: Cluster) -> None:
+def test_kubeconfigs_contain_all_that_a_client_needs(today: Cluster) -> None:
     _, _, group, _, _, _, name = today.path.split("/")
     for role, user, context in (
         ("User", f"clusterUser_{group}_{name}", name),
@@ -157,7 +157,7 @@ def test_the_cluster_listens_only_on_the_loopback_address(today: Cluster) -> Non
             assert connection.getresponse().status == 400
 
 
-def test_strangers_are_not_let_in(today: Cluster) -> None:
+def test_requests_without_credentials_are_refused(today: Cluster) -> None:
     server = yaml.safe_load(today.credentials())["clusters"][0]["cluster"]["server"]
     context = ssl.create_default_context(cafile=str(today.files / "certificates/ca.pem"))
 
@@ -166,7 +166,7 @@ def test_strangers_are_not_let_in(today: Cluster) -> None:
     assert connection.getresponse().status == 401
 
 
-def test_only_its_api_server_gets_logs(today: Cluster) -> None:
+def test_only_the_api_server_can_read_container_logs(today: Cluster) -> None:
     [node] = today.nodes("system")
     port = node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"]
     context = ssl.create_default_context(cafile=str(today.files / "certificates/ca.pem"))
@@ -180,5 +180,5 @@ def test_only_its_api_server_gets_logs(today: Cluster) -> None:
         ask()
 
 
-def test_only_the_owner_can_read_its_files(today: Cluster) -> None:
+def test_only_the_owner_can_read_the_clusters_files(today: Cluster) -> None:
     assert today.files.stat().st_mode & 0o077 == 0

@@ -58,11 +58,13 @@ def read(path: str, volume: Json, **mount: str) -> str | None:
         ("/config/config.yaml", {"configMap": {"name": "far"}}, {}, None),
     ],
 )
-def test_files(path: str, volume: Json, mount: dict[str, str], text: str | None) -> None:
+def test_a_mounted_config_map_gives_the_text_of_a_file(
+    path: str, volume: Json, mount: dict[str, str], text: str | None
+) -> None:
     assert read(path, volume, **mount) == text
 
 
-def test_the_innermost_mount_counts() -> None:
+def test_the_innermost_mount_is_used() -> None:
     spec = pod(OTHER)["spec"]
     spec["volumes"].append({"name": "inner", **WHOLE})
     spec["containers"][0]["volumeMounts"].append({"name": "inner", "mountPath": "/config/x"})
@@ -71,7 +73,7 @@ def test_the_innermost_mount_counts() -> None:
     assert file_text(spec, container, "/config/config.yaml", "n", MAPS) is None
 
 
-def test_without_mounts_there_is_no_file() -> None:
+def test_a_container_without_mounts_has_no_file() -> None:
     assert file_text({"containers": []}, {"name": "c"}, "/config/config.yaml", "n", MAPS) is None
 
 
@@ -89,7 +91,7 @@ def test_without_mounts_there_is_no_file() -> None:
         ({"name": "settings", "items": [{"key": "x", "path": "x"}], "optional": True}, None),
     ],
 )
-def test_volumes_that_cannot_be_mounted(reference: Json, why: str | None) -> None:
+def test_volumes_that_cannot_be_mounted_are_reported(reference: Json, why: str | None) -> None:
     expected = f'MountVolume.SetUp failed for volume "v" : {why}' if why else None
     assert unmounted(pod({"configMap": reference}), MAPS) == expected
     assert unmounted(pod({"projected": {"sources": [{"configMap": reference}]}}), MAPS) == expected
@@ -102,7 +104,7 @@ def test_a_pod_does_not_wait_for_an_unmounted_volume() -> None:
     assert unmounted({"metadata": {"namespace": "n"}, "spec": {"containers": []}}, MAPS) is None
 
 
-def test_the_environment() -> None:
+def test_environment_variables_are_read_from_config_maps() -> None:
     reference = {"name": "settings", "key": "config.yaml"}
     container = {
         "envFrom": [{"prefix": "X_", "configMapRef": {"name": "settings"}}, {"secretRef": {}}],

@@ -113,7 +113,7 @@ def always(run: Run | None) -> RunOf:
 
 
 @pytest.mark.parametrize("back", [0, 2, 3600, 10**7])
-def test_a_clock_that_is_put_back_keeps_nothing_waiting(back: int) -> None:
+def test_a_clock_set_back_does_not_delay_a_restart(back: int) -> None:
     lived = Lived(pod("c", restartPolicy="Never"), always(FAILS_LATER))
     lived.live(1)
     pass_seconds(-back)
@@ -121,7 +121,7 @@ def test_a_clock_that_is_put_back_keeps_nothing_waiting(back: int) -> None:
     assert lived.phase == "Failed"
 
 
-def test_what_fails_at_once_is_never_ready_and_waits_as_with_a_kubelet() -> None:
+def test_a_container_that_fails_at_once_backs_off_as_with_a_kubelet() -> None:
     lived = Lived(pod("c"), always(FAILS))
     assert lived.step()
     assert lived.phase == "Running"
@@ -146,7 +146,7 @@ def test_what_fails_at_once_is_never_ready_and_waits_as_with_a_kubelet() -> None
     assert len(lived.warnings) == 1
 
 
-def test_each_wait_is_twice_the_one_before_up_to_five_minutes() -> None:
+def test_each_back_off_doubles_up_to_five_minutes() -> None:
     lived = Lived(pod("c"), always(FAILS))
     waits = []
     for _ in range(8):
@@ -163,7 +163,7 @@ def test_each_wait_is_twice_the_one_before_up_to_five_minutes() -> None:
     assert lived.status()["restartCount"] == 8
 
 
-def test_once_the_cause_is_gone_a_later_start_goes_well() -> None:
+def test_a_container_runs_once_the_cause_of_its_failure_is_gone() -> None:
     lived = Lived(pod("c"), lambda _, number: FAILS if number < 3 else FOR_EVER)
     lived.live(2)
     assert lived.log() == ["starting", "no GPU here"]
@@ -178,13 +178,13 @@ def test_once_the_cause_is_gone_a_later_start_goes_well() -> None:
     assert lived.log(previous=True) == ["starting", "no GPU here"]
 
 
-def test_a_pod_without_its_place_has_not_begun() -> None:
+def test_an_unscheduled_pod_has_no_log() -> None:
     lived = Lived(pod("c", is_placed=False), always(FOR_EVER))
     assert not lived.step()
     assert lived.log() is None
 
 
-def test_what_fails_later_is_seen_to_run_before() -> None:
+def test_a_container_that_fails_later_is_ready_before() -> None:
     lived = Lived(pod("c"), always(FAILS_LATER))
     lived.step()
     assert lived.condition("Ready")["status"] == "True"
@@ -208,7 +208,7 @@ def test_what_fails_later_is_seen_to_run_before() -> None:
         ("Always", SUCCEEDS, "Running", "ContainersNotReady"),
     ],
 )
-def test_the_restart_policy_says_what_is_started_again(
+def test_the_restart_policy_decides_about_restarts(
     policy: str, run: Run, phase: str, reason: str
 ) -> None:
     lived = Lived(pod("c", restartPolicy=policy), always(run))
@@ -229,7 +229,7 @@ def test_a_pod_is_ready_when_all_of_its_containers_are() -> None:
     assert lived.phase == "Running"
 
 
-def test_a_wait_that_somebody_else_has_written_is_left_alone() -> None:
+def test_a_waiting_status_of_another_client_is_kept() -> None:
     """It was begun anew, as if it never had been."""
     written = pod("c")
     waiting = {"reason": "CrashLoopBackOff", "message": "written by a test"}
@@ -237,13 +237,13 @@ def test_a_wait_that_somebody_else_has_written_is_left_alone() -> None:
     assert not Lived(written, always(FOR_EVER)).step()
 
 
-def test_a_pod_that_goes_is_left_alone() -> None:
+def test_a_pod_that_is_being_deleted_is_not_changed() -> None:
     going = pod("c")
     going["metadata"]["deletionTimestamp"] = "2026-11-01T00:00:00Z"
     assert not Lived(going, always(FAILS)).step()
 
 
-def test_who_comes_later_goes_by_what_is_written() -> None:
+def test_a_restarted_rehearsal_continues_from_the_pods_status() -> None:
     """The rehearsal was started again, and remembers no beginning."""
     lived = Lived(pod("c"), always(FAILS_LATER))
     lived.step()
@@ -255,7 +255,7 @@ def test_who_comes_later_goes_by_what_is_written() -> None:
     ends=st.lists(st.sampled_from([0, 1, None]), max_size=8),
     policy=st.sampled_from(["Always", "OnFailure", "Never"]),
 )
-def test_whatever_happens_a_pod_says_what_its_containers_say(
+def test_the_status_of_a_pod_agrees_with_its_containers(
     ends: list[int | None], policy: str
 ) -> None:
     def run_of(_: Json, number: int) -> Run:

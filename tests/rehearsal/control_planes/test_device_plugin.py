@@ -93,7 +93,7 @@ def test_the_version_is_that_of_the_tag_whatever_the_registry(
         ("latest", "nvml init failed: could not load NVML library"),
     ],
 )
-def test_without_driver_the_plugin_exits_and_says_why(version: str, words: str) -> None:
+def test_a_plugin_without_a_driver_exits_with_its_reason(version: str, words: str) -> None:
     """The rehearsal let it run on CPU nodes, where on AKS it crashed until pulumi gave up."""
     found = run(CPU, image=f"{IMAGE}:{version}")
     assert reason(found).endswith(words)
@@ -109,14 +109,14 @@ def test_without_driver_the_plugin_exits_and_says_why(version: str, words: str) 
         ("v0.7.0", "failed to initialize NVML: could not load NVML library"),
     ],
 )
-def test_older_plugins_exit_with_other_words(version: str, last: str) -> None:
+def test_older_plugins_exit_with_their_own_messages(version: str, last: str) -> None:
     found = run(CPU, image=f"{IMAGE}:{version}")
     assert reason(found).endswith(last)
     assert any(ADVICE in line for line in found.lines)
 
 
 @pytest.mark.parametrize("tag", ["v0.6.0", "v0.1.0", "1.0.0-beta", "1.0.0-beta6", "1.9", "1.12"])
-def test_plugins_before_0_7_block_for_ever_instead(tag: str) -> None:
+def test_plugins_before_0_7_block_without_a_driver(tag: str) -> None:
     found = run(CPU, image=f"{IMAGE}:{tag}", args=["--fail-on-init-error=true"])
     assert (found.exit_code, found.offers) == (None, {})
     assert "Failed to initialize NVML" in "\n".join(found.lines)
@@ -126,7 +126,7 @@ def test_plugins_before_0_7_block_for_ever_instead(tag: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["false", "0", "f", "F", "FALSE", "False", ""])
-def test_a_plugin_that_shall_not_fail_waits(value: str) -> None:
+def test_a_plugin_with_fail_on_init_error_false_waits(value: str) -> None:
     found = run(CPU, {"FAIL_ON_INIT_ERROR": value})
     assert (found.exit_code, found.offers) == (None, {})
     assert found.lines[-1] == "No devices found. Waiting indefinitely."
@@ -148,7 +148,7 @@ def test_a_plugin_that_shall_not_fail_waits(value: str) -> None:
         (["--fail-on-init-error=false"], {}, "flags: {failOnInitError: true}", False),
     ],
 )
-def test_arguments_come_before_the_environment_and_that_before_the_file(
+def test_arguments_override_the_environment_which_overrides_the_file(
     words: list[str], environment: dict[str, str], config: str | None, fails: bool
 ) -> None:
     assert (run(CPU, environment, config, args=words).exit_code == 1) is fails
@@ -156,7 +156,7 @@ def test_arguments_come_before_the_environment_and_that_before_the_file(
     assert (run(CPU, environment, config, **as_command).exit_code == 1) is fails
 
 
-def test_before_0_9_the_environment_counts_for_nothing() -> None:
+def test_plugins_before_0_9_ignore_the_environment() -> None:
     image = f"{IMAGE}:v0.8.2"
     assert run(CPU, {"FAIL_ON_INIT_ERROR": "false"}, image=image).exit_code == 1
     assert run(CPU, image=image, args=["--fail-on-init-error=false"]).exit_code is None
@@ -172,13 +172,13 @@ def test_before_0_9_the_environment_counts_for_nothing() -> None:
         (["--fail-on-init-error"], {"FAIL_ON_INIT_ERROR": "no"}, 'could not parse "no"'),
     ],
 )
-def test_settings_that_it_does_not_understand_end_it(
+def test_invalid_settings_end_the_plugin(
     words: list[str], environment: dict[str, str], last: str
 ) -> None:
     assert reason(run(T4, environment, args=words)).startswith(last)
 
 
-def test_a_version_knows_no_arguments_of_later_ones() -> None:
+def test_a_plugin_refuses_arguments_of_later_versions() -> None:
     later: Json = {"args": ["--config-file", FILE]}
     assert reason(run(image=f"{IMAGE}:v0.11.0", **later)).endswith("-config-file")
     assert "no such file" in reason(run(image=f"{IMAGE}:v0.12.0", **later))
@@ -187,7 +187,7 @@ def test_a_version_knows_no_arguments_of_later_ones() -> None:
 # -- MIG
 
 
-def test_without_a_strategy_a_divided_gpu_is_offered_as_a_whole() -> None:
+def test_a_partitioned_gpu_without_a_strategy_is_offered_as_one() -> None:
     """The rehearsal offered its slices; AKS offered one GPU, at the price of seven."""
     assert run(MIG).offers == gpus(2)
     assert run(MIG, {"MIG_STRATEGY": "none"}).offers == gpus(2)
@@ -202,7 +202,7 @@ def test_without_a_strategy_a_divided_gpu_is_offered_as_a_whole() -> None:
         {"capabilities": {"add": ["ALL"]}},
     ],
 )
-def test_a_strategy_offers_the_slices_to_who_may_see_them(context: Json) -> None:
+def test_a_strategy_offers_the_slices_to_a_privileged_plugin(context: Json) -> None:
     assert run(MIG, SINGLE, securityContext=context).offers == gpus(14)
     assert run(MIG, MIXED, securityContext=context).offers == {"nvidia.com/mig-1g.10gb": 14}
     argument: Json = {"args": ["--mig-strategy", "mixed"], "securityContext": context}
@@ -223,7 +223,7 @@ def test_a_strategy_offers_the_slices_to_who_may_see_them(context: Json) -> None
         {"capabilities": {"add": ["SYS_ADMIN"], "drop": ["SYS_ADMIN"]}},
     ],
 )
-def test_who_may_not_see_the_slices_exits(context: Json) -> None:
+def test_a_plugin_without_the_right_to_see_slices_exits(context: Json) -> None:
     single = reason(run(MIG, SINGLE, securityContext=context))
     assert "error building MIG device map" in single
     assert single.endswith("Insufficient Permissions")
@@ -247,13 +247,15 @@ def test_the_capability_needs_the_variable_too() -> None:
 
 @pytest.mark.parametrize("hardware", [CPU, T4, MIG])
 @pytest.mark.parametrize("strategy", ["Single", "all", ""])
-def test_an_unknown_strategy_ends_it_on_every_node(hardware: Hardware, strategy: str) -> None:
+def test_an_unknown_strategy_ends_the_plugin_on_every_node(
+    hardware: Hardware, strategy: str
+) -> None:
     last = reason(run(hardware, {"MIG_STRATEGY": strategy}))
     assert last.endswith(f"unknown MIG strategy: {strategy}")
 
 
 @pytest.mark.parametrize("strategy", [SINGLE, MIXED])
-def test_where_nothing_is_divided_a_strategy_changes_nothing(strategy: dict[str, str]) -> None:
+def test_a_strategy_changes_nothing_on_a_whole_gpu(strategy: dict[str, str]) -> None:
     assert run(FOUR, strategy).offers == gpus(4)
 
 
@@ -265,7 +267,7 @@ def sharing(kind: str = "timeSlicing", name: str = "nvidia.com/gpu", **more: Any
     return str({"version": "v1", "sharing": {kind: {"resources": [resource], **more}}})
 
 
-def test_time_slicing_multiplies() -> None:
+def test_time_slicing_multiplies_the_offered_gpus() -> None:
     assert run(FOUR, {}, sharing()).offers == gpus(16)
     assert run(FOUR, {}, sharing(name="gpu")).offers == gpus(16)
     assert run(FOUR, {}, sharing(name="nvidia.com/other")).offers == gpus(4)
@@ -277,7 +279,7 @@ def test_time_slicing_multiplies() -> None:
 
 @pytest.mark.parametrize("fails", [True, False, None])
 @pytest.mark.parametrize("renames", [True, False])
-def test_a_container_may_be_refused_several_shares(fails: bool | None, renames: bool) -> None:
+def test_requests_of_several_shares_can_be_refused(fails: bool | None, renames: bool) -> None:
     more: Json = {"renameByDefault": renames, "failRequestsGreaterThanOne": fails}
     name = "nvidia.com/gpu.shared" if renames else "nvidia.com/gpu"
     found = run(config=sharing(**more))
@@ -292,7 +294,7 @@ def test_a_container_may_be_refused_several_shares(fails: bool | None, renames: 
     assert bool(asks_for(2)) == bool(fails)
 
 
-def test_time_slicing_multiplies_slices_too() -> None:
+def test_time_slicing_multiplies_the_offered_slices() -> None:
     admin: Json = {"securityContext": SYS_ADMIN}
     assert run(MIG, SINGLE, sharing(), **admin).offers == gpus(56)
     mixed = sharing(name="nvidia.com/mig-1g.10gb")
@@ -303,7 +305,7 @@ def test_time_slicing_multiplies_slices_too() -> None:
     ("ignored", "warning"),
     [({"rename": "nvidia.com/mine"}, "'rename'"), ({"devices": [0]}, "'devices'")],
 )
-def test_names_and_devices_of_ones_own_are_ignored(ignored: Json, warning: str) -> None:
+def test_custom_names_and_devices_are_ignored(ignored: Json, warning: str) -> None:
     found = run(FOUR, {}, sharing(resource=ignored))
     assert found.offers == gpus(16)
     assert any(warning in line and line.endswith("Ignoring...") for line in found.lines)
@@ -333,18 +335,18 @@ def test_names_and_devices_of_ones_own_are_ignored(ignored: Json, warning: str) 
         (sharing(resource={"devices": "some"}), "the only valid string input is 'all'"),
     ],
 )
-def test_a_file_that_it_does_not_understand_ends_it(config: str, last: str) -> None:
+def test_an_invalid_config_file_ends_the_plugin(config: str, last: str) -> None:
     found = reason(run(T4, {}, config))
     assert "unable to load config" in found
     assert last in found
 
 
 @pytest.mark.parametrize("config", ["", "version: v1", "{}", "unknown: 1", "sharing: {mps: null}"])
-def test_what_a_file_leaves_out_is_as_always(config: str) -> None:
+def test_an_empty_config_file_changes_nothing(config: str) -> None:
     assert run(T4, {}, config).offers == gpus(1)
 
 
-def test_a_file_that_is_not_there_ends_it() -> None:
+def test_a_missing_config_file_ends_the_plugin() -> None:
     last = "unable to parse config file: error opening config file: open /config/config.yaml: no "
     assert last in reason(run(T4, CONFIG_FILE))
     assert last in reason(run(T4, args=[f"--config-file={FILE}"]))
@@ -353,7 +355,7 @@ def test_a_file_that_is_not_there_ends_it() -> None:
     assert run(T4, CONFIG_FILE, image=f"{IMAGE}:v0.11.0").offers == gpus(1)
 
 
-def test_mps_needs_what_no_node_of_the_rehearsal_has() -> None:
+def test_mps_never_offers_gpus_on_a_node_of_the_rehearsal() -> None:
     assert "requires --mps-root" in reason(run(T4, {}, sharing("mps")))
     root = {"MPS_ROOT": "/run/nvidia/mps"}
     assert "mixed is not supported with MPS" in reason(run(T4, root | MIXED, sharing("mps")))
@@ -418,7 +420,7 @@ TAGS = st.sampled_from([":v0.18.2", ":v0.13.0", ":v0.9.0", ":v0.7.0", ":1.11", "
     context=st.sampled_from([{}, SYS_ADMIN, {"privileged": True}]),
 )
 @example(MIG, ":v0.18.2", [], SINGLE, None, SYS_ADMIN)
-def test_a_plugin_exits_with_a_reason_or_offers_what_there_is(
+def test_any_plugin_exits_with_a_reason_or_offers_gpus(
     hardware: Hardware,
     tag: str,
     words: list[str],

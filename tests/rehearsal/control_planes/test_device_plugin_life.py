@@ -154,7 +154,7 @@ def logs(cluster: Cluster, *options: str) -> str:
     return cluster.kubectl("logs", name, *options)
 
 
-def test_on_a_cpu_node_the_plugin_crashes_again_and_again(today: Cluster, tmp_path: Path) -> None:
+def test_the_plugin_crashes_repeatedly_on_a_cpu_node(today: Cluster, tmp_path: Path) -> None:
     """The rehearsal let it run there, and was green; on AKS the same stack failed."""
     transcript = tmp_path / "watch"
     columns = "custom-columns=READY:.status.conditions[?(@.type=='Ready')].status"
@@ -221,7 +221,7 @@ def test_the_plugin_waits_with_fail_on_init_error_false(today: Cluster) -> None:
     assert "No devices found. Waiting indefinitely." in logs(today)
 
 
-def test_a_node_cut_by_mig_offers_what_the_strategy_says(today: Cluster, pool: str) -> None:
+def test_a_mig_node_offers_gpus_by_the_plugins_strategy(today: Cluster, pool: str) -> None:
     """It offered seven to a plugin without strategy; on AKS that is one."""
     today.put_pool(pool, vmSize=A100, gpuInstanceProfile="MIG1g")
     today.apply(daemon_set(pool))
@@ -250,7 +250,7 @@ def test_a_node_cut_by_mig_offers_what_the_strategy_says(today: Cluster, pool: s
     offers(today, pool, **{"gpu": "0", "mig-1g.10gb": "7"})
 
 
-def test_time_slicing_multiplies_once_its_file_is_there(today: Cluster, pool: str) -> None:
+def test_time_slicing_starts_once_its_config_file_exists(today: Cluster, pool: str) -> None:
     today.put_pool(pool, vmSize=T4)
     today.apply(config_map("sharing", other="of no use here"))
     today.apply(daemon_set(pool, CONFIG_FILE, config="sharing"))
@@ -292,7 +292,7 @@ def _a_new_file_counts_only_once_the_plugin_restarts(today: Cluster, pool: str) 
     today.kubectl("delete", "pod", "-l", "app=worker")
 
 
-def test_without_its_config_map_the_plugin_is_not_started(today: Cluster, pool: str) -> None:
+def test_a_plugin_without_its_config_map_does_not_start(today: Cluster, pool: str) -> None:
     """A kubelet starts no container before all of its volumes are there."""
     today.put_pool(pool, vmSize=T4)
     today.apply(daemon_set(pool, CONFIG_FILE, config="missing"))
@@ -307,7 +307,7 @@ def test_without_its_config_map_the_plugin_is_not_started(today: Cluster, pool: 
     offers(today, pool, gpu="1")
 
 
-def test_a_stop_and_start_keeps_what_is_offered(
+def test_a_stop_and_start_keeps_the_offered_gpus(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:
     """The server that was started again has seen no plugin start, and knows what each offers."""
@@ -323,7 +323,7 @@ def test_a_stop_and_start_keeps_what_is_offered(
     offers(cluster, "t4", gpu="0")
 
 
-def test_slices_by_a_name_of_their_own_make_no_pool_grow(today: Cluster, pool: str) -> None:
+def test_slices_with_their_own_resource_name_scale_up_no_pool(today: Cluster, pool: str) -> None:
     """Azure's autoscaler knows of an empty pool what its size has, and of no other name."""
     limits: Any = {"enableAutoScaling": True, "minCount": 0, "maxCount": 2}
     today.put_pool(pool, vmSize=A100, gpuInstanceProfile="MIG2g", count=0, **limits)

@@ -17,7 +17,7 @@ from tests.waiting import until
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
-def test_it_is_said_what_was_wrong_and_the_cluster_can_be_deleted(tmp_path: Path) -> None:
+def test_a_failed_control_plane_is_reported_and_its_cluster_can_be_deleted(tmp_path: Path) -> None:
     binaries = tmp_path / "bin"
     binaries.mkdir()
     for part in PARTS:
@@ -62,7 +62,7 @@ def test_it_is_said_what_was_wrong_and_the_cluster_can_be_deleted(tmp_path: Path
     assert processes_of(home) == []
 
 
-def test_one_that_neither_comes_up_nor_fails_keeps_nothing_from_starting(
+def test_a_hanging_control_plane_does_not_block_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server began to answer when all were ready: whoever waited for it gave up before."""

@@ -100,7 +100,7 @@ def test_a_cluster_restarts_after_any_failure(
     assert [reason is not None for reason in told] == [n >= ATTEMPTS for n in range(len(told))]
 
 
-def test_a_cluster_whose_files_stay_is_told_of_once_and_not_begun_anew(
+def test_a_cluster_whose_files_cannot_be_deleted_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its deletion went on for ever."""

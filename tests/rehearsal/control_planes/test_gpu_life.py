@@ -83,9 +83,7 @@ def log_of_sample(cluster: Cluster) -> str:
     return cluster.kubectl("logs", "-l", f"app={NAME}", "--tail=-1")
 
 
-def test_the_articles_manifests_behave_as_the_article_says(
-    article: Cluster, pool_name: str
-) -> None:
+def test_the_articles_manifests_behave_as_in_the_article(article: Cluster, pool_name: str) -> None:
     article.put_pool(pool_name, vmSize="Standard_NC6")
     assert article.gpus(pool_name) == NOTHING
     article.install_plugin()
@@ -121,7 +119,7 @@ def test_the_articles_manifests_behave_as_the_article_says(
     article.delete(f"/agentPools/{pool_name}")
 
 
-def test_without_a_plugin_there_are_no_gpus_and_a_job_waits(today: Cluster, pool: str) -> None:
+def test_a_job_waits_on_a_node_without_a_plugin(today: Cluster, pool: str) -> None:
     assert today.gpus(pool) == NOTHING
     today.apply(JOB)
 
@@ -137,14 +135,14 @@ def test_without_a_plugin_there_are_no_gpus_and_a_job_waits(today: Cluster, pool
     assert "name: T4" in log_of_sample(today)
 
 
-def test_without_the_plugin_the_gpus_go(today: Cluster, pool: str) -> None:
+def test_removing_the_plugin_removes_the_gpus(today: Cluster, pool: str) -> None:
     today.install_plugin()
     has_gpus(today, pool, "1", "1")
     today.remove_plugin()
     has_gpus(today, pool, "0", "0")
 
 
-def test_a_plugin_that_a_taint_keeps_away_brings_nothing(today: Cluster, pool_name: str) -> None:
+def test_a_plugin_without_a_toleration_offers_no_gpus(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, vmSize=T4, nodeTaints=["sku=gpu:NoSchedule"])
     today.install_plugin()
     number = ("get", "daemonset", "-n", "gpu-resources", "-o", "jsonpath={..status.numberReady}")
@@ -171,7 +169,7 @@ def test_two_plugins_on_one_node_harm_each_other(today: Cluster, pool: str) -> N
     assert condition["status"] == "False"
 
 
-def test_the_specialized_image_brings_its_gpus_and_bears_no_plugin(
+def test_the_specialized_image_offers_its_gpus_and_conflicts_with_a_plugin(
     article: Cluster, pool_name: str
 ) -> None:
     article.azure.register_specialized_image()
@@ -204,7 +202,7 @@ def test_the_specialized_image_brings_its_gpus_and_bears_no_plugin(
         (None, "Standard_ND96asr_v4", "8"),
     ],
 )
-def test_a_partitioned_gpu_is_as_many_as_its_profile_says(
+def test_a_partitioned_gpu_offers_the_devices_of_its_profile(
     today: Cluster, pool_name: str, profile: str | None, size: str, devices: str
 ) -> None:
     today.put_pool(pool_name, vmSize=size, gpuInstanceProfile=profile)
@@ -277,7 +275,7 @@ def test_an_ordinary_job_completes_and_its_log_is_empty(today: Cluster) -> None:
     today.kubectl("delete", "job", "plain")
 
 
-def test_a_log_can_be_had_in_part(today: Cluster, pool: str) -> None:
+def test_a_part_of_a_log_can_be_read(today: Cluster, pool: str) -> None:
     today.install_plugin()
     today.apply(JOB)
     today.kubectl("wait", f"job/{NAME}", "--for=condition=Complete", TIMEOUT)

@@ -68,7 +68,7 @@ def test_each_operand_has_a_switch_and_the_tolerations(switches: Json, missing: 
         assert body["spec"]["template"]["spec"]["tolerations"] == TOLERATIONS
 
 
-def test_what_is_made_changes_its_mark_with_its_policy() -> None:
+def test_an_operand_changes_its_hash_with_its_policy() -> None:
     def mark(**spec: Any) -> str:
         found = policy(**spec)
         path = f"{PATH}nvidia-device-plugin-daemonset"
@@ -102,7 +102,7 @@ def test_nodes_get_their_labels_where_node_feature_discovery_runs() -> None:
     assert labels(has_driver=False, pods=[WORKER])[f"{DEPLOY}driver"] == "true"
 
 
-def test_the_operator_leaves_pools_of_others_alone() -> None:
+def test_the_operator_does_not_label_pools_of_other_owners() -> None:
     node = {"metadata": {"labels": {f"{DEPLOY}operands": "false"}}}
     found = gpu_operator.label_patch(node, pool(has_driver=True), [WORKER], operates=True)
     assert found == {PCI: "true", "nvidia.com/gpu.present": "true"}

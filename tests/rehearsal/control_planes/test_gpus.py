@@ -62,7 +62,7 @@ def patched(node: Json, patch: Json | None) -> Json:
         ({"vm_size": A100, "mig_profile": "MIG1g"}, Hardware(2, Slices("1g.10gb", 7))),
     ],
 )
-def test_what_a_plugin_finds_on_a_node(settings: Json, found: Hardware) -> None:
+def test_the_hardware_of_a_node_follows_from_its_pool(settings: Json, found: Hardware) -> None:
     assert gpus.hardware(pool(**settings)) == found
 
 
@@ -76,18 +76,18 @@ def test_what_a_plugin_finds_on_a_node(settings: Json, found: Hardware) -> None:
         ({"vm_size": A100, "brings_plugin": False}, {}),
     ],
 )
-def test_what_a_node_offers_by_itself(settings: Json, offers: dict[str, int]) -> None:
+def test_a_node_with_its_own_plugin_offers_gpus(settings: Json, offers: dict[str, int]) -> None:
     given: Json = {"brings_plugin": True} | settings
     assert gpus.own_offers(pool(**given)) == offers
 
 
-def test_without_offers_a_node_knows_nothing_of_gpus() -> None:
+def test_a_node_without_offers_has_no_gpu_resource() -> None:
     assert gpus.node_offers(pool(), node(), []) is None
     assert gpus.node_offers(pool(), node(), [{}]) is None
     assert gpus.node_offers(pool(), node(is_ready=False), [{GPU: 1}]) is None
 
 
-def test_names_that_are_offered_no_more_stay_at_zero() -> None:
+def test_resources_that_are_no_longer_offered_stay_at_zero() -> None:
     found = gpus.node_offers(pool(A100), node(), [{MIG: 14}])
     patch = gpus.status_patch(node({GPU: "2", "example.com/other": "3"}), found, NOW)
     assert patch == {"capacity": {GPU: "0", MIG: "14"}, "allocatable": {GPU: "0", MIG: "14"}}
@@ -98,7 +98,7 @@ def test_names_that_are_offered_no_more_stay_at_zero() -> None:
     assert gpus.status_patch(node(), None, NOW) is None
 
 
-def test_two_plugins_are_at_odds_over_one_name_only() -> None:
+def test_two_plugins_conflict_only_over_the_same_resource() -> None:
     """Two plugins were a conflict whatever they offered."""
     found = gpus.node_offers(pool(), node(), [{GPU: 1}, {SHARED: 4}])
     assert found is not None

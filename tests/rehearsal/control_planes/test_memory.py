@@ -32,11 +32,13 @@ def container(root: Path, limit: str, used: int, cached: int) -> Path:
 
 
 @pytest.mark.parametrize(("mebibytes", "is_enough"), [(8000, True), (801, True), (500, False)])
-def test_a_machine(tmp_path: Path, mebibytes: int, is_enough: bool) -> None:
+def test_a_cluster_needs_enough_free_memory(
+    tmp_path: Path, mebibytes: int, is_enough: bool
+) -> None:
     assert (memory.lacking(root=machine(tmp_path, mebibytes)) is None) is is_enough
 
 
-def test_what_is_wrong_is_said(tmp_path: Path) -> None:
+def test_a_lack_of_memory_is_reported_with_numbers_and_advice(tmp_path: Path) -> None:
     said = memory.lacking(root=machine(tmp_path, 500))
     assert said is not None
     for word in ("600 MiB", "500 MiB free", "Delete a cluster"):
@@ -49,20 +51,20 @@ def test_clusters_that_are_coming_are_counted(tmp_path: Path) -> None:
     assert memory.lacking(2, root) is not None
 
 
-def test_a_container_has_less_than_its_machine(tmp_path: Path) -> None:
+def test_the_memory_limit_of_a_container_is_respected(tmp_path: Path) -> None:
     root = container(machine(tmp_path, 8000), str(1000 << 20), 600, 100)
     assert "500 MiB free" in str(memory.lacking(root=root))
 
 
-def test_a_container_without_a_limit(tmp_path: Path) -> None:
+def test_a_container_without_a_limit_has_the_machines_memory(tmp_path: Path) -> None:
     assert memory.lacking(root=container(machine(tmp_path, 8000), "max", 600, 100)) is None
 
 
-def test_unknown_memory_refuses_nothing(tmp_path: Path) -> None:
+def test_unknown_memory_refuses_no_cluster(tmp_path: Path) -> None:
     assert memory.lacking(root=tmp_path) is None
 
 
-def test_a_new_cluster_is_refused_before_anything_of_it_is_made(
+def test_a_cluster_without_memory_is_refused_before_its_creation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "lacking", lambda _: "There is no memory left.")

@@ -102,7 +102,7 @@ def test_a_pool_makes_nodes_as_aks_does(today: Cluster, pool_name: str) -> None:
     assert today.nodes(pool_name) == []
 
 
-def test_the_articles_node(article: Cluster, pool_name: str) -> None:
+def test_a_node_of_the_articles_pool_is_as_in_the_article(article: Cluster, pool_name: str) -> None:
     article.put_pool(pool_name, vmSize="Standard_NC6")
     [node] = article.nodes(pool_name)
     name = node["metadata"]["name"]
@@ -122,7 +122,7 @@ def test_the_articles_node(article: Cluster, pool_name: str) -> None:
     article.delete(f"/agentPools/{pool_name}")
 
 
-def test_a_spot_pool_is_marked_as_one(today: Cluster, pool_name: str) -> None:
+def test_nodes_of_a_spot_pool_have_its_labels_and_taint(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, scaleSetPriority="Spot")
     [node] = today.nodes(pool_name)
     key = "kubernetes.azure.com/scalesetpriority"
@@ -168,9 +168,7 @@ def test_labels_and_taints_follow_the_pool(today: Cluster, pool_name: str) -> No
     today.delete(f"/agentPools/{pool_name}")
 
 
-def test_an_autoscaling_pool_grows_from_zero_and_shrinks_again(
-    today: Cluster, pool_name: str
-) -> None:
+def test_an_autoscaled_pool_scales_from_zero_and_back(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, count=0, enableAutoScaling=True, minCount=0, maxCount=2)
     assert today.nodes(pool_name) == []
     # A pod for another pool is no reason to grow.
@@ -196,7 +194,7 @@ def test_an_autoscaling_pool_grows_from_zero_and_shrinks_again(
     today.delete(f"/agentPools/{pool_name}")
 
 
-def test_an_autoscaling_pool_keeps_its_least(today: Cluster, pool_name: str) -> None:
+def test_an_autoscaled_pool_keeps_its_minimum(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, count=1, enableAutoScaling=True, minCount=1, maxCount=3)
     today.put_pool(pool_name, count=1, enableAutoScaling=True, minCount=2, maxCount=3)
     until(lambda: len(ready(today, pool_name)) == 2, "there are as many as the least")
@@ -238,9 +236,7 @@ def test_an_upgrade_replaces_nodes_one_by_one_with_surge(today: Cluster, pool_na
     today.delete(f"/agentPools/{pool_name}")
 
 
-def test_a_disruption_budget_holds_up_the_emptying_of_a_node(
-    today: Cluster, pool_name: str
-) -> None:
+def test_a_pod_disruption_budget_delays_the_drain_of_a_node(today: Cluster, pool_name: str) -> None:
     today.put_pool(pool_name, count=1)
     today.apply(deployment(pool_name, pool_name, 1))
     today.kubectl("wait", f"deployment/{pool_name}", "--for=condition=Available", TIMEOUT)
@@ -264,7 +260,7 @@ def test_a_disruption_budget_holds_up_the_emptying_of_a_node(
     today.delete(f"/agentPools/{pool_name}")
 
 
-def test_a_node_has_a_lease_as_of_a_kubelet(today: Cluster) -> None:
+def test_a_node_has_the_lease_of_a_kubelet(today: Cluster) -> None:
     """Which keeps it Ready for as long as it is there."""
     [name] = today.names("system")
     lease = ("get", "lease", name, "-n", "kube-node-lease", "-o", "jsonpath={.spec.renewTime}")

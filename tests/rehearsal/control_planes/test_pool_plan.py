@@ -35,20 +35,20 @@ def leaving(found: pool_plan.Step) -> list[int]:
     return [nodes.index_of(node, Era.TODAY) for node in found.leave]
 
 
-def test_what_is_missing_is_made_at_the_lowest_numbers() -> None:
+def test_missing_nodes_get_the_lowest_free_numbers() -> None:
     found = step(pool(count=3), node(1))
     assert found.create == [NewNode(0, is_surge=False), NewNode(2, is_surge=False)]
     assert not found.is_done
 
 
-def test_it_is_done_when_all_are_ready() -> None:
+def test_a_plan_is_done_when_all_nodes_are_ready() -> None:
     assert step(pool(), node(0), node(1)).is_done
     assert not step(pool(), node(0), node(1, ready=False)).is_done
     assert not step(pool(), node(0), node(1), node(2, going=True)).is_done
     assert step(pool(count=0)).is_done
 
 
-def test_too_many_go_the_idle_ones_first() -> None:
+def test_surplus_nodes_are_removed_idle_ones_first() -> None:
     present = [node(0), node(1), node(2)]
     assert leaving(step(pool(), *present)) == [2]
     idle = present[0]["metadata"]["name"]
@@ -57,14 +57,14 @@ def test_too_many_go_the_idle_ones_first() -> None:
     assert leaving(step(pool(), node(0), node(1), node(2, going=True))) == []
 
 
-def test_a_pool_that_goes_takes_all_with_it() -> None:
+def test_a_deleted_pool_removes_all_nodes() -> None:
     going = pool(is_going=True)
     assert leaving(step(going, node(0), node(1, going=True))) == [0]
     assert not step(going, node(1, going=True)).is_done
     assert step(going).is_done
 
 
-def test_an_upgrade_step_by_step() -> None:
+def test_an_upgrade_replaces_nodes_step_by_step() -> None:
     old = node(0, "1"), node(1, "1")
     assert step(pool(), *old).create == [NewNode(2, is_surge=True)]
     # While the one that came for it is not ready, nothing happens.
@@ -83,7 +83,7 @@ def test_an_upgrade_step_by_step() -> None:
 
 
 @pytest.mark.parametrize(("unavailable", "at_once"), [("1", 1), ("50%", 2), ("9", 3)])
-def test_an_upgrade_without_more_nodes(unavailable: str, at_once: int) -> None:
+def test_an_upgrade_without_surge_replaces_nodes_in_place(unavailable: str, at_once: int) -> None:
     found = step(
         pool(count=3, surge="0", unavailable=unavailable), *(node(at, "1") for at in range(3))
     )
@@ -96,11 +96,11 @@ def test_a_spot_pool_has_no_surge() -> None:
 
 @pytest.mark.parametrize("era", list(Era))
 @pytest.mark.parametrize("index", [0, 9, 10, 35, 36, 1295, 1296])
-def test_a_name_says_its_number(era: Era, index: int) -> None:
+def test_a_node_name_contains_its_number(era: Era, index: int) -> None:
     made = nodes.new_node(CLUSTER, pool(), index, era, 1)
     assert nodes.index_of(made, era) == index
 
 
-def test_names_are_as_vmss_gives_them() -> None:
+def test_node_names_end_with_a_base_36_number() -> None:
     name = nodes.name(CLUSTER, pool(), 10, Era.TODAY)
     assert name.endswith("-vmss00000a")

@@ -26,7 +26,7 @@ def settled(cluster: Cluster, state: str = "Succeeded") -> None:
     )
 
 
-def test_a_stopped_cluster_runs_nothing_and_keeps_what_it_had(
+def test_a_stopped_cluster_runs_no_process_and_keeps_its_objects(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:
     azure = start()
@@ -68,7 +68,7 @@ def test_a_stopped_cluster_runs_nothing_and_keeps_what_it_had(
     until(lambda: not folder.exists(), "its files are gone")
 
 
-def test_an_aborted_operation_ends_at_once_and_the_next_one_goes_on(
+def test_an_aborted_operation_ends_at_once_and_the_next_one_succeeds(
     today: Cluster, pool_name: str
 ) -> None:
     path = f"{today.path}/agentPools/{pool_name}"

@@ -44,7 +44,7 @@ def test_a_process_is_recorded_until_it_has_ended(tmp_path: Path) -> None:
     asyncio.run(live())
 
 
-def test_one_that_does_not_listen_is_ended_all_the_same(
+def test_a_process_that_ignores_signals_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("rehearsal.control_planes.processes.END_SECONDS", 0.2)
@@ -60,7 +60,7 @@ def test_one_that_does_not_listen_is_ended_all_the_same(
     asyncio.run(live())
 
 
-def test_the_death_of_the_server_is_theirs(tmp_path: Path) -> None:
+def test_processes_end_with_the_server(tmp_path: Path) -> None:
     script = (
         "import asyncio, sys, time\n"
         "from pathlib import Path\n"
@@ -80,7 +80,7 @@ def test_the_death_of_the_server_is_theirs(tmp_path: Path) -> None:
     until(lambda: not is_running(pid), "it has ended with its server")
 
 
-def test_one_that_cannot_be_recorded_is_not_begun(tmp_path: Path) -> None:
+def test_a_process_that_cannot_be_recorded_is_not_started(tmp_path: Path) -> None:
     """It was recorded when it ran: on a full disk, or where the server died then, it stayed."""
     witness = tmp_path / "witness"
 
@@ -94,7 +94,7 @@ def test_one_that_cannot_be_recorded_is_not_begun(tmp_path: Path) -> None:
     assert not witness.exists()
 
 
-def test_one_whose_server_has_died_meanwhile_is_not_begun(tmp_path: Path) -> None:
+def test_a_process_whose_server_has_died_is_not_started(tmp_path: Path) -> None:
     """Whoever is born after the death of its server is not ended by it."""
     child = os.fork()
     if child == 0:
@@ -104,7 +104,7 @@ def test_one_whose_server_has_died_meanwhile_is_not_begun(tmp_path: Path) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
+def test_leftover_processes_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]") -> None:
     folder = records(tmp_path)
     folder.mkdir()
     stat = Path(f"/proc/{sleeper.pid}/stat").read_text()
@@ -114,7 +114,7 @@ def test_leftovers_are_ended(tmp_path: Path, sleeper: "subprocess.Popen[bytes]")
     assert list(folder.iterdir()) == []
 
 
-def test_a_process_with_the_id_of_a_leftover_is_not_killed(
+def test_another_process_with_a_recorded_id_is_not_killed(
     tmp_path: Path, sleeper: "subprocess.Popen[bytes]"
 ) -> None:
     folder = records(tmp_path)

@@ -46,7 +46,9 @@ def remove(cluster: Cluster, name: str) -> None:
     assert cluster.names(name) == []
 
 
-def test_it_ends_the_operation_with_the_api_servers_words(today: Cluster, pool_name: str) -> None:
+def test_a_refused_node_fails_the_operation_with_the_api_servers_message(
+    today: Cluster, pool_name: str
+) -> None:
     """The operation never ended, so neither pool nor cluster could be changed or deleted."""
     failed = put(today, pool_name, nodeTaints=TWICE)
     assert failed["status"] == "Failed"
@@ -163,7 +165,7 @@ def test_a_pod_that_cannot_be_evicted_ends_the_operation(today: Cluster, pool_na
     today.kubectl("delete", f"deployment/{pool_name}", f"pdb/{pool_name}")
 
 
-def test_more_labels_than_a_node_can_have(today: Cluster, pool_name: str) -> None:
+def test_too_many_labels_fail_the_operation(today: Cluster, pool_name: str) -> None:
     labels = {f"label{number}": "a" * 60 for number in range(10_000)}
     failed = put(today, pool_name, nodeLabels=labels)
     assert (failed["status"], failed["error"]["code"]) == ("Failed", "NodesRefused")
@@ -188,7 +190,7 @@ def test_more_labels_than_a_node_can_have(today: Cluster, pool_name: str) -> Non
         },
     ),
 )
-def test_any_nodes(
+def test_any_labels_and_taints_end_the_operation(
     today: Cluster, labels: dict[str, str], taints: list[str], more: dict[str, Any]
 ) -> None:
     body = {"properties": {**SIZE, "nodeLabels": labels, "nodeTaints": taints, **more}}

@@ -6,7 +6,7 @@ from rehearsal.control_planes import sizes
 from rehearsal.control_planes.sizes import Room
 
 
-def test_the_articles_node_has_the_articles_numbers() -> None:
+def test_the_articles_node_has_the_articles_capacity() -> None:
     assert sizes.room("Standard_NC6", 110) == Room(6, 5916, 57713784, 51702904)
     assert sizes.room("standard_nc6", 30) == Room(6, 5916, 57713784, 51702904)
 
@@ -25,7 +25,9 @@ def test_the_articles_node_has_the_articles_numbers() -> None:
         ("custom", 2, 1900, 8),
     ],
 )
-def test_cores_and_memory(size: str, cpus: int, allocatable: int, gibibytes: int) -> None:
+def test_a_node_has_the_allocatable_cores_and_memory_of_its_size(
+    size: str, cpus: int, allocatable: int, gibibytes: int
+) -> None:
     room = sizes.room(size, 30)
     assert (room.cpus, room.millicpus_allocatable) == (cpus, allocatable)
     assert 0.97 < room.kibibytes / (gibibytes << 20) < 1

@@ -93,7 +93,7 @@ def run_job(cluster: Cluster) -> None:
     cluster.kubectl("delete", "-f", JOB)
 
 
-def test_each_part_and_all_of_them_at_work(
+def test_a_running_cluster_survives_the_death_of_any_component(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:
     """A watch that a dying API server broke ended the cluster for good, whose etcd was healthy."""
@@ -120,7 +120,7 @@ def test_each_part_and_all_of_them_at_work(
     assert cluster.pool("gpu")["provisioningState"] == "Succeeded"
 
 
-def test_each_part_at_its_start_and_at_its_stop(
+def test_a_starting_or_stopping_cluster_survives_the_death_of_any_component(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:
     """Each part is killed as soon as it is there: the creation takes longer, and succeeds."""
@@ -151,7 +151,7 @@ def test_each_part_at_its_start_and_at_its_stop(
     assert cluster.kubectl("get", "configmap", "kept", "-o", "jsonpath={.data.a}") == "b"
 
 
-def test_an_etcd_that_is_full_and_one_that_is_damaged(
+def test_a_cluster_survives_a_full_and_a_damaged_etcd(
     start: Callable[[], Azure], new: Callable[[Azure], NewCluster]
 ) -> None:
     """What etcd holds of the past makes room; what it cannot read is told, until it can be read."""

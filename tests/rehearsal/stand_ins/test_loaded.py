@@ -77,7 +77,7 @@ def test_a_plug_in_is_a_fork_that_ends_with_its_starter(running: Cloud) -> None:
 
 
 @pytest.mark.long
-def test_forks_outlive_the_keeper_and_the_next_plug_in_starts_another(running: Cloud) -> None:
+def test_forks_survive_the_keeper_and_the_next_plug_in_starts_another(running: Cloud) -> None:
     with plug_in(running):
         before, [fork] = keeper(running), forks(running)
         os.kill(before, signal.SIGKILL)
@@ -89,7 +89,7 @@ def test_forks_outlive_the_keeper_and_the_next_plug_in_starts_another(running: C
 
 
 @pytest.mark.parametrize("changed", ["code", "authority"])
-def test_what_has_changed_is_loaded_anew(running: Cloud, changed: str) -> None:
+def test_changed_code_is_loaded_again(running: Cloud, changed: str) -> None:
     """With a certificate made anew, forks trusted the old one only."""
     with plug_in(running):
         before = keeper(running)
@@ -99,7 +99,7 @@ def test_what_has_changed_is_loaded_anew(running: Cloud, changed: str) -> None:
         assert not is_running(before)
 
 
-def test_what_changes_while_it_is_loaded_is_not_taken_for_loaded(
+def test_code_that_changes_during_loading_is_loaded_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, noted = tmp_path / "code.py", dict[Path, int]()
@@ -110,7 +110,7 @@ def test_what_changes_while_it_is_loaded_is_not_taken_for_loaded(
 
 
 @pytest.mark.long
-def test_who_breaks_off_leaves_nothing(running: Cloud) -> None:
+def test_a_client_that_disconnects_leaves_no_process(running: Cloud) -> None:
     """An unread byte made the fork's connection fail instead of end, and the fork stayed."""
     request = {
         "name": "azure_native",
@@ -142,7 +142,7 @@ def connected(running: Cloud) -> Iterator[socket.socket]:
         yield client
 
 
-def test_where_a_fork_fails_it_says_why(running: Cloud) -> None:
+def test_a_failed_fork_reports_its_reason(running: Cloud) -> None:
     """It ended without a word."""
     ended = subprocess.run(
         [sys.executable, "-u", FOLDER / "azure_native"],
@@ -187,7 +187,9 @@ def test_a_keeper_that_could_not_start_is_started_the_next_time(running: Cloud) 
     ],
     ids=str,
 )
-def test_what_no_fork_can_be_starts_by_itself(running: Cloud, variables: dict[str, str]) -> None:
+def test_a_plug_in_that_cannot_be_a_fork_starts_by_itself(
+    running: Cloud, variables: dict[str, str]
+) -> None:
     """An authority is read when a library is loaded: a fork would trust another one."""
     with plug_in(running), plug_in(running, **variables) as alone:
         assert len(forks(running)) == 1
@@ -196,7 +198,7 @@ def test_what_no_fork_can_be_starts_by_itself(running: Cloud, variables: dict[st
 
 
 @pytest.mark.long
-def test_nothing_outlives_the_server(tmp_path: Path) -> None:
+def test_the_keeper_ends_with_the_server(tmp_path: Path) -> None:
     killed = cloud.start(tmp_path, FAST)
     try:
         with plug_in(killed):

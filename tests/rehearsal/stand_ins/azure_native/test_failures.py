@@ -42,7 +42,7 @@ def program(name: str, identity: str = OF_THE_SYSTEM, seconds: str = "1h") -> st
     return PROGRAM.format(name=name, identity=identity, seconds=seconds)
 
 
-def test_wrong_credentials_are_told_in_words(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_credentials_are_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the directory's answers `error` is a word, and no object: the stand-in broke on it."""
     bench.write(program("never"))
     right = bench.cloud.environment()
@@ -56,7 +56,7 @@ def test_wrong_credentials_are_told_in_words(bench: Bench, monkeypatch: pytest.M
     assert "Traceback" not in printed
 
 
-def test_what_azure_accepted_is_kept_as_azure_has_it(
+def test_a_failed_resource_that_exists_is_kept_with_azures_properties(
     bench: Bench, faults: Faults, name: str
 ) -> None:
     faults.script({"method": "PUT", "path": f"managedClusters/{name}$", "operation": QUOTA})
@@ -75,7 +75,7 @@ def test_what_azure_accepted_is_kept_as_azure_has_it(
     assert bench.changes() == {}
 
 
-def test_what_azure_accepted_and_does_not_have_is_not_kept(
+def test_a_failed_resource_that_does_not_exist_is_not_kept(
     bench: Bench, faults: Faults, name: str
 ) -> None:
     gone = {"error": {"code": "ResourceNotFound", "message": "There is none."}}
@@ -90,7 +90,7 @@ def test_what_azure_accepted_and_does_not_have_is_not_kept(
     assert "cluster" not in bench.resources()
 
 
-def test_what_took_too_long_is_kept_without_outputs(
+def test_a_resource_that_timed_out_is_kept_without_outputs(
     bench: Bench, faults: Faults, name: str
 ) -> None:
     """The stand-in lost the resource here: the end of the time was no failure of the request."""
@@ -104,7 +104,7 @@ def test_what_took_too_long_is_kept_without_outputs(
     assert "provisioningState" not in kept.get("outputs", {})
 
 
-def test_a_conflict_is_not_waited_for(bench: Bench, faults: Faults, name: str) -> None:
+def test_a_conflict_is_not_retried(bench: Bench, faults: Faults, name: str) -> None:
     """The stand-in waited while another operation ran, as aks-preview does.
 
     azure-native waits for some codes of other services, and OperationNotAllowed is none of them.
@@ -123,7 +123,7 @@ def identities(*names: str) -> str:
     return str({"type": "UserAssigned", "userAssignedIdentities": ids})
 
 
-def test_identities_of_a_user(bench: Bench, name: str) -> None:
+def test_user_assigned_identities_can_be_added_and_not_removed(bench: Bench, name: str) -> None:
     """The list went to Azure as a list, and the rehearsal's server took it.
 
     Taking one away makes azure-native's request a PATCH, of which AKS takes tags only.

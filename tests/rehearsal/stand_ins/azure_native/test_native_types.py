@@ -42,7 +42,7 @@ ANSWER = {
 ONE, OTHER = "/identities/one", "/identities/other"
 
 
-def test_an_id_is_made_of_the_names() -> None:
+def test_an_id_is_built_from_the_names() -> None:
     assert POOL.resource_id("s", INPUTS) == ID
 
 
@@ -56,12 +56,12 @@ def test_the_names_are_read_from_an_id_of_any_case(resource_id: str) -> None:
     }
 
 
-def test_an_id_of_another_form_is_refused() -> None:
+def test_an_id_of_another_format_is_refused() -> None:
     with pytest.raises(ProviderError, match="use the form"):
         POOL.names_in("/subscriptions/s/resourceGroups/g")
 
 
-def test_a_body_has_what_is_not_in_the_path_under_properties_or_beside() -> None:
+def test_a_body_has_the_properties_that_are_not_in_the_path() -> None:
     properties = {
         "vmSize": "Standard_NC6",
         "type": "VirtualMachineScaleSets",
@@ -76,13 +76,13 @@ def identity(*ids: str) -> dict[str, Any]:
     return {"identity": {"type": "UserAssigned", "userAssignedIdentities": list(ids)}}
 
 
-def test_identities_go_as_a_map() -> None:
+def test_identities_are_sent_as_a_map() -> None:
     sent = {"type": "UserAssigned", "userAssignedIdentities": {ONE: {}, OTHER: {}}}
     assert request(CLUSTER, identity(ONE, OTHER), {}) == ("PUT", {"identity": sent})
     assert request(CLUSTER, identity(ONE, OTHER), identity(ONE))[0] == "PUT"
 
 
-def test_an_identity_that_is_taken_away_makes_the_request_a_patch() -> None:
+def test_a_removed_identity_makes_the_request_a_patch() -> None:
     sent = {"type": "UserAssigned", "userAssignedIdentities": {OTHER: {}, ONE: None}}
     changed = request(CLUSTER, identity(OTHER), identity(ONE, OTHER))
     assert changed == ("PATCH", {"identity": sent})
@@ -99,7 +99,7 @@ def test_the_autoscalers_names_are_dashed_on_the_wire() -> None:
     assert imported(CLUSTER, cluster_id, answer)["autoScalerProfile"] == profile
 
 
-def test_outputs_are_flat_and_have_what_the_sdk_knows() -> None:
+def test_outputs_are_flat_and_limited_to_the_sdks_properties() -> None:
     assert outputs(POOL, ANSWER) == {
         "id": ID,
         "name": "p",
@@ -112,7 +112,7 @@ def test_outputs_are_flat_and_have_what_the_sdk_knows() -> None:
     }
 
 
-def test_a_group_keeps_its_properties_apart() -> None:
+def test_outputs_of_a_group_keep_its_properties_nested() -> None:
     properties = {"provisioningState": "Succeeded"}
     found = outputs(GROUP, {"id": "/g", "name": "g", "properties": properties})
     assert found["properties"] == properties
@@ -141,5 +141,5 @@ def test_a_preview_knows_the_inputs_and_a_stable_name() -> None:
     assert "agentPoolName" not in shown
 
 
-def test_a_preview_does_not_know_what_azure_says_of_an_identity() -> None:
+def test_outputs_of_an_identity_are_unknown_in_a_preview() -> None:
     assert preview(CLUSTER, identity(ONE), {})["identity"]["userAssignedIdentities"] is UNKNOWN

@@ -49,7 +49,7 @@ def program(group: str, vm_size: str = "Standard_NC8as_T4_v3", count: int = 1) -
     return PREAMBLE.format(group=group) + CLUSTER.format(vm_size=vm_size, count=count)
 
 
-def test_a_resource_from_its_creation_to_its_end(bench: Bench) -> None:
+def test_a_resource_is_created_updated_and_deleted(bench: Bench) -> None:
     group = "whole-life"
     bench.up(program(group))
     created = bench.resources()["pool"]
@@ -91,7 +91,7 @@ def test_a_resource_from_its_creation_to_its_end(bench: Bench) -> None:
 
 
 @pytest.mark.long
-def test_a_refresh_finds_changes_of_others(bench: Bench) -> None:
+def test_a_refresh_finds_changes_of_other_clients(bench: Bench) -> None:
     bench.up(program("drift"))
     azure = Azure(bench.cloud)
     pool = bench.resources()["pool"]["id"].removeprefix(azure.subscription)

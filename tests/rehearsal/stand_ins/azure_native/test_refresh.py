@@ -27,21 +27,19 @@ def refresh(inputs: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) ->
 
 
 @given(members, members)
-def test_where_azure_has_not_changed_the_inputs_stay(
+def test_inputs_stay_if_azure_has_not_changed(
     inputs: dict[str, Any], state: dict[str, Any]
 ) -> None:
     assert refresh(inputs, state, state) == inputs
 
 
 @given(members, members)
-def test_inputs_that_azure_had_become_what_azure_has(
-    old: dict[str, Any], new: dict[str, Any]
-) -> None:
+def test_inputs_follow_changes_in_azure(old: dict[str, Any], new: dict[str, Any]) -> None:
     assert refresh(old, old, new) == new
 
 
 @given(members, members, members)
-def test_each_member_comes_goes_or_stays_by_itself(
+def test_each_member_of_a_map_is_refreshed_separately(
     inputs: dict[str, Any], old: dict[str, Any], new: dict[str, Any]
 ) -> None:
     found = refresh(inputs, old, new)

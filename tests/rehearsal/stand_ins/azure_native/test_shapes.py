@@ -17,7 +17,7 @@ def of_pool(**more: Any) -> list[tuple[str, str]]:
     ]
 
 
-def test_takes_what_the_sdk_takes() -> None:
+def test_inputs_that_the_sdk_accepts_are_accepted() -> None:
     assert (
         of_pool(
             count=1,
@@ -34,7 +34,7 @@ def test_takes_what_the_sdk_takes() -> None:
     )
 
 
-def test_finds_all_mistakes_at_once() -> None:
+def test_all_mistakes_are_found_at_once() -> None:
     found = list(
         mistakes(args_shape(containerservice.AgentPoolArgs), {"resourceName": "c", "vmsize": "x"})
     )
@@ -60,11 +60,11 @@ def test_finds_all_mistakes_at_once() -> None:
         ({"osType": 1}, "osType", "is an integer, but must be a string"),
     ],
 )
-def test_names_the_mistake_and_its_place(more: dict[str, Any], path: str, reason: str) -> None:
+def test_a_mistake_is_reported_with_its_path(more: dict[str, Any], path: str, reason: str) -> None:
     assert of_pool(**more) == [(path, reason)]
 
 
-def test_looks_into_lists_of_objects() -> None:
+def test_mistakes_in_lists_of_objects_are_found() -> None:
     found = mistakes(
         args_shape(containerservice.ManagedClusterArgs),
         {"resourceGroupName": "g", "agentPoolProfiles": [{"name": "a"}, {"cont": 1}]},

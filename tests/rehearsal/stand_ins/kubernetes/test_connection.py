@@ -38,7 +38,7 @@ def arguments(server: str = "https://one", **more: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_another_cluster_replaces(
+def test_another_cluster_replaces_the_provider(
     old: dict[str, Any], new: dict[str, Any], replaces: list[str]
 ) -> None:
     found = config_diff(old, new)

@@ -32,7 +32,9 @@ def found(old: Object, new: Object) -> DiffResponse:
         ("rbac.authorization.k8s.io/v1", "RoleBinding", ("roleRef", "name")),
     ],
 )
-def test_what_cannot_change_replaces(api_version: str, kind: str, path: tuple[str, ...]) -> None:
+def test_an_immutable_field_replaces_the_object(
+    api_version: str, kind: str, path: tuple[str, ...]
+) -> None:
     def with_value(value: Any) -> Object:
         result = asked(api_version, kind)
         inner = result
@@ -58,12 +60,12 @@ def test_what_cannot_change_replaces(api_version: str, kind: str, path: tuple[st
         (asked("v1", "ConfigMap", {"labels": {"a": "1"}}), asked("v1", "ConfigMap")),
     ],
 )
-def test_what_can_change_is_changed_in_place(old: Object, new: Object) -> None:
+def test_a_mutable_field_is_updated_in_place(old: Object, new: Object) -> None:
     assert found(old, new).changes
     assert found(old, new).replaces == []
 
 
-def test_the_old_object_goes_first_if_the_new_one_needs_its_name() -> None:
+def test_the_old_object_is_deleted_first_if_the_new_one_needs_its_name() -> None:
     old, new = (asked("v1", "ConfigMap", data={"a": value}) for value in "12")
     assert found(old, new).delete_before_replace
 
@@ -75,7 +77,7 @@ def test_the_old_object_goes_first_if_the_new_one_needs_its_name() -> None:
     assert not found(asked("v1", "ConfigMap"), moved).delete_before_replace
 
 
-def test_other_words_for_the_same_are_no_change() -> None:
+def test_equivalent_values_are_no_change() -> None:
     def limited(**limits: Any) -> Object:
         return asked("apps/v1", "DaemonSet", spec={"resources": {"limits": limits}})
 
@@ -83,7 +85,7 @@ def test_other_words_for_the_same_are_no_change() -> None:
     assert found(limited(cpu="1000m"), limited(cpu="100m")).changes
 
 
-def test_without_a_word_on_the_namespace_it_stays_where_it_is() -> None:
+def test_a_missing_namespace_is_no_change() -> None:
     nowhere = asked("v1", "ConfigMap")
     del nowhere["metadata"]["namespace"]
 

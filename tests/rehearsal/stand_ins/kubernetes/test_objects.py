@@ -16,7 +16,7 @@ from rehearsal.stand_ins.kubernetes.objects import (
 )
 
 
-def test_types_are_kinds_of_kubernetes() -> None:
+def test_types_of_pulumi_are_kinds_of_kubernetes() -> None:
     assert typed("kubernetes:core/v1:Namespace", {}) == ("v1", "Namespace")
     assert typed("kubernetes:apps/v1:DaemonSet", {}) == ("apps/v1", "DaemonSet")
     assert typed("kubernetes:example.com/v1:Ingress", {}) == ("example.com/v1", "Ingress")
@@ -35,7 +35,7 @@ def test_types_are_kinds_of_kubernetes() -> None:
         ("kubernetes:core/v1:ConfigMapPatch", {"kind": "ConfigMap"}),
     ],
 )
-def test_what_is_not_known_is_refused_by_its_name(token: str, inputs: Object) -> None:
+def test_an_unsupported_type_is_refused_by_name(token: str, inputs: Object) -> None:
     with pytest.raises(ProviderError, match=f"does not support the type {token}"):
         typed(token, inputs)
 
@@ -44,7 +44,7 @@ def test_a_parents_type_does_not_matter() -> None:
     assert typed("my:Component$kubernetes:core/v1:Service", {}) == ("v1", "Service")
 
 
-def test_what_is_waited_for_in_ways_of_its_own_is_refused_by_its_name() -> None:
+def test_an_unsupported_wait_is_refused_by_name() -> None:
     balanced = {"kind": "Service", "spec": {"type": "LoadBalancer"}}
     with pytest.raises(ProviderError, match="not support a Service of the type LoadBalancer"):
         typed("kubernetes:core/v1:Service", balanced)
@@ -62,20 +62,20 @@ def test_what_is_waited_for_in_ways_of_its_own_is_refused_by_its_name() -> None:
         ("context", "other"),
     ],
 )
-def test_arguments_that_would_do_something_else_are_refused(argument: str, value: str) -> None:
+def test_unsupported_arguments_are_refused(argument: str, value: str) -> None:
     check_arguments({"kubeconfig": "k", argument: "", "enablePatchForce": "false"})
     with pytest.raises(ProviderError, match=f"the provider argument {argument}"):
         check_arguments({argument: value})
 
 
-def test_ids_name_the_namespace_where_there_is_one() -> None:
+def test_ids_contain_the_namespace_of_namespaced_objects() -> None:
     namespaced = identified("ns/x", typed("kubernetes:core/v1:Secret", {}))
     assert namespaced["metadata"] == {"name": "x", "namespace": "ns"}
     assert object_id(namespaced) == "ns/x"
     assert object_id(identified("x", typed("kubernetes:core/v1:Namespace", {}))) == "x"
 
 
-def test_a_name_is_made_up_once() -> None:
+def test_a_name_is_generated_once() -> None:
     new = named({"metadata": {"labels": {"a": "1"}}}, {}, "base", b"seed")
     name = new["metadata"]["name"]
     assert name.startswith("base-")
@@ -89,7 +89,7 @@ def test_a_name_is_made_up_once() -> None:
     assert named({}, {"metadata": {"name": "own"}}, "base", b"") == {}
 
 
-def test_extensions_are_named_as_the_server_names_them() -> None:
+def test_extensions_have_the_servers_names() -> None:
     said = {"properties": [{"x_kubernetes_int_or_string": True}]}
     sent = {"properties": [{"x-kubernetes-int-or-string": True}]}
 

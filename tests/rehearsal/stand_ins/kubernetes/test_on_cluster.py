@@ -82,7 +82,7 @@ def daemon_set(name: str, image: str = "i", namespace: str = "default", **meta: 
     }
 
 
-def test_a_field_that_somebody_else_has_taken_is_a_conflict(site: Site) -> None:
+def test_a_field_of_another_field_manager_is_a_conflict(site: Site) -> None:
     old = config_map("conflict", data={"a": "1"})
     state = site.create(old)
     new = config_map("conflict", data={"a": "3"})
@@ -100,7 +100,7 @@ def test_a_field_that_somebody_else_has_taken_is_a_conflict(site: Site) -> None:
     assert site.update(forced, state)["data"] == {"a": "3"}
 
 
-def test_what_kubectl_changed_is_taken_over(site: Site) -> None:
+def test_a_field_that_kubectl_changed_is_taken_over(site: Site) -> None:
     old = config_map("taken-over", data={"a": "1"})
     state = site.create(old)
     site.plane.kubectl(
@@ -125,7 +125,7 @@ def test_an_existing_object_is_not_adopted(site: Site) -> None:
         site.create(asked)
 
 
-def test_a_namespace_may_come_a_moment_later(site: Site) -> None:
+def test_an_object_waits_for_a_namespace_that_is_created_later(site: Site) -> None:
     asked = with_metadata(config_map("early"), namespace="later-made")
 
     async def refused_at_first(work: Lifecycle) -> Any:
@@ -138,7 +138,7 @@ def test_a_namespace_may_come_a_moment_later(site: Site) -> None:
     assert site.run(refused_at_first)["metadata"]["namespace"] == "later-made"
 
 
-def test_a_preview_says_what_the_server_would_make_of_it(site: Site) -> None:
+def test_a_preview_shows_the_servers_defaults(site: Site) -> None:
     planned = site.run(lambda work: work.preview_creation(daemon_set("planned")))
 
     assert planned["spec"]["updateStrategy"]["type"] == "RollingUpdate"
@@ -163,7 +163,7 @@ def test_a_preview_refuses_what_the_server_would_refuse(site: Site) -> None:
     ],
     ids=["unknown value", "namespace to come", "kind to come"],
 )
-def test_a_preview_takes_the_inputs_where_the_server_cannot_say(site: Site, asked: Object) -> None:
+def test_a_preview_without_the_server_shows_the_inputs(site: Site, asked: Object) -> None:
     assert site.run(lambda work: work.preview_creation(asked)) == asked
 
 
@@ -191,7 +191,7 @@ def test_a_rollout_that_takes_too_long_stays_in_the_state(site: Site) -> None:
     assert any(status.startswith("Available: 0/1") for status in site.log.statuses)
 
 
-def test_a_refresh_tells_what_is_not_ready_and_keeps_the_inputs(site: Site) -> None:
+def test_a_refresh_reports_an_unready_object_and_keeps_its_inputs(site: Site) -> None:
     """The original's Read judges readiness too: the state then has the reason of the failure."""
     asked = daemon_set("unready", HANGING_IMAGE)
     with pytest.raises(ResourceInitError) as created:
@@ -210,7 +210,7 @@ def test_a_refresh_tells_what_is_not_ready_and_keeps_the_inputs(site: Site) -> N
     assert plain_map(found.value.inputs or {}) == asked
 
 
-def test_what_keeps_pods_from_being_made_is_told(site: Site) -> None:
+def test_events_that_prevent_pods_are_reported(site: Site) -> None:
     site.plane.kubectl("create", "namespace", "full")
     site.plane.kubectl("create", "quota", "none", "--hard=pods=0", "--namespace=full")
     asked = daemon_set("refused", namespace="full")
@@ -219,14 +219,14 @@ def test_what_keeps_pods_from_being_made_is_told(site: Site) -> None:
         site.run(lambda work: work.create(asked, 2))
 
 
-def test_who_skips_the_wait_does_not_wait(site: Site) -> None:
+def test_an_object_with_skip_await_is_not_waited_for(site: Site) -> None:
     asked = daemon_set("skipped", HANGING_IMAGE, annotations={"pulumi.com/skipAwait": "true"})
 
     assert site.create(asked)["metadata"]["name"] == "skipped"
     assert site.log.statuses == []
 
 
-def test_a_deletion_waits_for_pods_and_is_told(site: Site) -> None:
+def test_a_deletion_waits_for_pods_and_reports_progress(site: Site) -> None:
     state = site.create(daemon_set("deleted"))
     site.run(lambda work: work.delete(state, PATIENCE))
 
@@ -236,7 +236,7 @@ def test_a_deletion_waits_for_pods_and_is_told(site: Site) -> None:
     site.run(lambda work: work.delete(state, PATIENCE))
 
 
-def test_a_deletion_that_does_not_end_names_what_holds_it(site: Site) -> None:
+def test_a_deletion_that_times_out_names_the_finalizer(site: Site) -> None:
     state = site.create(with_metadata(config_map("held"), finalizers=["example.com/held"]))
 
     with pytest.raises(ProviderError, match=r"to be deleted; .*\(example.com/held\)"):
@@ -244,7 +244,7 @@ def test_a_deletion_that_does_not_end_names_what_holds_it(site: Site) -> None:
     assert 'ConfigMap "held" still exists' in site.log.statuses
 
 
-def test_a_secret_is_as_its_program_says(site: Site) -> None:
+def test_a_secret_keeps_the_programs_string_data(site: Site) -> None:
     asked = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -260,14 +260,12 @@ def test_a_secret_is_as_its_program_says(site: Site) -> None:
     assert refreshed(asked, live)["stringData"] == {"password": "b"}
 
 
-def test_a_loopback_is_never_looked_for_behind_a_proxy(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_loopback_address_never_uses_a_proxy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     assert site.create(config_map("direct"))["metadata"]["name"] == "direct"
 
 
-def test_a_user_can_be_known_by_what_a_command_says(site: Site) -> None:
+def test_a_user_can_sign_in_with_an_exec_command(site: Site) -> None:
     config = yaml.safe_load(site.plane.kubeconfig)
     credential = (
         '{"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",'

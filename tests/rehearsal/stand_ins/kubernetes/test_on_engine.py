@@ -111,7 +111,7 @@ def with_job(namespace: str, image: str, restart: str = "OnFailure") -> str:
     return (PREAMBLE + JOB).format(namespace=namespace, image=image, restart=restart)
 
 
-def test_the_articles_objects_from_their_creation_to_their_end(kube: KubernetesBench) -> None:
+def test_the_articles_objects_are_created_updated_and_deleted(kube: KubernetesBench) -> None:
     program = with_plugin("whole-life") + JOB.format(image="mnist:gpu", restart="OnFailure")
     kube.up(program)
 
@@ -134,7 +134,7 @@ def test_the_articles_objects_from_their_creation_to_their_end(kube: KubernetesB
     assert not kube.plane.has("namespace", "whole-life")
 
 
-def test_changes_are_made_in_place_where_they_can_be(kube: KubernetesBench) -> None:
+def test_mutable_changes_are_made_in_place(kube: KubernetesBench) -> None:
     kube.up(with_plugin("changes"))
     before = kube.resources()["plugin"]["outputs"]["metadata"]["uid"]
 
@@ -156,7 +156,7 @@ def test_changes_are_made_in_place_where_they_can_be(kube: KubernetesBench) -> N
     assert live["metadata"]["uid"] != before
 
 
-def test_a_refresh_finds_changes_of_others(kube: KubernetesBench) -> None:
+def test_a_refresh_finds_changes_of_other_clients(kube: KubernetesBench) -> None:
     kube.up(with_plugin("drift"))
     kube.plane.kubectl(
         "-n", "drift", "set", "image", "daemonset/nvidia-device-plugin-daemonset",
@@ -196,7 +196,7 @@ def test_an_imported_object_is_taken_over_by_its_program(kube: KubernetesBench) 
     assert kube.changes() == {}
 
 
-def test_what_fails_to_become_ready_is_in_the_state_with_its_reason(kube: KubernetesBench) -> None:
+def test_an_object_that_does_not_become_ready_stays_in_the_state(kube: KubernetesBench) -> None:
     said = kube.up(with_job("failing", FAILING_IMAGE, restart="Never"), fails=True)
 
     assert "Resource 'samples-tf-mnist-demo' was created but failed to initialize" in said
@@ -275,7 +275,9 @@ def test_errors_have_the_real_providers_messages(kube: KubernetesBench) -> None:
     assert "ciphertext" in state["secret"]["outputs"]["data"]
 
 
-def test_a_cluster_out_of_reach(kube: KubernetesBench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_cluster_is_reported(
+    kube: KubernetesBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     program = PREAMBLE.format(namespace="unreachable")
     kube.up(program)
     # The same provider, as it says itself, whose cluster does not answer any more.
@@ -326,7 +328,7 @@ k8s.core.v1.ConfigMap(
 """
 
 
-def test_a_cluster_that_is_not_there_yet(kube: KubernetesBench) -> None:
+def test_a_preview_works_before_the_cluster_exists(kube: KubernetesBench) -> None:
     kube.write(LATER)
     changes = kube.changes()
     assert {changes[name] for name in ("group", "provider", "map")} == {"create"}
@@ -345,7 +347,7 @@ def test_a_cluster_that_is_not_there_yet(kube: KubernetesBench) -> None:
     assert kube.plane.get("configmap", "later")["data"] == {"a": "c"}
 
 
-def test_another_cluster_makes_all_of_it_anew(kube: KubernetesBench) -> None:
+def test_another_cluster_replaces_all_objects(kube: KubernetesBench) -> None:
     program = PREAMBLE.format(namespace="moved")
     kube.up(program)
 
@@ -384,7 +386,7 @@ def test_a_cancelled_wait_ends_at_once_and_loses_nothing(kube: KubernetesBench) 
     assert "initErrors" not in kube.resources()["plugin"]
 
 
-def test_what_the_real_plug_in_works_out_by_itself_is_refused(kube: KubernetesBench) -> None:
+def test_resources_of_the_real_plug_in_alone_are_refused(kube: KubernetesBench) -> None:
     kube.write(PREAMBLE.format(namespace="helm") + 'k8s.helm.v3.Release("r", chart="c", opts=opts)')
     said = kube.pulumi("preview", fails=True)
     assert "chart c of no repository: docs/rehearsal.md" in said

@@ -17,13 +17,13 @@ def false(name: str, message: str) -> dict[str, str]:
     return {"type": name, "status": "False", "reason": "r", "message": message}
 
 
-def test_a_pod_that_fits_nowhere_says_so() -> None:
+def test_an_unschedulable_pod_is_reported() -> None:
     unfit = pod(false("PodScheduled", "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."))
 
     assert complaints(unfit) == ["[Pod p]: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu."]
 
 
-def test_a_container_that_does_not_start_says_why() -> None:
+def test_a_container_that_does_not_start_is_reported_with_its_reason() -> None:
     before = "rpc error: code = Unknown desc = Error response from daemon: "
     pulling = pod(waiting={"reason": "ErrImagePull", "message": f"{before}x: manifest unknown"})
 
@@ -31,7 +31,7 @@ def test_a_container_that_does_not_start_says_why() -> None:
     assert complaints(pod(waiting={"reason": "ContainerCreating"})) == []
 
 
-def test_a_container_that_ended_says_how() -> None:
+def test_a_terminated_container_is_reported_with_its_exit_code() -> None:
     ended = {"reason": "Error", "exitCode": 3}
     assert complaints(pod(terminated=ended)) == [
         '[Pod p]: container "c" completed with exit code 3'
@@ -48,7 +48,7 @@ def test_a_container_that_ended_says_how() -> None:
     ]
 
 
-def test_a_pod_that_is_ready_or_done_complains_of_nothing() -> None:
+def test_a_ready_or_finished_pod_has_no_complaints() -> None:
     running = pod(running={"startedAt": "now"})
     running["status"]["containerStatuses"][0]["ready"] = True
     assert complaints(running) == []

@@ -51,7 +51,7 @@ def daemon_set(seen: int = 2, **status: int) -> Object:
         (daemon_set(numberReady=1), "Ready: 1/2"),
     ],
 )
-def test_a_daemon_set_that_is_rolled_out(found: Object, message: str) -> None:
+def test_a_daemon_set_in_a_rollout_is_not_ready(found: Object, message: str) -> None:
     assert judged(found) == Verdict(message)
 
 
@@ -99,11 +99,11 @@ def deployment(**status: Any) -> Object:
         ),
     ],
 )
-def test_a_deployment_that_is_rolled_out(found: Object, message: str) -> None:
+def test_a_deployment_in_a_rollout_is_not_ready(found: Object, message: str) -> None:
     assert judged(found) == Verdict(message)
 
 
-def test_a_deployment_is_ready_or_makes_no_progress() -> None:
+def test_a_deployment_is_ready_or_fails_without_progress() -> None:
     assert judged(deployment()).is_ready
     stuck = {"type": "Progressing", "status": "False", "reason": "Late", "message": "m"}
     assert judged(deployment(conditions=[stuck])) == Verdict("[Late] m", has_failed=True)
@@ -115,6 +115,6 @@ def test_a_namespace_is_not_waited_for() -> None:
     assert judged(live("Namespace", {})).is_ready
 
 
-def test_everything_else_is_ready_as_soon_as_it_is_there() -> None:
+def test_objects_of_other_kinds_are_ready_once_they_exist() -> None:
     assert judge_of(live("ConfigMap", {})) is None
     assert judge_of(live("Job", {}) | {"apiVersion": "example.com/v1"}) is None

@@ -19,7 +19,7 @@ from rehearsal.stand_ins.kubernetes.recorded import imported, outputs, recorded,
         ("512Ki", "0.5Mi"),
     ],
 )
-def test_quantities_are_the_same_in_other_words(said: Any, live: Any) -> None:
+def test_equivalent_quantities_are_no_drift(said: Any, live: Any) -> None:
     assert drifted({"limits": {"cpu": said}}, {"limits": {"cpu": live}}) == {
         "limits": {"cpu": said}
     }
@@ -43,7 +43,7 @@ def test_other_quantities_are_drift(said: Any, live: Any) -> None:
     }
 
 
-def test_only_quantities_are_read_as_such() -> None:
+def test_only_quantities_are_compared_as_quantities() -> None:
     assert drifted({"args": ["1000m"]}, {"args": ["1"]}) == {"args": ["1"]}
 
 
@@ -70,11 +70,11 @@ def test_defaults_of_the_server_are_no_drift() -> None:
         ({"containers": [{"name": "c", "image": "i"}]}, {"containers": []}),
     ],
 )
-def test_changes_of_others_are_drift(said: Any, live: Any) -> None:
+def test_changes_of_other_clients_are_drift(said: Any, live: Any) -> None:
     assert drifted(said, live) == live
 
 
-def test_new_inputs_keep_what_is_new() -> None:
+def test_refreshed_inputs_keep_new_values() -> None:
     old = {"limits": {"cpu": "1"}, "args": ["a"]}
     new = {"limits": {"cpu": 1, "gpu": 1}, "args": ["b"]}
 
@@ -95,7 +95,7 @@ def test_a_refresh_reads_extensions_as_the_sdk_writes_them() -> None:
     assert refreshed(inputs, live) == inputs
 
 
-def test_the_inputs_of_an_import_are_all_that_could_be_said() -> None:
+def test_the_inputs_of_an_import_are_all_settable_fields() -> None:
     live = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
