@@ -65,7 +65,9 @@ def write_foreign(bench: Bench, name: str, version: str, team: str) -> None:
 
 
 @pytest.mark.parametrize("write", [write_own, write_foreign])
-def test_nothing_is_lost(bench: Bench, write: Callable[[Bench, str, str, str], None]) -> None:
+def test_a_stack_keeps_its_pools_through_scaling_upgrades_and_refreshes(
+    bench: Bench, write: Callable[[Bench, str, str, str], None]
+) -> None:
     name = unique("life")
 
     def live() -> dict[str, Any]:

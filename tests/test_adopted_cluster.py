@@ -18,7 +18,9 @@ pytestmark = [pytest.mark.engine, pytest.mark.long]
 PAGE = (ROOT / "docs" / "adopt.md").read_text()
 
 
-def test_a_cluster_of_the_azure_cli_is_imported_and_not_replaced(whole_bench: Bench) -> None:
+def test_a_cluster_created_by_the_azure_cli_is_imported_without_replacement(
+    whole_bench: Bench,
+) -> None:
     """The DNS prefix was the cluster's name, always: an import planned to delete the cluster."""
     # No DNS prefix: the CLI makes one of it.
     name = unique("made_by_hand")

@@ -62,7 +62,7 @@ def test_rotated_certificates_change_only_the_provider(whole_bench: Bench) -> No
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
-def test_a_cluster_of_the_same_name_gets_its_objects_anew(whole_bench: Bench) -> None:
+def test_a_replaced_cluster_of_the_same_name_gets_new_objects(whole_bench: Bench) -> None:
     """The id of a cluster is its name's: by that alone, a second one looked like the first."""
     brought_up(whole_bench)
     objects = {"device-plugin", "kubernetes"}

@@ -57,7 +57,7 @@ def test_every_stack_file_is_rehearsed() -> None:
 @pytest.mark.engine
 @pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: str(example.stack))
-def test_an_example_runs_as_many_pods_as_it_says(
+def test_an_example_runs_as_many_gpu_pods_as_it_promises(
     engine: Engine, todays_cloud: Cloud, tmp_path: Path, example: Example
 ) -> None:
     if example.needs_helm:

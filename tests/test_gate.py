@@ -35,12 +35,12 @@ def gate(folder: Path, broken: str = "") -> tuple[int, list[str], list[str]]:
     return ended.returncode, made, re.findall(r"(?m)^ *\d+:\d\d  make (.+)$", ended.stdout)
 
 
-def test_every_part_is_made_and_its_time_shown(tmp_path: Path) -> None:
+def test_every_part_runs_and_its_time_is_shown(tmp_path: Path) -> None:
     assert gate(tmp_path) == (0, PARTS, [f"{part} passed" for part in PARTS])
 
 
 @pytest.mark.parametrize("number", range(len(PARTS)))
-def test_the_first_part_that_fails_ends_it_and_its_time_is_shown_too(
+def test_the_first_failing_part_ends_the_gate_and_its_time_is_shown(
     tmp_path: Path, number: int
 ) -> None:
     code, made, shown = gate(tmp_path, broken=PARTS[number])

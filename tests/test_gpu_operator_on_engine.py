@@ -74,7 +74,7 @@ def reaches_no_node(bench: ClusterBench) -> None:
     bench.kubectl("delete", "namespace", NAMESPACE)
 
 
-def test_both_profiles_bring_a_gpu_up_and_what_is_between_does_not(operated: ClusterBench) -> None:
+def test_both_driver_profiles_offer_gpus_and_a_mixed_one_does_not(operated: ClusterBench) -> None:
     """A release that fails stays in the state; the next update goes on, to a job on a GPU."""
     operated.write_stack({**STACK, "gpuStack": "device-plugin", "sampleJob": {"enabled": False}})
     operated.pulumi("up", "--yes", "--skip-preview")

@@ -44,7 +44,7 @@ def test_each_package_has_a_version_and_hashes(lock: Path) -> None:
         assert re.fullmatch(r"    --hash=sha256:[0-9a-f]{64}( \\)?", after), package
 
 
-def test_nothing_is_installed_but_by_its_hash() -> None:
+def test_every_package_is_installed_by_its_hash() -> None:
     """Jobs with credentials installed whatever the index gave out under the right version."""
     found = list(installs())
 

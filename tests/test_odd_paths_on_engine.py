@@ -17,7 +17,9 @@ group = azure.resources.ResourceGroup("group", resource_group_name={name!r}, loc
 """
 
 
-def test_a_stack_comes_and_goes_in_odd_folders(engine: Engine, tmp_path: Path) -> None:
+def test_a_stack_is_created_and_destroyed_in_folders_with_odd_names(
+    engine: Engine, tmp_path: Path
+) -> None:
     """The state was in another folder than the one that was named: at a # its address ended."""
     odd = "a home's ü #1 50%20 $HOME ~&?"
     home = tmp_path / f"cloud {odd}"

@@ -96,7 +96,7 @@ def test_each_stack_registers_the_resources_of_its_file(
     assert tree(run(stack_file(name), preview=preview)) == expected
 
 
-def test_the_article_to_the_letter(run: Run) -> None:
+def test_the_articles_stack_has_the_articles_values(run: Run) -> None:
     graph = run(stack_file("article"))
 
     (system,) = graph.only("ManagedCluster").inputs["agentPoolProfiles"]
@@ -116,7 +116,7 @@ def test_the_article_to_the_letter(run: Run) -> None:
 
 
 @pytest.mark.parametrize("registers", [True, False])
-def test_where_aks_manages_the_gpus_the_stack_brings_no_plugin(run: Run, registers: bool) -> None:
+def test_pools_with_managed_gpus_get_no_plugin(run: Run, registers: bool) -> None:
     size = {"vmSize": "Standard_NC8as_T4_v3"}
     pools = [{"name": "own", **size}, {"name": "theirs", **size, "gpuStack": "managed"}]
     more = {"aks-gpu:managedGpuFeature": "register"} if registers else {}
@@ -170,7 +170,7 @@ def test_components_and_settings_accept_the_same_system_pools(run: Run) -> None:
     assert "gpuProfile" not in cluster.inputs["agentPoolProfiles"][0]
 
 
-def test_an_existing_cluster_gets_pools_and_stays_as_it_is(run: Run) -> None:
+def test_an_existing_cluster_gets_pools_and_is_not_changed(run: Run) -> None:
     config = stack_file("prod") | {
         "aks-gpu:resourceGroup": {"name": "theirs", "existing": True},
         "aks-gpu:cluster": {"name": "prod", "existing": True},
@@ -187,7 +187,7 @@ def test_an_existing_cluster_gets_pools_and_stays_as_it_is(run: Run) -> None:
     assert pools == [["t4", "spot"], ["mig"]]
 
 
-def test_a_system_pool_with_gpus_is_the_plugins_where_the_cluster_is_ours(run: Run) -> None:
+def test_the_plugin_runs_on_a_gpu_system_pool_of_the_stacks_own_cluster(run: Run) -> None:
     config = stack_file("dev") | {"aks-gpu:systemPool": {"vmSize": "Standard_NC8as_T4_v3"}}
     assert pools_of_plugin(run(config).only("DaemonSet").inputs) == ["gpu", "system"]
 
@@ -197,7 +197,7 @@ def test_a_system_pool_with_gpus_is_the_plugins_where_the_cluster_is_ours(run: R
     assert pools_of_plugin(daemon_set.inputs) == ["gpu"]
 
 
-def test_somebody_elses_gpu_stack_gets_no_daemon_set(run: Run) -> None:
+def test_a_pool_with_gpu_stack_none_gets_no_daemon_set(run: Run) -> None:
     graph = run(stack_file("prod") | {"aks-gpu:gpuStack": "none"})
 
     assert not graph.all("DaemonSet")
@@ -212,7 +212,7 @@ def test_tags_are_on_everything_in_azure(run: Run) -> None:
     assert all(found.inputs["tags"]["environment"] == "prod" for found in tagged)
 
 
-def test_the_outputs(run: Run) -> None:
+def test_the_stack_exports_its_outputs(run: Run) -> None:
     graph = run(stack_file("dev"))
 
     exports = graph.exports
@@ -237,7 +237,7 @@ def test_the_outputs(run: Run) -> None:
     ]
 
 
-def test_a_stack_without_anything_on_its_cluster_holds_no_kubeconfig(run: Run) -> None:
+def test_a_stack_without_kubernetes_objects_has_no_kubeconfig(run: Run) -> None:
     """A team that only adds pools kept an administrator's credentials in its state."""
     config = stack_file("dev") | {"aks-gpu:gpuStack": "none", "aks-gpu:sampleJob": {}}
     graph = run(config)

@@ -21,7 +21,9 @@ def stack(name: str, pool: dict[str, Any], **cluster: Any) -> dict[str, Any]:
     }
 
 
-def test_nothing_that_is_protected_goes_until_the_stack_file_lifts_it(whole_bench: Bench) -> None:
+def test_protected_resources_are_kept_until_the_stack_file_unprotects_them(
+    whole_bench: Bench,
+) -> None:
     """An edit of the pods' range, or of a pool's size, planned a deletion nobody had asked for."""
     name = unique("protected")
     whole_bench.write_stack(stack(name, POOL))

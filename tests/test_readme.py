@@ -27,7 +27,7 @@ def section(heading: str) -> str:
     return README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
 
 
-def test_the_readme_and_the_project_file_ask_for_the_same_pulumi() -> None:
+def test_the_readme_and_the_project_file_require_the_same_pulumi() -> None:
     project = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
 
     assert project["requiredPulumiVersion"] == f">={LOWEST_PULUMI}"

@@ -64,7 +64,7 @@ def began(engine: Engine, running: Cloud, folder: Path, name: str) -> Bench:
 @pytest.mark.engine
 @pytest.mark.long
 @pytest.mark.parametrize("name", STACKS)
-def test_a_recorded_state_is_as_todays_program_has_it(
+def test_a_recorded_state_previews_without_changes(
     engine: Engine, engine_cloud: Cloud, tmp_path: Path, name: str
 ) -> None:
     bench = began(engine, engine_cloud, tmp_path, name)

@@ -56,7 +56,7 @@ def pools(bench: Bench) -> list[str]:
     ]
 
 
-def test_what_goes_wrong_leaves_the_old_pool_and_the_next_update_goes_on(
+def test_a_failed_rotation_keeps_the_old_pool_and_the_next_update_continues(
     bench: Bench, faults: Faults
 ) -> None:
     name = unique("rotation")

@@ -335,7 +335,7 @@ def test_a_warning_has_the_same_text(
     assert told == in_stack_file != []
 
 
-def test_an_existing_cluster_is_called_what_it_is_called() -> None:
+def test_an_existing_cluster_may_have_any_name() -> None:
     """A stack of pools for `aks-windows-prod` could not be used."""
     told: list[str] = []
     assert from_settings("cluster", {"name": "aks-windows", "existing": True}, told.append) == []
@@ -373,7 +373,9 @@ def test_all_mistakes_of_a_component_are_reported_at_once(deploy: Deploy) -> Non
         ),
     ],
 )
-def test_names_of_what_exists_are_judged_too(deploy: Deploy, make: Callable[[], object]) -> None:
+def test_names_of_existing_resources_are_validated(
+    deploy: Deploy, make: Callable[[], object]
+) -> None:
     def program() -> None:
         with pytest.raises(pulumi.InputPropertiesError):
             make()
@@ -413,13 +415,15 @@ def test_a_header_for_the_image_needs_the_image() -> None:
         {"spot_max_price": 0.5},
     ],
 )
-def test_a_value_that_comes_later_is_not_judged(deploy: Deploy, later: dict[str, Any]) -> None:
+def test_an_output_is_not_validated_before_it_is_known(
+    deploy: Deploy, later: dict[str, Any]
+) -> None:
     deploy(
         lambda: gpu_pool(**{name: pulumi.Output.from_input(value) for name, value in later.items()})
     )
 
 
-def test_items_that_come_later_keep_a_list_from_being_judged(deploy: Deploy) -> None:
+def test_a_list_that_contains_an_output_is_not_validated(deploy: Deploy) -> None:
     deploy(lambda: gpu_pool(zones=["4", pulumi.Output.from_input("1")]))
 
 
@@ -467,7 +471,7 @@ def test_components_and_settings_refuse_the_same_values(pool: dict[str, Any]) ->
     assert set(paths) <= set(found)
 
 
-def test_pools_of_the_device_plugin_are_judged_too() -> None:
+def test_pools_of_the_device_plugin_are_validated() -> None:
     """A misspelled GPU stack left the pool out in silence: it had no plugin, and so no GPUs."""
     pools = [
         PluginPoolArgs(pool_name="good"),

@@ -48,7 +48,7 @@ def brought_up(bench: Bench) -> list[str]:
     ]
 
 
-def test_a_secret_stays_one_wherever_it_goes(bench: Bench, faults: Faults) -> None:
+def test_a_secret_setting_is_secret_in_every_resource(bench: Bench, faults: Faults) -> None:
     """`pulumi config set --secret` came out in clear in the state and in every diff."""
     answer = {"kubeconfigs": [{"name": "clusterUser", "value": "YQ=="}]}
     faults.script(
@@ -76,7 +76,7 @@ def test_a_secret_stays_one_wherever_it_goes(bench: Bench, faults: Faults) -> No
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
-def test_a_secret_stays_one_where_the_cluster_names_no_pool(bench: Bench) -> None:
+def test_a_secret_setting_is_secret_without_an_inline_pool(bench: Bench) -> None:
     """AKS's own list of pools came to the state in clear once `systemPool` was removed."""
     name = unique("removed")
     larger = {"name": "larger", "vmSize": "Standard_D8ds_v5"}
@@ -96,7 +96,7 @@ def test_a_secret_stays_one_where_the_cluster_names_no_pool(bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("path", ["location", "gpuPools[0].vmSize"])
-def test_a_setting_that_cannot_be_secret_is_refused_with_its_place(bench: Bench, path: str) -> None:
+def test_a_setting_that_cannot_be_secret_is_refused_with_its_line(bench: Bench, path: str) -> None:
     bench.write_stack(stack("refused", POOL))
     bench.pulumi("config", "set", "--secret", "--path", f"aks-gpu:{path}", "westeurope")
 

@@ -18,7 +18,7 @@ from tests.request_log import RequestLog
 GROUPS = "/resourceGroups?api-version=2025-04-01"
 
 
-def test_a_test_sees_its_own_requests_only(
+def test_a_test_reads_only_its_own_requests(
     engine: Engine, engine_cloud: Cloud, tmp_path: Path
 ) -> None:
     earlier = Azure(engine_cloud)
@@ -39,7 +39,7 @@ def test_a_line_that_is_being_written_is_not_read_yet(tmp_path: Path) -> None:
     assert log.lines() == [{"method": "GET"}]
 
 
-def test_no_name_is_a_part_of_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_unique_name_is_part_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.names._numbers", itertools.count(1))
     made = [unique(word) for _ in range(50) for word in ("group", "group1", "gpu")]
     assert not [(one, other) for one, other in itertools.permutations(made, 2) if one in other]

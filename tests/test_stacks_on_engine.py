@@ -36,7 +36,7 @@ def up(bench: Bench, config: dict[str, Any]) -> dict[str, str]:
     return changes
 
 
-def test_a_stack_goes_from_one_variant_to_another(whole_bench: Bench) -> None:
+def test_a_stack_changes_from_one_variant_to_another(whole_bench: Bench) -> None:
     name = unique("variants")
     up(whole_bench, stack(name, POOL))
     cluster = whole_bench.resources()["cluster"]["id"]
@@ -69,7 +69,7 @@ def test_a_stack_goes_from_one_variant_to_another(whole_bench: Bench) -> None:
     whole_bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
 
 
-def test_pools_on_an_existing_cluster_leave_it_as_it_is(whole_bench: Bench) -> None:
+def test_pools_on_an_existing_cluster_do_not_change_it(whole_bench: Bench) -> None:
     platform = unique("platform")
     up(whole_bench, stack(platform))
     other = Bench(whole_bench.engine, whole_bench.cloud, whole_bench.folder / "other").begin()
@@ -126,7 +126,7 @@ def test_each_stack_can_be_previewed(whole_bench: Bench, name: str) -> None:
     assert "cluster" in changes
 
 
-def test_prod_comes_up_and_no_key_of_its_kubeconfig_is_in_clear(whole_bench: Bench) -> None:
+def test_prod_is_created_without_a_kubeconfig_key_in_clear_text(whole_bench: Bench) -> None:
     whole_bench.write_example("prod")
     said = whole_bench.pulumi("up", "--yes")
 

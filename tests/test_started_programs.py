@@ -81,7 +81,7 @@ def sources() -> Iterator[Path]:
         yield from (ROOT / room).rglob("*.py")
 
 
-def test_only_these_start_programs() -> None:
+def test_only_listed_files_start_programs() -> None:
     found = {
         str(file.relative_to(ROOT))
         for file in sources()
@@ -105,10 +105,10 @@ def test_only_these_start_programs() -> None:
         "import pulumi.automation as auto\nauto.create_stack()",
     ],
 )
-def test_each_way_is_seen(source: str) -> None:
+def test_every_way_to_start_a_program_is_found(source: str) -> None:
     assert list(starts(source))
 
 
 @pytest.mark.parametrize("source", ["import os\nos.environ", "import subprocess\nsubprocess.PIPE"])
-def test_nothing_else_is(source: str) -> None:
+def test_other_calls_are_not_found(source: str) -> None:
     assert not list(starts(source))

@@ -68,7 +68,7 @@ def test_pools_are_upgraded_after_their_cluster(whole_bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("channel", "first", "raised"), [("stable", "", "1.36"), ("patch", "1.35", "1.35.2")]
 )
-def test_an_update_after_aks_has_raised_the_version_asks_for_no_older_one(
+def test_an_update_after_an_upgrade_by_aks_requests_no_older_version(
     whole_bench: Bench, channel: str, first: str, raised: str
 ) -> None:
     """The next update of a tag sent the old version, and AKS refused to go back."""

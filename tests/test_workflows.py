@@ -90,7 +90,7 @@ def job(name: str, of: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(GITHUB)))
-def test_every_action_is_pinned_by_commit_with_its_version_beside_it(file: Path) -> None:
+def test_every_action_is_pinned_by_commit_with_its_version(file: Path) -> None:
     for line in file.read_text().splitlines():
         if "uses:" in line and "uses: ./" not in line:
             pinned = _PINNED.search(line)
@@ -107,7 +107,7 @@ def test_an_action_has_one_version_everywhere() -> None:
     assert {action: len(found) for action, found in pins.items()} == dict.fromkeys(pins, 1)
 
 
-def test_what_renews_the_pins_looks_everywhere() -> None:
+def test_dependabot_renews_the_pins_of_every_action() -> None:
     (said,) = yaml.safe_load((GITHUB / "dependabot.yml").read_text())["updates"]
     ours = {f"/{file.parent.relative_to(ROOT)}" for file in GITHUB.glob("actions/*/action.yml")}
 
@@ -115,7 +115,7 @@ def test_what_renews_the_pins_looks_everywhere() -> None:
     assert set(said["directories"]) == {"/"} | ours
 
 
-def test_no_job_may_do_more_than_it_needs() -> None:
+def test_each_job_has_only_the_permissions_that_it_needs() -> None:
     assert all(content["permissions"] == {} for content in WORKFLOWS.values())
     assert {which: said.get("permissions") for which, said in JOBS.items()} == PERMISSIONS
 
@@ -125,12 +125,12 @@ def test_there_is_no_stored_secret() -> None:
         assert "secrets" not in file.read_text(), file.name
 
 
-def test_no_script_has_text_of_an_event_put_into_it() -> None:
+def test_no_script_contains_text_of_an_event() -> None:
     for where, step in steps():
         assert "${{" not in step.get("run", ""), where
 
 
-def test_strangers_start_nothing_that_has_rights() -> None:
+def test_each_workflow_has_only_its_expected_triggers() -> None:
     triggers = {name: set(content["on"]) for name, content in WORKFLOWS.items()}
 
     assert triggers == {
@@ -144,12 +144,12 @@ def test_strangers_start_nothing_that_has_rights() -> None:
         assert WORKFLOWS[name]["on"]["push"] == {"branches": ["main"]}
 
 
-def test_no_checkout_leaves_its_token_behind() -> None:
+def test_no_checkout_persists_its_token() -> None:
     for where, step in using("actions/checkout@"):
         assert step["with"]["persist-credentials"] == "false", where
 
 
-def test_credentials_of_azure_are_behind_an_environment() -> None:
+def test_azure_credentials_are_protected_by_an_environment() -> None:
     assert {
         which: said["environment"] for which, said in JOBS.items() if "environment" in said
     } == ENVIRONMENTS
@@ -166,7 +166,7 @@ def test_no_fork_is_previewed_with_credentials() -> None:
 
 
 @pytest.mark.parametrize("which", TRUSTED, ids=": ".join)
-def test_what_has_rights_takes_nothing_from_a_cache(which: tuple[str, str]) -> None:
+def test_privileged_jobs_use_no_cache(which: tuple[str, str]) -> None:
     for step in JOBS[which]["steps"]:
         assert not step.get("uses", "").startswith(("actions/cache", "./")), step
         assert "cache" not in step.get("with", {}), step
@@ -190,7 +190,7 @@ def test_each_target_has_a_cache_that_main_fills() -> None:
 
 
 @pytest.mark.parametrize("target", job("warm-caches", "warm")["strategy"]["matrix"]["target"])
-def test_what_fills_a_cache_knows_every_target(target: str, tmp_path: Path) -> None:
+def test_the_cache_script_accepts_every_target(target: str, tmp_path: Path) -> None:
     """With stand-ins for make and Python, which note what they are called with."""
     place = tmp_path / ".ci" / "warm"
     for program in (tmp_path / "bin" / "make", tmp_path / ".venv" / "bin" / "python"):
@@ -209,7 +209,7 @@ def test_what_fills_a_cache_knows_every_target(target: str, tmp_path: Path) -> N
     assert len(called) > 1
 
 
-def test_what_is_published_runs_code_of_the_default_branch_alone() -> None:
+def test_publishing_jobs_run_only_code_of_the_default_branch() -> None:
     commands = []
     for name in ("comment", "code-scanning"):
         for step in job("publish-review", name)["steps"]:
@@ -257,7 +257,7 @@ DECIDES = (
 )  # fmt: skip
 
 
-def test_all_that_decides_has_owners() -> None:
+def test_every_file_that_decides_a_review_has_owners() -> None:
     """A pull request could change the days of retirement, or the review, without its owners."""
     listed = Program(("git",), ROOT).attempt("ls-files", "-z", seconds=READ_SECONDS).succeeded()
     files = [file for file in listed.split("\0") if file]
@@ -291,7 +291,7 @@ def test_stacks_are_updated_one_after_the_other_and_never_cancelled() -> None:
     assert "github.ref == 'refs/heads/main'" in job("deploy", "stacks")["if"]
 
 
-def test_an_old_run_that_is_started_again_does_not_go_back() -> None:
+def test_a_rerun_of_an_old_deployment_is_refused() -> None:
     first = job("deploy", "up")["steps"][0]
 
     assert first["if"] == "github.run_attempt > 1"
@@ -299,12 +299,12 @@ def test_an_old_run_that_is_started_again_does_not_go_back() -> None:
     assert "exit 1" in first["run"]
 
 
-def test_every_job_comes_to_an_end() -> None:
+def test_every_job_has_a_timeout() -> None:
     for which, said in JOBS.items():
         assert int(said["timeout-minutes"]) <= (360 if which == ("deploy", "up") else 60), which
 
 
-def test_a_pull_request_has_to_pass_what_every_change_has_to() -> None:
+def test_a_pull_request_runs_every_part_of_the_gate() -> None:
     wanted = re.findall(r"^part ([\w-]+)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
 
     assert "test-long" in wanted
@@ -313,7 +313,7 @@ def test_a_pull_request_has_to_pass_what_every_change_has_to() -> None:
     assert [step["run"] for step in checks["steps"] if "run" in step] == ['make "$TARGET"']
 
 
-def test_the_page_tells_every_variable_that_is_to_be_set() -> None:
+def test_the_page_lists_every_variable_of_the_workflows() -> None:
     used = {name for file in FILES for name in re.findall(r"vars\.(\w+)", file.read_text())}
     page = (ROOT / "docs" / "ci.md").read_text()
     (table,) = re.findall(r"\| variable \|.*?\n\n", page, re.DOTALL)
@@ -321,7 +321,7 @@ def test_the_page_tells_every_variable_that_is_to_be_set() -> None:
     assert set(re.findall(r"`([A-Z_]{5,})`", table)) == used
 
 
-def test_the_page_tells_what_touches_no_stack() -> None:
+def test_the_page_lists_the_files_that_affect_no_stack() -> None:
     page = (ROOT / "docs" / "ci.md").read_text()
     (row,) = [line for line in page.splitlines() if line.endswith("| none |")]
 
@@ -329,7 +329,7 @@ def test_the_page_tells_what_touches_no_stack() -> None:
     assert told == set(TOUCHES_NONE)
 
 
-def test_the_page_names_every_check_that_a_pull_request_has_to_pass() -> None:
+def test_the_page_lists_every_required_check() -> None:
     page = " ".join((ROOT / "docs" / "ci.md").read_text().split())
     targets = job("pull-request", "checks")["strategy"]["matrix"]["target"]
     names = {said["name"] for (name, _), said in JOBS.items() if name == "pull-request"}
