@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from catalogue.device_plugin import NO_STRATEGY
+from catalogue.nodes import has_managed_gpus as is_managed
+from catalogue.shapes import mapping
 from policies.certainty import Certainty, Weighed
 from policies.gpu_nodes import (
     Clusters,
@@ -120,26 +123,40 @@ def _message(certainty: Certainty, where: str) -> str:
     )
 
 
-def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[tuple[str, str]]:
+def without_mig_strategy(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
     """Yields pools with a MIG profile whose device plugin advertises whole GPUs."""
     software, clusters = software_in(members, unknowns), Clusters(members)
+    # Unknown values may contain a plugin that has a strategy.
+    most = Certainty.POSSIBLE if unknowns.met else Certainty.CERTAIN
 
-    def judge(stack_pool: StackPool) -> Iterator[tuple[str, str]]:
+    def judge(stack_pool: StackPool) -> Iterator[Weighed]:
         pool = stack_pool.pool
         profile = pool.get("gpuInstanceProfile")
         if not profile or profile.lower() == "none":
             return
-        plugins = [
-            item
+        has = f"{pool.label} has {pool.name_of('gpuInstanceProfile')} {profile}, but"
+        if is_managed({"gpuProfile": pool.part("gpuProfile")}):
+            settings = mapping(pool.part("gpuProfile").get("nvidia"))
+            if str(settings.get("migStrategy") or NO_STRATEGY).lower() == NO_STRATEGY:
+                yield (
+                    nvidia_gpus(pool),
+                    f"{has} AKS manages its GPUs without a MIG strategy, and so advertises whole "
+                    "GPUs. Set gpuProfile.nvidia.migStrategy to Single or Mixed, or remove the "
+                    "profile.",
+                    stack_pool.member.urn,
+                )
+            return
+        weighed = [
+            (certainty, item)
             for item in software
-            if brings_plugin(stack_pool, item) and lands(stack_pool, item, clusters)
+            if brings_plugin(stack_pool, item) and (certainty := lands(stack_pool, item, clusters))
         ]
-        if plugins and all(plugin.mig_strategy() == "none" for plugin in plugins):
-            labels = " and ".join(plugin.label for plugin in plugins)
+        if weighed and all(plugin.mig_strategy() == NO_STRATEGY for _, plugin in weighed):
+            labels = " and ".join(plugin.label for _, plugin in weighed)
             yield (
-                f"{pool.label} has {pool.name_of('gpuInstanceProfile')} {profile}, but {labels} "
-                "has no MIG strategy, and so advertises whole GPUs. Set MIG_STRATEGY of the plugin "
-                "to single or mixed, or remove the profile.",
+                min(most, nvidia_gpus(pool), max(certainty for certainty, _ in weighed)),
+                f"{has} {labels} has no MIG strategy, and so advertises whole GPUs. Set "
+                "MIG_STRATEGY of the plugin to single or mixed, or remove the profile.",
                 stack_pool.member.urn,
             )
 

@@ -9,11 +9,14 @@ from policies.rules.container_image_registry import container_image_registry
 from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
 from policies.rules.device_plugin_config_restart import device_plugin_config_restart
 from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
+from policies.rules.device_plugin_mig_unclear import device_plugin_mig_unclear
 from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
+from policies.rules.device_plugin_restart_unclear import device_plugin_restart_unclear
 from policies.rules.device_plugin_tolerates_pools import device_plugin_tolerates_pools
 from policies.rules.device_plugin_toleration_unclear import device_plugin_toleration_unclear
 from policies.rules.gpu_count_cap import gpu_count_cap
 from policies.rules.gpu_image_retired import gpu_image_retired
+from policies.rules.gpu_managed_pool import gpu_managed_pool
 from policies.rules.gpu_mig_supported import gpu_mig_supported
 from policies.rules.gpu_nodes_provisioned import gpu_nodes_provisioned
 from policies.rules.gpu_operator_coherent import gpu_operator_coherent
@@ -44,6 +47,9 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_operator_coherent,
     device_plugin_tolerates_pools,
     device_plugin_on_gpu_nodes,
+    device_plugin_mig_strategy,
+    device_plugin_config_restart,
+    gpu_managed_pool,
     kubeconfig_secret,
     # Advisory.
     gpu_size_retired,
@@ -54,8 +60,8 @@ RULES: tuple[ResourceValidationPolicy | StackValidationPolicy, ...] = (
     gpu_stack_owner_unclear,
     device_plugin_toleration_unclear,
     device_plugin_bound_to_pools,
-    device_plugin_mig_strategy,
-    device_plugin_config_restart,
+    device_plugin_mig_unclear,
+    device_plugin_restart_unclear,
     gpu_nodes_provisioned,
     gpu_pool_separate,
     gpu_pool_autoscaling,

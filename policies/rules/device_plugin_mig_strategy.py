@@ -1,9 +1,14 @@
 """The device plugin of a MIG pool advertises the partitions of its GPUs.
 
-Without a MIG strategy the device plugin advertises whole GPUs, not partitions. The rule does not
+Without a MIG strategy the device plugin advertises whole GPUs, not partitions: pods get one GPU
+where they could have seven. That is so for a DaemonSet, for the charts of NVIDIA, and for AKS's own
+plugin on a pool whose GPUs it manages, whose `migStrategy` is `None` by default. The rule does not
 see settings in a configuration file.
 """
 
+from pulumi_policy import EnforcementLevel, Severity
+
+from policies.certainty import Certainty, that_are
 from policies.plugin_places import without_mig_strategy
 from policies.rule import Settings
 from policies.stack_rule import Members, StackFindings, StackRule
@@ -13,8 +18,11 @@ from policies.unknowns import Unknowns
 @StackRule(
     title="The device plugin advertises MIG partitions",
     description="The device plugin of a node pool with a MIG profile has a MIG strategy.",
-    remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Set MIG_STRATEGY of the device plugin to single or mixed on the MIG pools; where AKS "
+    "manages the GPUs, set gpuProfile.nvidia.migStrategy; or remove the profile.",
     tags=("gpu", "aks", "device-plugin", "mig"),
 )
 def device_plugin_mig_strategy(members: Members, _: Settings, unknowns: Unknowns) -> StackFindings:
-    return without_mig_strategy(members, unknowns)
+    return that_are(Certainty.CERTAIN, without_mig_strategy(members, unknowns))

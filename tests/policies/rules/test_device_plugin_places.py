@@ -7,6 +7,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from policies.rules.device_plugin_bound_to_pools import device_plugin_bound_to_pools
 from policies.rules.device_plugin_mig_strategy import device_plugin_mig_strategy
+from policies.rules.device_plugin_mig_unclear import device_plugin_mig_unclear
 from policies.rules.device_plugin_on_gpu_nodes import device_plugin_on_gpu_nodes
 from tests.policies.gpu_stacks import (
     MANAGED,
@@ -150,8 +151,12 @@ def strategy(*resources: Resource) -> list[str]:
     return findings(device_plugin_mig_strategy, *together(*resources))
 
 
+def strategy_unclear(*resources: Resource) -> list[str]:
+    return findings(device_plugin_mig_unclear, *together(*resources))
+
+
 @pytest.mark.parametrize(
-    ("plugin", "is_told"),
+    ("plugin", "refused"),
     [
         (daemon_set(TOLERATION), True),
         (daemon_set(TOLERATION, container={"args": ["--mig-strategy", "none"]}), True),
@@ -174,15 +179,40 @@ def strategy(*resources: Resource) -> list[str]:
         (release("gpu-operator", **LANDS, mig={"strategy": "none"}), True),
     ],
 )  # fmt: skip
-def test_a_mig_pool_whose_plugin_has_no_strategy(plugin: Resource, is_told: bool) -> None:
-    """An A100 cut into seven was one GPU: without a strategy the plugin offers it as a whole."""
-    found = strategy(pool(**MIG), plugin)
-    assert len(found) == is_told
-    assert all("has gpuInstanceProfile MIG1g" in text for text in found)
+def test_a_mig_pool_whose_plugin_has_no_strategy(plugin: Resource, refused: bool) -> None:
+    """An A100 cut into seven was one GPU: without a strategy the plugin offers it as a whole.
+
+    The chart's own affinity asks for labels that are not known before there are nodes.
+    """
+    stack = pool(**MIG), plugin
+    is_chart = plugin.properties.get("chart") == "nvidia-device-plugin"
+    certain, possible = strategy(*stack), strategy_unclear(*stack)
+    assert (len(certain), len(possible)) == ((0, refused) if is_chart else (refused, 0))
+    assert all("has gpuInstanceProfile MIG1g" in text for text in (*certain, *possible))
+
+
+def test_a_plugin_that_is_not_known_may_have_a_strategy() -> None:
+    unknown = daemon_set(TOLERATION, image=UNKNOWN_STRING_VALUE, name="b")
+    stack = pool(**MIG), daemon_set(TOLERATION), unknown
+    assert all(text.startswith("can't run: ") for text in strategy(*stack))
+    assert any("has no MIG strategy" in text for text in strategy_unclear(*stack))
+
+
+@pytest.mark.parametrize(
+    ("nvidia", "refused"), [({}, 1), ({"migStrategy": "None"}, 1), ({"migStrategy": "Single"}, 0)]
+)
+def test_a_mig_pool_whose_gpus_aks_manages(nvidia: dict[str, str], refused: int) -> None:
+    """AKS offered one GPU in place of seven."""
+    settings = {"managementMode": "Managed", **nvidia}
+    managed: dict[str, Any] = {"gpuProfile": {"nvidia": settings}}
+    told = strategy(pool(**MIG, **managed))
+    assert len(told) == refused
+    assert all("AKS manages its GPUs without a MIG strategy" in text for text in told)
+    assert strategy_unclear(pool(**MIG, **managed)) == []
 
 
 def test_pools_that_are_not_divided_need_none() -> None:
     assert strategy(pool(), daemon_set(TOLERATION)) == []
-    assert strategy(pool(**MIG, **MANAGED)) == []
+    assert strategy(pool(**MANAGED)) == []
     with_strategy = daemon_set(TOLERATION, name="b", container={"args": ["--mig-strategy=single"]})
     assert strategy(pool(**MIG), daemon_set(TOLERATION), with_strategy) == []

@@ -1,0 +1,119 @@
+"""Device plugins that go on with an old configuration after their ConfigMap has changed."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from catalogue.device_plugin import configuration_file, is_plugin
+from catalogue.shapes import mapping, mappings
+from policies.certainty import Certainty, Weighed
+from policies.gpu_software import Software, software_in
+from policies.pods import kind_of
+from policies.stack_rule import Member, Members
+from policies.unknowns import Unknowns
+
+_RESTARTS = re.compile("checksum|hash|sha|version|revision|reload|restart", re.IGNORECASE)
+# Annotations that are for Pulumi alone, and the one of a name that Pulumi has made.
+_OF_PULUMI, _AUTONAMED = "pulumi.com/", "pulumi.com/autonamed"
+# What can restart pods without a change of their DaemonSet in the program.
+_RUNS_COMMANDS = re.compile(r"command:.*|pulumi-\w+:dynamic.*|kubernetes:.*:DaemonSetPatch")
+# The plugin's own variables; any other one could be there to restart it.
+_OF_PLUGIN = re.compile(
+    "CONFIG_FILE|MIG_STRATEGY|FAIL_ON_INIT_ERROR|PASS_DEVICE_SPECS|DEVICE_(LIST|ID)_STRATEGY|"
+    r"NVIDIA_\w+"
+)
+# What in the file decides how many GPUs a node offers, and under which names.
+_COUNTS = re.compile(r"^\s*(sharing|migStrategy)\s*:", re.MULTILINE)
+_DIGIT = re.compile(r"\d")
+
+
+def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
+    """Yields device plugins that a change of their ConfigMap does not restart."""
+    some_can_restart = any(_RUNS_COMMANDS.fullmatch(member.type) for member in members)
+    most = Certainty.POSSIBLE if some_can_restart else Certainty.CERTAIN
+
+    def names(member: Member) -> list[tuple[Member, Mapping[str, Any]]]:
+        metadata = mapping(member.properties.get("metadata"))
+        is_fixed = metadata.get("name") and _AUTONAMED not in mapping(metadata.get("annotations"))
+        return [(member, metadata)] if kind_of(member.type) == "ConfigMap" and is_fixed else []
+
+    config_maps = [*unknowns.each(members, names)]
+
+    def judge(software: Software) -> Iterator[Weighed]:
+        plugin = software.member
+        if kind_of(plugin.type) != "DaemonSet":
+            return
+        metadata = mapping(plugin.properties.get("metadata"))
+        if any(map(_RESTARTS.search, (*_annotations(metadata), *_annotations(_template(plugin))))):
+            return
+        for volume in mappings(software.pods.get("volumes")):
+            name = mapping(volume.get("configMap")).get("name")
+            for config_map, its in config_maps:
+                if its["name"] == name and its.get("namespace") == metadata.get("namespace"):
+                    certainty = min(most, software.certainty, _is_stuck(software, volume))
+                    certainty = min(certainty, _decides(software, volume, config_map))
+                    yield (
+                        certainty,
+                        f"{software.label} reads the ConfigMap {name} only when its pods start, "
+                        "and no annotation restarts them when it changes: nodes then go on "
+                        "offering the GPUs as before.",
+                        plugin.urn,
+                    )
+
+    yield from unknowns.each(software_in(members, unknowns), judge)
+
+
+def _annotations(metadata: Mapping[str, Any]) -> list[str]:
+    return [*mapping(metadata.get("annotations"))]
+
+
+def _template(plugin: Member) -> Mapping[str, Any]:
+    """Returns the metadata of the plugin's pods."""
+    spec = mapping(plugin.properties.get("spec"))
+    return mapping(mapping(spec.get("template")).get("metadata"))
+
+
+def _is_stuck(software: Software, volume: Mapping[str, Any]) -> Certainty:
+    """Whether nothing in the plugin's DaemonSet can differ between two contents of the file."""
+    plugin = software.member
+    metadata, template = mapping(plugin.properties.get("metadata")), _template(plugin)
+    selector = mapping(mapping(plugin.properties.get("spec")).get("selector"))
+    containers = [*mappings(software.pods.get("containers"))]
+    variables = (str(one.get("name")) for each in containers for one in mappings(each.get("env")))
+    return (
+        Certainty.of(
+            # A controller can know what to restart by any annotation.
+            all(name.startswith(_OF_PULUMI) for name in _annotations(metadata))
+            and not _annotations(template)
+            and mapping(template.get("labels")).keys()
+            <= mapping(selector.get("matchLabels")).keys()
+            # A second container can watch the file.
+            and len(containers) == 1
+            and not software.pods.get("initContainers")
+            and all(map(_OF_PLUGIN.fullmatch, variables))
+            # A name with a number can be another one for each content.
+            and not _DIGIT.search(str(mapping(volume.get("configMap")).get("name")))
+        )
+        or Certainty.POSSIBLE
+    )
+
+
+def _decides(software: Software, volume: Mapping[str, Any], config_map: Member) -> Certainty:
+    """Whether the plugin's GPUs depend on a file of this ConfigMap."""
+    providers = [one.resource.provider for one in (software.member, config_map)]
+    urns = {provider.urn if provider else "" for provider in providers}
+    container = next(filter(is_plugin, mappings(software.pods.get("containers"))), {})
+    folder, _, file = (configuration_file(container) or "").rpartition("/")
+    text = mapping(config_map.properties.get("data")).get(file)
+    return (
+        Certainty.of(
+            len(urns) == 1
+            and any(
+                mount.get("name") == volume.get("name") and str(mount.get("mountPath")) == folder
+                for mount in mappings(container.get("volumeMounts"))
+            )
+            and not _DIGIT.search(file)
+            and bool(_COUNTS.search(str(text or "")))
+        )
+        or Certainty.POSSIBLE
+    )

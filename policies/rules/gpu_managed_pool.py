@@ -1,0 +1,31 @@
+"""Pools whose GPUs AKS manages are not autoscaled.
+
+AKS refuses a pool with `gpuProfile.nvidia.managementMode: Managed` and the cluster autoscaler, when
+the cluster and what is on it may have been created already. The older tag
+`EnableManagedGPUExperience` is not judged.
+"""
+
+from pulumi_policy import EnforcementLevel, Severity
+
+from catalogue.nodes import has_managed_gpus
+from policies.pools import Pool
+from policies.rule import Findings, PoolRule, Settings
+
+
+@PoolRule(
+    title="Pools with managed GPUs are not autoscaled",
+    description="Node pools whose GPUs AKS manages are not autoscaled.",
+    level=EnforcementLevel.MANDATORY,
+    severity=Severity.HIGH,
+    remedy="Turn off autoscaling of the pool and set count, or let the stack install the device "
+    "plugin in place of AKS.",
+    tags=("gpu", "aks"),
+)
+def gpu_managed_pool(pool: Pool, _: Settings) -> Findings:
+    if not has_managed_gpus({"gpuProfile": pool.part("gpuProfile")}):
+        return
+    if any(one.autoscaled for one in pool.gpu_machines()):
+        yield (
+            "has gpuProfile.nvidia.managementMode Managed and is autoscaled, which AKS refuses. "
+            f"Remove {pool.scaled_by}, minCount and maxCount, or managementMode."
+        )
