@@ -175,7 +175,7 @@ def review(  # noqa: PLR0913, PLR0917 (the options of a command line)
     ] = None,
     json: Annotated[Path | None, typer.Option(help="Write JSON to this file; - prints it")] = None,
 ) -> None:
-    """Preview stacks under the policy pack, and report changes and findings."""
+    """Preview stacks with the policy pack, and report changes and findings."""
     from aksgpu.review import command as reviews
     from aksgpu.review.reviewing import ReviewOptions
 

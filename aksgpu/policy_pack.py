@@ -94,5 +94,5 @@ if __name__ == "__main__":
         "Then, for any program:\n"
         "    pulumi preview --policy-pack FOLDER\n"
         "For all stacks of an organization of Pulumi Cloud, in that folder:\n"
-        "    pulumi policy publish ORGANISATION\n"
+        "    pulumi policy publish ORGANIZATION\n"
     )
