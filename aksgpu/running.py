@@ -25,12 +25,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 GRACE_SECONDS = 30.0
 # Enough for a program that only reads, such as `git show` or `pulumi stack export`.
 READ_SECONDS = 120.0
 _POLL_SECONDS = 0.05
+_Used = TypeVar("_Used")
 _TAIL_LINES = 40
 
 
@@ -80,20 +81,22 @@ class Program:
         After an interruption there is no time limit: an update finishes its operations. It cannot
         read from the terminal, since pulumi would then handle Ctrl-C itself.
         """
-        with self.running(arguments, None, stdin=DEVNULL) as process:
-            return process.wait()
+        return self.running(_wait, arguments, None, stdin=DEVNULL)
 
     def attempt(self, *arguments: str, seconds: float | None = None) -> Ended:
         """Runs it to its end."""
-        # Through pipes, not files: its output may have secrets.
-        with self.running(
-            arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
-        ) as process:
+
+        def communicate(process: "subprocess.Popen[bytes]") -> Ended:
             try:
                 out, err = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
                 raise self._late(arguments, seconds) from None
             return Ended(self.name(*arguments), process.returncode, _text(out), _text(err), out)
+
+        # Through pipes, not files: its output may have secrets.
+        return self.running(
+            communicate, arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+        )
 
     def attempt_until(
         self, is_done: Callable[[str], bool], *arguments: str, seconds: float
@@ -101,13 +104,17 @@ class Program:
         """Runs it until `is_done` returns true for its output so far, or to its end."""
         deadline = time.monotonic() + seconds
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            with self.running(
-                arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=out, stderr=err
-            ) as process:
+
+            def poll(process: "subprocess.Popen[bytes]") -> "subprocess.Popen[bytes]":
                 while process.poll() is None and not is_done(_written(out)):
                     if time.monotonic() > deadline:
                         raise self._late(arguments, seconds)
                     time.sleep(_POLL_SECONDS)
+                return process
+
+            process = self.running(
+                poll, arguments, GRACE_SECONDS, stdin=DEVNULL, stdout=out, stderr=err
+            )
             return Ended(self.name(*arguments), process.returncode, _written(out), _written(err))
 
     def read(self, *arguments: str, seconds: float | None = None) -> str:
@@ -117,39 +124,50 @@ class Program:
     def read_json(self, *arguments: str) -> Any:
         return self.attempt(*arguments).json()
 
-    @contextmanager
     def running(
-        self, arguments: Sequence[str], grace: float | None, **streams: Any
-    ) -> Iterator["subprocess.Popen[bytes]"]:
-        """Starts it. If it still runs at the end, it is interrupted, and killed after `grace`."""
-        # An interruption during the start would leave a process that nothing ends.
-        held = _Held()
+        self,
+        use: Callable[["subprocess.Popen[bytes]"], _Used],
+        arguments: Sequence[str],
+        grace: float | None,
+        **streams: Any,
+    ) -> _Used:
+        """Starts it, and returns what `use` returns.
+
+        If it still runs then, it is interrupted, and killed after `grace`. `use` is a function, not
+        the body of a `with`: between a context manager and its body, an interruption is in neither.
+        """
+        interruptions = _Interruptions()
         try:
-            process = subprocess.Popen(
+            interruptions.hold()
+            process = self._start(arguments, streams)
+            try:
+                try:
+                    interruptions.let_one_through()
+                    return use(process)
+                finally:
+                    interruptions.hold()
+            finally:
+                # Nothing interrupts this: the one that was let through has interrupted `hold`.
+                if process.poll() is None:
+                    _end(process, grace, interruptions)
+        finally:
+            interruptions.release()
+
+    def _start(
+        self, arguments: Sequence[str], streams: Mapping[str, Any]
+    ) -> "subprocess.Popen[bytes]":
+        try:
+            return subprocess.Popen(
                 [*self.command, *arguments],
                 cwd=self.folder,
                 env={**os.environ, **self.environment},
                 start_new_session=True,
                 **streams,
             )
-        except BaseException as error:
-            held.release()
-            if not isinstance(error, OSError):
-                raise
+        except OSError as error:
             raise ProgramError(
                 f"`{self.name(*arguments)}` cannot be started: {error.strerror}"
             ) from None
-        try:
-            try:
-                held.release()
-                yield process
-            finally:
-                if process.poll() is None:
-                    _end(process, grace)
-        finally:
-            # A second signal may have interrupted the handling of the first.
-            if process.poll() is None:
-                _end(process, grace)
 
     def _late(self, arguments: Sequence[str], seconds: float | None) -> ProgramError:
         return ProgramError(f"`{self.name(*arguments)}` did not end in {seconds:.0f} s")
@@ -208,46 +226,77 @@ def _interrupt(_: int, frame: FrameType | None) -> None:
     (handler if callable(handler) else signal.default_int_handler)(signal.SIGINT, frame)
 
 
-def _end(process: "subprocess.Popen[bytes]", grace: float | None) -> None:
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    return process.wait()
+
+
+def _end(
+    process: "subprocess.Popen[bytes]", grace: float | None, interruptions: "_Interruptions"
+) -> None:
     """Sends one SIGINT, waits, and then kills what is left."""
-    held = _Held()
-    try:
-        with suppress(ProcessLookupError):
-            process.send_signal(signal.SIGINT)
-        deadline = math.inf if grace is None else time.monotonic() + grace
-        while process.poll() is None and not held.asked and time.monotonic() < deadline:
-            with suppress(subprocess.TimeoutExpired):
-                # Keeps reading: a full pipe would keep it from ending.
-                process.communicate(timeout=_POLL_SECONDS)
-        # After the process has ended, another one may have its id.
-        for pid in _with_descendants(process.pid) if process.poll() is None else ():
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        process.send_signal(signal.SIGINT)
+    deadline = math.inf if grace is None else time.monotonic() + grace
+    while process.poll() is None and not interruptions.held and time.monotonic() < deadline:
+        with suppress(subprocess.TimeoutExpired):
+            # Keeps reading: a full pipe would keep it from ending.
+            process.communicate(timeout=_POLL_SECONDS)
+    # After the process has ended, another one may have its id.
+    for pid in _with_descendants(process.pid) if process.poll() is None else ():
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    finally:
-        held.release()
+            os.kill(pid, signal.SIGKILL)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
-class _Held:
-    """Holds interruptions back until `release`."""
+class _Interruptions:
+    """Holds interruptions back while a program starts and ends, and lets one through in between."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.held: list[int] = []
+        self._holds = True
         self._before: dict[int, Any] = {}
-        if threading.current_thread() is not threading.main_thread():
+
+    def hold(self) -> None:
+        self._holds = True
+        if self._before or threading.current_thread() is not threading.main_thread():
             return
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if callable(handler := signal.getsignal(number)):
                 self._before[number] = handler
-                signal.signal(number, lambda noted, _: self.asked.append(noted))
+                signal.signal(number, self._handle)
+
+    def let_one_through(self) -> None:
+        self._holds = False
+        if self.held:
+            signal.raise_signal(self.held.pop(0))
 
     def release(self) -> None:
-        for number, handler in self._before.items():
+        """Restores the handlers, and passes on what was held."""
+        self._holds = True
+        try:
+            self._restore()
+        finally:
+            # A handler that is restored may interrupt the restoring of the others.
+            self._restore()
+        if self.held:
+            signal.raise_signal(self.held[0])
+
+    def _restore(self) -> None:
+        for number, handler in list(self._before.items()):
             signal.signal(number, handler)
-        if self.asked:
-            signal.raise_signal(self.asked[0])
+            self._before.pop(number, None)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._holds:
+            self.held.append(number)
+            return
+        try:
+            # The handler may call that of SIGINT, which is this one again.
+            self._before[number](number, frame)
+        finally:
+            self._holds = True
 
 
 def _with_descendants(pid: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from subprocess import DEVNULL, STDOUT
+from subprocess import DEVNULL, STDOUT, Popen
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -138,20 +138,26 @@ def _run(
         with (
             log.open("wb") as output,
             Progress("pulumi up", to_stderr) as progress,
-            # No timeout: an interrupted update may finish its operations.
-            program.running(command, None, stdin=DEVNULL, stdout=output, stderr=STDOUT) as process,
         ):
-            try:
-                while process.poll() is None:
-                    events.read()
-                    progress.update(events.progress(changes))
-                    time.sleep(_POLL_SECONDS)
-            except KeyboardInterrupt:
-                progress.reached(_INTERRUPTED)
-                raise
+
+            def follow(process: "Popen[bytes]") -> int:
+                try:
+                    while process.poll() is None:
+                        events.read()
+                        progress.update(events.progress(changes))
+                        time.sleep(_POLL_SECONDS)
+                except KeyboardInterrupt:
+                    progress.reached(_INTERRUPTED)
+                    raise
+                return process.wait()
+
+            # No timeout: an interrupted update may finish its operations.
+            code = program.running(
+                follow, command, None, stdin=DEVNULL, stdout=output, stderr=STDOUT
+            )
     except KeyboardInterrupt:
         return Cause.INTERRUPTED
-    return Cause.UPDATE_FAILED if process.returncode else Cause.FINE
+    return Cause.UPDATE_FAILED if code else Cause.FINE
 
 
 def _is_custom(step: Event) -> bool:
