@@ -70,6 +70,7 @@ lock: .venv/ready
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) --extra dev pyproject.toml -o requirements-dev.txt
 	$(COMPILE) --python-version 3.11 acceptance/azure-cli.in -o acceptance/azure-cli.txt
+	$(BIN)/python -m aksgpu.pins
 
 # Updates engine/pins.csv after a change of engine/versions.py. It needs the internet, not only
 # package registries, and 2 GB of disk at a time.

@@ -9,8 +9,8 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 from provider_kit.loading import unsearched  # noqa: E402
 
 with unsearched():
+    from aks_preview.configuration import VERSION
     from aks_preview.provider import AksPreview
-    from aks_preview.schema import VERSION
     from provider_kit.serving import serve
 
 if __name__ == "__main__":

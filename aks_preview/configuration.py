@@ -10,6 +10,10 @@ from catalogue.azure_settings import Setting
 from catalogue.mistakes import Mistake
 
 PACKAGE: Final = "aks-preview"
+VERSION: Final = "0.1.0"
+REPOSITORY: Final = "github.com/aks-gpu/aks-gpu"
+# Where the engine finds the plug-in of that version, if a project does not name a folder.
+DOWNLOAD_URL: Final = f"git://{REPOSITORY}/aks_preview"
 SETTINGS: Mapping[str, Setting] = MappingProxyType(
     {
         **azure_settings.SETTINGS,

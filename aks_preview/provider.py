@@ -28,6 +28,8 @@ class AksPreview(HandlerProvider):
     """Node pools, clusters and preview features of AKS, with custom HTTP headers."""
 
     name = PACKAGE
+    # Otherwise each new version would update a program's provider.
+    not_settings = ("version",)
     hidden = HIDDEN
     takes_secrets = True
     seconds = 3600.0

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import pulumi
 from pulumi import _types as sdk_types
 
-from aks_preview.configuration import PACKAGE, SETTINGS, contradictions
+from aks_preview.configuration import DOWNLOAD_URL, PACKAGE, SETTINGS, VERSION, contradictions
 
 if TYPE_CHECKING:
     from pulumi_azure_native import containerservice
@@ -38,7 +38,8 @@ class _Resource(pulumi.CustomResource):
         # A property without a value becomes an output.
         props = {**dict.fromkeys(self._outputs), **inputs}
         kind = f"{PACKAGE}:{token}"
-        super().__init__(kind, name, props, _with_azure_native_settings(kind, opts))
+        own = _with_plug_in(_with_azure_native_settings(kind, opts))
+        super().__init__(kind, name, props, own)
 
     def translate_output_property(self, prop: str) -> str:
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", prop)
@@ -166,8 +167,16 @@ def _with_azure_native_settings(
             name: pulumi.Output.secret(value) if name in secret else value
             for name, value in {**azure_native, **aks_preview}.items()
         }
-        _PROVIDERS[root] = pulumi.ProviderResource(PACKAGE, f"{PACKAGE}-as-azure-native", settings)
+        _PROVIDERS[root] = pulumi.ProviderResource(
+            PACKAGE, f"{PACKAGE}-as-azure-native", settings, _with_plug_in(None)
+        )
     return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(provider=_PROVIDERS[root]))
+
+
+def _with_plug_in(opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
+    """Returns options from which the engine knows which plug-in it needs, and where it is."""
+    source = pulumi.ResourceOptions(version=VERSION, plugin_download_url=DOWNLOAD_URL)
+    return pulumi.ResourceOptions.merge(source, opts)
 
 
 def _configured(package: str) -> dict[str, str]:

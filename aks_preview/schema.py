@@ -2,15 +2,20 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from aks_preview.aks_types import AKS_TYPES, HEADERS, REPLACE_ON_HEADERS, AksType
-from aks_preview.configuration import HIDDEN, PACKAGE, SETTINGS
+from aks_preview.configuration import (
+    DOWNLOAD_URL,
+    HIDDEN,
+    PACKAGE,
+    REPOSITORY,
+    SETTINGS,
+    VERSION,
+)
 from aks_preview.features import FEATURE_INPUTS, FEATURE_REPLACES, FEATURE_TYPE, STATE
 from catalogue.azure_settings import Setting
 from provider_kit.shapes import STRING, Anything, ListOf, MapOf, ObjectOf, Scalar, Shape
-
-VERSION: Final = "0.1.0"
 
 _DESCRIPTIONS: Mapping[str, str] = {
     HEADERS: "HTTP headers of every PUT request for the resource, by name. Azure never returns "
@@ -29,9 +34,16 @@ def schema() -> str:
     return json.dumps(
         {
             "name": PACKAGE,
+            "displayName": "AKS preview",
             "version": VERSION,
             "description": "AKS features that azure-native does not support: node pools and "
             "clusters with custom HTTP headers, and preview features.",
+            "keywords": ["aks", "azure", "gpu", "kubernetes", "category/cloud"],
+            "homepage": f"https://{REPOSITORY}",
+            "repository": f"https://{REPOSITORY}",
+            "license": "Apache-2.0",
+            "publisher": "aks-gpu",
+            "pluginDownloadURL": DOWNLOAD_URL,
             "config": {"variables": {name: _setting(known) for name, known in SETTINGS.items()}},
             "provider": {
                 "inputProperties": {name: _setting(known) for name, known in SETTINGS.items()}

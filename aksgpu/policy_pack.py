@@ -6,10 +6,8 @@ Besides the rules and their tables, the folder has a requirements file: `pulumi-
 dependencies, at the versions that this project is tested with.
 """
 
-import re
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -17,7 +15,7 @@ import yaml
 _PROJECT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("policies", "catalogue")
 _PAGES = (Path("docs", "policies.md"), Path("docs", "reference", "rules.md"))
-_NEEDS = "pulumi-policy"
+_REQUIREMENTS = "requirements.txt"
 # `pulumi policy publish` leaves out what Git would.
 _NOT_PUBLISHED = "venv/\n__pycache__/\n"
 
@@ -25,11 +23,6 @@ _PROGRAM = '''"""Starts the policy pack that lies beside this file."""
 
 import policies.__main__  # noqa: F401
 '''
-
-# A package in the lock file: its line, its hashes, then its dependents as comments.
-_PINNED = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==")
-_HASH = re.compile(r"\s+--hash=")
-_DEPENDENT = re.compile(r"\s+#(?: via)?\s+(?P<name>[A-Za-z0-9._-]+)")
 
 
 def assemble(place: Path) -> None:
@@ -40,7 +33,7 @@ def assemble(place: Path) -> None:
         shutil.copytree(
             _PROJECT / package,
             place / package,
-            ignore=shutil.ignore_patterns("__pycache__", "PulumiPolicy.yaml"),
+            ignore=shutil.ignore_patterns("__pycache__", "PulumiPolicy.yaml", _REQUIREMENTS),
         )
     for page in _PAGES:
         (place / page).parent.mkdir(parents=True, exist_ok=True)
@@ -48,35 +41,7 @@ def assemble(place: Path) -> None:
     (place / ".gitignore").write_text(_NOT_PUBLISHED, encoding="utf-8")
     (place / "__main__.py").write_text(_PROGRAM, encoding="utf-8")
     (place / "PulumiPolicy.yaml").write_text(_project_file(), encoding="utf-8")
-    pins = pins_for(_NEEDS, (_PROJECT / "requirements.txt").read_text(encoding="utf-8"))
-    (place / "requirements.txt").write_text("\n".join(pins) + "\n", encoding="utf-8")
-
-
-def pins_for(package: str, locked: str) -> list[str]:
-    """The lines of a lock file for a package and all its dependencies."""
-    lines = {name: (line, dependents) for name, line, dependents in _entries(locked)}
-    needed = {package}
-    while more := {
-        name
-        for name, (_, dependents) in lines.items()
-        if name not in needed and dependents & needed
-    }:
-        needed |= more
-    return [lines[name][0] for name in sorted(needed)]
-
-
-def _entries(locked: str) -> Iterator[tuple[str, str, set[str]]]:
-    name, line = "", ""
-    dependents: set[str] = set()
-    for text in [*locked.splitlines(), "end=="]:
-        if pinned := _PINNED.match(text):
-            if name:
-                yield name, line, dependents
-            name, line, dependents = pinned["name"], text, set()
-        elif name and _HASH.match(text):
-            line += f"\n{text}"
-        elif name and (wanting := _DEPENDENT.match(text)):
-            dependents.add(wanting["name"])
+    shutil.copy2(_PROJECT / "policies" / _REQUIREMENTS, place / _REQUIREMENTS)
 
 
 def _project_file() -> str:

@@ -9,7 +9,7 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 from provider_kit.loading import unsearched  # noqa: E402
 
 with unsearched():
-    from aks_preview.schema import VERSION
+    from aks_preview.configuration import VERSION
     from components.package.provider import Components
     from provider_kit.serving import serve
 

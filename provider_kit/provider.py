@@ -115,6 +115,8 @@ class HandlerProvider(sdk.Provider):
     takes_secrets = False
     # The default timeout of an operation; 0 means none.
     seconds = 0.0
+    # What the engine adds to the settings, and a change of which is none.
+    not_settings: Collection[str] = ()
 
     def __init__(
         self, handlers: Mapping[str, Handler], cancellation: Cancellation, log: EngineLog
@@ -128,7 +130,8 @@ class HandlerProvider(sdk.Provider):
 
     async def diff_config(self, request: sdk.DiffRequest) -> sdk.DiffResponse:
         # Nothing replaces resources: a resource's ID says where it is, whatever the settings are.
-        return diff(plain_map(request.old_state), plain_map(request.new_inputs), replaces=())
+        old, new = plain_map(request.old_state), plain_map(request.new_inputs)
+        return diff(old, new, replaces=(), ignored=self.not_settings)
 
     async def configure(self, request: sdk.ConfigureRequest) -> sdk.ConfigureResponse:  # noqa: ARG002
         return sdk.ConfigureResponse(accept_secrets=self.takes_secrets, supports_preview=True)

@@ -5,7 +5,7 @@ import tomllib
 
 import yaml
 
-from aks_preview.schema import VERSION
+from aks_preview.configuration import VERSION
 from tests.bench import ROOT
 
 

@@ -3,8 +3,8 @@
 from provider_kit.loading import unsearched
 
 with unsearched():
+    from aks_preview.configuration import VERSION
     from aks_preview.provider import AksPreview
-    from aks_preview.schema import VERSION
     from provider_kit.serving import serve
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from typing import Any
 import pulumi
 
 import components
-from aks_preview.schema import VERSION
+from aks_preview.configuration import DOWNLOAD_URL, REPOSITORY, VERSION
 from catalogue import valid_clusters, valid_pools
 from catalogue.valid import Rules, choices_of
 from components.arguments import camel_case
@@ -25,7 +25,6 @@ FILE = Path(__file__).resolve().parent.parent / "schema.json"
 PACKAGE = "aks-gpu"
 # In the type of every component, also in existing stacks.
 MODULE = "components"
-_SOURCE = "github.com/aks-gpu/aks-gpu"
 _SECRET = frozenset({"kubeconfig"})
 
 # Which values a property can have.
@@ -46,7 +45,7 @@ _RULES: Mapping[str, Rules] = MappingProxyType(
 _DEPENDENCIES = (
     ("pulumi-azure-native", "azure-native", ""),
     ("pulumi-kubernetes", "kubernetes", ""),
-    ("", "aks-preview", f"git://{_SOURCE}/aks_preview"),
+    ("", "aks-preview", DOWNLOAD_URL),
 )
 _PYTHON_NAME = re.compile(r"`([a-z]+(?:_[a-z]+)+)`")
 _Json = dict[str, Any]
@@ -85,11 +84,11 @@ def schema() -> _Json:
         "description": "GPU node pools on Azure Kubernetes Service: cluster, node pools, and the "
         "NVIDIA device plugin.",
         "keywords": ["aks", "azure", "gpu", "kubernetes", "kind/component", "category/cloud"],
-        "homepage": f"https://{_SOURCE}",
-        "repository": f"https://{_SOURCE}",
+        "homepage": f"https://{REPOSITORY}",
+        "repository": f"https://{REPOSITORY}",
         "license": "Apache-2.0",
         "publisher": "aks-gpu",
-        "pluginDownloadURL": f"git://{_SOURCE}/components",
+        "pluginDownloadURL": f"git://{REPOSITORY}/components",
         "dependencies": [
             {"name": name, "version": version(package)}
             if package

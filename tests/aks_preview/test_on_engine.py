@@ -317,6 +317,24 @@ def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench
 
 
 @pytest.mark.long
+def test_a_stack_from_before_the_address_was_named_has_no_changes(
+    preview_bench: PreviewBench, aks: Aks
+) -> None:
+    """Resources name the version of their plug-in and its address, which is another provider."""
+    program = aks.program(headers={"X-Team": "a"})
+    before = "from aks_preview import resources\nresources._with_plug_in = lambda opts: opts\n"
+    subscription = preview_bench.cloud.subscription
+    for setting in ({}, {"azure-native:subscriptionId": subscription}):
+        for name, value in setting.items():
+            preview_bench.pulumi("config", "set", name, value)
+        preview_bench.up(before + program)
+        preview_bench.write(program)
+        assert preview_bench.changes() == {}
+    preview_bench.up(program)
+    assert len(preview_bench.requests("PUT", f"{aks.path}/agentPools")) == 1
+
+
+@pytest.mark.long
 def test_another_subscription_is_not_taken_for_an_empty_one(
     preview_bench: PreviewBench, aks: Aks
 ) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from aksgpu.policy_pack import assemble, pins_for
+from aksgpu.policy_pack import assemble
 from tests.bench import ROOT
 
 PAGE = ROOT / "docs" / "policies.md"
@@ -33,23 +33,6 @@ about = {{name: value for name, value in made[0].items() if isinstance(value, st
 print(json.dumps({{**about, "rules": rules, "files": ours}}))
 """
 ROOMS = ("aks_preview", "aksgpu", "catalogue", "components", "engine", "policies", "settings")
-
-LOCKED = """# made by a tool
-a==1 ; python_version < '4' \\
-    --hash=sha256:0a \\
-    --hash=sha256:1a
-    # via the-pack
-b==2
-    # via
-    #   other
-    #   a
-c==3
-    # via other
-other==4
-    # via the-project (pyproject.toml)
-the-pack==5
-    # via the-project (pyproject.toml)
-"""
 
 
 @pytest.fixture
@@ -117,12 +100,6 @@ def test_the_pack_uses_its_own_virtual_environment(pack: Path) -> None:
     ]
     assert without == []
     assert not [pin for pin in pins if pin.startswith(("azure", "pulumi-azure", "pydantic"))]
-
-
-def test_the_pack_pins_only_packages_that_it_needs() -> None:
-    pin = "a==1 ; python_version < '4' \\\n    --hash=sha256:0a \\\n    --hash=sha256:1a"
-
-    assert pins_for("the-pack", LOCKED) == [pin, "b==2", "the-pack==5"]
 
 
 def test_the_pack_is_rebuilt_around_its_virtual_environment(pack: Path) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from catalogue.today import TODAY_VARIABLE
 from tests.bench import ROOT, Bench
 from tests.names import unique
+from tests.readme_commands import clone
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.engine
 
@@ -143,6 +147,24 @@ def test_refused_resources_are_not_created_with_skip_preview(bench: Bench) -> No
     assert found(output) == {("mandatory", "gpu-pool-linux-only", "windows")}
     assert not bench.requests("PUT", "agentPools")
     bench.pulumi("destroy", "--yes", "--skip-preview")
+
+
+@pytest.mark.long
+def test_the_pack_of_a_clone_has_an_environment_of_its_own(bench: Bench, tmp_path: Path) -> None:
+    """A clone at a tag had none, nor the list of what the engine is to install into it."""
+    pack = clone(tmp_path / "clone") / "policies"
+    write(bench, 'pool("windows", os_type="Windows")')
+
+    install = [str(bench.engine.pulumi), "install"]
+    # pip's word for `--no-compile`: half of the work.
+    quick = {**bench.environment, "PULUMI_OPTION_CWD": str(pack), "PIP_NO_COMPILE": "0"}
+    subprocess.run(install, cwd=pack, env=quick, check=True, timeout=PATIENCE)
+    output = bench.pulumi("preview", "--policy-pack", str(pack), fails=True)
+
+    assert found(output) == {("mandatory", "gpu-pool-linux-only", "windows")}
+    [packages] = (tmp_path / "clone" / ".venv").glob("lib/*/site-packages")
+    assert (packages / "pulumi_policy").exists()
+    assert not (packages / "pulumi_azure_native").exists()
 
 
 @pytest.mark.long

@@ -17,8 +17,8 @@ from pulumi.runtime.proto import (
     status_pb2,
 )
 
+from aks_preview.configuration import VERSION
 from aks_preview.provider import AksPreview
-from aks_preview.schema import VERSION
 from provider_kit.serving import _CHANNEL_OPTIONS, _Servicer
 from tests.aks_preview.odd.azure import SUBSCRIPTION, OddAzure
 

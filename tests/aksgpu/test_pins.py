@@ -1,0 +1,73 @@
+"""The requirements of the policy pack and of aks-preview: a part of the lock file."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+
+import pytest
+
+from aksgpu.pins import NEEDS, pins_for, requirements
+from tests.bench import ROOT
+
+LOCKED = """# made by a tool
+a==1 ; python_version < '4' \\
+    --hash=sha256:0a \\
+    --hash=sha256:1a
+    # via the-pack
+b==2
+    # via
+    #   other
+    #   a
+c==3
+    # via other
+other==4
+    # via the-project (pyproject.toml)
+the-pack==5
+    # via the-project (pyproject.toml)
+"""
+# The folders that each of them imports besides its own.
+BESIDES = {"policies": ("catalogue",), "aks_preview": ("catalogue", "provider_kit")}
+
+
+def test_the_pins_are_those_of_the_packages_that_are_needed() -> None:
+    pin = "a==1 ; python_version < '4' \\\n    --hash=sha256:0a \\\n    --hash=sha256:1a"
+
+    assert pins_for(["the-pack"], LOCKED) == [pin, "b==2", "the-pack==5"]
+
+
+@pytest.mark.parametrize("folder", NEEDS)
+def test_the_requirements_are_up_to_date(folder: str) -> None:
+    """`make lock`"""
+    assert (ROOT / folder / "requirements.txt").read_text() == requirements(folder)
+
+
+def imported(folder: str) -> Iterator[str]:
+    for file in (ROOT / folder).rglob("*.py"):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        of_types = {
+            inner
+            for node in ast.walk(tree)
+            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+            for inner in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                yield from (name.name for name in node.names)
+            elif isinstance(node, ast.ImportFrom) and node not in of_types:
+                yield node.module or ""
+
+
+@pytest.mark.parametrize("folder", NEEDS)
+def test_the_requirements_have_the_packages_that_the_code_imports(folder: str) -> None:
+    """aks-preview installed azure-native's SDK, and half a gigabyte that it never loads."""
+    known = packages_distributions()
+    pinned = {pin.partition("==")[0] for pin in requirements(folder).splitlines() if "==" in pin}
+    for name in {name for room in (folder, *BESIDES[folder]) for name in imported(room)}:
+        parts = name.split(".")
+        if parts[0] in sys.stdlib_module_names or (ROOT / parts[0]).exists():
+            continue
+        own = [part.lower().replace("_", "-") for part in known[parts[0]]]
+        # A namespace such as `azure` is of several: the one with most of the module's name.
+        named = [each for each in own if {*each.split("-")} <= {*parts}]
+        assert max(named, key=len, default=own[0]) in pinned, name
