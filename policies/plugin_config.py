@@ -56,7 +56,8 @@ def not_restarted(members: Members, unknowns: Unknowns) -> Iterator[Weighed]:
                         certainty,
                         f"{software.label} reads the ConfigMap {name} only when its pods start, "
                         "and no annotation restarts them when it changes: nodes then go on "
-                        "offering the GPUs as before.",
+                        "offering the GPUs as before. Put a checksum of the ConfigMap into an "
+                        "annotation of the pod template.",
                         plugin.urn,
                     )
 

@@ -1,10 +1,17 @@
 """A Pulumi project of a test's own whose stack has a cluster, and kubectl on that cluster."""
 
+import io
 import json
 import subprocess
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
+from aksgpu.check.command import check_cluster
+from aksgpu.check.examination import CheckOptions
+from aksgpu.check.target import of_stack
+from aksgpu.running import Program
 from engine import ensure_kubernetes
 from tests.bench import Bench
 from tests.waiting import PATIENCE
@@ -46,6 +53,19 @@ class ClusterBench(Bench):
     def objects(self, *what: str) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = json.loads(self.kubectl("get", *what, "-o", "json"))["items"]
         return items
+
+    def check(self, *, job: bool = False, settle: float = 10.0) -> dict[str, Any]:
+        """What `aksgpu check` says of the stack, as JSON."""
+        pulumi = Program((self.engine.pulumi,), self.folder / "project", self.environment)
+        printed = io.StringIO()
+        check_cluster(
+            lambda: of_stack(pulumi, "test"),
+            CheckOptions(job=job, json=True, settle=settle),
+            Console(file=printed, width=200),
+            lambda _: None,
+        )
+        document: dict[str, Any] = json.loads(printed.getvalue())
+        return document
 
     def gpus(self, pool: str) -> tuple[str | None, str | None]:
         """Capacity and allocatable GPUs of a pool's one node."""

@@ -4,7 +4,6 @@ What proves that pods share a GPU is that they run at the same time: that each o
 proves nothing, because one GPU would serve them one after another.
 """
 
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,12 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
-from aksgpu.check.command import check_cluster
-from aksgpu.check.examination import CheckOptions
-from aksgpu.check.target import of_stack
-from aksgpu.running import Program
 from engine import Engine
 from engine.helm import ensure_helm
 from rehearsal.cloud import Cloud
@@ -66,7 +60,7 @@ def test_an_example_runs_as_many_gpu_pods_as_it_promises(
     bench.write_example(example.stack, FOLDER)
     bench.pulumi("up", "--yes", "--skip-preview", "--policy-pack", str(ROOT / "policies"))
 
-    checked = check_with_job(bench)
+    checked = bench.check(job=True)
     assert checked["cause"] == "gpus-schedulable", checked
     assert checked["findings"] == []
     assert checked["job"]["stage"] == "succeeded"
@@ -77,20 +71,6 @@ def test_an_example_runs_as_many_gpu_pods_as_it_promises(
     for name, (resource, number) in example.offers.items():
         run_pods(bench, name, outputs[name]["pod"], resource, number)
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
-
-
-def check_with_job(bench: ClusterBench) -> dict[str, Any]:
-    """What `aksgpu check --job` says of the stack."""
-    pulumi = Program((bench.engine.pulumi,), bench.folder / "project", bench.environment)
-    printed = io.StringIO()
-    check_cluster(
-        lambda: of_stack(pulumi, "test"),
-        CheckOptions(job=True, json=True),
-        Console(file=printed, width=200),
-        lambda _: None,
-    )
-    document: dict[str, Any] = json.loads(printed.getvalue())
-    return document
 
 
 def run_pods(

@@ -6,7 +6,7 @@ A value of the wrong type counts as missing.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from catalogue import quantities, sizes
 from catalogue.device_plugin import GPU, MIG_PREFIX, is_plugin
@@ -33,6 +33,7 @@ _DAEMON_TOLERATIONS = [
 _NORMAL_WAITING_REASONS = (None, "ContainerCreating", "PodInitializing")
 _SIZE_LABEL = "node.kubernetes.io/instance-type"
 _RELEASE = re.compile(r"v?(\d{1,4}\.\d{1,4}\.\d{1,4})(?!\d)", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 # A larger number cannot be a count of devices.
 _MAX_DEVICES = 1_000_000
 # Nodes of a rehearsal have annotations with this prefix.
@@ -84,6 +85,9 @@ class Pod(_Namespaced):
     plugin: str = ""
     image: str = ""
     is_running: bool = False
+    # When the plugin was started, and the ConfigMaps that it reads then.
+    started: str = ""
+    config_maps: tuple[str, ...] = ()
     is_over: bool = False
     gpus: int = 0
     # How many of them have the name by which the sample job requests one.
@@ -134,8 +138,12 @@ class ClusterView:
     daemon_sets: tuple[DaemonSet, ...] = ()
     # The GPU Operator's DaemonSets for driver and container toolkit, by what they install.
     operators_parts: frozenset[str] = frozenset()
-    # The end of the log of each plugin on a node without GPUs, by namespace/name.
+    # The end of the log of each plugin on a node without GPUs, by namespace/name...
     plugin_logs: Mapping[str, str] = field(default_factory=dict)
+    # ...and the last warning of its events.
+    plugin_warnings: Mapping[str, str] = field(default_factory=dict)
+    # When the data of each ConfigMap that a plugin reads was last changed, by namespace/name.
+    config_changes: Mapping[str, str] = field(default_factory=dict)
 
     def plugins_on(self, node: Node) -> list[Pod]:
         return [pod for pod in self.pods if pod.is_plugin and pod.node == node.name]
@@ -289,6 +297,7 @@ def _pod(item: Json, resource: str) -> Pod:
         str(container.get("name")): mapping(container.get("state"))
         for container in mappings(status.get("containerStatuses"))
     }
+    running = (mapping(states.get(name, {}).get("running")).get("startedAt") for name in plugins)
     scheduled = conditions(item).get("PodScheduled", {})
     is_unschedulable = scheduled.get("reason") == "Unschedulable"
     return Pod(
@@ -298,6 +307,8 @@ def _pod(item: Json, resource: str) -> Pod:
         plugin=next(iter(plugins), ""),
         image=next(iter(plugins.values()), ""),
         is_running=any("running" in states.get(name, {}) for name in plugins),
+        started=max((moment for moment in running if _is_moment(moment)), default=""),
+        config_maps=tuple(_config_maps(spec)),
         is_over=status.get("phase") in ("Succeeded", "Failed"),
         gpus=_requested(spec, _gpus),
         requestable=_requested(spec, lambda limits: _amount(mapping(limits).get(resource))),
@@ -330,6 +341,49 @@ def _plugins_of(spec: Json) -> dict[str, str]:
         for container in mappings(spec.get("containers"))
         if is_plugin(container)
     }
+
+
+def _config_maps(spec: Json) -> Iterator[str]:
+    """Yields the ConfigMaps that are mounted into device plugins."""
+    mounted = {
+        mount.get("name")
+        for container in mappings(spec.get("containers"))
+        if is_plugin(container)
+        for mount in mappings(container.get("volumeMounts"))
+    }
+    for volume in mappings(spec.get("volumes")):
+        if volume.get("name") in mounted and (name := at(volume, "configMap.name")):
+            yield str(name)
+
+
+def changed(config_map: Any) -> str:
+    """When the data of a ConfigMap was last changed; empty if that is not known."""
+    times = [at(config_map, "metadata.creationTimestamp")]
+    for entry in mappings(at(config_map, "metadata.managedFields")):
+        if mapping(entry.get("fieldsV1")).keys() & {"f:data", "f:binaryData"}:
+            times.append(entry.get("time"))
+    return max((moment for moment in times if _is_moment(moment)), default="")
+
+
+def last_warning(events: Iterable[Json]) -> str:
+    """The reason and the message of the newest warning; empty if there is none."""
+    warnings = [event for event in events if event.get("type") == "Warning"]
+    newest = max(warnings, key=_event_time, default={})
+    return _joined(newest.get("reason"), newest.get("message"))
+
+
+def _event_time(event: Json) -> str:
+    times = (
+        event.get("lastTimestamp"),
+        event.get("eventTime"),
+        at(event, "metadata.creationTimestamp"),
+    )
+    return next((moment for moment in times if _is_moment(moment)), "")
+
+
+def _is_moment(value: Any) -> TypeGuard[str]:
+    """Whether this is a time as Kubernetes writes it: such texts are ordered as their times are."""
+    return isinstance(value, str) and _MOMENT.match(value) is not None
 
 
 def _intended_node(spec: Json) -> str | None:

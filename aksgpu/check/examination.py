@@ -143,7 +143,26 @@ async def _read(examination: Examination, api: Client) -> tuple[ClusterView, lis
     ]
     examination.last_request = "the logs of its device plugins"
     logs = await asyncio.gather(*(_log(api, pod) for pod in plugins))
-    return replace(view, plugin_logs=dict(zip(map(str, plugins), logs, strict=True))), refusals
+    examination.last_request = "the events of its device plugins"
+    waiting = [
+        pod
+        for node in view.nodes
+        if node.is_ready and not node.allocatable
+        for pod in view.plugins_on(node)
+        if not pod.is_running
+    ]
+    warnings = await asyncio.gather(*(_warning(api, pod) for pod in waiting))
+    examination.last_request = "the ConfigMaps of its device plugins"
+    config_maps = {
+        (pod.namespace, name) for pod in view.pods if pod.started for name in pod.config_maps
+    }
+    changes = await asyncio.gather(*(_changed(api, *each) for each in config_maps))
+    return replace(
+        view,
+        plugin_logs=dict(zip(map(str, plugins), logs, strict=True)),
+        plugin_warnings=dict(zip(map(str, waiting), warnings, strict=True)),
+        config_changes=dict(zip(map("/".join, config_maps), changes, strict=True)),
+    ), refusals
 
 
 async def _version(examination: Examination, api: Client, nodes: list[dict[str, Any]]) -> str:
@@ -163,6 +182,25 @@ async def _log(api: Client, pod: Pod) -> str:
         return await api.text(path, container=pod.plugin, tailLines=_PLUGIN_LOG_LINES)
     except ApiError:
         return ""
+
+
+async def _warning(api: Client, pod: Pod) -> str:
+    """The last warning about a plugin's pod; empty if it cannot be read, as with a log."""
+    path = f"/api/v1/namespaces/{pod.namespace}/events"
+    try:
+        events = await api.list(path, fieldSelector=f"involvedObject.name={pod.name}")
+    except ApiError:
+        return ""
+    return cluster_view.last_warning(events)
+
+
+async def _changed(api: Client, namespace: str, name: str) -> str:
+    """When a ConfigMap was changed; empty if it cannot be read, as with a log."""
+    try:
+        config_map = await api.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    except ApiError:
+        return ""
+    return cluster_view.changed(config_map)
 
 
 async def _with_job(

@@ -11,7 +11,7 @@ from aksgpu.check.expected import Expected, Pool
 from aksgpu.check.plugin_logs import no_driver_line
 from aksgpu.outcome import Cause, Finding, listed
 from catalogue.device_plugin import CONFLICT_CONDITION
-from catalogue.gpu_operator import DRIVER_PART, TOOLKIT_PART
+from catalogue.gpu_operator import AKS_RUNTIME, DRIVER_PART, TOOLKIT_PART
 from catalogue.kubernetes import is_newer_release
 from catalogue.node_problems import node_problem
 from catalogue.nodes import DCGM_LABEL
@@ -21,6 +21,7 @@ _TRANSIENT = (
     Cause.NODES_MISSING,
     Cause.NODE_NOT_READY,
     Cause.PLUGIN_NOT_RUNNING,
+    Cause.PLUGIN_OUTDATED,
     Cause.NO_GPU_ALLOCATABLE,
     Cause.POD_PENDING,
 )
@@ -30,6 +31,13 @@ TRANSIENT_TAINTS = (
     "node.cloudprovider.kubernetes.io/",
     "ToBeDeletedByClusterAutoscaler",
     "DeletionCandidateOfClusterAutoscaler",
+)
+# What containerd says of a runtime class whose runtime the node does not have.
+_NO_RUNTIME = re.compile(r'no runtime for "([^"]+)" is configured')
+_ONE_OWNER = (
+    "let one of both install driver and container toolkit. AKS: set driver.enabled and "
+    "toolkit.enabled of the GPU Operator's chart to false, and operator.runtimeClass to "
+    f"{AKS_RUNTIME}. The operator: set gpuProfile.driver of the pool to None, and both to true"
 )
 # What differs between the messages of pods that all crash for the same reason.
 _BACK_OFF = re.compile(r"back-off \S+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -248,12 +256,12 @@ def _of_node(view: ClusterView, node: Node, expected: Expected) -> Iterator[Find
             "the node is cordoned: no new pod is scheduled on it",
             f"nothing to do during an upgrade or scale-down; else: kubectl uncordon {node.name}",
         )
-    for reported in _reported(node, expected):
-        yield finding(*reported)
     running = [pod for pod in view.plugins_on(node) if pod.is_running]
+    for reported in (*_reported(node, expected), *_outdated(view, running)):
+        yield finding(*reported)
     if _has_two_plugins(node, running, expected):
         yield finding(Cause.PLUGIN_TWICE, *_twice(running))
-    elif not node.capacity:
+    elif not node.capacity or _has_lost_its_plugin(view, node):
         # Plugins that could not be read do not count as missing.
         if view.knows_plugins:
             yield finding(*_without_gpus(view, node, expected))
@@ -314,6 +322,36 @@ def _twice(running: Sequence[Pod]) -> tuple[str, str]:
     )
 
 
+def _has_lost_its_plugin(view: ClusterView, node: Node) -> bool:
+    """Whether a node has pods of plugins, and none runs.
+
+    Its kubelet keeps the capacity for some minutes.
+    """
+    plugins = view.plugins_on(node)
+    return bool(plugins) and not node.allocatable and not any(pod.is_running for pod in plugins)
+
+
+def _outdated(view: ClusterView, running: Iterable[Pod]) -> Iterator[tuple[Cause, str, str]]:
+    """Plugins whose ConfigMaps have changed since they were started."""
+    for pod in running:
+        changes = {
+            f"{pod.namespace}/{name}": changed
+            for name in pod.config_maps
+            if (changed := view.config_changes.get(f"{pod.namespace}/{name}"))
+            and changed > pod.started > ""
+        }
+        if changes:
+            names = listed(f"{name} of {changed}" for name, changed in changes.items())
+            yield (
+                Cause.PLUGIN_OUTDATED,
+                f"the device plugin {pod}, which was started at {pod.started}, has not read the "
+                f"ConfigMap {names}: it reads it only when it starts, and the node offers GPUs as "
+                "before",
+                f"kubectl delete pod -n {pod.namespace} {pod.name} restarts it; a checksum of the "
+                "ConfigMap in an annotation of the DaemonSet's pod template does so from then on",
+            )
+
+
 def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Cause, str, str]:
     """Why a node that is ready has no GPUs in its capacity."""
     plugins = view.plugins_on(node)
@@ -335,13 +373,27 @@ def _without_gpus(view: ClusterView, node: Node, expected: Expected) -> tuple[Ca
             f"the device plugin {pod} runs, but the node has no GPUs",
             f"kubectl logs -n {pod.namespace} {pod.name} shows what the plugin found",
         )
-    reason = pod.unplaced or pod.trouble or "no reason given"
+    warning = view.plugin_warnings.get(str(pod), "")
+    # A pod that only waits has nothing but its phase to say.
+    trouble = "" if pod.trouble == "Pending" else pod.trouble
+    reason = pod.unplaced or trouble or warning or pod.trouble or "no reason given"
+    runtime = _NO_RUNTIME.search(reason)
     if mixture := _operators_mixture(view):
         return (
             Cause.PLUGIN_NOT_RUNNING,
-            f"the device plugin {pod} does not run: {mixture}",
-            "set driver.enabled and toolkit.enabled of its chart both to true (for a pool with "
-            "gpuProfile.driver: None), or both to false (where AKS installs the driver)",
+            f"the device plugin {pod} does not run: {mixture}"
+            + (f" ({runtime[0]})" if runtime else ""),
+            _ONE_OWNER,
+        )
+    if runtime:
+        return (
+            Cause.PLUGIN_NOT_RUNNING,
+            f"the device plugin {pod} does not run: the node has no container runtime {runtime[1]} "
+            f"({runtime[0]})",
+            _ONE_OWNER
+            if any(each.is_operators for each in view.daemon_sets)
+            else f"AKS's own is called {AKS_RUNTIME}: correct or remove the runtimeClassName of "
+            "the DaemonSet",
         )
     return (
         Cause.PLUGIN_NOT_RUNNING,

@@ -479,3 +479,79 @@ def test_a_partly_deployed_gpu_operator_explains_its_waiting_plugin(
 def test_a_gpu_operator_of_the_stack_without_daemon_sets_is_reported() -> None:
     pools = stack(Pool(name="gpu", gpu_stack="operator"), plugins=())
     assert "the GPU Operator has not created its DaemonSets" in only(view(BARE), pools).what
+
+
+NO_RUNTIME = (
+    'FailedCreatePodSandBox: failed to get sandbox runtime: no runtime for "nvidia" is configured'
+)
+
+
+@pytest.mark.parametrize(
+    ("sets", "parts", "words", "advice"),
+    [
+        # Both parts beside AKS's driver: no mixture of the operator's, and yet no runtime.
+        ((OPERATORS,), {"driver", "container-toolkit"}, "the node has no container runtime nvidia",
+         "operator.runtimeClass to nvidia-container-runtime"),
+        ((OPERATORS,), {"driver"}, "but not the container toolkit that belongs to it",
+         "toolkit.enabled"),
+        ((SET,), set(), "the node has no container runtime nvidia", "the runtimeClassName"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("node", [BARE, replace(NODE, allocatable=0)])
+def test_a_missing_container_runtime_is_told(
+    node: Node, sets: tuple[DaemonSet, ...], parts: set[str], words: str, advice: str
+) -> None:
+    """It was Pending, with the advice to describe the pod, or unhealthy GPUs with Xid errors."""
+    waiting = replace(PLUGIN, is_running=False, trouble="Pending")
+    seen = replace(
+        view(node, pods=(waiting,), sets=sets),
+        operators_parts=frozenset(parts),
+        plugin_warnings={str(waiting): NO_RUNTIME},
+    )
+    finding = only(seen)
+    assert finding.cause is Cause.PLUGIN_NOT_RUNNING
+    assert words in finding.what
+    assert 'no runtime for "nvidia" is configured' in finding.what
+    assert advice in finding.advice
+
+
+@pytest.mark.parametrize(
+    ("trouble", "unplaced", "reason"),
+    [
+        ("Pending", "", "FailedMount: not found"),
+        ("CrashLoopBackOff: back-off", "", "CrashLoopBackOff"),
+        ("Pending", "0/3 nodes", "0/3 nodes"),
+    ],
+)
+def test_a_warning_is_told_where_the_pod_itself_says_nothing(
+    trouble: str, unplaced: str, reason: str
+) -> None:
+    waiting = replace(PLUGIN, is_running=False, trouble=trouble, unplaced=unplaced)
+    warnings = {str(waiting): "FailedMount: not found"}
+    seen = replace(view(BARE, pods=(waiting,)), plugin_warnings=warnings)
+    assert f"does not run: {reason}" in only(seen).what
+
+
+BEFORE, AFTER = "2026-11-23T05:00:00Z", "2026-11-23T05:00:01Z"
+
+
+@pytest.mark.parametrize(
+    ("started", "changes", "is_told"),
+    [
+        (BEFORE, {"ns/sharing": AFTER}, True),
+        (AFTER, {"ns/sharing": AFTER}, False),
+        (AFTER, {"ns/sharing": BEFORE}, False),
+        # What is not known.
+        ("", {"ns/sharing": AFTER}, False),
+        (BEFORE, {"ns/sharing": ""}, False),
+        (BEFORE, {"ns/other": AFTER}, False),
+    ],
+)
+def test_a_plugin_older_than_its_config_map_is_told(
+    started: str, changes: dict[str, str], is_told: bool
+) -> None:
+    """All was well, and half of the pods stayed pending."""
+    plugin = replace(PLUGIN, started=started, config_maps=("sharing",))
+    found = judge(replace(view(NODE, pods=(plugin,)), config_changes=changes), GPU)
+    assert [finding.cause for finding in found] == [Cause.PLUGIN_OUTDATED] * is_told
+    assert all("ns/sharing of 2026-11-23T05:00:01Z" in finding.what for finding in found)
