@@ -112,9 +112,9 @@ class Bench:
     def resources(self) -> dict[str, dict[str, Any]]:
         """The resources in the state, by their names."""
         return {
-            found["urn"].rpartition("::")[2]: found
-            for found in self.deployment().get("resources", [])
-            if not found["type"].startswith("pulumi:")
+            resource["urn"].rpartition("::")[2]: resource
+            for resource in self.deployment().get("resources", [])
+            if not resource["type"].startswith("pulumi:")
         }
 
     def deployment(self) -> dict[str, Any]:

@@ -50,8 +50,10 @@ class ClusterBench(Bench):
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
-    def objects(self, *what: str) -> list[dict[str, Any]]:
-        items: list[dict[str, Any]] = json.loads(self.kubectl("get", *what, "-o", "json"))["items"]
+    def objects(self, *arguments: str) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = json.loads(self.kubectl("get", *arguments, "-o", "json"))[
+            "items"
+        ]
         return items
 
     def check(self, *, job: bool = False, settle: float = 10.0) -> dict[str, Any]:

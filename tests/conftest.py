@@ -124,11 +124,11 @@ class Graph(mocks.MockMonitor):
 
     def only(self, type_name: str) -> Registered:
         """The one resource of a type, by the last part of its token."""
-        (found,) = self.all(type_name)
-        return found
+        (resource,) = self.all(type_name)
+        return resource
 
     def all(self, type_name: str) -> list[Registered]:
-        return [found for found in self.registered if found.type.endswith(f":{type_name}")]
+        return [resource for resource in self.registered if resource.type.endswith(f":{type_name}")]
 
 
 async def _collect(graph: Graph) -> None:

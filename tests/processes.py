@@ -17,9 +17,11 @@ def children_of(pid: int) -> list[int]:
 
 def descendants(pid: int) -> dict[int, str]:
     """What a process has started, and what that has, with their command lines."""
-    commands, found = command_lines(""), children_of(pid)
-    below = {process: commands.get(process, "") for process in found}
-    return below | {inner: told for child in found for inner, told in descendants(child).items()}
+    commands, children = command_lines(""), children_of(pid)
+    below = {process: commands.get(process, "") for process in children}
+    return below | {
+        inner: command for child in children for inner, command in descendants(child).items()
+    }
 
 
 def is_running(pid: int) -> bool:

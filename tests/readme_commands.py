@@ -19,9 +19,10 @@ class Block(NamedTuple):
 
 def blocks(text: str) -> list[Block]:
     """All blocks of indented lines."""
-    found = re.finditer(r"(?P<introduction>[^\n]+\n)\n(?P<lines>(?:    .*\n)+)", text)
+    matches = re.finditer(r"(?P<introduction>[^\n]+\n)\n(?P<lines>(?:    .*\n)+)", text)
     return [
-        Block(block["introduction"].strip(), dedent(block["lines"]).splitlines()) for block in found
+        Block(block["introduction"].strip(), dedent(block["lines"]).splitlines())
+        for block in matches
     ]
 
 

@@ -35,7 +35,7 @@ def removed_by_hand(bench: Bench, path: str) -> None:
     azure = Azure(bench.cloud)
     address = f"{path}?api-version={API_VERSIONS[path.count('/') > 2]}"
     assert azure.call("DELETE", address).status == 202
-    azure.wait(address, lambda it: it.status == 404)
+    azure.wait(address, lambda reply: reply.status == 404)
 
 
 def cluster_path(name: str) -> str:

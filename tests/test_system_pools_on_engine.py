@@ -31,7 +31,7 @@ def test_the_first_system_pool_is_replaced_and_the_cluster_stays(whole_bench: Be
     path = cluster["id"].partition(whole_bench.cloud.subscription)[2]
     first = f"{path}/agentPools/system?api-version={API_VERSION}"
     assert azure.call("DELETE", first).status == 202
-    azure.wait(first, lambda got: got.status == 404)
+    azure.wait(first, lambda reply: reply.status == 404)
     tagged = up(whole_bench, of(larger, **removed, tags={"team": "a"}))
     assert set(tagged.values()) == {"update"}
     assert (

@@ -24,10 +24,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_installed_azure_cli_is_used(cache: Path) -> None:
     there = cache / f"azure-cli-{azure_cli.VERSION}"
     there.mkdir(parents=True)
-    said: list[str] = []
+    messages: list[str] = []
 
-    assert ensure_azure_cli(said.append) == there / "bin"
-    assert said == []
+    assert ensure_azure_cli(messages.append) == there / "bin"
+    assert messages == []
 
 
 def test_a_failed_install_leaves_nothing_that_looks_complete(

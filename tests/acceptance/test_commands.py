@@ -28,9 +28,9 @@ def python(program: str) -> tuple[str, ...]:
 def test_a_runner_returns_the_output_and_reports_the_command(
     runner: Runner, lines: list[str]
 ) -> None:
-    said = runner.run(*python("import os; print(os.environ['WORD'])"))
+    output = runner.run(*python("import os; print(os.environ['WORD'])"))
 
-    assert said == "from its environment\n"
+    assert output == "from its environment\n"
     assert lines[0].startswith("$ ")
     kept = (runner.folder / "commands.txt").read_text()
     assert "from its environment\n(exit code 0, " in kept
@@ -55,11 +55,11 @@ def test_a_command_that_may_fail_is_no_error(runner: Runner) -> None:
 def test_a_watch_ends_at_the_expected_output(runner: Runner) -> None:
     program = "import os, time; print(os.getpid()); print('0/1'); print('1/1'); time.sleep(600)"
 
-    said = runner.run(*python(program), until="1/1")
+    output = runner.run(*python(program), until="1/1")
 
-    assert said.endswith("0/1\n1/1\n")
+    assert output.endswith("0/1\n1/1\n")
     with pytest.raises(ProcessLookupError):
-        os.kill(int(said.split()[0]), 0)
+        os.kill(int(output.split()[0]), 0)
 
 
 def test_a_watch_that_ends_without_the_expected_output_fails(runner: Runner) -> None:

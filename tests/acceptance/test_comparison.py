@@ -75,8 +75,8 @@ def test_an_explanation_covers_one_kind_of_resource() -> None:
 
 def test_an_inline_pool_is_named_as_any_pool_is() -> None:
     hand, program = (
-        {"properties": {"agentPoolProfiles": [{"name": "one", **said}]}}
-        for said in ({"count": 1}, {"count": 2})
+        {"properties": {"agentPoolProfiles": [{"name": "one", **properties}]}}
+        for properties in ({"count": 1}, {"count": 2})
     )
 
     assert differing(compared(CLUSTER, hand, program)) == [("pool count", 1, 2)]
@@ -96,11 +96,11 @@ def test_empty_values_are_no_difference(empty: Any) -> None:
     assert differing(compared(POOL, {"properties": {"nodeTaints": empty}}, {})) == []
 
 
-@pytest.mark.parametrize("said", [False, 0])
-def test_false_and_zero_are_differences_from_a_missing_value(said: Any) -> None:
-    comparison = compared(POOL, {"properties": {"count": said}}, {})
+@pytest.mark.parametrize("value", [False, 0])
+def test_false_and_zero_are_differences_from_a_missing_value(value: Any) -> None:
+    comparison = compared(POOL, {"properties": {"count": value}}, {})
 
-    assert differing(comparison) == [("pool count", said, NOT_SENT)]
+    assert differing(comparison) == [("pool count", value, NOT_SENT)]
 
 
 def test_headers_are_the_same_in_any_case_and_their_values_are_not() -> None:
@@ -158,10 +158,17 @@ def test_a_comparison_of_no_requests_is_not_explained() -> None:
 
 def test_no_explanation_covers_a_value_of_the_article() -> None:
     """Sizes, numbers, systems and the article's headers may never differ."""
-    told = ("pool vmSize", "pool count", "pool osType", "pool mode", "pool name", "group location")
+    covered = (
+        "pool vmSize",
+        "pool count",
+        "pool osType",
+        "pool mode",
+        "pool name",
+        "group location",
+    )
     sent = ("header usegpudedicatedvhd", "header usegen2vm")
 
-    items = [Item(name, name, "a", "b") for name in (*told, *sent)]
+    items = [Item(name, name, "a", "b") for name in (*covered, *sent)]
 
     assert not [item for item in items if any(each.holds_for(item) for each in EXPLANATIONS)]
 

@@ -87,12 +87,12 @@ def test_a_report_without_rows_is_not_ok() -> None:
 
 
 def test_a_row_shows_both_results_with_their_reasons() -> None:
-    said = shown(Report([RowResult(7, "the namespace", OK, NOT_OK)], SAME))
+    text = shown(Report([RowResult(7, "the namespace", OK, NOT_OK)], SAME))
 
-    assert "7  the namespace: by hand ok, by program not ok" in said
-    assert "by hand: seen with kubectl" in said
-    assert "by program: there is no node [at all]" in said
-    assert "Rows not ok: 7" in said
+    assert "7  the namespace: by hand ok, by program not ok" in text
+    assert "by hand: seen with kubectl" in text
+    assert "by program: there is no node [at all]" in text
+    assert "Rows not ok: 7" in text
 
 
 def test_a_result_of_both_sides_is_reported_once() -> None:
@@ -106,33 +106,38 @@ def test_a_result_of_both_sides_is_reported_once() -> None:
 
 def test_a_difference_is_shown_with_both_values_and_its_reason() -> None:
     known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "it is the default")
-    said = details(Report([WELL], sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)))
+    text = details(Report([WELL], sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)))
 
-    (line,) = [line for line in said.splitlines() if "osSKU" in line]
+    (line,) = [line for line in text.splitlines() if "osSKU" in line]
     assert [cell for cell in line.split("  ") if cell] == [
         "properties.osSKU",
         "-",
         "Ubuntu",
         "it is the default",
     ]
-    assert "the same: properties.count 1" in said
+    assert "the same: properties.count 1" in text
 
 
 def test_a_resource_on_only_one_side_is_reported() -> None:
-    said = shown(Report([WELL], Comparison(SAME.things, only_by_hand=(POOL,))))
+    text = shown(Report([WELL], Comparison(SAME.things, only_by_hand=(POOL,))))
 
-    assert f"NOT EXPLAINED: made only by hand: {POOL}" in said
+    assert f"NOT EXPLAINED: made only by hand: {POOL}" in text
 
 
 def test_the_json_report_has_the_same_content() -> None:
     known = Explanation("pool osSKU", NOT_SENT, "Ubuntu", "it is the default")
     comparison = sent({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, known)
 
-    said = json.loads(as_json(Report([WELL, RowResult(2, "a", NOT_OK, OK)], comparison).document()))
+    document = json.loads(
+        as_json(Report([WELL, RowResult(2, "a", NOT_OK, OK)], comparison).document())
+    )
 
-    assert said["ok"] is False
-    assert said["rows"][1]["byHand"] == {"result": "not ok", "proof": "there is no node [at all]"}
-    (thing,) = said["sent"]
+    assert document["ok"] is False
+    assert document["rows"][1]["byHand"] == {
+        "result": "not ok",
+        "proof": "there is no node [at all]",
+    }
+    (thing,) = document["sent"]
     assert thing["path"] == POOL
     assert thing["items"] == [
         {

@@ -57,7 +57,7 @@ def test_every_row_is_covered_by_one_step_by_hand_and_one_by_program(
 
 
 @pytest.mark.parametrize(
-    ("do", "proof", "result", "told"),
+    ("do", "proof", "result", "detail"),
     [
         (nothing, lambda _: "kubectl says so", "ok", "kubectl says so"),
         (nothing, refuse, "not ok", "it is not there"),
@@ -66,14 +66,14 @@ def test_every_row_is_covered_by_one_step_by_hand_and_one_by_program(
     ],
 )
 def test_a_failed_step_or_a_failed_check_makes_its_row_not_ok(
-    way: Way, do: Any, proof: Proof, result: str, told: str
+    way: Way, do: Any, proof: Proof, result: str, detail: str
 ) -> None:
     later = Step(nothing, (2,))
 
     findings = go([Step(do, (1,)), later], way, {1: proof, 2: lambda _: "still looked at"})
 
     assert findings[1].result == result
-    assert told in findings[1].proof
+    assert detail in findings[1].proof
     assert findings[2].result == "ok"
 
 

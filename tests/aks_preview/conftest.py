@@ -103,13 +103,13 @@ class Aks:
         answer = self.azure.call("PUT", path, {"properties": properties})
         assert answer.status in (200, 201), answer
         self.azure.wait(
-            path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded"
+            path, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded"
         )
 
     def delete_pool(self, name: str = "gpu") -> None:
         path = f"{self.path}/agentPools/{name}?{POOL_API}"
         assert self.azure.call("DELETE", path).status == 202
-        self.azure.wait(path, lambda got: got.status == 404)
+        self.azure.wait(path, lambda reply: reply.status == 404)
 
     def program(
         self,

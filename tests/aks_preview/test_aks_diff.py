@@ -168,10 +168,10 @@ NAMES = st.text("abcABC-", min_size=1, max_size=6)
 
 @given(st.dictionaries(NAMES, st.text(max_size=3)), st.randoms())
 def test_the_case_and_the_order_of_headers_names_are_no_change(
-    said: dict[str, str], random: Random
+    headers: dict[str, str], random: Random
 ) -> None:
     """UseGpuDedicatedVHD, written UseGPUDedicatedVHD afterwards, replaced the pool."""
-    old = {name: value for name, value in said.items() if name.lower() == name}
+    old = {name: value for name, value in headers.items() if name.lower() == name}
     pairs = [(random.choice([name, name.upper()]), value) for name, value in old.items()]
     random.shuffle(pairs)
     new = POOL | {"customHeaders": dict(pairs), "replaceOnHeaderChange": True}
@@ -237,5 +237,5 @@ def test_a_change_of_managed_gpus_replaces_the_pool(
     before: dict[str, Any], now: dict[str, Any], replaced: list[str]
 ) -> None:
     """AKS keeps what a request leaves out: an update would have changed nothing."""
-    found = aks_diff(AGENT_POOL, POOL | before, POOL_STATE | before, POOL | now)
-    assert (found.changes, [*found.replaces]) == (bool(replaced), replaced)
+    answer = aks_diff(AGENT_POOL, POOL | before, POOL_STATE | before, POOL | now)
+    assert (answer.changes, [*answer.replaces]) == (bool(replaced), replaced)

@@ -59,9 +59,9 @@ def test_a_pool_without_its_feature_is_refused(article: tuple[PreviewBench, Aks]
     bench, aks = article
     pool = aks.program(headers=HEADERS, vm_size="Standard_NC6s_v2")
 
-    said = bench.up(pool, fails=True)
-    assert "PreviewFeatureNotRegistered" in said
-    assert "with a FeatureRegistration" in said
+    output = bench.up(pool, fails=True)
+    assert "PreviewFeatureNotRegistered" in output
+    assert "with a FeatureRegistration" in output
     assert bench.resources() == {}
 
     namespace = "/providers/Microsoft.ContainerService"
@@ -69,7 +69,7 @@ def test_a_pool_without_its_feature_is_refused(article: tuple[PreviewBench, Aks]
     aks.azure.call("POST", f"{feature}/register?api-version=2021-07-01")
     aks.azure.wait(
         f"{feature}?api-version=2021-07-01",
-        lambda got: got.body["properties"]["state"] == "Registered",
+        lambda reply: reply.body["properties"]["state"] == "Registered",
     )
     assert "not registered again" in bench.up(pool, fails=True)
 

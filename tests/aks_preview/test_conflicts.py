@@ -55,10 +55,10 @@ class Answers:
 
 def test_a_put_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aks_resource, "_PAUSES", (0.001, 0.001))
-    told: list[str] = []
+    messages: list[str] = []
 
     async def tell(message: str) -> None:
-        told.append(message)
+        messages.append(message)
 
     async def wait() -> object:
         begin(tell)
@@ -69,8 +69,8 @@ def test_a_put_waits_while_another_operation_runs(monkeypatch: pytest.MonkeyPatc
 
     assert asyncio.run(wait()) == "done"
     assert call.left == []
-    assert [PENDING in told[0], CONCURRENT in told[1]] == [True, True]
-    assert len(told) == 2
+    assert [PENDING in messages[0], CONCURRENT in messages[1]] == [True, True]
+    assert len(messages) == 2
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,10 @@ def test_a_feature_that_is_just_registered_may_not_be_known_yet(
     monkeypatch.setattr(aks_resource, "_PAUSES", (0.001, 0.001))
     call = Answers(refusal(400, "FeatureNotRegistered", FEATURE), "done")
 
-    assert asyncio.run(once_accepted(call, Cancellation(), lambda said: "Shiny" in said)) == "done"
+    assert (
+        asyncio.run(once_accepted(call, Cancellation(), lambda message: "Shiny" in message))
+        == "done"
+    )
 
 
 def test_requests_to_a_busy_cluster_become_less_frequent() -> None:

@@ -35,8 +35,8 @@ QUOTA = {
 }
 
 
-def fault(**said: Any) -> dict[str, Any]:
-    return {"method": "PUT", "path": POOL} | said
+def fault(**fields: Any) -> dict[str, Any]:
+    return {"method": "PUT", "path": POOL} | fields
 
 
 def settle(bench: PreviewBench, faults: Faults, program: str) -> None:
@@ -106,9 +106,9 @@ def test_a_put_that_arrived_before_the_connection_dropped_is_not_lost(
 ) -> None:
     faults.script(fault(drop="after", times=1))
 
-    said = preview_bench.up(aks.program())
+    output = preview_bench.up(aks.program())
 
-    assert "exists already" not in said
+    assert "exists already" not in output
     settle(preview_bench, faults, aks.program())
 
 
@@ -117,9 +117,9 @@ def test_connections_that_drop_until_the_timeout_fail_the_update(
 ) -> None:
     faults.script(fault(drop="after"))
 
-    said = preview_bench.up(aks.program(more=IMPATIENT), fails=True)
+    output = preview_bench.up(aks.program(more=IMPATIENT), fails=True)
 
-    assert "The operation timed out" in said
+    assert "The operation timed out" in output
     kept = preview_bench.resources()["pool"]
     assert kept["id"].endswith("/agentPools/gpu")
     assert kept["initErrors"]
@@ -142,9 +142,9 @@ def test_a_409_is_retried_until_the_other_operation_ends(
 ) -> None:
     faults.script(fault(status=409, body=BUSY, times=2))
 
-    said = preview_bench.up(aks.program())
+    output = preview_bench.up(aks.program())
 
-    assert f"Waiting, then trying again: OperationNotAllowed: {BUSY['message']}" in said
+    assert f"Waiting, then trying again: OperationNotAllowed: {BUSY['message']}" in output
     assert puts(preview_bench, aks) == 3
     settle(preview_bench, faults, aks.program())
 
@@ -156,11 +156,11 @@ def test_a_timeout_reports_the_reason_for_waiting(
     """It was tried again in silence, and then the reason was gone."""
     faults.script(fault(status=status, body=body))
 
-    said = preview_bench.up(aks.program(more=IMPATIENT), fails=True)
+    output = preview_bench.up(aks.program(more=IMPATIENT), fails=True)
 
     reason = body.get("error", body)["message"]
-    assert "The operation timed out" in said
-    assert f"Last reason for waiting: {body.get('error', body)['code']}: {reason}" in said
+    assert "The operation timed out" in output
+    assert f"Last reason for waiting: {body.get('error', body)['code']}: {reason}" in output
     settle(preview_bench, faults, aks.program(more=IMPATIENT))
 
 
@@ -171,9 +171,9 @@ def test_a_permanent_conflict_is_reported_at_once(
     message = "Operation could not be completed as it results in exceeding approved cores quota."
     faults.script(fault(status=409, body=BUSY | {"message": message}))
 
-    said = preview_bench.up(aks.program(), fails=True)
+    output = preview_bench.up(aks.program(), fails=True)
 
-    assert f"OperationNotAllowed: {message}" in said
+    assert f"OperationNotAllowed: {message}" in output
     assert puts(preview_bench, aks) == 1
     settle(preview_bench, faults, aks.program())
 
@@ -195,9 +195,9 @@ def test_a_put_waits_until_aks_knows_a_new_feature(
     )
     after = ", opts=pulumi.ResourceOptions(depends_on=[feature])"
 
-    said = preview_bench.up(registered + aks.program(more=after))
+    output = preview_bench.up(registered + aks.program(more=after))
 
-    assert f"Waiting, then trying again: {refused['code']}: {refused['message']}" in said
+    assert f"Waiting, then trying again: {refused['code']}: {refused['message']}" in output
     assert puts(preview_bench, aks) == 3
     settle(preview_bench, faults, registered + aks.program(more=after))
 
@@ -217,11 +217,11 @@ def test_an_operation_that_fails_for_quota_keeps_the_pool_in_the_state(
 ) -> None:
     faults.script(fault(operation=QUOTA))
 
-    said = preview_bench.up(aks.program(), fails=True)
+    output = preview_bench.up(aks.program(), fails=True)
 
-    assert f"{QUOTA['code']}: {QUOTA['message']} (target: vmSize)" in said
-    assert "az vm list-usage" in said
-    assert "Traceback" not in said
+    assert f"{QUOTA['code']}: {QUOTA['message']} (target: vmSize)" in output
+    assert "az vm list-usage" in output
+    assert "Traceback" not in output
     kept = preview_bench.resources()["pool"]
     assert kept["id"].endswith("/agentPools/gpu")
     assert kept["initErrors"]
@@ -245,10 +245,10 @@ def test_a_refused_request_is_not_retried(
     body = {"error": error} if shape == "nested" else error | {"details": None, "subcode": ""}
     faults.script(fault(status=400, body=body))
 
-    said = preview_bench.up(aks.program(), fails=True)
+    output = preview_bench.up(aks.program(), fails=True)
 
-    assert f"{error['code']}: {error['message']} (target: {error['target']})" in said
-    assert "az vm list-skus" in said
+    assert f"{error['code']}: {error['message']} (target: {error['target']})" in output
+    assert "az vm list-skus" in output
     assert puts(preview_bench, aks) == 1
     assert preview_bench.resources() == {}
     settle(preview_bench, faults, aks.program())
@@ -262,10 +262,10 @@ def test_a_cancellation_ends_the_wait_for_a_stuck_operation(
         preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
         os.kill(update.pid, signal.SIGINT)
         # The operation never ends: whatever waits for it outlasts any limit.
-        said, _ = update.communicate(timeout=PATIENCE)
+        output, _ = update.communicate(timeout=PATIENCE)
 
     assert update.returncode != 0
-    assert "The update was cancelled" in said
+    assert "The update was cancelled" in output
     assert "is Creating" in preview_bench.pulumi("refresh", "--yes", "--skip-preview")
     assert preview_bench.resources()["pool"]["initErrors"]
     settle(preview_bench, faults, aks.program())
@@ -278,9 +278,9 @@ def test_a_cancellation_ends_the_wait_of_a_throttled_put(
     with preview_bench.running_up(aks.program()) as update:
         preview_bench.wait_for_request("PUT", f"{aks.path}/{POOL[:-1]}")
         os.kill(update.pid, signal.SIGINT)
-        said, _ = update.communicate(timeout=PATIENCE)
+        output, _ = update.communicate(timeout=PATIENCE)
 
-    assert "The update was cancelled" in said
+    assert "The update was cancelled" in output
     assert preview_bench.resources() == {}
     settle(preview_bench, faults, aks.program())
 
@@ -324,15 +324,17 @@ def test_a_feature_that_stays_registering_fails_at_the_timeout(
         f" feature_name='ManagedGPUExperiencePreview'{IMPATIENT})"
     )
 
-    said = preview_bench.up(program, fails=True)
+    output = preview_bench.up(program, fails=True)
 
-    assert "ManagedGPUExperiencePreview of Microsoft.ContainerService is still Registering" in said
-    assert "customTimeouts" in said
+    assert (
+        "ManagedGPUExperiencePreview of Microsoft.ContainerService is still Registering" in output
+    )
+    assert "customTimeouts" in output
     assert "is Registering" in preview_bench.pulumi("refresh", "--yes", "--skip-preview")
     assert preview_bench.resources()["feature"]["initErrors"]
     faults.lift()
-    said = preview_bench.up(program)
-    assert "ManagedGPUExperiencePreview of Microsoft.ContainerService is Registered." in said
+    output = preview_bench.up(program)
+    assert "ManagedGPUExperiencePreview of Microsoft.ContainerService is Registered." in output
     assert preview_bench.resources()["feature"]["outputs"]["state"] == "Registered"
     assert preview_bench.changes("--refresh") == {}
 

@@ -35,9 +35,9 @@ def test_every_property_of_azure_native_is_a_property_of_aks_preview(
 @pytest.mark.parametrize("aks_type", AKS_TYPES.values())
 def test_the_tables_name_only_known_properties(aks_type: AksType) -> None:
     known = aks_type.inputs.fields.keys()
-    said = {*aks_type.replaces, *aks_type.filled_in, *aks_type.envelope}
+    named = {*aks_type.replaces, *aks_type.filled_in, *aks_type.envelope}
 
-    assert not {path.partition(".")[0] for path in said} - known
+    assert not {path.partition(".")[0] for path in named} - known
     assert not aks_type.read_only & known
 
 
@@ -48,7 +48,7 @@ def test_the_default_api_version_is_that_of_the_sdks_types() -> None:
 
 
 @pytest.mark.parametrize(
-    ("inputs", "found"),
+    ("inputs", "expected"),
     [
         (POOL, []),
         (POOL | {"vmSize": UNKNOWN, "gpuProfile": UNKNOWN, "tags": {"a": UNKNOWN}}, []),
@@ -67,11 +67,11 @@ def test_the_default_api_version_is_that_of_the_sdks_types() -> None:
         (POOL | {"provisioningState": "Succeeded"}, ["provisioningState"]),
     ],
 )
-def test_invalid_inputs_are_reported_by_path(inputs: dict[str, Any], found: list[str]) -> None:
-    said = list(mistakes(AGENT_POOL.inputs, inputs))
+def test_invalid_inputs_are_reported_by_path(inputs: dict[str, Any], expected: list[str]) -> None:
+    reported = list(mistakes(AGENT_POOL.inputs, inputs))
 
-    assert [mistake.path for mistake in said] == found
-    assert not any(SECRET in mistake.reason for mistake in said)
+    assert [mistake.path for mistake in reported] == expected
+    assert not any(SECRET in mistake.reason for mistake in reported)
 
 
 def test_missing_nested_properties_are_reported() -> None:
@@ -82,13 +82,13 @@ def test_missing_nested_properties_are_reported() -> None:
         "identity": {"userAssignedIdentities": ["/id"]},
     }
 
-    said = [mistake.path for mistake in mistakes(MANAGED_CLUSTER.inputs, inputs)]
+    paths = [mistake.path for mistake in mistakes(MANAGED_CLUSTER.inputs, inputs)]
 
-    assert said == ["location", "agentPoolProfiles[0].name"]
+    assert paths == ["location", "agentPoolProfiles[0].name"]
 
 
 @pytest.mark.parametrize(
-    ("headers", "found"),
+    ("headers", "expected"),
     [
         ({"UseGPUDedicatedVHD": "true", "usegen2vm": "true"}, []),
         ({"a": "b", "X-Y_z.1": "a b;c=d, e"}, []),
@@ -115,24 +115,24 @@ def test_missing_nested_properties_are_reported() -> None:
         ({"a": "b", "A": "c"}, ["customHeaders.A"]),
     ],
 )
-def test_invalid_headers_are_reported_by_path(headers: Any, found: list[str]) -> None:
-    said = list(header_mistakes({HEADERS: headers}))
+def test_invalid_headers_are_reported_by_path(headers: Any, expected: list[str]) -> None:
+    reported = list(header_mistakes({HEADERS: headers}))
 
-    assert [mistake.path for mistake in said] == found
+    assert [mistake.path for mistake in reported] == expected
 
 
 def test_invalid_inputs_of_a_feature_are_reported() -> None:
     inputs = {"featureName": "a", "unregisterOnDelete": "yes"}
 
-    found = [mistake.path for mistake in mistakes(FEATURE_INPUTS, inputs)]
+    paths = [mistake.path for mistake in mistakes(FEATURE_INPUTS, inputs)]
 
-    assert found == ["providerNamespace", "unregisterOnDelete"]
+    assert paths == ["providerNamespace", "unregisterOnDelete"]
 
 
 def test_invalid_settings_are_reported_without_their_values() -> None:
     given = {"useMsi": "perhaps", "useOidc": "true", "clientID": SECRET, "version": "0.1.0"}
 
-    found = list(setting_mistakes(given, SETTINGS))
+    reported = list(setting_mistakes(given, SETTINGS))
 
-    assert [mistake.path for mistake in found] == ["clientID", "useMsi"]
-    assert not any(SECRET in mistake.reason for mistake in found)
+    assert [mistake.path for mistake in reported] == ["clientID", "useMsi"]
+    assert not any(SECRET in mistake.reason for mistake in reported)

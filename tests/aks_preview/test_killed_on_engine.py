@@ -39,8 +39,8 @@ class User:
     def __init__(self, bench: PreviewBench) -> None:
         self.bench = bench
 
-    def type(self, command: str, **said: str) -> subprocess.CompletedProcess[str]:
-        for word, meaning in {"NAME": "test", **said}.items():
+    def type(self, command: str, **options: str) -> subprocess.CompletedProcess[str]:
+        for word, meaning in {"NAME": "test", **options}.items():
             command = re.sub(rf"\b{word}\b", meaning, command)
         environment = self.bench.environment
         return subprocess.run(

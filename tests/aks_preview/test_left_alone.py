@@ -28,30 +28,30 @@ def labelled(label: str) -> dict[str, Any]:
 @settings(deadline=None)
 @given(POOLS, POOLS, POOLS, st.booleans())
 def test_an_update_sends_the_live_count_unless_the_program_changes_it(
-    said: Any, wanted: Any, live: Any, is_inline: bool
+    inputs: Any, changed: Any, live: Any, is_inline: bool
 ) -> None:
     """`az aks nodepool scale` made them seven; the edit of a label made them one again."""
 
     def sent(new: dict[str, Any], *, is_finished: bool) -> dict[str, Any]:
-        whole = [said | labelled("old"), new | labelled("new"), live]
+        whole = [inputs | labelled("old"), new | labelled("new"), live]
         if is_inline:
             whole = [{"agentPoolProfiles": [pool | {"name": "a"}]} for pool in whole]
-        found = as_others_left(whole[1], whole[0], whole[2], is_finished=is_finished)
-        pool = dict(found["agentPoolProfiles"][0] if is_inline else found)
+        body = as_others_left(whole[1], whole[0], whole[2], is_finished=is_finished)
+        pool = dict(body["agentPoolProfiles"][0] if is_inline else body)
         assert pool.pop("nodeLabels") == {"a": "new"}
         pool.pop("name", None)
         return pool
 
     # The update is about something else.
-    assert sent(said, is_finished=True) == live
+    assert sent(inputs, is_finished=True) == live
     # What was not finished, or what the program changed, is made as it says.
-    for new, is_finished in ((said, False), (wanted, False), (wanted, wanted != said)):
+    for new, is_finished in ((inputs, False), (changed, False), (changed, changed != inputs)):
         count = live["count"] if "maxCount" in new else new["count"]
         assert sent(new, is_finished=is_finished) == new | {"count": count}
 
 
 @pytest.mark.parametrize(
-    ("before", "wanted", "live", "sent"),
+    ("before", "after", "live", "sent"),
     [
         ({"a": "b"}, {"a": "c"}, {"A": "b", "cost": "1"}, {"a": "c", "cost": "1"}),
         ({"a": "b", "c": "d"}, {"a": "b"}, {"a": "b", "C": "d", "cost": "1"}, None),
@@ -61,11 +61,9 @@ def test_an_update_sends_the_live_count_unless_the_program_changes_it(
         ({}, {"cost": "2"}, {"cost": "1"}, {"cost": "2"}),
     ],
 )
-def test_tags_of_other_clients_are_sent_back(
-    before: Any, wanted: Any, live: Any, sent: Any
-) -> None:
+def test_tags_of_other_clients_are_sent_back(before: Any, after: Any, live: Any, sent: Any) -> None:
     expected = {"a": "b", "cost": "1"} if sent is None else sent
-    values = ({"tags": tags} for tags in (wanted, before, live))
+    values = ({"tags": tags} for tags in (after, before, live))
 
     assert as_others_left(*values, is_finished=True)["tags"] == expected
 

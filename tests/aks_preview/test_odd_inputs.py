@@ -141,9 +141,9 @@ def test_odd_values_from_azure_are_read_as_unset(token: str, odd: Any) -> None:
     """An identity's null, and pools without names, failed each refresh and update of a cluster."""
     aks_type = AKS_TYPES[token]
     full = {"tags": {"a": "b"}, "agentPoolProfiles": [{"name": "a", "count": 1}], "count": 1}
-    said = {name: value for name, value in full.items() if name in aks_type.inputs.fields}
+    inputs = {name: value for name, value in full.items() if name in aks_type.inputs.fields}
     for live in inputs_with(token, odd):
-        followed(aks_type, {**live, "count": 1}, said)
+        followed(aks_type, {**live, "count": 1}, inputs)
 
 
 @settings(deadline=None, max_examples=50)
@@ -169,17 +169,17 @@ def test_a_refresh_accepts_any_answer_of_azure(data: st.DataObject) -> None:
 def test_a_cluster_with_odd_values_is_created_updated_and_deleted(odd: dict[str, Any]) -> None:
     azure = OddAzure(CLUSTER)
     names = {"resourceGroupName": "group", "resourceName": "cluster", "location": "eastus"}
-    said = names | {"agentPoolProfiles": [{"name": "a", "count": 1}], "tags": {"a": "b"}}
+    inputs = names | {"agentPoolProfiles": [{"name": "a", "count": 1}], "tags": {"a": "b"}}
     azure.put(CLUSTER, {"location": "eastus", "properties": {}, **odd})
-    made = said | {"provisioningState": "Succeeded"}
+    made = inputs | {"provisioningState": "Succeeded"}
 
     async def live() -> list[Outcome]:
         async with serving(azure), driving(azure) as provider:
-            read = await provider.read(CLUSTER, made, said, kind=CLUSTER_TYPE)
+            read = await provider.read(CLUSTER, made, inputs, kind=CLUSTER_TYPE)
             odd_look = Answer(body={"id": CLUSTER, "location": "eastus", "properties": {}, **odd})
             azure.bend("get", odd_look)
-            more = said | {"tags": {"a": "c"}}
-            done = await provider.update(CLUSTER, made, said, more, kind=CLUSTER_TYPE)
+            more = inputs | {"tags": {"a": "c"}}
+            done = await provider.update(CLUSTER, made, inputs, more, kind=CLUSTER_TYPE)
             return [read, done]
 
     for outcome in run(live()):

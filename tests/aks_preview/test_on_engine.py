@@ -47,7 +47,7 @@ def test_all_mistakes_are_reported_at_once_before_any_request(
         )
     )
 
-    said = preview_bench.pulumi("preview", fails=True)
+    output = preview_bench.pulumi("preview", fails=True)
 
     for mistake in (
         "customHeaders.Authorization",
@@ -57,11 +57,11 @@ def test_all_mistakes_are_reported_at_once_before_any_request(
         "is a string, but must be an integer",
         "is not a property of GPUProfile",
     ):
-        assert mistake in said
+        assert mistake in output
     second = aks.program(name="GPU").splitlines()[3].replace("'pool'", "'second'")
     preview_bench.write(f"{aks.program()}{second}\n")
-    said = preview_bench.pulumi("preview", fails=True)
-    assert "Remove one of the two from the program" in said
+    output = preview_bench.pulumi("preview", fails=True)
+    assert "Remove one of the two from the program" in output
     assert not preview_bench.requests("PUT", f"{aks.path}/agentPools")
 
 
@@ -175,9 +175,9 @@ def test_a_pool_created_with_raw_http_is_imported(preview_bench: PreviewBench, a
     aks.put_pool("gpu", vmSize="Standard_NC8as_T4_v3", count=1, nodeTaints=["sku=gpu:NoSchedule"])
     program = aks.program(headers=HEADERS, node_taints=["sku=gpu:NoSchedule"])
     resource_id = f"{aks.azure.subscription}{aks.path}/agentPools/gpu"
-    said = preview_bench.up(program, fails=True)
+    output = preview_bench.up(program, fails=True)
     command = f"pulumi import aks-preview:containerservice:AgentPool pool {resource_id}"
-    assert f"`{command}`" in said
+    assert f"`{command}`" in output
 
     preview_bench.pulumi(*command.split()[1:], "--yes", "--generate-code=false", "--protect=false")
 
@@ -224,7 +224,7 @@ def _not_registered(engine_cloud: Cloud) -> None:
     azure.call("POST", f"/providers/{FEATURE}/unregister{version}")
     azure.wait(
         f"/providers/{FEATURE}{version}",
-        lambda got: got.body["properties"]["state"] in ("NotRegistered", "Unregistered"),
+        lambda reply: reply.body["properties"]["state"] in ("NotRegistered", "Unregistered"),
     )
 
 
@@ -244,16 +244,16 @@ def posts(bench: PreviewBench) -> list[str]:
 @pytest.mark.long
 @pytest.mark.usefixtures("_not_registered")
 def test_a_feature_stays_registered_after_destroy(preview_bench: PreviewBench) -> None:
-    said = preview_bench.up(registration())
+    output = preview_bench.up(registration())
 
-    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registering." in said
-    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registered." in said
+    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registering." in output
+    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService is Registered." in output
     assert posts(preview_bench) == REGISTERED
     assert preview_bench.changes("--refresh") == {}
 
-    said = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+    output = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
 
-    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService stays registered" in said
+    assert "GPUDedicatedVHDPreview of Microsoft.ContainerService stays registered" in output
     assert posts(preview_bench) == REGISTERED
 
 
@@ -262,17 +262,17 @@ def test_a_feature_stays_registered_after_destroy(preview_bench: PreviewBench) -
 def test_a_feature_is_unregistered_on_request(preview_bench: PreviewBench) -> None:
     preview_bench.up(registration(", unregister_on_delete=True"))
 
-    said = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
+    output = preview_bench.pulumi("destroy", "--yes", "--skip-preview")
 
-    assert "stays registered" not in said
+    assert "stays registered" not in output
     assert posts(preview_bench) == [*REGISTERED, f"{FEATURE}/unregister"]
 
 
 @pytest.mark.long
 def test_pulumi_reads_the_schema(preview_bench: PreviewBench) -> None:
-    said = preview_bench.run("package", "get-schema", str(ROOT / "aks_preview"))
+    output = preview_bench.run("package", "get-schema", str(ROOT / "aks_preview"))
 
-    schema = json.loads(said[said.index("{") :])
+    schema = json.loads(output[output.index("{") :])
     pool = schema["resources"]["aks-preview:containerservice:AgentPool"]
     assert pool["inputProperties"]["vmSize"]["willReplaceOnChanges"]
     assert "willReplaceOnChanges" not in pool["inputProperties"]["count"]
@@ -287,11 +287,11 @@ def test_invalid_settings_of_the_provider_are_reported(
     preview_bench.pulumi("config", "set", "aks-preview:useMsi", "perhaps")
     preview_bench.pulumi("config", "set", "aks-preview:colour", "red")
 
-    said = preview_bench.up(aks.program(), fails=True)
+    output = preview_bench.up(aks.program(), fails=True)
 
-    assert "must be `true` or `false`" in said
-    assert "colour" in said
-    assert "Traceback" not in said
+    assert "must be `true` or `false`" in output
+    assert "colour" in output
+    assert "Traceback" not in output
 
 
 @pytest.mark.long
@@ -301,13 +301,13 @@ def test_the_configuration_overrides_the_environment(preview_bench: PreviewBench
     secret = "a-secret-of-the-test"
     preview_bench.pulumi("config", "set", "--secret", "aks-preview:clientSecret", secret)
 
-    said = preview_bench.up(aks.program(), fails=True)
+    output = preview_bench.up(aks.program(), fails=True)
 
-    assert "Cannot sign in to Azure" in said
-    assert "AADSTS700016" in said
+    assert "Cannot sign in to Azure" in output
+    assert "AADSTS700016" in output
     state = preview_bench.pulumi("stack", "export")
-    assert not {secret, preview_bench.cloud.client_secret} & {*said.split(), *state.split('"')}
-    assert secret not in said + state
+    assert not {secret, preview_bench.cloud.client_secret} & {*output.split(), *state.split('"')}
+    assert secret not in output + state
 
     preview_bench.pulumi("config", "rm", "aks-preview:clientId")
     preview_bench.pulumi("config", "rm", "aks-preview:clientSecret")
@@ -343,9 +343,9 @@ def test_another_subscription_is_not_taken_for_an_empty_one(
     for provider in ("azure-native", "aks-preview"):
         preview_bench.pulumi("config", "set", f"{provider}:subscriptionId", other)
 
-    said = preview_bench.pulumi("refresh", "--yes", "--run-program", fails=True)
+    output = preview_bench.pulumi("refresh", "--yes", "--run-program", fails=True)
 
-    assert "is not in the configured subscription" in said
+    assert "is not in the configured subscription" in output
     assert preview_bench.resources()["pool"]
 
 
@@ -383,11 +383,11 @@ def test_secrets_of_a_program_are_hidden(
     error = {"code": "QuotaExceeded", "message": "No cores are left."}
     faults.script({"method": "PUT", "path": "agentPools", "operation": error})
 
-    said = preview_bench.up(program, fails=True)
-    assert not [secret for secret in secrets if secret in said + state(preview_bench)]
+    output = preview_bench.up(program, fails=True)
+    assert not [secret for secret in secrets if secret in output + state(preview_bench)]
     faults.lift()
-    said = preview_bench.up(program)
-    assert not [secret for secret in secrets if secret in said + state(preview_bench)]
+    output = preview_bench.up(program)
+    assert not [secret for secret in secrets if secret in output + state(preview_bench)]
 
     put = preview_bench.requests("PUT", f"{aks.path}/agentPools")[-1]
     assert put["headers"]["X-Key"] == "[secret]"

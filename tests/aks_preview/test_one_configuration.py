@@ -26,8 +26,8 @@ def azure_cli(folder: Path, subscription: str | None) -> str:
     folder.mkdir()
     program = folder / "az"
     account = {"id": subscription, "environmentName": "AzureChinaCloud"}
-    said = f"echo '{json.dumps(account)}'" if subscription else "exit 1"
-    program.write_text(f"#!/bin/sh\n{said}\n")
+    command = f"echo '{json.dumps(account)}'" if subscription else "exit 1"
+    program.write_text(f"#!/bin/sh\n{command}\n")
     program.chmod(0o755)
     return str(folder)
 
@@ -68,11 +68,11 @@ def test_both_providers_use_one_subscription_or_the_program_stops(
 @pytest.mark.parametrize("name", PLACE)
 def test_settings_of_subscription_tenant_and_cloud_are_compared(name: str) -> None:
     assert not list(contradictions({name: "A"}, {name: "a"}, {}))
-    (found,) = contradictions({name: "a"}, {name: "b"}, {})
-    assert found.path == f"aks-preview:{name}"
+    (contradiction,) = contradictions({name: "a"}, {name: "b"}, {})
+    assert contradiction.path == f"aks-preview:{name}"
     variable = SETTINGS[name].variables[0]
-    (found,) = contradictions({}, {name: "b"}, {variable: "a"})
-    assert variable in found.reason
+    (contradiction,) = contradictions({}, {name: "b"}, {variable: "a"})
+    assert variable in contradiction.reason
 
 
 @pytest.mark.parametrize(
@@ -90,9 +90,9 @@ def test_azure_natives_default_cloud_is_compared(
     native: dict[str, str], environment: dict[str, str], reason: str | None
 ) -> None:
     """`aks-preview:environment` alone led to a government's cloud, and azure-native elsewhere."""
-    found = list(contradictions(native, {"environment": "usgovernment"}, environment))
-    assert [reason in each.reason for each in found if reason] == [True] * len(found)
-    assert bool(found) is bool(reason)
+    reported = list(contradictions(native, {"environment": "usgovernment"}, environment))
+    assert [reason in each.reason for each in reported if reason] == [True] * len(reported)
+    assert bool(reported) is bool(reason)
     assert not list(contradictions(native, {"environment": "Public"}, {}))
 
 
@@ -167,8 +167,8 @@ def test_secrets_of_both_configurations_stay_secret(
     deploy(program)
     assert set(sealed) == {"t", "s", "i"}
 
-    (found,) = contradictions({"tenantId": "a"}, {"tenantId": "b"}, {}, secret={"tenantId"})
-    assert found.reason.startswith("differs from azure-native:tenantId")
+    (contradiction,) = contradictions({"tenantId": "a"}, {"tenantId": "b"}, {}, secret={"tenantId"})
+    assert contradiction.reason.startswith("differs from azure-native:tenantId")
 
 
 def test_without_configuration_pools_use_the_default_provider(
@@ -212,7 +212,7 @@ def test_a_pool_uses_the_configuration_of_azure_native(bench: Bench, faults: Fau
     assert bench.changes() == {}
 
     bench.pulumi("config", "set", "aks-preview:subscriptionId", "elsewhere")
-    said = bench.pulumi("preview", fails=True)
-    assert "aks-preview:subscriptionId: is elsewhere, and azure-native:subscriptionId is" in said
+    output = bench.pulumi("preview", fails=True)
+    assert "aks-preview:subscriptionId: is elsewhere, and azure-native:subscriptionId is" in output
     bench.pulumi("config", "rm", "aks-preview:subscriptionId")
     bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")

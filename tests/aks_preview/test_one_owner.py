@@ -57,10 +57,10 @@ def test_two_resources_with_one_azure_name_are_refused(
             assert not await failures(provider, "one", POOL_INPUTS)
             return await failures(provider, "two", POOL_INPUTS | other)
 
-    found = run(check())
+    errors = run(check())
 
-    assert [failure.partition(":")[0] for failure in found] == ["agentPoolName"] * is_rival
-    assert all("::one. Remove one of the two" in failure for failure in found)
+    assert [failure.partition(":")[0] for failure in errors] == ["agentPoolName"] * is_rival
+    assert all("::one. Remove one of the two" in failure for failure in errors)
 
 
 def test_a_resource_that_is_checked_twice_is_accepted() -> None:
@@ -158,8 +158,8 @@ class Program:
 
     async def compare(self, name: str, pool: str, new: str) -> Any:
         old = {"olds": of(pool, MADE), "old_inputs": of(pool, POOL_INPUTS)}
-        said: dict[str, Any] = {"urn": urn(name), "id": path(pool), **old}
-        return await self._provider.ask("Diff", news=of(new, POOL_INPUTS), **said)
+        request: dict[str, Any] = {"urn": urn(name), "id": path(pool), **old}
+        return await self._provider.ask("Diff", news=of(new, POOL_INPUTS), **request)
 
     async def create(self, name: str, pool: str) -> Any:
         inputs = of(pool, POOL_INPUTS)
@@ -167,8 +167,8 @@ class Program:
 
     async def update(self, name: str, pool: str) -> Any:
         inputs = of(pool, POOL_INPUTS)
-        said: dict[str, Any] = {"olds": of(pool, MADE), "old_inputs": inputs, "news": inputs}
-        return await self._provider.ask("Update", urn=urn(name), id=path(pool), **said)
+        request: dict[str, Any] = {"olds": of(pool, MADE), "old_inputs": inputs, "news": inputs}
+        return await self._provider.ask("Update", urn=urn(name), id=path(pool), **request)
 
     async def delete(self, name: str, pool: str) -> Any:
         about = {"urn": urn(name), "id": path(pool).upper()}
@@ -231,12 +231,12 @@ def test_a_resource_that_another_urn_owns_is_not_deleted(steps: list[str], is_le
                 await getattr(program, method)(*names)
             return provider.log
 
-    told = [message for message in run(live()) if "is not deleted" in message]
+    warnings = [message for message in run(live()) if "is not deleted" in message]
 
     assert ("delete" in azure.phases()) is not is_left
     if is_left:
         other = {"a": "b", "b": "a"}[steps[-1].split()[1]]
-        assert [message.lower() for message in told] == [
+        assert [message.lower() for message in warnings] == [
             f"{POOL} is not deleted in Azure, because {urn(other)} uses it now.".lower()
         ]
 

@@ -9,7 +9,7 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
 
 
 @pytest.mark.parametrize(
-    ("said", "actual", "now"),
+    ("inputs", "actual", "now"),
     [
         # Azure's own affair.
         ({"count": 1}, {"count": 1, "osSKU": "Ubuntu"}, {"count": 1}),
@@ -59,24 +59,24 @@ SPOT = "kubernetes.azure.com/scalesetpriority"
     ],
 )
 def test_a_refreshed_pool_has_azures_values_for_its_inputs(
-    said: dict[str, Any], actual: dict[str, Any], now: dict[str, Any] | None
+    inputs: dict[str, Any], actual: dict[str, Any], now: dict[str, Any] | None
 ) -> None:
-    expected = said if now is None else now
+    expected = inputs if now is None else now
 
-    assert projected(AGENT_POOL.inputs, said, actual) == expected
+    assert projected(AGENT_POOL.inputs, inputs, actual) == expected
 
 
 def test_inline_pools_are_matched_with_those_of_the_inputs() -> None:
-    said = {"agentPoolProfiles": [{"name": "b", "count": 1}, {"name": "gone", "count": 1}]}
+    inputs = {"agentPoolProfiles": [{"name": "b", "count": 1}, {"name": "gone", "count": 1}]}
     actual = {"agentPoolProfiles": [{"name": "a", "count": 9}, {"name": "b", "count": 2, "x": 1}]}
 
-    now = projected(MANAGED_CLUSTER.inputs, said, actual)
+    now = projected(MANAGED_CLUSTER.inputs, inputs, actual)
 
     assert now == {"agentPoolProfiles": [{"name": "b", "count": 2}]}
 
 
 def test_a_password_that_azure_does_not_return_stays_in_the_inputs() -> None:
-    said = {"windowsProfile": {"adminUsername": "a", "adminPassword": "p"}}
+    inputs = {"windowsProfile": {"adminUsername": "a", "adminPassword": "p"}}
     actual = {"windowsProfile": {"adminUsername": "a"}}
 
-    assert projected(MANAGED_CLUSTER.inputs, said, actual) == said
+    assert projected(MANAGED_CLUSTER.inputs, inputs, actual) == inputs

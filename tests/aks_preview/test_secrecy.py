@@ -98,7 +98,7 @@ def in_clear(value: Any) -> bool:
 def test_a_secret_property_is_never_in_clear_text(path: str) -> None:
     inputs = with_value(path)
 
-    async def told() -> list[Any]:
+    async def outcomes() -> list[Any]:
         azure = OddAzure(CLUSTER)
         async with serving(azure), driving(azure) as provider:
             urn = f"urn:pulumi:a::b::{CLUSTER_TYPE}::c"
@@ -117,7 +117,7 @@ def test_a_secret_property_is_never_in_clear_text(path: str) -> None:
             assert VALUE in json.dumps(updated.outputs)
             return [*(answer.raw for answer in answers), json_format.MessageToDict(checked)]
 
-    assert not [answer for answer in clock.run(told()) if in_clear(answer)]
+    assert not [answer for answer in clock.run(outcomes()) if in_clear(answer)]
 
 
 HELD = {"hostGroupID": VALUE, "kubeletConfig": {"allowedUnsafeSysctls": [VALUE]}}
@@ -129,7 +129,7 @@ def test_a_secret_property_that_the_program_removes_stays_secret(preview: bool) 
     before = POOL_INPUTS | {name: secret(value) for name, value in HELD.items()}
     there = {"properties": POOL_INPUTS | HELD | {"provisioningState": "Succeeded"}}
 
-    async def told() -> list[Any]:
+    async def outcomes() -> list[Any]:
         azure = OddAzure()
         azure.put(POOL, there)
         azure.bend("get", for_ever=Answer(200, {"id": POOL, **there}))
@@ -140,22 +140,22 @@ def test_a_secret_property_that_the_program_removes_stays_secret(preview: bool) 
             assert VALUE in json.dumps([updated.outputs, read.outputs])
             return [updated.raw, read.raw]
 
-    assert not [answer for answer in clock.run(told()) if in_clear(answer)]
+    assert not [answer for answer in clock.run(outcomes()) if in_clear(answer)]
 
 
 def test_a_secret_that_azure_returns_in_another_property_stays_secret() -> None:
     """A tag came back in another case, a name as a part of an address: both in clear."""
     inputs = POOL_INPUTS | {"tags": {"Owner": secret(VALUE), "team": "ml"}}
-    said = {"tags": {"owner": VALUE, "team": "ml"}, "eTag": f"1-{VALUE.upper()}"}
-    there = {"properties": POOL_INPUTS | said | {"provisioningState": "Succeeded"}}
+    properties = {"tags": {"owner": VALUE, "team": "ml"}, "eTag": f"1-{VALUE.upper()}"}
+    there = {"properties": POOL_INPUTS | properties | {"provisioningState": "Succeeded"}}
 
-    async def told() -> list[Outcome]:
+    async def outcomes() -> list[Outcome]:
         azure = OddAzure()
         async with serving(azure), driving(azure) as provider:
             azure.put(POOL, there)
             return [await provider.read(POOL, inputs, inputs)]
 
-    (read,) = clock.run(told())
+    (read,) = clock.run(outcomes())
     assert read.outputs["tags"] == {"owner": VALUE, "team": "ml"}
     assert not in_clear(read.raw)
     assert VALUE.upper() not in re.sub(rf'"value": "[^"]*{VALUE.upper()}', "", json.dumps(read.raw))

@@ -109,17 +109,17 @@ def test_permanent_errors_are_reported_with_their_reason(
     azure = OddAzure()
     azure.bend(phase, for_ever=answer)
 
-    said = created(azure, **with_oidc()).error
+    error = created(azure, **with_oidc()).error
 
     whose = (
         ("did not return an OIDC token")
         if phase == ASKED_FOR
         else "The metadata of the Azure cloud at"
     )
-    assert whose in said
-    assert reason in said
-    assert "Traceback" not in said
-    assert phase == "metadata" or BEARER not in said
+    assert whose in error
+    assert reason in error
+    assert "Traceback" not in error
+    assert phase == "metadata" or BEARER not in error
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_any_answer_of_a_token_endpoint_is_reported_in_one_sentence(answer: Answ
 
 
 def test_a_short_secret_is_masked_only_as_a_whole_word() -> None:
-    said = Configuration({"clientSecret": "t", "oidcToken": "a+b"}).masked("It said t, and a+b.")
+    masked = Configuration({"clientSecret": "t", "oidcToken": "a+b"}).masked("It said t, and a+b.")
 
-    assert said == "It said [secret], and [secret]."
+    assert masked == "It said [secret], and [secret]."
 
 
 def test_a_managed_identity_signs_in_through_its_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,12 +162,12 @@ def test_a_managed_identity_signs_in_through_its_endpoint(monkeypatch: pytest.Mo
     token = {"access_token": "t", "expires_on": 2**33, "token_type": "Bearer", "resource": "arm"}
     azure.bend("GET /identity", Answer(body=token), for_ever=Answer(500, HTML))
 
-    def told() -> None:
+    def use_endpoint() -> None:
         monkeypatch.setenv("IDENTITY_ENDPOINT", f"{azure.url}/identity")
         monkeypatch.setenv("IDENTITY_HEADER", "header")
 
-    assert created(azure, bent=told, useMsi="true").error == ""
-    assert "Traceback" not in created(azure, bent=told, useMsi="true").error
+    assert created(azure, bent=use_endpoint, useMsi="true").error == ""
+    assert "Traceback" not in created(azure, bent=use_endpoint, useMsi="true").error
 
 
 class Proxy:
@@ -213,9 +213,9 @@ def test_every_request_uses_the_proxy_or_none_does(
 
 
 def test_an_azure_cli_without_a_login_is_reported() -> None:
-    said = created(OddAzure(), clientSecret="").error
+    error = created(OddAzure(), clientSecret="").error
 
-    assert "Azure CLI not found on path" in said
+    assert "Azure CLI not found on path" in error
 
 
 def test_a_hanging_azure_cli_does_not_block(
@@ -340,13 +340,13 @@ def test_an_invalid_certificate_is_reported_without_a_traceback(tmp_path: Path) 
             "clientCertificatePassword": password,
         }
 
-        said = created(OddAzure(), **given).error
+        error = created(OddAzure(), **given).error
 
-        assert ("clientCertificatePath cannot be used" in said) is not does, kind
-        assert bool(said) is not does, (kind, said)
+        assert ("clientCertificatePath cannot be used" in error) is not does, kind
+        assert bool(error) is not does, (kind, error)
     for path in ("/nowhere", str(tmp_path), "a\0b"):
-        said = created(OddAzure(), clientCertificatePath=path).error
-        assert "clientCertificatePath cannot be read" in said
+        error = created(OddAzure(), clientCertificatePath=path).error
+        assert "clientCertificatePath cannot be read" in error
 
 
 ODD: list[Any] = [

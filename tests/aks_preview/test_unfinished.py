@@ -125,7 +125,7 @@ def test_names_in_another_case_are_no_change(
     async def refresh() -> Any:
         async with serving(azure), driving(azure) as provider:
             token = f"aks-preview:{kind}"
-            found = await provider.read(path, *known, kind=token)
-            return await provider.diff(path, found.outputs, found.inputs, program, kind=token)
+            outcome = await provider.read(path, *known, kind=token)
+            return await provider.diff(path, outcome.outputs, outcome.inputs, program, kind=token)
 
     assert not run(refresh()).diffs

@@ -111,13 +111,13 @@ def test_no_stack_file_causes_a_traceback(
     refused = is_refused(checkout)
     for name, run in commands(checkout).items():
         code = exit_code_of(run)
-        said = "".join(capsys.readouterr())
-        assert "Traceback" not in said, (name, said)
-        assert "review itself failed" not in said, (name, said)
-        assert Cause.CRASHED.word not in said, (name, said)
+        output = "".join(capsys.readouterr())
+        assert "Traceback" not in output, (name, output)
+        assert "review itself failed" not in output, (name, output)
+        assert Cause.CRASHED.word not in output, (name, output)
         # What reads nothing but the era may take what the program refuses.
         if refused and name not in {"env", "check --rehearsal"}:
-            assert code in {1, 3}, (name, said)
-            assert "not in this test" not in said, (name, said)
-    told = take_over(checkout, checkout / ".rehearsal", "any")
-    assert told is None or "Pulumi.any.yaml" in told
+            assert code in {1, 3}, (name, output)
+            assert "not in this test" not in output, (name, output)
+    error = take_over(checkout, checkout / ".rehearsal", "any")
+    assert error is None or "Pulumi.any.yaml" in error

@@ -58,10 +58,10 @@ def test_the_first_of_several_causes_decides_the_exit_code(
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_of_every_command_has_the_exit_codes(command: str) -> None:
-    told = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
-    told = " ".join(told.replace("│", " ").split())
+    help_text = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).output
+    help_text = " ".join(help_text.replace("│", " ").split())
     for code in ("0 no problem", "1 a problem", "2 wrong", "3 could not", "130 interrupted"):
-        assert code in told
+        assert code in help_text
 
 
 def failing(error: BaseException) -> Callable[[], int]:
@@ -93,21 +93,21 @@ def test_a_known_failure_is_reported_in_one_message(
     error: BaseException, cause: Cause, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert exit_code_of(failing(error)) == cause.exit_code
-    told = capsys.readouterr().err
-    assert f"Result: {cause.word} - " in told
-    assert f"(exit code {cause.exit_code})." in told
-    assert "why" in told or cause is Cause.INTERRUPTED
-    assert "Traceback" not in told
+    message = capsys.readouterr().err
+    assert f"Result: {cause.word} - " in message
+    assert f"(exit code {cause.exit_code})." in message
+    assert "why" in message or cause is Cause.INTERRUPTED
+    assert "Traceback" not in message
 
 
 def test_a_crash_is_reported_with_its_traceback_and_is_no_finding(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert exit_code_of(failing(KeyError("a mistake"))) == 3
-    told = capsys.readouterr().err
-    assert "Traceback" in told
-    assert "KeyError: 'a mistake'" in told
-    assert "Result: crashed - " in told
+    message = capsys.readouterr().err
+    assert "Traceback" in message
+    assert "KeyError: 'a mistake'" in message
+    assert "Result: crashed - " in message
 
 
 def test_wrong_options_have_the_exit_code_of_the_command_line() -> None:

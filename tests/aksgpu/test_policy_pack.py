@@ -55,12 +55,12 @@ def test_the_pack_runs_without_this_checkout(pack: Path, tmp_path: Path) -> None
     )
 
     assert ended.returncode == 0, ended.stderr
-    found = json.loads(ended.stdout)
-    said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
-    assert (found["name"], found["description"]) == (said["name"], said["description"])
-    assert found["readme"] == PAGE.read_text()
-    assert "gpu-pool-linux-only" in found["rules"]
-    assert all(Path(file).is_relative_to(pack) for file in found["files"])
+    findings = json.loads(ended.stdout)
+    project = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
+    assert (findings["name"], findings["description"]) == (project["name"], project["description"])
+    assert findings["readme"] == PAGE.read_text()
+    assert "gpu-pool-linux-only" in findings["rules"]
+    assert all(Path(file).is_relative_to(pack) for file in findings["files"])
 
 
 def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: Path) -> None:
@@ -74,9 +74,9 @@ def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: P
     subprocess.run(["git", "init", "--quiet"], cwd=pack, check=True)  # noqa: S607
 
     listed = ["git", "ls-files", "--others", "--exclude-standard"]
-    found = subprocess.run(listed, cwd=pack, capture_output=True, text=True, check=True)
+    listing = subprocess.run(listed, cwd=pack, capture_output=True, text=True, check=True)
 
-    files = set(found.stdout.split())
+    files = set(listing.stdout.split())
     assert not [file for file in files if file.startswith("venv") or "__pycache__" in file]
     assert files >= {
         "PulumiPolicy.yaml", "__main__.py", "requirements.txt", "docs/policies.md",
@@ -85,10 +85,10 @@ def test_the_published_pack_contains_its_dependencies_and_no_environment(pack: P
 
 
 def test_the_pack_uses_its_own_virtual_environment(pack: Path) -> None:
-    said = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
+    project = yaml.safe_load((pack / "PulumiPolicy.yaml").read_text())
 
-    assert said["name"] == "aks-gpu-policies"
-    assert said["runtime"] == {
+    assert project["name"] == "aks-gpu-policies"
+    assert project["runtime"] == {
         "name": "python",
         "options": {"toolchain": "pip", "virtualenv": "venv"},
     }

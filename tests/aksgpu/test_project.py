@@ -102,8 +102,8 @@ def test_stand_ins_replace_secrets_of_the_real_key(project: Project, engine: Eng
         return subprocess.check_output(command, cwd=project.folder, env=environment, text=True)
 
     pulumi("stack", "init", "dev")
-    told = json.loads(pulumi("config", "--json", "--show-secrets", "--stack", "dev"))
-    assert {key: (said["value"], said["secret"]) for key, said in told.items()} == {
+    config = json.loads(pulumi("config", "--json", "--show-secrets", "--stack", "dev"))
+    assert {key: (value["value"], value["secret"]) for key, value in config.items()} == {
         "aks-gpu:dbPassword": ("secret", True),
         "aks-gpu:declared": ("false", True),
         "aks-gpu:tags": ('{"plain":"0o17","team":"secret"}', True),
@@ -242,17 +242,17 @@ def test_two_commands_have_one_passphrase(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One removed the file that the other had written at this moment, and had read already."""
-    other, seen, unlink = Project(project.program, tmp_path / "new"), list[str](), Path.unlink
+    other, read_files, unlink = Project(project.program, tmp_path / "new"), list[str](), Path.unlink
 
     def between(file: Path, *, missing_ok: bool = False) -> None:
-        if file.name == "passphrase" and not seen:
-            seen.append("")
-            seen.append(other.passphrase)
+        if file.name == "passphrase" and not read_files:
+            read_files.append("")
+            read_files.append(other.passphrase)
         unlink(file, missing_ok=missing_ok)
 
     monkeypatch.setattr(Path, "unlink", between)
     word = other.passphrase
-    assert {*seen[1:], word} == {word}
+    assert {*read_files[1:], word} == {word}
 
 
 @pytest.mark.parametrize("plugins", [None, {}, {"providers": None}])

@@ -59,5 +59,5 @@ def test_the_rehearsal_copies_exactly_the_stack_files_of_the_program(names: set[
 
         assert stacks_in(project.folder) == stacks_in(program) == sorted(names)
         for name in names:
-            said = yaml.safe_load(stack_file(project.folder, name).read_text())
-            assert said["config"]["aks-gpu:tags"] == {"stack": name}
+            content = yaml.safe_load(stack_file(project.folder, name).read_text())
+            assert content["config"]["aks-gpu:tags"] == {"stack": name}

@@ -35,12 +35,12 @@ class NoCredential:
 
 def rows() -> list[tuple[str, str, str]]:
     """What the SDK says."""
-    found = {
+    paths = {
         inner.name: inner.fields for body in BODIES for inner in objects_in(object_shape(body))
     }
     return [
         (name, field, kind_of(shape))
-        for name, members in sorted(found.items())
+        for name, members in sorted(paths.items())
         for field, shape in sorted(members.items())
     ]
 

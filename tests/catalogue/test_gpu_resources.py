@@ -73,12 +73,14 @@ def test_a_node_offers_what_its_plugin_finds(
     if slicing:
         environment["CONFIG_FILE"] = "/config.yaml"
     files = {"/config.yaml": config_file(slicing)} if slicing else {}
-    found = outcome(container, environment, gpus.hardware(pool), files.get)
+    plugin = outcome(container, environment, gpus.hardware(pool), files.get)
     # No partition with the strategy `mixed` is shared: that is refused.
     assume(not (slicing and profile and strategy == "mixed"))
     size = find(vm_size)
     assume(size is not None and (profile is None or mig.slices(size, profile)))
 
-    said = gpu_resource(vm_size, mig_profile=profile, mig_strategy=strategy, time_slicing=slicing)
+    resource = gpu_resource(
+        vm_size, mig_profile=profile, mig_strategy=strategy, time_slicing=slicing
+    )
 
-    assert found.offers == {said.name: said.per_node}
+    assert plugin.offers == {resource.name: resource.per_node}

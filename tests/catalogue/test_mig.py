@@ -20,10 +20,10 @@ def test_slices_are_called_as_nvidia_calls_them(name: str) -> None:
     size = find(name)
     assert size is not None
 
-    found = [mig.slices(size, profile) for profile in mig.PROFILES]
+    slices = [mig.slices(size, profile) for profile in mig.PROFILES]
 
     counts = (7, 3, 2, 1, 1)
-    assert found == [mig.Slices(*row) for row in zip(NAMES[name].split(), counts, strict=True)]
+    assert slices == [mig.Slices(*row) for row in zip(NAMES[name].split(), counts, strict=True)]
 
 
 def test_every_size_that_can_be_divided_has_its_slices_and_no_other_has() -> None:

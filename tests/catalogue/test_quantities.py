@@ -31,8 +31,8 @@ _UNITS = ["", *"numkMGTPE", *(f"{unit}i" for unit in "KMGTPE")]
     ],
 )
 def test_a_quantity_is_parsed(text: str, amount: str, notation: str) -> None:
-    found = parse(text)
-    assert (found.amount, found.notation) == (Decimal(amount), notation)
+    quantity = parse(text)
+    assert (quantity.amount, quantity.notation) == (Decimal(amount), notation)
 
 
 @pytest.mark.parametrize(

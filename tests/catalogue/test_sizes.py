@@ -100,9 +100,9 @@ def test_an_unknown_size_of_a_gpu_series_is_a_gpu_size() -> None:
     ],
 )
 def test_a_size_has_its_number_of_devices(size: str, model: str, count: int) -> None:
-    found = find(size)
-    assert found is not None
-    assert (found.gpu_model, found.devices) == (model, count)
+    gpu_size = find(size)
+    assert gpu_size is not None
+    assert (gpu_size.gpu_model, gpu_size.devices) == (model, count)
 
 
 def test_a_cpu_size_is_no_gpu_size() -> None:

@@ -105,16 +105,16 @@ def test_today_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
     assert today() == date(2023, 9, 5)
 
 
-@pytest.mark.parametrize("said", ["tomorrow", "2026-13-01", "30.11.2026"])
-def test_an_invalid_date_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv(TODAY_VARIABLE, said)
-    with pytest.raises(ValueError, match=f"AKS_GPU_TODAY is '{said}': set a date, such as"):
+@pytest.mark.parametrize("date_text", ["tomorrow", "2026-13-01", "30.11.2026"])
+def test_an_invalid_date_is_refused(monkeypatch: pytest.MonkeyPatch, date_text: str) -> None:
+    monkeypatch.setenv(TODAY_VARIABLE, date_text)
+    with pytest.raises(ValueError, match=f"AKS_GPU_TODAY is '{date_text}': set a date, such as"):
         today()
 
 
 def test_today_is_passed_to_child_processes() -> None:
     program = "from catalogue.today import today; print(today())"
-    told = subprocess.run(
+    output = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, TODAY_VARIABLE: "2030-01-31"},
         cwd=Path(ROOT),
@@ -122,4 +122,4 @@ def test_today_is_passed_to_child_processes() -> None:
         text=True,
         check=True,
     )
-    assert told.stdout.strip() == "2030-01-31"
+    assert output.stdout.strip() == "2030-01-31"

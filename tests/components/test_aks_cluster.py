@@ -78,7 +78,7 @@ def test_a_cluster_has_only_its_system_pool_inline(deploy: Deploy, preview: bool
 
 
 def test_a_cluster_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
-    told = inputs(
+    sent = inputs(
         deploy,
         replace(
             ARGS,
@@ -96,23 +96,23 @@ def test_a_cluster_sets_the_properties_of_its_arguments(deploy: Deploy) -> None:
         ),
     )
 
-    assert told["kubernetesVersion"] == "1.35"
-    assert told["dnsPrefix"] == "made-by-hand"
-    assert told["sku"]["tier"] == "Standard"
-    assert told["apiServerAccessProfile"] == {"authorizedIPRanges": ["203.0.113.0/24"]}
-    assert told["networkProfile"] == {
+    assert sent["kubernetesVersion"] == "1.35"
+    assert sent["dnsPrefix"] == "made-by-hand"
+    assert sent["sku"]["tier"] == "Standard"
+    assert sent["apiServerAccessProfile"] == {"authorizedIPRanges": ["203.0.113.0/24"]}
+    assert sent["networkProfile"] == {
         "networkPlugin": "azure",
         "serviceCidr": "10.0.0.0/16",
         "dnsServiceIP": "10.0.0.10",
     }
-    assert told["agentPoolProfiles"][0]["vnetSubnetID"] == "/subnets/nodes"
-    assert told["tags"] == {"team": "a"}
+    assert sent["agentPoolProfiles"][0]["vnetSubnetID"] == "/subnets/nodes"
+    assert sent["tags"] == {"team": "a"}
 
 
 def test_a_private_cluster_has_no_public_address(deploy: Deploy) -> None:
-    told = inputs(deploy, replace(ARGS, private=True))
+    sent = inputs(deploy, replace(ARGS, private=True))
 
-    assert told["apiServerAccessProfile"] == {"enablePrivateCluster": True}
+    assert sent["apiServerAccessProfile"] == {"enablePrivateCluster": True}
 
 
 def test_an_autoscaled_system_pool_keeps_the_count_that_aks_gave_it(deploy: Deploy) -> None:
@@ -143,9 +143,9 @@ def test_a_cluster_with_headers_uses_aks_preview(deploy: Deploy) -> None:
     assert cluster.inputs["customHeaders"] == {"Name": "a value"}
     assert cluster.inputs["agentPoolProfiles"][0]["vmSize"] == "Standard_D4ds_v5"
     # Both ways say the same, by the names on the wire.
-    rest = {key: said for key, said in cluster.inputs.items() if key != "customHeaders"}
+    rest = {key: value for key, value in cluster.inputs.items() if key != "customHeaders"}
     plain = inputs(deploy, ARGS).items()
-    assert rest == {key: said for key, said in plain if key not in kept.EMPTY_CLUSTER}
+    assert rest == {key: value for key, value in plain if key not in kept.EMPTY_CLUSTER}
 
 
 def test_a_cluster_receives_the_components_options(deploy: Deploy) -> None:
@@ -164,7 +164,7 @@ def test_an_existing_cluster_is_only_read(deploy: Deploy) -> None:
     args = ExistingAksClusterArgs(resource_group_name="theirs", cluster_name="prod")
     graph = deploy(lambda: ExistingAksCluster("cluster", args))
 
-    assert [found.type for found in graph.registered] == ["aks-gpu:components:AksCluster"]
+    assert [resource.type for resource in graph.registered] == ["aks-gpu:components:AksCluster"]
     (outputs,) = graph.outputs.values()
     assert (outputs["id"], outputs["clusterName"]) == ("/read/prod", "prod")
     assert outputs | _connections("prod") == outputs
@@ -212,21 +212,21 @@ def test_outputs_of_a_cluster_are_unknown_before_its_creation(deploy: Deploy) ->
 
 
 def test_a_cluster_uses_its_user_assigned_identity(deploy: Deploy) -> None:
-    told = inputs(deploy, replace(ARGS, user_assigned_identity_id=IDENTITY))
+    sent = inputs(deploy, replace(ARGS, user_assigned_identity_id=IDENTITY))
 
-    assert told["identity"] == {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
+    assert sent["identity"] == {"type": "UserAssigned", "userAssignedIdentities": [IDENTITY]}
 
 
 def test_a_cluster_can_use_entra_without_local_accounts(deploy: Deploy) -> None:
     entra = EntraArgs(admin_group_object_ids=[GROUP])
-    told = inputs(deploy, replace(ARGS, entra=entra, disable_local_accounts=True))
+    sent = inputs(deploy, replace(ARGS, entra=entra, disable_local_accounts=True))
 
-    assert told["aadProfile"] == {
+    assert sent["aadProfile"] == {
         "managed": True,
         "adminGroupObjectIDs": [GROUP],
         "enableAzureRBAC": False,
     }
-    assert told["disableLocalAccounts"] is True
+    assert sent["disableLocalAccounts"] is True
     # Left out, they would stay as they are: AKS keeps what a request does not say.
     assert inputs(deploy, replace(ARGS, entra=entra))["disableLocalAccounts"] is False
 

@@ -22,8 +22,8 @@ def test_a_removed_property_that_aks_keeps_is_reported(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A system pool without its zones, its disk or its subnet went as if that were done."""
-    told: list[str] = []
-    monkeypatch.setattr(pulumi.log, "warn", told.append)
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
     outer, _, inner = path.partition(".")
     old = POOL | {outer: {inner: "it"} if inner else "it"}
 
@@ -31,5 +31,5 @@ def test_a_removed_property_that_aks_keeps_is_reported(
     asyncio.run(_require_same_pool(hooked(old, old)))
 
     assert path in {*kept.LASTING_POOL, *fixed.POOL}
-    assert len(told) == 1
-    assert told[0].startswith(f"system pool 'system': AKS keeps the current {path}")
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"system pool 'system': AKS keeps the current {path}")

@@ -39,8 +39,8 @@ FIXED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-def program(name: str, **said: Any) -> str:
-    return PROGRAM.format(name=name, **{"tags": {}, "network": {}, "pool": POOL, **said})
+def program(name: str, **settings: Any) -> str:
+    return PROGRAM.format(name=name, **{"tags": {}, "network": {}, "pool": POOL, **settings})
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ def test_a_change_of_an_immutable_property_is_refused_before_the_request(
     bench.up(program(name, pool=POOL | also))
     puts = len(bench.requests("PUT"))
 
-    for said, fixed in FIXED:
-        bench.write(program(name, **said | {"pool": said.get("pool", POOL) | also}))
+    for settings, fixed in FIXED:
+        bench.write(program(name, **settings | {"pool": settings.get("pool", POOL) | also}))
         refused = bench.pulumi("preview", fails=True)
-        assert "the system pool 'system' is part of the cluster" in refused, said
+        assert "the system pool 'system' is part of the cluster" in refused, settings
         assert f"AKS does not change its {fixed}: keep" in refused
     bench.pulumi("up", "--yes", "--skip-preview", fails=True)
     assert len(bench.requests("PUT")) == puts

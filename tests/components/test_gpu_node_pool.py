@@ -289,7 +289,9 @@ def test_the_old_name_of_an_argument_is_accepted_with_a_warning(
     place = {**dict.fromkeys(names, "g"), "pool_name": "p", "vm_size": ARGS.vm_size}
     old, new = kind(**place, encryption_at_host=True), kind(**place, host_encryption=True)
     assert replace(old) == old == new
-    assert ["encryption_at_host is now called host_encryption" in it for it in warnings] == [True]
+    assert [
+        "encryption_at_host is now called host_encryption" in warning for warning in warnings
+    ] == [True]
 
 
 def test_a_taint_from_an_output_must_be_a_known_one(deploy: Deploy) -> None:

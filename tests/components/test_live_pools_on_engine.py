@@ -66,8 +66,8 @@ SCALED = {"count": 0, "min_count": 0, "max_count": 5}
 
 
 def program(name: str, **changes: Any) -> str:
-    said = {"tag": "a", "most": 5, "t4": "a", "gpu": "a", "spot": "a", "counts": SCALED}
-    return PROGRAM.format(name=name, **{**said, **changes})
+    settings = {"tag": "a", "most": 5, "t4": "a", "gpu": "a", "spot": "a", "counts": SCALED}
+    return PROGRAM.format(name=name, **{**settings, **changes})
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_a_pool_that_replaces_an_empty_one_starts_with_the_programs_count(
 def test_updates_keep_the_live_count_in_any_order_of_changes(strict: Bench, name: str) -> None:
     """No PUT of the stack moves a pool that AKS scales, whatever came before it."""
     chosen = random.Random(1)  # noqa: S311 (it makes an order of steps)
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     counts = {"gpu": 0, "spot": 0, "system": 3}
     for number in range(6):
         pool = chosen.choice(list(counts))
@@ -240,8 +240,8 @@ def test_updates_keep_the_live_count_in_any_order_of_changes(strict: Bench, name
         if chosen.random() < 0.5:
             refresh(strict)
         changed = chosen.choice(["gpu", "spot", "tag", "most"])
-        said[changed] = 6 + number if changed == "most" else f"v{number}"
-        strict.write(program(name, **said))
+        settings[changed] = 6 + number if changed == "most" else f"v{number}"
+        strict.write(program(name, **settings))
         arguments = ("up", "--yes", "--skip-preview")
         with contextlib.suppress(AssertionError):
             # It may stop, and then does nothing.

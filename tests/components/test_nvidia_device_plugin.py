@@ -185,7 +185,7 @@ def test_pools_with_a_mig_profile_get_a_daemon_set_that_sees_partitions(deploy: 
     labels = {"name": "nvidia-device-plugin-ds-mig"}
     assert parts.inputs["spec"]["selector"]["matchLabels"] == labels
     assert parts.inputs["spec"]["template"]["metadata"]["labels"] == labels
-    specs = [found.inputs["spec"]["template"]["spec"] for found in (whole, parts)]
+    specs = [resource.inputs["spec"]["template"]["spec"] for resource in (whole, parts)]
     assert [spec["affinity"] for spec in specs] == [on_pools("whole"), on_pools("parts")]
     assert ["a" in [each["key"] for each in spec["tolerations"]] for spec in specs] == [False, True]
     containers = [spec["containers"][0] for spec in specs]
@@ -226,7 +226,7 @@ def test_there_is_one_daemon_set_for_each_profile_of_the_pools(deploy: Deploy) -
             pool("explicit", mig_profile="MIG3g", mig_strategy="single"),
         )
 
-    made = {found.name: found.inputs for found in deploy(program).all("DaemonSet")}
+    made = {resource.name: resource.inputs for resource in deploy(program).all("DaemonSet")}
     assert {name: pools_of(daemon_set) for name, daemon_set in made.items()} == {
         "device-plugin": ["plain"],
         "device-plugin-mig": ["single", "explicit"],
@@ -317,7 +317,7 @@ def test_the_name_of_a_pool_that_shares_gpus_can_be_an_output(deploy: Deploy) ->
         ]
 
     made = deploy(program).all("DaemonSet")
-    names = [found.name for found in made]
+    names = [resource.name for resource in made]
     assert names == ["device-plugin-shared-b", "device-plugin-shared-mine"]
 
 

@@ -26,8 +26,8 @@ def operator(*pools: OperatorPoolArgs, **more: Any) -> NvidiaGpuOperator:
 
 
 def values(graph: Graph) -> dict[str, Any]:
-    found: dict[str, Any] = graph.only("Release").inputs["values"]
-    return found
+    chart_values: dict[str, Any] = graph.only("Release").inputs["values"]
+    return chart_values
 
 
 def test_the_release_is_nvidias_pinned_chart_in_its_own_namespace(deploy: Deploy) -> None:
@@ -50,11 +50,11 @@ def test_the_release_is_nvidias_pinned_chart_in_its_own_namespace(deploy: Deploy
 
 @pytest.mark.parametrize("driver", gpu_operator.PROFILES)
 def test_driver_and_toolkit_have_one_owner(deploy: Deploy, driver: str) -> None:
-    found = values(deploy(lambda: operator(driver=driver)))
+    chart_values = values(deploy(lambda: operator(driver=driver)))
     is_operators = driver == "operator"
-    assert found["driver"] == {"enabled": is_operators}
-    assert found["toolkit"]["enabled"] is is_operators
-    assert (found.get("operator") == {"runtimeClass": "nvidia-container-runtime"}) is (
+    assert chart_values["driver"] == {"enabled": is_operators}
+    assert chart_values["toolkit"]["enabled"] is is_operators
+    assert (chart_values.get("operator") == {"runtimeClass": "nvidia-container-runtime"}) is (
         not is_operators
     )
 
@@ -62,13 +62,18 @@ def test_driver_and_toolkit_have_one_owner(deploy: Deploy, driver: str) -> None:
 def test_the_toolkit_writes_its_configuration_for_containerd_of_aks(deploy: Deploy) -> None:
     """Else it takes the version of the effective configuration, and containerd does not start."""
     env = [{"name": "A", "value": "b"}]
-    found = values(deploy(lambda: operator(driver="operator", values={"toolkit": {"env": env}})))
-    assert found["toolkit"]["env"] == [*env, {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"}]
+    chart_values = values(
+        deploy(lambda: operator(driver="operator", values={"toolkit": {"env": env}}))
+    )
+    assert chart_values["toolkit"]["env"] == [
+        *env,
+        {"name": "RUNTIME_CONFIG_SOURCE", "value": "file"},
+    ]
 
 
 def test_operands_tolerate_the_taints_of_the_operators_pools(deploy: Deploy) -> None:
     """The chart tolerates nvidia.com/gpu alone, and no pod would reach a pool of this project."""
-    found = values(
+    chart_values = values(
         deploy(
             lambda: operator(
                 TAINTED,
@@ -77,8 +82,8 @@ def test_operands_tolerate_the_taints_of_the_operators_pools(deploy: Deploy) -> 
             )
         )
     )
-    worker = found["node-feature-discovery"]["worker"]["tolerations"]
-    assert found["daemonsets"]["tolerations"] == [OWN, SKU, DEDICATED]
+    worker = chart_values["node-feature-discovery"]["worker"]["tolerations"]
+    assert chart_values["daemonsets"]["tolerations"] == [OWN, SKU, DEDICATED]
     assert worker[1:] == [OWN, SKU, DEDICATED]
 
 
@@ -89,16 +94,16 @@ def test_values_of_the_user_are_merged_deeply(deploy: Deploy) -> None:
         "driver": {"version": "595.91.07"},
         "dcgmExporter": {"enabled": pulumi.Output.from_input(False)},
     }
-    found = values(deploy(lambda: operator(values=users)))
-    assert found["daemonsets"] == {"tolerations": [mine, OWN, SKU], "labels": {"a": "b"}}
-    assert found["driver"] == {"version": "595.91.07", "enabled": False}
-    assert found["dcgmExporter"] == {"enabled": False}
+    chart_values = values(deploy(lambda: operator(values=users)))
+    assert chart_values["daemonsets"] == {"tolerations": [mine, OWN, SKU], "labels": {"a": "b"}}
+    assert chart_values["driver"] == {"version": "595.91.07", "enabled": False}
+    assert chart_values["dcgmExporter"] == {"enabled": False}
 
 
 def test_mig_manager_does_not_change_the_partitions_of_aks(deploy: Deploy) -> None:
     """Its default, `all-disabled`, would make whole GPUs of them again."""
-    found = values(deploy(lambda: operator(OperatorPoolArgs(has_mig=True))))
-    assert found["migManager"] == {"enabled": False}
+    chart_values = values(deploy(lambda: operator(OperatorPoolArgs(has_mig=True))))
+    assert chart_values["migManager"] == {"enabled": False}
     assert "migManager" not in values(deploy(operator))
 
 

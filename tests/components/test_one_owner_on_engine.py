@@ -74,9 +74,9 @@ def program(
 def refused(bench: Bench, text: str) -> str:
     """What a preview and an update say that are refused before anything is sent."""
     bench.write(text)
-    said = bench.pulumi("preview", fails=True)
+    output = bench.pulumi("preview", fails=True)
     bench.pulumi("up", "--yes", "--skip-preview", fails=True)
-    return said
+    return output
 
 
 def test_headers_on_a_resource_of_azure_native_are_refused(bench: Bench) -> None:
@@ -87,8 +87,8 @@ def test_headers_on_a_resource_of_azure_native_are_refused(bench: Bench) -> None
 
     assert "set replaceOnHeaderChange: true" in refused(bench, program(name, pool=ONE))
     assert "another cluster" in refused(bench, program(name, cluster=ONE))
-    said = refused(bench, program(name, **SPECIALIZED))
-    assert "remove gpuStack: specialized-image (or image: specialized), which sends" in said
+    output = refused(bench, program(name, **SPECIALIZED))
+    assert "remove gpuStack: specialized-image (or image: specialized), which sends" in output
     assert len(bench.requests("PUT", name)) == puts
     assert not bench.requests("DELETE", name)
 
@@ -111,14 +111,14 @@ def test_headers_of_a_resource_of_aks_preview_can_change(bench: Bench) -> None:
         assert bench.changes() == {}
     puts = len(bench.requests("PUT", name))
 
-    said = refused(bench, program(name, cluster={}))
-    assert "set customHeaders: {} to keep it without headers; or set replace" in said
-    said = refused(bench, program(name, pool={}))
-    assert "set customHeaders: {} to keep it without headers." in said
-    said = refused(bench, program(name, cluster={}, **SPECIALIZED))
-    assert "gpu does not use the specialized image" in said
-    said = refused(bench, program(name, cluster={"UseGPUDedicatedVHD": "true"}, pool={}))
-    assert "cluster does not use the specialized image" in said
+    output = refused(bench, program(name, cluster={}))
+    assert "set customHeaders: {} to keep it without headers; or set replace" in output
+    output = refused(bench, program(name, pool={}))
+    assert "set customHeaders: {} to keep it without headers." in output
+    output = refused(bench, program(name, cluster={}, **SPECIALIZED))
+    assert "gpu does not use the specialized image" in output
+    output = refused(bench, program(name, cluster={"UseGPUDedicatedVHD": "true"}, pool={}))
+    assert "cluster does not use the specialized image" in output
     assert len(bench.requests("PUT", name)) == puts
     assert not bench.requests("DELETE", name)
 
@@ -137,10 +137,10 @@ def test_a_change_to_managed_gpus_and_back_is_one_replacement_each(bench: Bench)
         program(name, stack=stack) + MANAGED for stack in ("device-plugin", "managed")
     )
     bench.up(plain)
-    said = refused(bench, program(name, streaming=True) + MANAGED)
+    output = refused(bench, program(name, streaming=True) + MANAGED)
     assert (
         f"az aks nodepool update --resource-group {name} --cluster-name {name} --name gpu "
-        "--enable-artifact-streaming" in said
+        "--enable-artifact-streaming" in output
     )
 
     bench.write(managed)

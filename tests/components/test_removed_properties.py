@@ -151,12 +151,12 @@ def paths(values: dict[str, Any], path: str = "") -> Iterator[str]:
 def test_a_removed_property_is_sent_as_empty_or_reported(
     deploy: Deploy, kind: str, name: str
 ) -> None:
-    token, make, rows, told, _ = KINDS[kind]
+    token, make, rows, warned, _ = KINDS[kind]
     before = deploy(lambda: make(rows[name])).only(token).inputs
     after = deploy(lambda: make({})).only(token).inputs
 
     gone = {path for path in paths(before) if at(after, path) is None}
-    stays = {path for path in gone if path not in told and path.partition(".")[0] not in told}
+    stays = {path for path in gone if path not in warned and path.partition(".")[0] not in warned}
     assert stays == set()
 
 

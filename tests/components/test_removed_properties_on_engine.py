@@ -46,7 +46,9 @@ def test_removed_properties_are_removed_in_azure(bench: Bench) -> None:
 
     put = bench.requests("PUT", "agentPools/gpu")[-1]["body"]["properties"]
     assert put.items() >= {**NOTHING, "enableAutoScaling": False}.items()
-    put = [it for it in bench.requests("PUT") if it["path"].endswith(name)][-1]["body"]
+    put = [request for request in bench.requests("PUT") if request["path"].endswith(name)][-1][
+        "body"
+    ]
     assert put["tags"] == {}
     assert put["properties"]["apiServerAccessProfile"] == {"authorizedIPRanges": []}
     assert put["properties"]["agentPoolProfiles"][0]["enableAutoScaling"] is False

@@ -29,7 +29,7 @@ def test_an_existing_group_is_only_read(deploy: Deploy) -> None:
     args = ExistingResourceGroupArgs(resource_group_name="theirs")
     graph = deploy(lambda: ExistingResourceGroup("group", args))
 
-    assert [found.type for found in graph.registered] == ["aks-gpu:components:ResourceGroup"]
+    assert [resource.type for resource in graph.registered] == ["aks-gpu:components:ResourceGroup"]
     assert list(graph.outputs.values()) == [
         {"id": "/read/theirs", "resourceGroupName": "theirs", "location": "eastus"}
     ]

@@ -97,8 +97,10 @@ def test_the_plugin_selects_a_rotating_pool_by_labels(deploy: Deploy) -> None:
     daemon_set = graph.only("DaemonSet").inputs
     affinity = daemon_set["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
     terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
-    found = [{each["key"]: each["values"] for each in term["matchExpressions"]} for term in terms]
-    assert found == [
+    expressions = [
+        {each["key"]: each["values"] for each in term["matchExpressions"]} for term in terms
+    ]
+    assert expressions == [
         {"kubernetes.azure.com/agentpool": ["fixed"]},
         {"aks-gpu/pool": ["gpu"], "aks-gpu/stack": ["device-plugin"]},
     ]

@@ -133,8 +133,8 @@ def _diff(
 
 def _change(answer: Any) -> Change:
     kinds = {
-        path: provider_pb2.PropertyDiff.Kind.Name(found.kind)
-        for path, found in answer.detailedDiff.items()
+        path: provider_pb2.PropertyDiff.Kind.Name(change.kind)
+        for path, change in answer.detailedDiff.items()
     }
     return Change(
         kinds,

@@ -41,10 +41,10 @@ def test_read_answers_as_in_the_table(
 ) -> None:
     arm.answer(case.id, case.status, case.answer)
 
-    found = azure_native.read(case.token, case.id, case.inputs, case.state)
+    answer = azure_native.read(case.token, case.id, case.inputs, case.state)
 
-    assert found.id == ("" if case.gone else case.id)
-    assert found.inputs == case.finds
+    assert answer.id == ("" if case.gone else case.id)
+    assert answer.inputs == case.finds
 
 
 @pytest.mark.parametrize("case", TABLE.checks, ids=str)
@@ -74,14 +74,14 @@ def places(shape: Shape, path: str = "", rule: str = "") -> Iterator[tuple[str, 
         case ObjectOf(fields=fields):
             for name, inner in fields.items():
                 below = (f"{path}.{name}", f"{rule}.{name}") if path else (name, name)
-                for found, its_rule, one, other in places(inner, *below):
-                    yield found, its_rule, {name: one}, {name: other}
+                for place, its_rule, one, other in places(inner, *below):
+                    yield place, its_rule, {name: one}, {name: other}
         case ListOf(item):
-            for found, its_rule, one, other in places(item, f"{path}[0]", f"{rule}[]"):
-                yield found, its_rule, [one], [other]
+            for place, its_rule, one, other in places(item, f"{path}[0]", f"{rule}[]"):
+                yield place, its_rule, [one], [other]
         case MapOf(member):
-            for found, its_rule, one, other in places(member, f"{path}.key", f"{rule}.key"):
-                yield found, its_rule, {"key": one}, {"key": other}
+            for place, its_rule, one, other in places(member, f"{path}.key", f"{rule}.key"):
+                yield place, its_rule, {"key": one}, {"key": other}
         case Scalar(kind=kind):
             yield path, rule, *ONE_AND_OTHER[kind]
         case _:
@@ -132,10 +132,10 @@ def test_each_property_is_updated_or_replaces_as_the_table_says(
     for path, rule, one, other in places(shape):
         cases = {"UPDATE": (one, other), "ADD": (emptied(one), one), "DELETE": (one, emptied(one))}
         for kind, (old, new) in cases.items():
-            found = azure_native.diff(token, old, {}, new)
+            answer = azure_native.diff(token, old, {}, new)
             recorded = change(expected(path, rule, table, kind))
-            if found != recorded:
-                differing[f"{kind} of {path}"] = (found, recorded)
+            if answer != recorded:
+                differing[f"{kind} of {path}"] = (answer, recorded)
     assert differing == {}
 
 

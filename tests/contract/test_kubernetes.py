@@ -84,8 +84,8 @@ def plugin(config: str) -> Plugin:
 @pytest.fixture(scope="module")
 def kubernetes(plugin_folder: Path | None) -> Iterator[Running]:
     """The plug-in, with a cluster that does not answer."""
-    with running(plugin(kubeconfig(UNREACHABLE)), plugin_folder, {}) as found:
-        yield found
+    with running(plugin(kubeconfig(UNREACHABLE)), plugin_folder, {}) as running_plugin:
+        yield running_plugin
 
 
 @pytest.mark.parametrize("case", cases("diffs"))
@@ -118,15 +118,17 @@ def test_diff_config_answers_as_in_the_table(case: Values, kubernetes: Running) 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster without a node, so that no DaemonSet there has to wait for pods."""
-    with control_plane.running(tmp_path_factory.mktemp("contract-cluster")) as found:
-        found.kubectl("create", "namespace", "gpu-resources")
-        yield found
+    with control_plane.running(
+        tmp_path_factory.mktemp("contract-cluster")
+    ) as control_plane_of_test:
+        control_plane_of_test.kubectl("create", "namespace", "gpu-resources")
+        yield control_plane_of_test
 
 
 @pytest.fixture(scope="module")
 def on_cluster(plugin_folder: Path | None, plane: ControlPlane) -> Iterator[Running]:
-    with running(plugin(plane.kubeconfig), plugin_folder, {}) as found:
-        yield found
+    with running(plugin(plane.kubeconfig), plugin_folder, {}) as running_plugin:
+        yield running_plugin
 
 
 @pytest.mark.long
@@ -144,12 +146,12 @@ def test_read_answers_as_in_the_table(
             plane.kubectl("rollout", "status", f"ds/{named['name']}", "-n", named["namespace"])
     try:
         resource_id = f"{named['namespace']}/{named['name']}"
-        found = on_cluster.read(token(inputs), resource_id, inputs, state(inputs))
+        answer = on_cluster.read(token(inputs), resource_id, inputs, state(inputs))
     finally:
         plane.kubectl(
             "delete", inputs["kind"], named["name"], "-n", named["namespace"], "--ignore-not-found"
         )
 
-    assert found.id == ("" if case.get("gone") else resource_id)
+    assert answer.id == ("" if case.get("gone") else resource_id)
     if not case.get("gone"):
-        assert found.inputs == changed(inputs, case["finds"])
+        assert answer.inputs == changed(inputs, case["finds"])

@@ -14,7 +14,7 @@ from tests.waiting import PATIENCE
 
 
 @pytest.fixture
-def said() -> list[str]:
+def messages() -> list[str]:
     """The lines that were told the user; its `append` is a `say`."""
     return []
 

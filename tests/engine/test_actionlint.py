@@ -45,8 +45,8 @@ def test_finds_mistakes_in_a_workflow_and_its_scripts(tmp_path: Path) -> None:
     workflow = tmp_path / "broken.yml"
     workflow.write_text(BROKEN)
 
-    found = lint(workflow)
+    output = lint(workflow)
 
-    assert found.returncode == 1
-    for told in ("nobody", "potentially untrusted", "SC2086"):
-        assert told in found.stdout
+    assert output.returncode == 1
+    for word in ("nobody", "potentially untrusted", "SC2086"):
+        assert word in output.stdout

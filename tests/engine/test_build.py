@@ -139,7 +139,7 @@ def test_two_runs_at_once_build_once_and_leave_only_the_result(bench: Bench) -> 
 @pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_build_is_resumed(
-    cold_bench: Bench, said: list[str], how: signal.Signals
+    cold_bench: Bench, messages: list[str], how: signal.Signals
 ) -> None:
     bench = cold_bench
 
@@ -165,18 +165,18 @@ def test_interrupted_build_is_resumed(
     assert not (bench.store / "hello-1").exists()
     left = bench.compiled()
 
-    build(bench.source, [HELLO], bench.store, said.append)
+    build(bench.source, [HELLO], bench.store, messages.append)
 
     assert bench.builds()[1][1] >= left > begun() + 5
     assert (bench.store / "hello-1" / "hello").exists()
     assert not (bench.store / "work").exists()
 
 
-def test_a_failed_build_shows_the_output_of_go(cold_bench: Bench, said: list[str]) -> None:
+def test_a_failed_build_shows_the_output_of_go(cold_bench: Bench, messages: list[str]) -> None:
     cold_bench.write('import "hello/nowhere"\n\nfunc main() { nowhere.Go() }')
 
     with pytest.raises(SourceUnavailableError, match="hello/nowhere"):
-        build(cold_bench.source, [HELLO], cold_bench.store, said.append)
+        build(cold_bench.source, [HELLO], cold_bench.store, messages.append)
 
     assert not (cold_bench.store / "hello-1").exists()
 
@@ -189,7 +189,7 @@ def test_a_failed_build_shows_the_output_of_go(cold_bench: Bench, said: list[str
     ],
 )
 def test_a_failed_build_leaves_no_files_and_reports_a_full_disk(
-    cold_bench: Bench, said: list[str], says: str, error: type[Exception]
+    cold_bench: Bench, messages: list[str], says: str, error: type[Exception]
 ) -> None:
     """Gigabytes stayed behind, where no later build took them up."""
     go = cold_bench.folder / "bin" / "go"
@@ -199,12 +199,12 @@ def test_a_failed_build_leaves_no_files_and_reports_a_full_disk(
     )
 
     with pytest.raises(error):
-        build(cold_bench.source, [HELLO], cold_bench.store, said.append)
+        build(cold_bench.source, [HELLO], cold_bench.store, messages.append)
 
     assert [thing.name for thing in cold_bench.store.iterdir()] == ["lock"]
 
 
-def test_only_missing_programs_are_built(bench: Bench, said: list[str]) -> None:
+def test_only_missing_programs_are_built(bench: Bench, messages: list[str]) -> None:
     kept = bench.store / "hello-1"
     kept.mkdir(parents=True)
     (bench.source / "other").mkdir()
@@ -213,7 +213,7 @@ def test_only_missing_programs_are_built(bench: Bench, said: list[str]) -> None:
     )
     other = Target("other", "./other", "2", ldflags="-X main.text=linked")
 
-    places = build(bench.source, [HELLO, other], bench.store, said.append)
+    places = build(bench.source, [HELLO, other], bench.store, messages.append)
 
     assert places == [kept, bench.store / "other-2"]
     assert len(bench.builds()) == 1
@@ -222,7 +222,7 @@ def test_only_missing_programs_are_built(bench: Bench, said: list[str]) -> None:
 
 
 def test_modules_come_from_the_users_own_downloads(
-    bench: Bench, said: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    bench: Bench, messages: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The only source of the module here is a download cache, since GOPROXY is off."""
     downloads = tmp_path / "users" / "cache" / "download" / "example.org" / "greeting" / "@v"
@@ -245,7 +245,7 @@ def test_modules_come_from_the_users_own_downloads(
     (bench.source / "go.sum").write_text(sums(tmp_path, bench.source))
     target = Target("hello", ".", "1", files=(ModuleFile("example.org/greeting", "greeting.go"),))
 
-    [place] = build(bench.source, [target], bench.store, said.append)
+    [place] = build(bench.source, [target], bench.store, messages.append)
 
     ran = subprocess.run([place / "hello"], capture_output=True, check=True)
     assert ran.stderr == b"greetings\n"

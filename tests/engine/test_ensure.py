@@ -36,36 +36,36 @@ def keep_a_release() -> Path:
     return add(engine_cache() / "release" / f"pulumi-{PULUMI}", "pulumi")
 
 
-def test_pulumi_on_path_wins(bare_machine: Path, said: list[str]) -> None:
+def test_pulumi_on_path_wins(bare_machine: Path, messages: list[str]) -> None:
     keep_a_release()
     pulumi = add(bare_machine, "pulumi", "v3.999.0")
     add(bare_machine, "pulumi-language-python")
 
-    assert ensure_engine(said.append) == Engine(pulumi, "3.999.0", "path")
-    assert said == []
+    assert ensure_engine(messages.append) == Engine(pulumi, "3.999.0", "path")
+    assert messages == []
 
 
 def test_an_old_pulumi_on_path_is_reported_and_not_used(
-    bare_machine: Path, said: list[str]
+    bare_machine: Path, messages: list[str]
 ) -> None:
     kept = keep_a_release()
     add(bare_machine, "pulumi", "v3.1.0")
     add(bare_machine, "pulumi-language-python")
 
-    assert ensure_engine(said.append) == Engine(kept, PULUMI, "release")
-    [line] = said
+    assert ensure_engine(messages.append) == Engine(kept, PULUMI, "release")
+    [line] = messages
     assert "Not using the pulumi on PATH" in line
     assert "version 3.1.0" in line
     assert LOWEST_PULUMI in line
 
 
 def test_an_unavailable_pulumi_is_one_error_with_all_three_causes(
-    bare_machine: Path, said: list[str]
+    bare_machine: Path, messages: list[str]
 ) -> None:
     with pytest.raises(EngineUnavailableError) as raised:
-        ensure_engine(said.append)
+        ensure_engine(messages.append)
 
-    assert any("release could not be downloaded" in line for line in said)
+    assert any("release could not be downloaded" in line for line in messages)
     message = str(raised.value)
     assert "1. pulumi on PATH: there is no `pulumi` on PATH" in message
     assert "2. the official release: http://127.0.0.1:9/" in message
@@ -75,9 +75,9 @@ def test_an_unavailable_pulumi_is_one_error_with_all_three_causes(
 
 
 def test_windows_is_refused_with_the_requirements(
-    monkeypatch: pytest.MonkeyPatch, said: list[str]
+    monkeypatch: pytest.MonkeyPatch, messages: list[str]
 ) -> None:
     monkeypatch.setattr("platform.system", lambda: "Windows")
 
     with pytest.raises(EngineUnavailableError, match="put pulumi on PATH"):
-        ensure_engine(said.append)
+        ensure_engine(messages.append)

@@ -58,16 +58,16 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def test_the_official_binaries_are_downloaded_once(
-    site: Site, cache: Path, said: list[str]
+    site: Site, cache: Path, messages: list[str]
 ) -> None:
     assert fetched_folder(cache) is None
-    place = fetch_folder(cache, said.append)
+    place = fetch_folder(cache, messages.append)
     assert fetched_folder(cache) == place
     assert {file.name for file in place.iterdir()} == ALL
     for file in place.iterdir():
         assert (file.read_bytes(), file.stat().st_mode & 0o111) == (SCRIPT, 0o111)
     assert not list(cache.parent.rglob("escaped"))
-    assert fetch_folder(cache, said.append) == place
+    assert fetch_folder(cache, messages.append) == place
     assert site.paths() == list(PATHS.values())
     assert {path.name for path in place.parent.iterdir()} == {place.name, "downloads", "lock"}
     assert list((place.parent / "downloads").iterdir()) == []
@@ -75,14 +75,14 @@ def test_the_official_binaries_are_downloaded_once(
 
 @pytest.mark.parametrize("name", PATHS)
 def test_a_failed_download_keeps_the_other_binaries(
-    site: Site, cache: Path, said: list[str], name: str
+    site: Site, cache: Path, messages: list[str], name: str
 ) -> None:
     """kwok came last: its failure threw away what had been fetched and checked before it."""
     content = site.files.pop(PATHS[name])
     with pytest.raises(SourceUnavailableError, match="404"):
-        fetch_folder(cache, said.append)
+        fetch_folder(cache, messages.append)
     site.files[PATHS[name]] = content
-    fetch_folder(cache, said.append)
+    fetch_folder(cache, messages.append)
     asked = site.paths()
     assert {path: asked.count(path) for path in asked} == {
         path: 1 + (path == PATHS[name]) for path in PATHS.values()
@@ -91,44 +91,44 @@ def test_a_failed_download_keeps_the_other_binaries(
 
 @pytest.mark.parametrize("name", PATHS)
 def test_a_file_with_another_checksum_is_refused(
-    site: Site, cache: Path, said: list[str], name: str
+    site: Site, cache: Path, messages: list[str], name: str
 ) -> None:
     site.files[PATHS[name]] += b" "
     with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
-        fetch_folder(cache, said.append)
+        fetch_folder(cache, messages.append)
     assert fetched_folder(cache) is None
 
 
 def test_an_archive_without_one_of_the_binaries_is_refused(
-    site: Site, cache: Path, said: list[str]
+    site: Site, cache: Path, messages: list[str]
 ) -> None:
     lacking = [pin for pin in site.pins() if pin.name != "etcd"]
     site.write(lacking)
     site.publish("etcd", "linux-x64", PATHS["etcd"], archive({"etcd/other": SCRIPT}))
     with pytest.raises(SourceUnavailableError, match="does not contain etcd/etcd"):
-        fetch_folder(cache, said.append)
+        fetch_folder(cache, messages.append)
 
 
 def test_other_systems_than_linux_are_refused(
-    said: list[str], monkeypatch: pytest.MonkeyPatch
+    messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(kubernetes, "machine", lambda: "darwin-arm64")
     with pytest.raises(EngineUnavailableError, match=r"for Linux only, and .* darwin-arm64"):
-        ensure_kubernetes(said.append)
-    assert said == []
+        ensure_kubernetes(messages.append)
+    assert messages == []
 
 
 # -- all together
 
 
 def test_unavailable_binaries_are_one_error_with_all_causes(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, messages: list[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "empty"))
     for _, variable in SITES.values():
         monkeypatch.setenv(variable, "http://127.0.0.1:1")
     with pytest.raises(EngineUnavailableError) as refused:
-        ensure_kubernetes(said.append)
+        ensure_kubernetes(messages.append)
     for word in (
         "1. the official binaries: http://127.0.0.1:1/",
         "2. a build from Go modules: there is no `go` on PATH",
@@ -138,13 +138,17 @@ def test_unavailable_binaries_are_one_error_with_all_causes(
 
 
 def test_built_binaries_are_used_without_a_download(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, messages: list[str]
 ) -> None:
     place = tmp_path / "built"
     monkeypatch.setattr(kubernetes, "built_folder", lambda _: place)
-    found = ensure_kubernetes(said.append)
-    assert (found.folder, found.kubectl, found.version) == (place, place / "kubectl", KUBERNETES)
-    assert said == []
+    binaries = ensure_kubernetes(messages.append)
+    assert (binaries.folder, binaries.kubectl, binaries.version) == (
+        place,
+        place / "kubectl",
+        KUBERNETES,
+    )
+    assert messages == []
 
 
 def test_the_go_modules_have_the_pinned_versions() -> None:
@@ -159,10 +163,14 @@ def test_the_go_modules_have_the_pinned_versions() -> None:
 @pytest.mark.engine
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_the_binaries_print_their_versions(name: str) -> None:
-    found = ensure_kubernetes()
+    binaries = ensure_kubernetes()
     words = {"kubectl": ["version", "--client"]}.get(name, ["--version"])
     answer = subprocess.run(
-        [found.folder / name, *words], capture_output=True, text=True, check=True, timeout=PATIENCE
+        [binaries.folder / name, *words],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     version = {"etcd": ETCD, "kwok": KWOK}.get(name, KUBERNETES)
     assert version in answer.stdout

@@ -283,6 +283,6 @@ def make_environment(folder: Path, marker: str) -> None:
 
 
 def line_with(part: str, text: str) -> str:
-    found = [line for line in text.splitlines() if part in line]
-    assert found, text
-    return found[0]
+    lines = [line for line in text.splitlines() if part in line]
+    assert lines, text
+    return lines[0]

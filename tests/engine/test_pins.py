@@ -64,18 +64,18 @@ def test_a_file_without_a_pin_is_not_downloaded() -> None:
 
 
 def test_cached_files_are_not_downloaded_again(
-    site: Site, pin: Pin, downloads: Path, said: list[str]
+    site: Site, pin: Pin, downloads: Path, messages: list[str]
 ) -> None:
-    file = fetch(pin, downloads, said.append)
+    file = fetch(pin, downloads, messages.append)
 
     assert file.read_bytes() == CONTENT
-    assert fetch(pin, downloads, said.append) == file
+    assert fetch(pin, downloads, messages.append) == file
     assert site.paths() == [pin.path]
-    assert said[0].startswith("Downloading kwok"), "from the first second on"
+    assert messages[0].startswith("Downloading kwok"), "from the first second on"
 
 
 def test_a_checksum_from_a_mirror_is_not_used(
-    site: Site, pin: Pin, downloads: Path, said: list[str]
+    site: Site, pin: Pin, downloads: Path, messages: list[str]
 ) -> None:
     """What a mirror had replaced was taken, as long as it replaced the checksum too."""
     other = b"something else"
@@ -85,7 +85,7 @@ def test_a_checksum_from_a_mirror_is_not_used(
     }
 
     with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
-        fetch(pin, downloads, said.append)
+        fetch(pin, downloads, messages.append)
 
     assert list(downloads.iterdir()) == []
     assert site.paths() == [pin.path]
@@ -110,29 +110,29 @@ def test_a_broken_download_is_resumed(
 
 
 def test_a_partial_download_that_is_too_long_is_deleted(
-    pin: Pin, downloads: Path, said: list[str]
+    pin: Pin, downloads: Path, messages: list[str]
 ) -> None:
     downloads.mkdir()
     part = pins.cached_path(pin, downloads)
     part.with_name(f"{part.name}.part").write_bytes(CONTENT * 2)
 
-    assert fetch(pin, downloads, said.append).read_bytes() == CONTENT
+    assert fetch(pin, downloads, messages.append).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(("status", "tries"), [(503, 5), (404, 1), (403, 1)])
 def test_a_download_fails_after_several_attempts(
-    site: Site, pin: Pin, downloads: Path, said: list[str], status: int, tries: int
+    site: Site, pin: Pin, downloads: Path, messages: list[str], status: int, tries: int
 ) -> None:
     site.troubles = [status] * 20
 
     with pytest.raises(SourceUnavailableError, match=str(status)):
-        fetch(pin, downloads, said.append)
+        fetch(pin, downloads, messages.append)
 
     assert len(site.asked) == tries
 
 
 def test_a_full_disk_is_not_reported_as_a_failed_download(
-    pin: Pin, downloads: Path, said: list[str]
+    pin: Pin, downloads: Path, messages: list[str]
 ) -> None:
     """It was taken for a download that failed, and a build began, which needs more room."""
     downloads.mkdir()
@@ -140,7 +140,7 @@ def test_a_full_disk_is_not_reported_as_a_failed_download(
     part.with_name(f"{part.name}.part").symlink_to("/dev/full")
 
     with pytest.raises(OSError, match="No space left on device"):
-        fetch(pin, downloads, said.append)
+        fetch(pin, downloads, messages.append)
 
 
 @pytest.fixture
@@ -153,23 +153,23 @@ def publisher(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     return site
 
 
-def test_a_mirror_cannot_renew_the_pins(site: Site, said: list[str]) -> None:
+def test_a_mirror_cannot_renew_the_pins(site: Site, messages: list[str]) -> None:
     """Archive and checksums came from the same mirror, and their digests into the table."""
     site.write([])
     with pytest.raises(EngineUnavailableError, match=r"Unset AKS_GPU_PULUMI_RELEASES, .*vouch"):
-        renew(site.table, said.append)
+        renew(site.table, messages.append)
 
 
-def test_a_full_disk_does_not_change_the_table(publisher: Site, said: list[str]) -> None:
+def test_a_full_disk_does_not_change_the_table(publisher: Site, messages: list[str]) -> None:
     publisher.write([])
     draft = publisher.table.with_name(f"{publisher.table.name}.draft")
     draft.symlink_to("/dev/full")
     with pytest.raises(EngineUnavailableError, match="No space left on device"):
-        renew(publisher.table, said.append)
+        renew(publisher.table, messages.append)
 
 
 def test_the_table_is_renewed_for_new_versions(
-    publisher: Site, monkeypatch: pytest.MonkeyPatch, said: list[str]
+    publisher: Site, monkeypatch: pytest.MonkeyPatch, messages: list[str]
 ) -> None:
     def sha(content: bytes) -> str:
         return hashlib.sha256(content).hexdigest()
@@ -190,7 +190,7 @@ def test_the_table_is_renewed_for_new_versions(
         "v3.0/kwok": b"kwok",
     }
 
-    renew(publisher.table, said.append)
+    renew(publisher.table, messages.append)
 
     assert publisher.pins() == [
         Pin("etcd", "1.1", "linux-x64", "v1.1/etcd-1.1.tgz", f"sha256:{sha(b'etcd')}", "v1.1/SUMS"),
@@ -200,12 +200,12 @@ def test_the_table_is_renewed_for_new_versions(
         ),
         Pin("kwok", "3.0", "linux-x64", "v3.0/kwok", f"sha256:{sha(b'kwok')}", ""),
     ]  # fmt: skip
-    assert "kwok publishes no checksums: compare kwok with its release page." in said
+    assert "kwok publishes no checksums: compare kwok with its release page." in messages
 
 
 @pytest.mark.parametrize("sums", [b"", b"0" * 64, b"0" * 64 + b"  etcd.tgz", b"<html>"])
 def test_contradicting_checksums_do_not_change_the_table(
-    publisher: Site, monkeypatch: pytest.MonkeyPatch, said: list[str], sums: bytes
+    publisher: Site, monkeypatch: pytest.MonkeyPatch, messages: list[str], sums: bytes
 ) -> None:
     publisher.write([Pin("etcd", "1", "linux-x64", "v1/etcd.tgz", "sha256:old", "v1/SUMS")])
     before = publisher.table.read_bytes()
@@ -213,20 +213,22 @@ def test_contradicting_checksums_do_not_change_the_table(
     publisher.files = {"v1/etcd.tgz": b"etcd", "v1/SUMS": sums}
 
     with pytest.raises(EngineUnavailableError, match="SUMS has"):
-        renew(publisher.table, said.append)
+        renew(publisher.table, messages.append)
 
     assert publisher.table.read_bytes() == before
 
 
-def test_an_unwritable_cache_is_reported(tmp_path: Path, said: list[str]) -> None:
+def test_an_unwritable_cache_is_reported(tmp_path: Path, messages: list[str]) -> None:
     """It ended with a traceback."""
     (tmp_path / "file").touch()
     for folder in (tmp_path / "file", tmp_path / "file" / "engine"):
-        told = pytest.raises(EngineUnavailableError, match=r"cannot be written: .*XDG_CACHE_HOME")
-        with told, sole_use(folder, said.append):
+        refusal = pytest.raises(
+            EngineUnavailableError, match=r"cannot be written: .*XDG_CACHE_HOME"
+        )
+        with refusal, sole_use(folder, messages.append):
             pass
 
 
-def test_progress_is_shown_at_once(said: list[str]) -> None:
-    with Progress("Fetching", said.append):
-        assert said == ["Fetching ..."]
+def test_progress_is_shown_at_once(messages: list[str]) -> None:
+    with Progress("Fetching", messages.append):
+        assert messages == ["Fetching ..."]

@@ -39,70 +39,70 @@ def leftovers(cache: Path) -> list[str]:
     return [file.name for file in cache.rglob("*") if file.name not in names]
 
 
-def test_a_valid_release_is_installed_once(site: Site, cache: Path, said: list[str]) -> None:
+def test_a_valid_release_is_installed_once(site: Site, cache: Path, messages: list[str]) -> None:
     publish(site)
     assert released_engine(cache) is None
 
-    pulumi = fetch_release(cache, said.append)
+    pulumi = fetch_release(cache, messages.append)
 
     assert released_engine(cache) == pulumi
     assert (pulumi.parent / "pulumi-language-python").stat().st_mode & 0o100
     assert sorted(leftovers(cache)) == ["pulumi", f"pulumi-{PULUMI}", "pulumi-language-python"]
-    assert fetch_release(cache, said.append) == pulumi
+    assert fetch_release(cache, messages.append) == pulumi
     assert site.paths() == [PATH]
 
 
 def test_a_file_with_another_checksum_is_refused_and_deleted(
-    site: Site, cache: Path, said: list[str]
+    site: Site, cache: Path, messages: list[str]
 ) -> None:
     publish(site)
     site.files[PATH] += b" "
 
     with pytest.raises(EngineUnavailableError, match=r"does not match engine/pins\.csv"):
-        fetch_release(cache, said.append)
+        fetch_release(cache, messages.append)
 
     assert leftovers(cache) == []
 
 
 def test_member_outside_of_the_archive_is_refused(
-    site: Site, cache: Path, said: list[str], tmp_path: Path
+    site: Site, cache: Path, messages: list[str], tmp_path: Path
 ) -> None:
     publish(site, (*EXECUTABLES, "../../../escaped"))
 
     with pytest.raises(SourceUnavailableError, match="cannot be unpacked"):
-        fetch_release(cache, said.append)
+        fetch_release(cache, messages.append)
 
     assert released_engine(cache) is None
     assert not list(tmp_path.rglob("escaped"))
 
 
 def test_an_archive_without_language_host_is_refused(
-    site: Site, cache: Path, said: list[str]
+    site: Site, cache: Path, messages: list[str]
 ) -> None:
     publish(site, ("pulumi/pulumi",))
 
     with pytest.raises(
         SourceUnavailableError, match="does not contain pulumi/pulumi-language-python"
     ):
-        fetch_release(cache, said.append)
+        fetch_release(cache, messages.append)
 
     assert released_engine(cache) is None
 
 
 def test_a_missing_release_is_reported_and_leaves_no_files(
-    site: Site, cache: Path, said: list[str]
+    site: Site, cache: Path, messages: list[str]
 ) -> None:
     publish(site)
     site.files.clear()
 
     with pytest.raises(SourceUnavailableError, match="404"):
-        fetch_release(cache, said.append)
+        fetch_release(cache, messages.append)
 
     assert leftovers(cache) == []
 
 
 def test_a_full_disk_is_reported_instead_of_starting_a_build(
-    site: Site, cache: Path, said: list[str], monkeypatch: pytest.MonkeyPatch
+    site: Site, cache: Path, messages: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish(site)
     downloads = cache / "release" / "downloads"
@@ -111,11 +111,11 @@ def test_a_full_disk_is_reported_instead_of_starting_a_build(
     (downloads / f"{pin.digest[-16:]}-{pin.file}.part").symlink_to("/dev/full")
 
     with pytest.raises(EngineUnavailableError, match="is full"):
-        fetch_release(cache, said.append)
+        fetch_release(cache, messages.append)
 
 
 def test_old_unused_files_are_removed_after_a_download(
-    site: Site, cache: Path, said: list[str]
+    site: Site, cache: Path, messages: list[str]
 ) -> None:
     """The cache only grew. Another checkout may be at another version, and use counts."""
     publish(site)
@@ -127,15 +127,15 @@ def test_old_unused_files_are_removed_after_a_download(
         then = place.stat().st_mtime - days * 24 * 60 * 60
         os.utime(place, (then, then))
 
-    fetch_release(cache, said.append)
+    fetch_release(cache, messages.append)
 
     kept = {path.name for path in release.iterdir()}
     assert kept == {f"pulumi-{PULUMI}", "pulumi-2.0", "kubernetes-1.0", "downloads", "lock"}
 
 
-def test_a_used_release_is_not_removed_as_old(site: Site, cache: Path, said: list[str]) -> None:
+def test_a_used_release_is_not_removed_as_old(site: Site, cache: Path, messages: list[str]) -> None:
     publish(site)
-    place = fetch_release(cache, said.append).parent
+    place = fetch_release(cache, messages.append).parent
     os.utime(place, (0, 0))
 
     released_engine(cache)

@@ -47,17 +47,17 @@ def test_go_mod_names_the_version_that_the_build_claims_to_be() -> None:
     text = (source_build.SOURCE / "go.mod").read_text()
 
     for module in ("pkg", "sdk"):
-        found = re.findall(rf"github\.com/pulumi/pulumi/{module}/v3 v(\S+)", text)
-        assert found == [PULUMI], module
+        versions = re.findall(rf"github\.com/pulumi/pulumi/{module}/v3 v(\S+)", text)
+        assert versions == [PULUMI], module
 
 
 def test_pulumi_and_language_host_are_built_into_one_folder(
-    source: Path, built: list[str], said: list[str], tmp_path: Path
+    source: Path, built: list[str], messages: list[str], tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
     assert built_engine(cache) is None
 
-    pulumi = build_engine(cache, said.append)
+    pulumi = build_engine(cache, messages.append)
 
     assert built_engine(cache) == pulumi
     assert sorted(file.name for file in pulumi.parent.iterdir()) == [
@@ -67,20 +67,20 @@ def test_pulumi_and_language_host_are_built_into_one_folder(
         "pulumi-resource-pulumi-python",
     ]
     # As another run does that was at it at the same time.
-    assert build_engine(cache, said.append) == pulumi
+    assert build_engine(cache, messages.append) == pulumi
     assert not (cache / "unfinished").exists()
 
 
 def test_changed_language_host_is_built_again_and_pulumi_is_not(
-    source: Path, built: list[str], said: list[str], tmp_path: Path
+    source: Path, built: list[str], messages: list[str], tmp_path: Path
 ) -> None:
-    build_engine(tmp_path / "cache", said.append)
+    build_engine(tmp_path / "cache", messages.append)
     before = list(built)
     main = source / "pulumi-language-python" / "main.go"
     main.write_text(main.read_text() + "\n// changed\n")
 
     assert built_engine(tmp_path / "cache") is None
-    build_engine(tmp_path / "cache", said.append)
+    build_engine(tmp_path / "cache", messages.append)
 
     [again] = built[len(before) :]
     assert again.startswith("pulumi-language-python-")
@@ -88,11 +88,11 @@ def test_changed_language_host_is_built_again_and_pulumi_is_not(
 
 
 def test_changed_modules_build_both_again(
-    source: Path, built: list[str], said: list[str], tmp_path: Path
+    source: Path, built: list[str], messages: list[str], tmp_path: Path
 ) -> None:
-    build_engine(tmp_path / "cache", said.append)
+    build_engine(tmp_path / "cache", messages.append)
     (source / "go.mod").write_text((source / "go.mod").read_text() + "\n// changed\n")
 
-    build_engine(tmp_path / "cache", said.append)
+    build_engine(tmp_path / "cache", messages.append)
 
     assert len(set(built)) == len(built) == 4

@@ -57,10 +57,10 @@ def test_the_commands_add_pools_without_changing_the_cluster(
     assert lines[:2] == ["make rehearse", 'eval "$(.venv/bin/aksgpu env)"']
     before = platform.look()
 
-    said = typed.run(*lines, "pulumi preview --expect-no-changes")
+    output = typed.run(*lines, "pulumi preview --expect-no-changes")
 
-    assert said.endswith("exit code 0\n"), said
-    [told] = (line for line in said.splitlines() if line.startswith("{"))
+    assert output.endswith("exit code 0\n"), output
+    [told] = (line for line in output.splitlines() if line.startswith("{"))
     landing = json.loads(told)
     assert landing["debug"]["nodeSelector"] == {"kubernetes.azure.com/agentpool": "debug"}
     assert [toleration["key"] for toleration in landing["batch"]["tolerations"]] == [
@@ -68,7 +68,7 @@ def test_the_commands_add_pools_without_changing_the_cluster(
         "kubernetes.azure.com/scalesetpriority",
     ]
 
-    said = typed.run(lines[2], destroy)
-    assert said.endswith("exit code 0\n"), said
+    output = typed.run(lines[2], destroy)
+    assert output.endswith("exit code 0\n"), output
     # The pools went through; all that the cluster itself is has stayed.
     assert platform.look() == before

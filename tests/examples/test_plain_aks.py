@@ -35,10 +35,12 @@ EXPECTED = [
 
 
 def findings(events: Path) -> list[tuple[str, str, str]]:
-    told = [json.loads(line).get("policyEvent") for line in events.read_text().splitlines()]
+    policy_events = [
+        json.loads(line).get("policyEvent") for line in events.read_text().splitlines()
+    ]
     return sorted(
         (event["enforcementLevel"], event["policyName"], event["resourceUrn"].rpartition("::")[2])
-        for event in told
+        for event in policy_events
         if event
     )
 
@@ -55,16 +57,16 @@ def test_the_commands_run_only_the_pack(
     # `--event-log` is for those who ask for it.
     monkeypatch.setenv("PULUMI_DEBUG_COMMANDS", "true")
 
-    said = typed.run(*lines, f"{preview} --event-log {events}")
+    output = typed.run(*lines, f"{preview} --event-log {events}")
 
-    assert events.exists(), said
-    assert findings(events) == EXPECTED, said
+    assert events.exists(), output
+    assert findings(events) == EXPECTED, output
     assert not list(pack.glob("venv/lib/*/site-packages/*aks_gpu*"))
 
     [review, remove, _] = commands(typed.readme, "GPUs before and after:")
     in_the_example = [line for line in lines if line.startswith("export ")]
-    said = typed.run(*in_the_example, review)
-    assert "Result: rule-broken" in said
-    assert all(rule in said for level, rule, _ in EXPECTED if level == "mandatory")
+    output = typed.run(*in_the_example, review)
+    assert "Result: rule-broken" in output
+    assert all(rule in output for level, rule, _ in EXPECTED if level == "mandatory")
     assert typed.run(*in_the_example, remove).endswith("exit code 0\n")
     assert not bench.requests("PUT")

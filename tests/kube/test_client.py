@@ -87,8 +87,8 @@ def test_a_list_is_read_page_by_page() -> None:
         more = {"": "second", "second": ""}[page]
         return web.json_response({"items": [{"page": page}], "metadata": {"continue": more}})
 
-    found = run(handle, lambda client: client.list(LIST, labelSelector="a=b"))
-    assert found == [{"page": ""}, {"page": "second"}]
+    items = run(handle, lambda client: client.list(LIST, labelSelector="a=b"))
+    assert items == [{"page": ""}, {"page": "second"}]
 
 
 def test_a_server_that_does_not_answer_is_named() -> None:

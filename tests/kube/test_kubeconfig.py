@@ -57,7 +57,7 @@ def test_a_written_kubeconfig_can_be_read(tmp_path: Path, *, is_whole: bool) -> 
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "it is not a kubeconfig"),
         ("/nowhere/secret", "it is not a kubeconfig"),
@@ -71,8 +71,8 @@ def test_a_written_kubeconfig_can_be_read(tmp_path: Path, *, is_whole: bool) -> 
         ),
     ],
 )
-def test_mistakes_are_reported_without_the_content(content: str, said: str) -> None:
-    with pytest.raises(KubeconfigError, match=said) as raised:
+def test_mistakes_are_reported_without_the_content(content: str, message: str) -> None:
+    with pytest.raises(KubeconfigError, match=message) as raised:
         choose(parse(content))
     assert "secret" not in str(raised.value)
 

@@ -20,8 +20,12 @@ def program(folder: Path, script: str) -> dict[str, Any]:
     file = folder / "kubelogin"
     file.write_text(f"#!/bin/sh\n{script}\n")
     file.chmod(0o700)
-    told = {"command": "kubelogin", "args": ["get-token", "--client-secret", SECRET], "env": None}
-    return {"exec": {"apiVersion": CREDENTIAL["apiVersion"], **told}}
+    exec_config = {
+        "command": "kubelogin",
+        "args": ["get-token", "--client-secret", SECRET],
+        "env": None,
+    }
+    return {"exec": {"apiVersion": CREDENTIAL["apiVersion"], **exec_config}}
 
 
 def result(user: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
@@ -38,9 +42,9 @@ def test_a_token_of_an_exec_program_is_used(tmp_path: Path) -> None:
     asked = 'echo "$SAID $* $KUBERNETES_EXEC_INFO" >asked'
     user = program(tmp_path, f"cd {tmp_path}; {asked}; echo '{answer}'")
     assert result(user, tmp_path) == {"token": "t"}
-    said = (tmp_path / "asked").read_text()
-    assert said.startswith("by the caller get-token --client-secret")
-    assert '"interactive": false' in said
+    arguments = (tmp_path / "asked").read_text()
+    assert arguments.startswith("by the caller get-token --client-secret")
+    assert '"interactive": false' in arguments
 
 
 def test_a_certificate_of_an_exec_program_is_used(tmp_path: Path) -> None:
@@ -50,7 +54,7 @@ def test_a_certificate_of_an_exec_program_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("script", "said"),
+    ("script", "message"),
     [
         ("echo first >&2; echo AADSTS700016: not found >&2; exit 1", "code 1: AADSTS700016: not"),
         ("exit 2", "ended with exit code 2: it printed no error"),
@@ -61,12 +65,12 @@ def test_a_certificate_of_an_exec_program_is_used(tmp_path: Path) -> None:
     ],
 )
 def test_errors_of_an_exec_program_are_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, message: str
 ) -> None:
     """The check and the provider said 401: the official client goes on without credentials."""
     if "sleep" in script:
         monkeypatch.setattr(login, "_SECONDS", 0.2)
-    with pytest.raises(LoginError, match=said) as raised:
+    with pytest.raises(LoginError, match=message) as raised:
         result(program(tmp_path, f"{script}"), tmp_path)
     assert "`kubelogin`" in str(raised.value)
     assert SECRET not in str(raised.value)
@@ -79,7 +83,9 @@ def test_a_missing_exec_program_is_named(tmp_path: Path) -> None:
         result(user, tmp_path)
 
 
-@pytest.mark.parametrize("told", [{"command": "kubelogin"}, ["kubelogin"], {"apiVersion": "v1"}])
-def test_a_malformed_exec_is_refused(tmp_path: Path, told: Any) -> None:
+@pytest.mark.parametrize(
+    "exec_config", [{"command": "kubelogin"}, ["kubelogin"], {"apiVersion": "v1"}]
+)
+def test_a_malformed_exec_is_refused(tmp_path: Path, exec_config: Any) -> None:
     with pytest.raises(LoginError, match="exec is malformed"):
-        result({"exec": told}, tmp_path)
+        result({"exec": exec_config}, tmp_path)

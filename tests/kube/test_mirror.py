@@ -40,13 +40,13 @@ class ApiServer:
 
     def change(self) -> dict[str, Any]:
         """Makes the next change, and returns its event."""
-        what, uid = self.changes.pop(0)
+        kind, uid = self.changes.pop(0)
         self.version = next(self.versions)
         there = self.objects.pop(uid, None)
         item = {"metadata": {"uid": uid, "resourceVersion": str(self.version)}}
-        if what == "delete" and there:
+        if kind == "delete" and there:
             return {"type": "DELETED", "object": item}
-        if what == "bookmark":
+        if kind == "bookmark":
             if there:
                 self.objects[uid] = there
             return {"type": "BOOKMARK", "object": item}

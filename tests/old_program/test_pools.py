@@ -108,8 +108,8 @@ def scale(bench: Bench, name: str, pool: str, count: int) -> None:
 
 
 def live_count(bench: Bench, name: str, pool: str) -> int:
-    found = Azure(bench.cloud).call("GET", f"{path(name)}/agentPools/{pool}{V}")
-    count: int = found.body["properties"]["count"]
+    reply = Azure(bench.cloud).call("GET", f"{path(name)}/agentPools/{pool}{V}")
+    count: int = reply.body["properties"]["count"]
     return count
 
 

@@ -49,8 +49,8 @@ def _no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_settings_select_the_credential(given: dict[str, Any], kind: type) -> None:
-    found: Any = azure_credential(PUBLIC_CLOUD, Configuration(given))
-    assert type(found.credential) is kind
+    cloud_credential: Any = azure_credential(PUBLIC_CLOUD, Configuration(given))
+    assert type(cloud_credential.credential) is kind
 
 
 def test_the_environment_replaces_unset_settings(

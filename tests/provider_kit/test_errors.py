@@ -21,7 +21,7 @@ class Answer:
         return self._body if isinstance(self._body, str) else json.dumps(self._body)
 
 
-def told(body: Any) -> str:
+def message_of(body: Any) -> str:
     return explained(HttpResponseError(response=Answer(body)))  # type: ignore[arg-type]
 
 
@@ -37,7 +37,7 @@ ERROR = {"code": "InvalidParameter", "message": "It is invalid.", "target": "cou
     ],
 )
 def test_every_error_format_gives_the_same_message(body: dict[str, Any]) -> None:
-    assert told(body) == "InvalidParameter: It is invalid. (target: count)"
+    assert message_of(body) == "InvalidParameter: It is invalid. (target: count)"
 
 
 def test_details_are_part_of_the_message() -> None:
@@ -45,7 +45,7 @@ def test_details_are_part_of_the_message() -> None:
         "error": {"code": "Outer", "message": "o", "details": [{"code": "Inner", "message": "i"}]}
     }
 
-    assert told(body) == "Outer: o\n  Inner: i"
+    assert message_of(body) == "Outer: o\n  Inner: i"
 
 
 @pytest.mark.parametrize(
@@ -61,19 +61,19 @@ def test_details_are_part_of_the_message() -> None:
     ],
 )
 def test_messages_contain_advice(code: str, message: str, next_step: str) -> None:
-    assert next_step in told({"error": {"code": code, "message": message}})
+    assert next_step in message_of({"error": {"code": code, "message": message}})
 
 
 def test_the_cause_is_looked_for_in_the_details() -> None:
     inner = {"code": "QuotaExceeded", "message": "i"}
 
-    assert "az vm list-usage" in told(
+    assert "az vm list-usage" in message_of(
         {"error": {"code": "Outer", "message": "o", "details": [inner]}}
     )
 
 
 def test_an_answer_without_a_reason_is_reported_by_its_status() -> None:
-    assert told("<html>") == "Azure answered 400 (Bad Request) and gave no reason."
+    assert message_of("<html>") == "Azure answered 400 (Bad Request) and gave no reason."
 
 
 WHY = "why"
@@ -100,7 +100,7 @@ def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 @given(st.recursive(st.sampled_from(MESSAGES).map(lambda name: {name: WHY}), around, max_leaves=1))
 def test_a_reason_is_found_anywhere_in_the_body(body: Any) -> None:
     """Only parts with a few names were looked into: gateways and frameworks have others."""
-    assert WHY in told(body)
+    assert WHY in message_of(body)
     assert WHY in because("It failed", {"status": "Failed", "error": body})
 
 

@@ -63,10 +63,10 @@ def test_a_secret_is_masked_in_every_encoding(
 ) -> None:
     """Python's own ways alone were: not `%2f`, `\\u0026`, another case or base64."""
     written = way(text)
-    told = Masking({text}).masked(f"It said <{beside}{written}{beside}>.")
+    text_with_secret = Masking({text}).masked(f"It said <{beside}{written}{beside}>.")
 
-    assert MASK in told
-    assert written.strip() not in told
+    assert MASK in text_with_secret
+    assert written.strip() not in text_with_secret
     assert MASK in Masking({text}).masked(outer(f"It said {written}, again."))
 
 
@@ -83,9 +83,9 @@ def test_short_secrets_are_masked_only_as_whole_words(text: str) -> None:
 
 
 def test_text_around_a_secret_is_kept() -> None:
-    told = Masking({"dev", "swordfish"}).masked("&lt;a&gt; sword\\u0066ish, dev%2c 100%")
+    text = Masking({"dev", "swordfish"}).masked("&lt;a&gt; sword\\u0066ish, dev%2c 100%")
 
-    assert told == f"&lt;a&gt; {MASK}, {MASK}%2c 100%"
+    assert text == f"&lt;a&gt; {MASK}, {MASK}%2c 100%"
 
 
 def of(*names: str, **news: object) -> Secrets:
@@ -96,15 +96,15 @@ def of(*names: str, **news: object) -> Secrets:
 
 def test_the_keys_of_a_secret_map_are_secrets() -> None:
     """Labels and tags have keys of a user's; the settings of an add-on have Azure's."""
-    told = "The key team-secret-key is bad."
+    text = "The key team-secret-key is bad."
 
-    assert of(tags=secret({"team-secret-key": "v"})).masked(told) == f"The key {MASK} is bad."
-    assert of(tags={"team-secret-key": secret("v")}).masked(told) == told
-    assert of("config", config=secret({"team-secret-key": "v"})).masked(told) == told
+    assert of(tags=secret({"team-secret-key": "v"})).masked(text) == f"The key {MASK} is bad."
+    assert of(tags={"team-secret-key": secret("v")}).masked(text) == text
+    assert of("config", config=secret({"team-secret-key": "v"})).masked(text) == text
 
 
 @pytest.mark.parametrize("value", ["true", "False", "", "04da6b54-80e4-46f7-96ec-b56ff0331ba9"])
 def test_secrets_that_are_common_words_or_ids_are_not_masked(value: str) -> None:
-    told = "true, False, 04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+    text = "true, False, 04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 
-    assert of(tags=secret({"a": value})).masked(told) == told
+    assert of(tags=secret({"a": value})).masked(text) == text

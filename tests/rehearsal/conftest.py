@@ -159,7 +159,9 @@ class Azure:
         feature = f"/providers/Microsoft.Features{provider}/features/{name}"
         version = "?api-version=2021-07-01"
         self.call("POST", f"{feature}/register{version}")
-        self.wait(f"{feature}{version}", lambda it: it.body["properties"]["state"] == "Registered")
+        self.wait(
+            f"{feature}{version}", lambda reply: reply.body["properties"]["state"] == "Registered"
+        )
         again = self.call("POST", f"{provider}/register?api-version=2025-04-01")
         assert again.body["registrationState"] == "Registered"
 
@@ -314,7 +316,7 @@ def new_cluster(**properties: Any) -> dict[str, Any]:
 def wait_until_made(azure: Azure, path: str) -> None:
     azure.wait(
         f"{path}?api-version={API_VERSION}",
-        lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
+        lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
     )
 
 

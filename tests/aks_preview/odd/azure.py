@@ -166,8 +166,8 @@ class OddAzure:
             return self._registration(phase, is_done=is_done)
         if phase in ("put", "delete", "poll", "delete poll"):
             return self._operation(phase, body, is_done=is_done)
-        found = self.get(path)
-        return Answer(body=found) if found is not None else self._missing()
+        resource = self.get(path)
+        return Answer(body=resource) if resource is not None else self._missing()
 
     def _operation(self, phase: str, body: bytes, *, is_done: bool) -> Answer:
         there = self.get(self._subject)

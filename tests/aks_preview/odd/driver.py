@@ -83,12 +83,12 @@ class Driver:
         self.log = log
         self._stub = stub
 
-    async def ask(self, method: str, **said: Any) -> Any:
+    async def ask(self, method: str, **fields: Any) -> Any:
         """The provider's answer to a request of the protocol; mappings are property values."""
         kind = {"CheckConfig": "Check", "DiffConfig": "Diff"}.get(method, method)
         request = getattr(provider_pb2, f"{kind}Request")(
             **{name: _struct(value) if isinstance(value, Mapping) else value
-               for name, value in said.items()}
+               for name, value in fields.items()}
         )  # fmt: skip
         return await getattr(self._stub, method)(request)
 
@@ -126,10 +126,10 @@ class Driver:
         values = {"olds": olds, "old_inputs": old_inputs, "news": news}
         return await self.ask("Diff", urn=_about(kind), id=resource_id, **values)
 
-    async def _outcome(self, method: str, known: str, **said: Any) -> Outcome:
+    async def _outcome(self, method: str, known: str, **fields: Any) -> Outcome:
         """What becomes of a resource that the engine has under a known id, or not yet."""
         try:
-            answer = await self.ask(method, **said)
+            answer = await self.ask(method, **fields)
         except grpc.aio.AioRpcError as error:
             return _failed(error, known)
         raw = json_format.MessageToDict(answer)

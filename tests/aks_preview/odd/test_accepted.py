@@ -311,7 +311,7 @@ def test_an_invalid_location_is_no_internal_error(phase: str, header: str, url: 
         ended = await provider.delete(POOL, POOL_INPUTS, seconds=50)
         for outcome in (made, ended):
             assert "Internal error" not in outcome.error
-        assert not any("Internal error" in told for told in provider.log)
+        assert not any("Internal error" in message for message in provider.log)
         return made
 
     assert exchanged(azure, live).id == POOL
@@ -408,12 +408,12 @@ def test_a_provider_that_is_not_registered_is_registered_and_waited_for(
     azure.bend(phase, UNREGISTERED)
     azure.bend("provider", *[REGISTERING] * 3)
 
-    async def told(provider: Driver) -> Outcome:
+    async def messages(provider: Driver) -> Outcome:
         outcome = await work(provider)
         assert any("Microsoft.ContainerService is Registering" in line for line in provider.log)
         return outcome
 
-    outcome = exchanged(azure, told)
+    outcome = exchanged(azure, messages)
 
     assert (outcome.id, outcome.error) == (POOL, "")
     assert azure.phases().count("register provider") == 1

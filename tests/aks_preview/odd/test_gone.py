@@ -129,9 +129,9 @@ def test_a_deleted_resource_leaves_the_state(subject: str, gone: str) -> None:
     azure.take_away(gone)
     lives = subject == CLUSTER and gone == POOL
 
-    seen = read(azure, subject)
+    outcome = read(azure, subject)
 
-    assert (seen.id, seen.error) == (subject if lives else "", "")
+    assert (outcome.id, outcome.error) == (subject if lives else "", "")
     assert (delete(azure, subject).id, azure.get(subject)) == ("", None)
 
 
@@ -179,7 +179,7 @@ def test_a_new_pool_waits_until_the_old_pool_of_its_name_is_deleted() -> None:
 
     async def create(provider: Driver) -> Outcome:
         outcome = await provider.create(POOL_INPUTS)
-        assert any("is being deleted" in told for told in provider.log)
+        assert any("is being deleted" in message for message in provider.log)
         return outcome
 
     assert (exchanged(azure, create).id, azure.phases().count("look")) == (POOL, 4)

@@ -40,7 +40,7 @@ def test_a_wait_of_a_day_ends_at_once() -> None:
         async with serving(OddAzure()) as azure, driving(azure) as provider:
             azure.bend("look", Answer(429, headers={"Retry-After": "86400"}))
             await provider.create(POOL_INPUTS, seconds=100000)
-            assert any("Waiting, then trying again" in told for told in provider.log)
+            assert any("Waiting, then trying again" in message for message in provider.log)
             return [made.time for made in azure.requests if made.phase == "look"]
 
     first, second = run(wait())

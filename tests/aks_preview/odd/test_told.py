@@ -96,7 +96,7 @@ def test_temporary_errors_are_reported_while_they_last_and_at_the_timeout(status
 
     async def impatient(provider: Driver) -> Outcome:
         outcome = await create(provider)
-        assert any(WHY in told for told in provider.log)
+        assert any(WHY in message for message in provider.log)
         return outcome
 
     assert WHY in exchanged(azure, impatient).error
@@ -122,9 +122,9 @@ def test_an_unexpected_error_is_reported_as_internal_without_secrets(method: str
         handler = provider.provider.handler(POOL_TYPE)
         known = {"olds": POOL_INPUTS, "old_inputs": POOL_INPUTS, "news": SECRETS}
         urn = f"urn:pulumi:test::odd::{POOL_TYPE}::subject"
-        with mock.patch.object(handler, method, broken), pytest.raises(AioRpcError) as told:
+        with mock.patch.object(handler, method, broken), pytest.raises(AioRpcError) as raised:
             await provider.ask(method.title(), urn=urn, id=POOL, **known)
-        return Outcome(error=told.value.details() or "")
+        return Outcome(error=raised.value.details() or "")
 
     words = exchanged(OddAzure(), live).error
     assert words.startswith("Internal error of the provider (mock.py:")
@@ -145,14 +145,14 @@ def test_a_secret_that_azure_repeats_is_masked(phase: str, status: int, is_page:
     azure = OddAzure()
     words = f"swordfish, {SECRET}, {json.dumps(SECRET)}, {html.escape(SECRET)}, {quote(SECRET)}"
     error = {"code": "No", "message": f"Not {words}.", "details": [{"message": words}]}
-    said = f"<p>{words}</p>" if is_page else {"status": "Failed", "error": error}
-    azure.bend(phase, for_ever=Answer(status, said))
+    body = f"<p>{words}</p>" if is_page else {"status": "Failed", "error": error}
+    azure.bend(phase, for_ever=Answer(status, body))
 
     async def impatient(provider: Driver) -> Outcome:
         outcome = await provider.create(SECRETS, seconds=50)
-        told = "\n".join([*provider.log, outcome.error, *outcome.reasons])
+        messages = "\n".join([*provider.log, outcome.error, *outcome.reasons])
         for hidden in ("swordfish", "hunter2"):
-            assert hidden not in told
+            assert hidden not in messages
         return outcome
 
     outcome = exchanged(azure, impatient)

@@ -75,10 +75,10 @@ class Site:
     def kubectl(self, *arguments: str, content: Body | None = None) -> str:
         return self.cluster.kubectl(*arguments, content=content)
 
-    def patch(self, what: str, name: str, status: Body, *more: str) -> None:
+    def patch(self, resource: str, name: str, status: Body, *more: str) -> None:
         """Puts something into the status of an object, as its kubelet would."""
         patch = json.dumps({"status": status})
-        self.kubectl("patch", what, name, "--subresource=status", "-p", patch, *more)
+        self.kubectl("patch", resource, name, "--subresource=status", "-p", patch, *more)
 
     def patch_plugin(self, pod_spec: Body) -> None:
         """Changes the pods of the article's DaemonSet."""
@@ -92,14 +92,14 @@ class Site:
         return self.cluster.kubeconfig
 
     def check(self, **options: Any) -> Checked:
-        printed, said = io.StringIO(), list[str]()
+        output, progress = io.StringIO(), list[str]()
         code = check_cluster(
             lambda: of_file(self.kubeconfig),
             CheckOptions(**{"settle": SETTLE, "json": True, **options}),
-            Console(file=printed, width=200),
-            said.append,
+            Console(file=output, width=200),
+            progress.append,
         )
-        return Checked(code, printed.getvalue(), "\n".join(said))
+        return Checked(code, output.getvalue(), "\n".join(progress))
 
     def clear(self) -> None:
         self.cluster.run("delete", "daemonset", "--all", "-n", "gpu-resources")

@@ -55,17 +55,17 @@ def test_a_node_is_read_with_its_conditions() -> None:
         {"type": "DiskPressure", "status": "False", "reason": "KubeletHasNoDiskPressure"},
         {"type": "GpuProblem", "status": "True", "reason": "Xid", "message": "Xid 79"},
     ]
-    [found] = cluster_view.nodes([item], [])
-    assert found.is_ready
-    assert found.capacity == 8
-    assert found.taints == (Taint("sku", "gpu", "NoSchedule"),)
-    assert found.problems == {"GpuProblem": "Xid: Xid 79"}
+    [result] = cluster_view.nodes([item], [])
+    assert result.is_ready
+    assert result.capacity == 8
+    assert result.taints == (Taint("sku", "gpu", "NoSchedule"),)
+    assert result.problems == {"GpuProblem": "Xid: Xid 79"}
 
 
 def test_a_node_that_never_reported_is_not_ready() -> None:
-    [found] = cluster_view.nodes([node({POOL: "gpu"})], ["gpu"])
-    assert not found.is_ready
-    assert "never reported" in found.reason
+    [result] = cluster_view.nodes([node({POOL: "gpu"})], ["gpu"])
+    assert not result.is_ready
+    assert "never reported" in result.reason
 
 
 @pytest.mark.parametrize(
@@ -81,15 +81,15 @@ def test_a_node_that_never_reported_is_not_ready() -> None:
 def test_device_plugin_pods_are_recognized(image: str, name: str, is_plugin: bool) -> None:
     # The image's own program is the plugin; of others the container is called by their names.
     command = {} if "plugin" in name else {"command": [name.removesuffix("-ctr")]}
-    found = cluster_view.pods([pod({"name": name, "image": image, **command})])
-    assert [seen.plugin for seen in found] == ([name] if is_plugin else [])
+    pods = cluster_view.pods([pod({"name": name, "image": image, **command})])
+    assert [each_pod.plugin for each_pod in pods] == ([name] if is_plugin else [])
 
 
 def test_the_gpus_that_a_pod_requests_are_counted() -> None:
     item = pod(taking(1), taking(2, "nvidia.com/mig-1g.5gb"), phase="Running")
     item["spec"]["initContainers"] = [taking(2)]
-    [found] = cluster_view.pods([item])
-    assert (found.gpus, found.node, found.is_over) == (3, "n0", False)
+    [result] = cluster_view.pods([item])
+    assert (result.gpus, result.node, result.is_over) == (3, "n0", False)
     [ended] = cluster_view.pods([pod(taking(1), phase="Succeeded")])
     assert ended.is_over
     going = pod(taking(1))
@@ -105,8 +105,8 @@ def test_a_daemon_set_pod_names_the_node_of_its_affinity() -> None:
     item["spec"] |= {"nodeName": None, "affinity": {"nodeAffinity": required}}
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     item["status"] = {"conditions": [condition | {"message": "Insufficient cpu"}]}
-    [found] = cluster_view.pods([item])
-    assert (found.node, found.unplaced) == ("n7", "Insufficient cpu")
+    [result] = cluster_view.pods([item])
+    assert (result.node, result.unplaced) == ("n7", "Insufficient cpu")
 
 
 @pytest.mark.parametrize(
@@ -147,19 +147,19 @@ def test_the_nodes_of_a_daemon_set_follow_its_selector_and_tolerations() -> None
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
     }
     other = {"containers": [{"name": "c", "image": "busybox"}]}
-    [found] = cluster_view.daemon_sets(
+    [daemon_set] = cluster_view.daemon_sets(
         {"metadata": {"name": "d", "namespace": "ns"}, "spec": {"template": {"spec": made}}}
         for made in (spec, other)
     )
-    assert list(unmet_selector(found.pods, {"a": "c"}.get)) == ["a=b"]
-    assert unmet_affinity(found.pods, {POOL: "a"}.get) == [f"{POOL} NotIn (a, b)"]
-    assert unmet_affinity(found.pods, {POOL: "c"}.get) == []
+    assert list(unmet_selector(daemon_set.pods, {"a": "c"}.get)) == ["a=b"]
+    assert unmet_affinity(daemon_set.pods, {POOL: "a"}.get) == [f"{POOL} NotIn (a, b)"]
+    assert unmet_affinity(daemon_set.pods, {POOL: "c"}.get) == []
     # What every DaemonSet tolerates keeps none away, beside what this one tolerates itself.
     own = [
         Taint("node.kubernetes.io/unschedulable", "", "NoSchedule"),
         Taint("sku", "gpu", "NoExecute"),
     ]
-    assert untolerated(found.pods, own) == []
+    assert untolerated(daemon_set.pods, own) == []
 
 
 def test_a_plugin_reads_the_config_maps_that_are_mounted_into_it() -> None:
@@ -212,7 +212,7 @@ def test_a_config_map_has_changed_when_its_data_has() -> None:
     assert cluster_view.changed({}) == cluster_view.changed(None) == ""
 
 
-def test_the_newest_warning_is_told() -> None:
+def test_the_newest_warning_is_reported() -> None:
     def event(kind: str, time: str, reason: str) -> dict[str, str]:
         return {"type": kind, "lastTimestamp": time, "reason": reason, "message": "why"}
 

@@ -15,7 +15,7 @@ SIGNATURE = "4dabf18193072939515e22adb298388d"
 
 def recorded(name: str) -> Expected:
     resources = json.loads((RECORDED / f"{name}.json").read_text())["deployment"]["resources"]
-    [stack] = (found for found in resources if found["type"] == "pulumi:pulumi:Stack")
+    [stack] = (resource for resource in resources if resource["type"] == "pulumi:pulumi:Stack")
     return expected(resources, stack["outputs"], "mend")
 
 
@@ -51,13 +51,13 @@ def pool(name: str, kind: str = "azure-native:containerservice:AgentPool", **mor
 def test_recorded_stacks_give_their_expected_pools(
     stack: str, pools: dict[str, tuple[str, int, int, int]]
 ) -> None:
-    found = recorded(stack)
+    expected_stack = recorded(stack)
     assert pools == {
-        name: (said.gpu_stack, said.gpus, said.least, said.most)
-        for name, said in (found.pools or {}).items()
+        name: (pool.gpu_stack, pool.gpus, pool.least, pool.most)
+        for name, pool in (expected_stack.pools or {}).items()
     }
-    assert "gpu-resources/nvidia-device-plugin-daemonset" in found.plugins
-    assert found.version
+    assert "gpu-resources/nvidia-device-plugin-daemonset" in expected_stack.plugins
+    assert expected_stack.version
 
 
 def test_pools_of_other_programs_and_clusters_are_not_expected() -> None:
@@ -73,12 +73,12 @@ def test_pools_of_other_programs_and_clusters_are_not_expected() -> None:
         {"type": "random:index:Pet"},
     ]
     outputs = {"clusterName": "one", "gpuPools": {"cpu": {}, "a": {}}}
-    found = expected(resources, outputs, "mend").pools or {}
-    assert found.keys() == {"a"}
-    assert found["a"].taints == (Taint("sku", "gpu", "NoSchedule"),)
-    assert found["a"].tolerations == (Taint("sku", "gpu", "NoSchedule").toleration,)
+    pools = expected(resources, outputs, "mend").pools or {}
+    assert pools.keys() == {"a"}
+    assert pools["a"].taints == (Taint("sku", "gpu", "NoSchedule"),)
+    assert pools["a"].tolerations == (Taint("sku", "gpu", "NoSchedule").toleration,)
     # Driver by AKS, and no plugin of this stack: who brings one is not known.
-    assert found["a"].gpu_stack == ""
+    assert pools["a"].gpu_stack == ""
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_pools_of_other_programs_and_clusters_are_not_expected() -> None:
 def test_the_gpu_stack_of_a_pool_follows_from_its_properties(
     more: dict[str, Any], gpu_stack: str
 ) -> None:
-    found = expected([pool("a", **more)], {}, "mend").pools or {}
-    assert found["a"].gpu_stack == gpu_stack
+    pools = expected([pool("a", **more)], {}, "mend").pools or {}
+    assert pools["a"].gpu_stack == gpu_stack
 
 
 def test_a_pool_that_rotates_is_one_pool() -> None:
@@ -113,9 +113,9 @@ def test_unencrypted_secrets_of_a_state_are_read() -> None:
 
 def test_the_stacks_outputs_name_the_gpu_resource_of_a_pool() -> None:
     """A node that shares one GPU with four pods was told to differ from its stack."""
-    said = {"shared": {"resourceName": "nvidia.com/gpu.shared", "gpusPerNode": 4.0}, "odd": [1]}
-    found = expected([pool("shared"), pool("plain")], {"gpuPools": said}, "mend")
-    pools = found.pools or {}
+    outputs = {"shared": {"resourceName": "nvidia.com/gpu.shared", "gpusPerNode": 4.0}, "odd": [1]}
+    stack = expected([pool("shared"), pool("plain")], {"gpuPools": outputs}, "mend")
+    pools = stack.pools or {}
     assert {name: (one.resource, one.gpus) for name, one in pools.items()} == {
         "shared": ("nvidia.com/gpu.shared", 4),
         "odd": ("nvidia.com/gpu", None),
@@ -135,6 +135,8 @@ def test_the_gpu_operator_serves_pools_without_a_gpu_stack_of_their_own(
     more: dict[str, Any], gpu_stack: str
 ) -> None:
     release = {"type": "kubernetes:helm.sh/v3:Release", "inputs": {"chart": "gpu-operator"}}
-    found = expected([release, pool("gpu", **more)], {"clusterName": "one"}, "mend").pool("gpu")
-    assert found is not None
-    assert found.gpu_stack == gpu_stack
+    pool_of_stack = expected([release, pool("gpu", **more)], {"clusterName": "one"}, "mend").pool(
+        "gpu"
+    )
+    assert pool_of_stack is not None
+    assert pool_of_stack.gpu_stack == gpu_stack

@@ -57,21 +57,21 @@ def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(
-    pods: Sequence[dict[str, Any]], *, seen: Outlook = WAITS, settle: float = 0.0
+    pods: Sequence[dict[str, Any]], *, outlook: Outlook = WAITS, settle: float = 0.0
 ) -> tuple[SampleJob, list[str]]:
     """The job at its end, and what was told of its progress."""
-    told: list[str] = []
-    progress = Told(told.append)
+    messages: list[str] = []
+    progress = Told(messages.append)
 
     async def look_around() -> Outlook:
-        return seen
+        return outlook
 
     api = Played(pods)
     job = SampleJob(api, {}, [], progress, look_around, settle)
     asyncio.run(job.run(600.0))
     assert api.deleted
     assert job.leftover is None
-    return job, told
+    return job, messages
 
 
 class Told(Progress):
@@ -94,9 +94,9 @@ def test_a_job_that_does_not_end_in_time_is_reported() -> None:
 
 def test_the_reason_of_a_waiting_job_is_reported_briefly() -> None:
     """The scheduler's own words took three lines, with "no new claims" in them."""
-    job, told = run([NO_PLACE, NO_PLACE])
-    assert told.count("it waits for a new node of pool gpu") == 2
-    assert "claims" not in "".join(told)
+    job, messages = run([NO_PLACE, NO_PLACE])
+    assert messages.count("it waits for a new node of pool gpu") == 2
+    assert "claims" not in "".join(messages)
     assert job.finding is not None
     assert job.finding.cause is Cause.POD_PENDING
     assert "got no GPU in 600 s: it waits for a new node of pool gpu" in job.finding.what
@@ -104,14 +104,14 @@ def test_the_reason_of_a_waiting_job_is_reported_briefly() -> None:
 
 def test_a_job_that_can_never_run_is_not_waited_for() -> None:
     """What kept the new node from having GPUs was known, and 900 s were waited for it."""
-    job, _ = run([NO_PLACE] * 3, seen=IN_VAIN)
+    job, _ = run([NO_PLACE] * 3, outlook=IN_VAIN)
     assert job.finding is not None
     assert job.finding.cause is Cause.POD_PENDING
     assert f"gets no GPU: {IN_VAIN.never}" in job.finding.what
 
 
 def test_a_job_that_seems_unschedulable_gets_time_to_settle() -> None:
-    job, told = run([NO_PLACE], seen=IN_VAIN, settle=3600.0)
-    assert IN_VAIN.never in told
+    job, messages = run([NO_PLACE], outlook=IN_VAIN, settle=3600.0)
+    assert IN_VAIN.never in messages
     assert job.finding is not None
     assert "got no GPU in 600 s" in job.finding.what

@@ -17,26 +17,26 @@ Accuracy at step 490: 0.9494
 
 
 def test_a_log_names_its_devices_and_last_step() -> None:
-    told = JobLog.parse(OF_TENSORFLOW)
-    assert told.devices == ("Tesla K80", "Tesla V100-PCIE-16GB")
-    assert (told.step, told.accuracy) == (490, 0.9494)
-    assert not told.is_cuda_mismatch
+    log = JobLog.parse(OF_TENSORFLOW)
+    assert log.devices == ("Tesla K80", "Tesla V100-PCIE-16GB")
+    assert (log.step, log.accuracy) == (490, 0.9494)
+    assert not log.is_cuda_mismatch
 
 
 def test_a_device_on_one_log_line_is_read() -> None:
-    told = JobLog.parse("I gpu: Found device 0 with properties: name: A100 MIG 1g\nmore\n")
-    assert told.devices == ("A100 MIG 1g",)
-    assert told.step is None
+    log = JobLog.parse("I gpu: Found device 0 with properties: name: A100 MIG 1g\nmore\n")
+    assert log.devices == ("A100 MIG 1g",)
+    assert log.step is None
 
 
 def test_the_articles_message_is_read_as_a_cuda_mismatch() -> None:
-    said = "InternalError: Status: CUDA driver version is insufficient for CUDA runtime version\n"
-    assert JobLog.parse(said).is_cuda_mismatch
+    line = "InternalError: Status: CUDA driver version is insufficient for CUDA runtime version\n"
+    assert JobLog.parse(line).is_cuda_mismatch
 
 
 def test_the_log_of_nvidias_sample_shows_that_it_passed() -> None:
     """As the device plugin's README shows it; it names no device."""
-    told = JobLog.parse("[Vector addition of 50000 elements]\nTest PASSED\nDone\n")
-    assert told.has_used_gpu
-    assert not told.devices
+    log = JobLog.parse("[Vector addition of 50000 elements]\nTest PASSED\nDone\n")
+    assert log.has_used_gpu
+    assert not log.devices
     assert not JobLog.parse("[Vector addition of 50000 elements]\n").has_used_gpu

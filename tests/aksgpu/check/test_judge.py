@@ -41,8 +41,8 @@ def stack(*pools: Pool | str, plugins: tuple[str, ...] = ("ns/set",)) -> Expecte
 GPU = stack("gpu")
 
 
-def only(seen: ClusterView, expected: Expected = GPU) -> Finding:
-    [finding] = judge(seen, expected)
+def only(cluster: ClusterView, expected: Expected = GPU) -> Finding:
+    [finding] = judge(cluster, expected)
     assert finding.advice
     return finding
 
@@ -140,7 +140,7 @@ def test_a_plugin_pod_that_does_not_run_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "log_line",
     [
         'E0101 factory.go:112] "Incompatible strategy detected auto"',
         "error getting plugins: invalid device discovery strategy",
@@ -149,12 +149,12 @@ def test_a_plugin_pod_that_does_not_run_is_reported() -> None:
         "No devices found. Waiting indefinitely.",
     ],
 )
-def test_a_plugin_that_finds_no_driver_is_reported(said: str) -> None:
-    seen = view(BARE, pods=(PLUGIN,), log=f"Starting.\n{said}\nmore")
-    finding = only(seen)
+def test_a_plugin_that_finds_no_driver_is_reported(log_line: str) -> None:
+    cluster = view(BARE, pods=(PLUGIN,), log=f"Starting.\n{log_line}\nmore")
+    finding = only(cluster)
     assert finding.cause is Cause.DRIVER_MISSING
-    assert finding.what.endswith(said)
-    assert driver_state(seen, BARE) == "missing"
+    assert finding.what.endswith(log_line)
+    assert driver_state(cluster, BARE) == "missing"
 
 
 def test_a_plugin_that_crashes_without_a_driver_is_reported() -> None:
@@ -165,9 +165,9 @@ def test_a_plugin_that_crashes_without_a_driver_is_reported() -> None:
 
 
 def test_a_plugin_log_without_a_driver_leaves_the_driver_unknown() -> None:
-    seen = view(BARE, pods=(PLUGIN,), log="Starting.")
-    assert only(seen).cause is Cause.NO_GPU_ALLOCATABLE
-    assert driver_state(seen, BARE) == "unknown"
+    cluster = view(BARE, pods=(PLUGIN,), log="Starting.")
+    assert only(cluster).cause is Cause.NO_GPU_ALLOCATABLE
+    assert driver_state(cluster, BARE) == "unknown"
 
 
 def test_unhealthy_gpus_are_reported() -> None:
@@ -229,11 +229,11 @@ def test_a_node_with_managed_gpus_is_judged_by_its_own_plugin() -> None:
 
 def test_a_daemon_set_on_a_node_with_managed_gpus_is_reported() -> None:
     """Two plugins: no condition of Azure's reports that."""
-    seen = view(LABELED, pods=(PLUGIN,), sets=(SET,))
-    finding = only(seen, MANAGED)
+    cluster = view(LABELED, pods=(PLUGIN,), sets=(SET,))
+    finding = only(cluster, MANAGED)
     assert finding.cause is Cause.PLUGIN_TWICE
     assert "the one that comes with the node" in finding.what
-    assert plugin_state(seen, LABELED, MANAGED) == "TWICE"
+    assert plugin_state(cluster, LABELED, MANAGED) == "TWICE"
 
 
 def test_a_cordoned_node_is_no_problem() -> None:
@@ -243,13 +243,13 @@ def test_a_cordoned_node_is_no_problem() -> None:
 
 
 def test_pools_at_zero_nodes_are_reported_once() -> None:
-    seen = view(NODE, pods=(PLUGIN,), sets=(SET,))
-    finding = only(seen, stack("gpu", "spare"))
+    cluster = view(NODE, pods=(PLUGIN,), sets=(SET,))
+    finding = only(cluster, stack("gpu", "spare"))
     assert (finding.cause, finding.pool) == (Cause.POOL_AT_ZERO, "spare")
     assert "costs" in finding.advice
-    several = only(seen, stack("gpu", "a", "b", "c"))
+    several = only(cluster, stack("gpu", "a", "b", "c"))
     assert several.what == "the pools a, b and c have no nodes now"
-    fixed = only(seen, stack("gpu", Pool(name="off", least=0, most=0, is_scaled=False)))
+    fixed = only(cluster, stack("gpu", Pool(name="off", least=0, most=0, is_scaled=False)))
     assert "AKS does not scale it" in fixed.advice
 
 
@@ -266,7 +266,7 @@ def test_a_cluster_without_a_gpu_pool_is_reported() -> None:
     assert finding.cause is Cause.NO_GPU_POOL
     # Where the stack says of none, its nodes may be there all the same; and the other way round.
     assert judge(view(NODE, pods=(PLUGIN,)), Expected()) == []
-    assert [found.cause for found in judge(view(sets=(SET,)), GPU)] == [Cause.POOL_AT_ZERO]
+    assert [findings.cause for findings in judge(view(sets=(SET,)), GPU)] == [Cause.POOL_AT_ZERO]
 
 
 def test_a_node_whose_gpus_are_all_in_use_is_reported() -> None:
@@ -277,12 +277,12 @@ def test_a_node_whose_gpus_are_all_in_use_is_reported() -> None:
     other = replace(NODE, name="n1")
     assert judge(view(NODE, other, pods=(PLUGIN, WORK)), GPU) == []
     cordoned = replace(other, is_cordoned=True)
-    causes = {found.cause for found in judge(view(NODE, cordoned, pods=(WORK,)), GPU)}
+    causes = {findings.cause for findings in judge(view(NODE, cordoned, pods=(WORK,)), GPU)}
     assert causes == {Cause.NODE_CORDONED, Cause.GPUS_ALL_USED}
 
 
 @pytest.mark.parametrize(
-    ("said", "advice"),
+    ("reason", "advice"),
     [
         ("0/2 nodes are available: 1 node(s) had untolerated taint {sku: gpu}", "tolerations"),
         ("0/2 nodes are available: 2 Insufficient nvidia.com/gpu", "free a GPU"),
@@ -290,11 +290,11 @@ def test_a_node_whose_gpus_are_all_in_use_is_reported() -> None:
         ("no nodes available to schedule pods", "what the scheduler says"),
     ],
 )
-def test_a_pending_pod_is_reported_with_advice(said: str, advice: str) -> None:
-    waiting = replace(WORK, node=None, unplaced=said)
+def test_a_pending_pod_is_reported_with_advice(reason: str, advice: str) -> None:
+    waiting = replace(WORK, node=None, unplaced=reason)
     finding = only(view(NODE, pods=(PLUGIN, waiting)))
     assert finding.cause is Cause.POD_PENDING
-    assert finding.what == f"the pod ns/work is pending: {said}"
+    assert finding.what == f"the pod ns/work is pending: {reason}"
     assert advice in finding.advice
 
 
@@ -324,8 +324,8 @@ T4_NODE = replace(NODE, size="Standard_NC8as_T4_v3", capacity=1, allocatable=1, 
 def test_a_missing_plugin_of_the_stack_is_restored_by_an_update() -> None:
     """`gpuStack: device-plugin` was the advice where it was set, and the plugin deleted by hand."""
     gone = replace(T4_NODE, capacity=0, allocatable=0)
-    for seen in (view(gone), view()):
-        finding, *_ = judge(seen, stack(replace(T4, least=0)))
+    for cluster in (view(gone), view()):
+        finding, *_ = judge(cluster, stack(replace(T4, least=0)))
         assert finding.cause is Cause.PLUGIN_MISSING
         assert "ns/set of the stack was deleted" in finding.what
         assert finding.advice == "restore it: `put it back`"
@@ -343,10 +343,10 @@ def test_a_plugin_that_the_stack_leaves_out_is_not_missing() -> None:
     elsewhere = replace(SET, pods={"nodeSelector": {"agentpool": "other"}})
     for sets in ((), (elsewhere,)):
         bare = replace(T4_NODE, capacity=0, allocatable=0, labels={"agentpool": "gpu"})
-        seen = view(bare, sets=sets)
-        finding = only(seen, stack(left_out))
+        cluster = view(bare, sets=sets)
+        finding = only(cluster, stack(left_out))
         assert (finding.cause, finding.is_problem) == (Cause.GPUS_LEFT_OUT, False)
-        assert result(seen, [finding]) is Cause.GPUS_LEFT_OUT
+        assert result(cluster, [finding]) is Cause.GPUS_LEFT_OUT
 
 
 def test_a_specialized_image_needs_no_daemon_set() -> None:
@@ -375,9 +375,9 @@ def test_a_specialized_image_needs_no_daemon_set() -> None:
     ],
 )
 def test_a_difference_from_the_stack_is_reported(node: Node, pool: Pool, words: str) -> None:
-    found = judge(view(node, pods=(PLUGIN,), sets=(replace(SET, pods=EVERYWHERE),)), stack(pool))
-    assert words in "\n".join(one.what for one in found if one.cause is Cause.DIFFERS_FROM_STACK)
-    assert not any(one.is_problem for one in found)
+    findings = judge(view(node, pods=(PLUGIN,), sets=(replace(SET, pods=EVERYWHERE),)), stack(pool))
+    assert words in "\n".join(one.what for one in findings if one.cause is Cause.DIFFERS_FROM_STACK)
+    assert not any(one.is_problem for one in findings)
 
 
 EVERYWHERE = {"tolerations": [{"operator": "Exists"}]}
@@ -470,8 +470,10 @@ def test_a_partly_deployed_gpu_operator_explains_its_waiting_plugin(
     parts: set[str], words: str
 ) -> None:
     waiting = replace(PLUGIN, is_running=False)
-    seen = replace(view(BARE, pods=(waiting,), sets=(OPERATORS,)), operators_parts=frozenset(parts))
-    finding = only(seen)
+    cluster = replace(
+        view(BARE, pods=(waiting,), sets=(OPERATORS,)), operators_parts=frozenset(parts)
+    )
+    finding = only(cluster)
     assert finding.cause is Cause.PLUGIN_NOT_RUNNING
     assert words in finding.what
 

@@ -115,9 +115,9 @@ def checked(answers: Mapping[str, Answer], **options: Any) -> tuple[dict[str, An
 
 
 async def _examine(examination: Examination, target: Target, **options: Any) -> None:
-    wanted = CheckOptions(**{"settle": 0.0, **options})
+    check_options = CheckOptions(**{"settle": 0.0, **options})
     with Progress("Looking", lambda _: None) as progress:
-        await examine(examination, target, wanted, progress)
+        await examine(examination, target, check_options, progress)
 
 
 def _told(examination: Examination) -> tuple[dict[str, Any], str]:
@@ -286,7 +286,7 @@ def test_a_state_of_any_shape_is_read(data: st.DataObject) -> None:
     outputs = {"clusterName": "c", "gpuPools": {"gpu": {"tolerations": [{"key": "sku"}]}}}
     bent_one = data.draw(st.sampled_from([pool, daemon_set, cluster]))
     resources = [pool, daemon_set, cluster, data.draw(bent(bent_one))]
-    found = expected(
+    stack = expected(
         resources, mapping(data.draw(st.one_of(st.just(outputs), bent(outputs)))), "restore"
     )
-    assert found.restoring_command == "restore"
+    assert stack.restoring_command == "restore"

@@ -33,14 +33,14 @@ def own(engine: Engine, site: Site, tmp_path: Path) -> Bench:
 
 def check(bench: Bench, **options: Any) -> Checked:
     pulumi = Program((bench.engine.pulumi,), bench.folder / "project", bench.environment)
-    printed, said = io.StringIO(), list[str]()
+    output, progress = io.StringIO(), list[str]()
     code = check_cluster(
         lambda: of_stack(pulumi, "test"),
         CheckOptions(**{"json": True, "settle": SETTLE, **options}),
-        Console(file=printed, width=200),
-        said.append,
+        Console(file=output, width=200),
+        progress.append,
     )
-    return Checked(code, printed.getvalue(), "\n".join(said))
+    return Checked(code, output.getvalue(), "\n".join(progress))
 
 
 def test_a_pool_without_nodes_is_fine_and_grows_for_the_job(site: Site, own: Bench) -> None:

@@ -82,9 +82,9 @@ def test_a_job_that_no_pool_can_run_is_never_scheduled(
     view: ClusterView, pool: Pool, words: str
 ) -> None:
     """`check --job` waited its whole time, and woke every pool, where the reason was known."""
-    found = of(view, pool)
-    assert words in found.never
-    assert not found.grows
+    forecast = of(view, pool)
+    assert words in forecast.never
+    assert not forecast.grows
 
 
 def test_a_cluster_without_pools_and_nodes_never_runs_the_job() -> None:
@@ -119,8 +119,8 @@ def test_a_pool_with_the_specialized_image_scales_up_without_a_daemon_set() -> N
 def test_a_new_node_gets_time_to_offer_its_gpus(
     node: Node, pods: tuple[Pod, ...], is_hopeful: bool
 ) -> None:
-    found = of(seen(node, pods=pods), POOL, is_coming=True)
-    assert bool(found.never) != is_hopeful
+    forecast = of(seen(node, pods=pods), POOL, is_coming=True)
+    assert bool(forecast.never) != is_hopeful
 
 
 def test_a_node_without_a_driver_gets_no_time() -> None:

@@ -47,20 +47,20 @@ class Checkout:
 
     def run(self, command: list[str], **environment: str) -> tuple[int, list[str]]:
         """Its exit code, and what was given to what it started."""
-        told = self.folder / "told"
-        told.unlink(missing_ok=True)
+        record = self.folder / "told"
+        record.unlink(missing_ok=True)
         ended = subprocess.run(
             command,
             cwd=self.folder,
             env={
                 "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-                "TOLD": str(told),
+                "TOLD": str(record),
                 "GITHUB_STEP_SUMMARY": str(self.summary),
                 **environment,
             },
             check=False,
         )
-        return ended.returncode, told.read_text().splitlines() if told.exists() else []
+        return ended.returncode, record.read_text().splitlines() if record.exists() else []
 
 
 @pytest.fixture
@@ -69,10 +69,10 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_review_takes_the_stacks_and_writes_every_format(checkout: Checkout) -> None:
-    code, told = checkout.run([*REVIEW, "--offline"], STACKS='["dev", "prod.eu"]')
+    code, calls = checkout.run([*REVIEW, "--offline"], STACKS='["dev", "prod.eu"]')
 
     assert code == 0
-    assert told == ["review", "--offline", "--stack=dev", "--stack=prod.eu", *FORMATS]
+    assert calls == ["review", "--offline", "--stack=dev", "--stack=prod.eu", *FORMATS]
     assert checkout.summary.read_text() == "the report\n"
 
 
@@ -92,19 +92,19 @@ def test_a_label_allows_one_loss_of_its_commit(checkout: Checkout) -> None:
         "replace:gpu",
     ]
 
-    told = checkout.run(REVIEW, STACKS='["dev"]', LABELS=json.dumps(labels), COMMIT=commit)[1]
+    calls = checkout.run(REVIEW, STACKS='["dev"]', LABELS=json.dumps(labels), COMMIT=commit)[1]
 
     allowed = ["replace:dev/gpu", "policies:dev", "delete:dev/--offline"]
     options = [f"--allow={one}" for one in allowed]
-    assert told == ["review", "--stack=dev", *options, *FORMATS]
+    assert calls == ["review", "--stack=dev", *options, *FORMATS]
 
 
 @pytest.mark.parametrize("commit", ["", "1a2b3c", "main"])
 def test_labels_without_a_commit_are_ignored(checkout: Checkout, commit: str) -> None:
-    told = checkout.run(
+    calls = checkout.run(
         REVIEW, STACKS='["dev"]', LABELS='["replace:dev/gpu@1a2b3c4"]', COMMIT=commit
     )[1]
-    assert told == ["review", "--stack=dev", *FORMATS]
+    assert calls == ["review", "--stack=dev", *FORMATS]
 
 
 @pytest.mark.parametrize("code", ["1", "31"])
@@ -119,17 +119,17 @@ def test_a_review_without_a_report_fails_with_its_own_exit_code(checkout: Checko
 
 @pytest.mark.parametrize("stacks", ["", "nonsense", "[]"])
 def test_no_stack_is_reviewed_without_a_list_of_stacks(checkout: Checkout, stacks: str) -> None:
-    code, told = checkout.run(REVIEW, STACKS=stacks)
+    code, calls = checkout.run(REVIEW, STACKS=stacks)
 
     assert code != 0
-    assert told == []
+    assert calls == []
 
 
 def test_the_review_has_the_options_that_the_workflows_use() -> None:
-    told = CliRunner().invoke(app, ["review", "--help"], env={"COLUMNS": "200"}).output
+    help_text = CliRunner().invoke(app, ["review", "--help"], env={"COLUMNS": "200"}).output
 
     for option in ("--offline", "--base", "--allow", "--stack", "--markdown", "--sarif"):
-        assert option in told
+        assert option in help_text
 
 
 def test_up_runs_with_the_policy_pack(checkout: Checkout) -> None:

@@ -44,13 +44,13 @@ def shown(document: Any) -> Shown:
     """What a reader gets to see, checked for what must not be in it."""
     markdown = of_a_stranger(from_document(document))
     assert len(markdown) < 65_000
-    found = Shown(markdown)
-    assert not CALLS.search(found.text), found.text
-    assert not LINK.search(found.text), found.text
-    assert found.links == []
+    page = Shown(markdown)
+    assert not CALLS.search(page.text), page.text
+    assert not LINK.search(page.text), page.text
+    assert page.links == []
     assert not re.search(r"<(?!br>|/?(?:h[23]|p|ul|li|strong|table|t[hrd]|t(?:head|body))\b)[a-z]",
-                         re.sub(r"&lt;", "", found.html)), found.html  # fmt: skip
-    return found
+                         re.sub(r"&lt;", "", page.html)), page.html  # fmt: skip
+    return page
 
 
 @given(
@@ -77,8 +77,8 @@ def test_no_text_of_a_report_becomes_markup(text: str) -> None:
         "judging": {"brought": [{"what": text, "before": text, "after": text}]},
         "gpus": [{"vmSize": text}],
     }
-    found = shown({"cause": text, "stacks": [stack]})
-    assert found.html.count("<h2>") == found.html.count("<table>") == 1
+    page = shown({"cause": text, "stacks": [stack]})
+    assert page.html.count("<h2>") == page.html.count("<table>") == 1
 
 
 def test_the_findings_of_the_review_are_in_the_comment() -> None:
@@ -91,14 +91,14 @@ def test_the_findings_of_the_review_are_in_the_comment() -> None:
 
     assert whole.verdict.word in text
     for stack in document["stacks"]:
-        told = [stack["stack"], stack["cause"]]
-        told += [problem["what"] for problem in stack["problems"]]
-        told += [lost["message"] for lost in stack["lostGpuPools"]]
-        told += [finding[key] for finding in stack["findings"] for key in ("rule", "message")]
-        told += [rule["why"] for rule in stack["rulesNotRun"]]
-        told += [count["vmSize"] for count in stack["gpus"] or ()]
-        assert len(told) > 5
-        for words in told:
+        texts = [stack["stack"], stack["cause"]]
+        texts += [problem["what"] for problem in stack["problems"]]
+        texts += [lost["message"] for lost in stack["lostGpuPools"]]
+        texts += [finding[key] for finding in stack["findings"] for key in ("rule", "message")]
+        texts += [rule["why"] for rule in stack["rulesNotRun"]]
+        texts += [count["vmSize"] for count in stack["gpus"] or ()]
+        assert len(texts) > 5
+        for words in texts:
             assert plain(words) in text, words
 
 

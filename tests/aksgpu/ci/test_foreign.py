@@ -59,9 +59,9 @@ def writings(target: str) -> st.SearchStrategy[str]:
 
 def ways(letter: str) -> list[str]:
     code = ord(letter)
-    found = [letter, letter, f"&#{code};", f"&#0{code};", f"&#x{code:X};"]
-    found += [] if letter.isalnum() else [f"\\{letter}"]
-    return [*found, *([NAMES[letter]] if letter in NAMES else []), f"%{code:02x}"]
+    spellings = [letter, letter, f"&#{code};", f"&#0{code};", f"&#x{code:X};"]
+    spellings += [] if letter.isalnum() else [f"\\{letter}"]
+    return [*spellings, *([NAMES[letter]] if letter in NAMES else []), f"%{code:02x}"]
 
 
 class Shown(HTMLParser):

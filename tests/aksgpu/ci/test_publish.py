@@ -38,7 +38,7 @@ class Server:
         self.asked.append((method, what))
         if what == "pulls":
             assert query["state"] == "open"
-            return [found for found in self.pulls if found["head"]["label"] == query["head"]]
+            return [pull for pull in self.pulls if pull["head"]["label"] == query["head"]]
         if method == "PATCH":
             (comment,) = [c for c in self.comments if what == f"issues/comments/{c['id']}"]
             comment["body"] = content["body"]
@@ -51,7 +51,7 @@ class Server:
         return self.comments[first : first + int(query["per_page"])]
 
     def changes(self) -> list[tuple[str, str]]:
-        return [(method, what) for method, what in self.asked if method != "GET"]
+        return [(method, path) for method, path in self.asked if method != "GET"]
 
 
 def pull(number: int = 7, owner: str = "house", base: str = "main") -> dict[str, Any]:

@@ -46,9 +46,9 @@ STRANGE: dict[str, Any] = {
 }
 
 
-def valid(found: Any) -> list[dict[str, Any]]:
-    jsonschema.validate(found, SCHEMA)
-    (run,) = found["runs"]
+def valid(report: Any) -> list[dict[str, Any]]:
+    jsonschema.validate(report, SCHEMA)
+    (run,) = report["runs"]
     assert run["tool"]["driver"]["name"] == "aks-gpu review"
     assert "automationDetails" not in run
     assert len(run["results"]) <= 500
@@ -58,17 +58,17 @@ def valid(found: Any) -> list[dict[str, Any]]:
 def test_findings_of_a_fork_keep_only_their_messages() -> None:
     """They were uploaded as they were: they could call themselves CodeQL, with any links."""
     results = valid(sarif.rebuilt(STRANGE, is_fork=True))
-    told = results[0]
-    assert (told["ruleId"], told["level"]) == ("another-rule", "warning")
-    text = told["message"]["text"]
+    result = results[0]
+    assert (result["ruleId"], result["level"]) == ("another-rule", "warning")
+    text = result["message"]["text"]
     assert text.startswith("Reported by the code of a fork")
     assert all(each not in text for each in ("://", "@o", "#1", " [m", "\x1b"))
-    (place,) = told["locations"]
+    (place,) = result["locations"]
     assert place["physicalLocation"] == {
         "artifactLocation": {"uri": "Pulumi.yaml"},
         "region": {"startLine": 1},
     }
-    assert set(told) == {"ruleId", "level", "message", "locations", "partialFingerprints"}
+    assert set(result) == {"ruleId", "level", "message", "locations", "partialFingerprints"}
 
 
 def test_findings_of_the_repository_itself_are_unchanged() -> None:
@@ -115,8 +115,8 @@ def test_any_input_becomes_valid_sarif(some: Any, more: Any, is_fork: bool) -> N
 @given(written=st.sampled_from(TARGETS).flatmap(writings), around=st.sampled_from(AROUND))
 @settings(max_examples=20, deadline=None)
 def test_messages_of_a_fork_contain_no_links_and_mentions(written: str, around: str) -> None:
-    said = {"message": {"text": around.replace("{}", written)}}
-    (result,) = valid(sarif.rebuilt({"runs": [{"results": [said]}]}, is_fork=True))
+    stranger = {"message": {"text": around.replace("{}", written)}}
+    (result,) = valid(sarif.rebuilt({"runs": [{"results": [stranger]}]}, is_fork=True))
     text = html.unescape(result["message"]["text"])
     # SARIF's links have brackets that no backslash is before.
     assert not re.search(r"(?<!\\)(?:\\\\)*\[", text)
@@ -125,7 +125,7 @@ def test_messages_of_a_fork_contain_no_links_and_mentions(written: str, around: 
 
 
 @pytest.mark.parametrize(
-    ("uri", "told"),
+    ("uri", "expected"),
     [
         ("Pulumi.dev.yaml", "Pulumi.dev.yaml"),
         ("infra/a%20b/Pulumi.dev.yaml", "infra/a%20b/Pulumi.dev.yaml"),
@@ -136,11 +136,11 @@ def test_messages_of_a_fork_contain_no_links_and_mentions(written: str, around: 
         (3, "Pulumi.yaml"),
     ],
 )
-def test_locations_are_files_of_the_repository(uri: Any, told: str) -> None:
+def test_locations_are_files_of_the_repository(uri: Any, expected: str) -> None:
     place = {"physicalLocation": {"artifactLocation": {"uri": uri}}}
-    found = {"runs": [{"results": [{"message": {"text": "x"}, "locations": [place]}]}]}
-    (result,) = valid(sarif.rebuilt(found, is_fork=True))
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == told
+    report = {"runs": [{"results": [{"message": {"text": "x"}, "locations": [place]}]}]}
+    (result,) = valid(sarif.rebuilt(report, is_fork=True))
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == expected
 
 
 @pytest.mark.parametrize("source", ["house/aks-gpu", "stranger/aks-gpu", ""])

@@ -77,7 +77,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
     return Repository(tmp_path)
 
 
-def told(capsys: pytest.CaptureFixture[str], since: str = "HEAD^1") -> dict[str, list[str]]:
+def listed(capsys: pytest.CaptureFixture[str], since: str = "HEAD^1") -> dict[str, list[str]]:
     """The outputs, as a workflow's step has them."""
     capsys.readouterr()
     assert stacks.main(["--changed-since", since]) == 0
@@ -92,7 +92,7 @@ def test_a_change_of_the_program_affects_every_stack(
     repository.write(path)
     repository.commit()
 
-    assert told(capsys)["touched"] == ["dev", "prod"]
+    assert listed(capsys)["touched"] == ["dev", "prod"]
 
 
 def test_a_change_outside_the_program_affects_no_stack(
@@ -101,7 +101,7 @@ def test_a_change_outside_the_program_affects_no_stack(
     repository.write(*NO_PART_OF_IT)
     repository.commit()
 
-    assert told(capsys) == {"touched": [], "deployed": []}
+    assert listed(capsys) == {"touched": [], "deployed": []}
 
 
 @pytest.mark.parametrize("path", ["Pulumi.prod.yaml", "Pulumi.prod.policies.json"])
@@ -111,7 +111,7 @@ def test_a_change_of_a_stack_file_affects_its_stack(
     repository.write(path, "README.md")
     repository.commit()
 
-    assert told(capsys)["touched"] == ["prod"]
+    assert listed(capsys)["touched"] == ["prod"]
 
 
 def test_a_renamed_stack_is_affected_under_both_names(
@@ -120,7 +120,7 @@ def test_a_renamed_stack_is_affected_under_both_names(
     repository.git("mv", "Pulumi.dev.yaml", "Pulumi.staging.1.yaml")
     repository.commit()
 
-    assert told(capsys)["touched"] == ["staging.1", "dev"]
+    assert listed(capsys)["touched"] == ["staging.1", "dev"]
 
 
 def test_a_module_that_leaves_the_program_affects_every_stack(
@@ -129,7 +129,7 @@ def test_a_module_that_leaves_the_program_affects_every_stack(
     repository.git("mv", "workloads.py", "docs/workloads.py")
     repository.commit()
 
-    assert told(capsys)["touched"] == ["dev", "prod"]
+    assert listed(capsys)["touched"] == ["dev", "prod"]
 
 
 @pytest.mark.parametrize("since", ["", "0" * 40, "no-such-branch", "--output=x"])
@@ -141,7 +141,7 @@ def test_an_unknown_base_commit_affects_every_stack(
         assert "touched=" + json.dumps(list(STACKS)) in capsys.readouterr().out
         assert not (repository.folder / "x^{commit}").exists()
     else:
-        assert told(capsys, since)["touched"] == ["dev", "prod"]
+        assert listed(capsys, since)["touched"] == ["dev", "prod"]
 
 
 def test_a_path_that_git_quotes_is_read(
@@ -150,7 +150,7 @@ def test_a_path_that_git_quotes_is_read(
     repository.write('docs/ü "quoted"\n.txt')
     repository.commit()
 
-    assert told(capsys)["touched"] == []
+    assert listed(capsys)["touched"] == []
 
 
 def test_deployed_stacks_are_listed_in_their_order(
@@ -160,7 +160,7 @@ def test_deployed_stacks_are_listed_in_their_order(
     repository.commit()
     monkeypatch.setenv("DEPLOYED_STACKS", "prod dev")
 
-    assert told(capsys) == {"touched": ["article", "dev", "prod"], "deployed": ["prod", "dev"]}
+    assert listed(capsys) == {"touched": ["article", "dev", "prod"], "deployed": ["prod", "dev"]}
 
 
 def test_an_unaffected_deployed_stack_is_not_listed(
@@ -170,7 +170,7 @@ def test_an_unaffected_deployed_stack_is_not_listed(
     repository.commit()
     monkeypatch.setenv("DEPLOYED_STACKS", "prod dev")
 
-    assert told(capsys)["deployed"] == ["dev"]
+    assert listed(capsys)["deployed"] == ["dev"]
 
 
 def test_a_deployed_stack_without_a_file_is_refused(
@@ -201,11 +201,11 @@ def test_folders_and_symbolic_links_are_no_stack_files(
     repository: Repository, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """Both counted as stacks, whatever the link pointed to."""
-    before = told(capsys)
+    before = listed(capsys)
     (repository.folder / "Pulumi.folder.yaml").mkdir()
     (repository.folder / "Pulumi.link.yaml").symlink_to("/etc/passwd")
     (repository.folder / "Pulumi.dangling.yaml").symlink_to("nowhere")
-    assert told(capsys) == before
+    assert listed(capsys) == before
 
 
 def test_stack_files_are_in_the_folder_of_the_project_file(
@@ -220,8 +220,8 @@ def test_stack_files_are_in_the_folder_of_the_project_file(
     repository.write("stack files/Pulumi.us.policies.json")
     repository.commit()
 
-    assert told(capsys)["touched"] == ["us"]
-    assert told(capsys, "")["touched"] == ["eu.1", "us"]
+    assert listed(capsys)["touched"] == ["us"]
+    assert listed(capsys, "")["touched"] == ["eu.1", "us"]
     assert stacks.main(["--folder"]) == 0
     assert capsys.readouterr().out == "stack files\n"
 
@@ -250,8 +250,8 @@ def test_the_stack_folder_is_read_as_in_settings_or_refused(
     expected = PurePosixPath(os.path.normpath(project_in(text.encode()).folder_of_stacks))
 
     try:
-        found = stacks.folder_of_stacks(text)
+        folder = stacks.folder_of_stacks(text)
     except stacks.StacksError:
         assert flow or "stackConfigDir" in project or isinstance(project["config"], str)
     else:
-        assert found == expected
+        assert folder == expected

@@ -111,7 +111,7 @@ class Place:
         for path in self._groups:
             self.azure.call("DELETE", path)
         for path in self._groups:
-            self.azure.wait(path, lambda got: got.status == 404)
+            self.azure.wait(path, lambda reply: reply.status == 404)
 
 
 @pytest.fixture(scope="session")

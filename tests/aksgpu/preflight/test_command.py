@@ -60,9 +60,9 @@ def started(folder: Path, *arguments: str, **environment: str) -> Iterator["subp
 
 
 def end(process: "subprocess.Popen[str]") -> Ended:
-    printed, said = process.communicate(timeout=PATIENCE)
-    assert "Traceback" not in said
-    return Ended(process.returncode, printed, said)
+    output, progress = process.communicate(timeout=PATIENCE)
+    assert "Traceback" not in progress
+    return Ended(process.returncode, output, progress)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from aksgpu.preflight.report import render
 from tests.aksgpu.preflight.conftest import T4, Place
 
 
-def told(result: Preflight) -> str:
+def reported(result: Preflight) -> str:
     """All that anybody gets to see."""
     page = io.StringIO()
     render(result, Console(file=page, width=200), "go on")
@@ -40,7 +40,7 @@ def test_an_expired_token_is_reported(place: Place) -> None:
     place.fault({"path": "/subscriptions/", **answer})
     result = place.ask(gpuPools=[T4])
     assert result.verdict is Cause.CREDENTIALS_REFUSED
-    text = told(result)
+    text = reported(result)
     assert "ExpiredAuthenticationToken" in text
     assert "Bearer" not in text
     assert place.azure.cloud.client_secret not in text
@@ -59,14 +59,14 @@ def test_an_expired_secret_is_reported(place: Place) -> None:
     (row,) = result.rows
     assert "AADSTS7000222" in row.what
     assert "az login" in row.advice
-    assert place.azure.cloud.client_secret not in told(result)
+    assert place.azure.cloud.client_secret not in reported(result)
 
 
 def test_a_wrong_secret_is_not_repeated(place: Place) -> None:
     wrong = access_with(place, clientSecret="so-secret-that-it-is-wrong")
     result = place.ask(access=wrong, gpuPools=[T4])
     assert result.verdict is Cause.CREDENTIALS_REFUSED
-    assert "so-secret" not in told(result)
+    assert "so-secret" not in reported(result)
 
 
 def test_a_missing_subscription_setting_is_named(place: Place) -> None:

@@ -20,10 +20,10 @@ def test_an_interruption_at_any_moment_leaves_no_traceback(
     place.fault({"path": "/providers/Microsoft.[a-zA-Z]+$", "delay": 0.2})
     caplog.set_level(logging.ERROR, "asyncio")
     for moment in itertools.count(1):
-        told = itertools.count(1)
+        calls = itertools.count(1)
 
-        def interrupt(_: str, told: "itertools.count[int]" = told, moment: int = moment) -> None:
-            if next(told) == moment:
+        def interrupt(_: str, calls: "itertools.count[int]" = calls, moment: int = moment) -> None:
+            if next(calls) == moment:
                 signal.raise_signal(signal.SIGINT)
 
         settings = stack_of(gpuPools=[T4])

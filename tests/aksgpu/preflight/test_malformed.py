@@ -41,8 +41,8 @@ class Answers:
         self.hangs = False
         self.goes_on = threading.Event()
 
-    def give(self, said: Any) -> None:
-        self.body = said if isinstance(said, bytes) else json.dumps(said).encode()
+    def give(self, body: Any) -> None:
+        self.body = body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
 @pytest.fixture(scope="module")
@@ -175,10 +175,10 @@ SKU = {"resourceType": "virtualMachines", "name": T4["vmSize"], "locationInfo": 
 @example(b"\xff\xfe\x00")
 @example(b"[" * 100_000)
 @settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_answer_of_azure_ends_in_a_report(server: tuple[Answers, str], said: Any) -> None:
+def test_any_answer_of_azure_ends_in_a_report(server: tuple[Answers, str], body: Any) -> None:
     """`value: null`, null in a list, a text for JSON: a traceback, and no JSON."""
     answers, url = server
-    answers.give(said)
+    answers.give(body)
     assert asked(url).rows
 
 

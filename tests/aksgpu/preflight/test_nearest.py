@@ -72,8 +72,8 @@ def test_the_nearest_sizes_have_the_same_gpu_vendor() -> None:
 
 def test_the_nearest_sizes_of_a_mig_pool_support_mig() -> None:
     a100 = pool("Standard_NC24ads_A100_v4", is_divided=True)
-    found = nearest(a100, [size for size in EVERY_GPU if "A100" not in size.name])
-    assert all(gpu_sizes()[name.lower()].mig is not False for name in found)
+    sizes = nearest(a100, [size for size in EVERY_GPU if "A100" not in size.name])
+    assert all(gpu_sizes()[name.lower()].mig is not False for name in sizes)
 
 
 def test_the_nearest_sizes_support_the_pools_zones_and_spot() -> None:
@@ -87,8 +87,8 @@ def test_the_nearest_sizes_support_the_pools_zones_and_spot() -> None:
 
 
 def test_the_nearest_cpu_size_has_a_similar_series_and_cores() -> None:
-    found = nearest(pool("Standard_D4ds_v6"), [*CPUS, *EVERY_GPU])
-    assert found == ["Standard_D4ds_v5", "Standard_D4s_v5", "Standard_D8ds_v5"]
+    sizes = nearest(pool("Standard_D4ds_v6"), [*CPUS, *EVERY_GPU])
+    assert sizes == ["Standard_D4ds_v5", "Standard_D4s_v5", "Standard_D8ds_v5"]
 
 
 def test_a_size_without_alternatives_has_no_nearest_size() -> None:

@@ -84,17 +84,17 @@ def test_several_matching_prices_are_reported_as_unknown() -> None:
 def test_a_stack_costs_from_its_fewest_nodes_to_its_most(place: Place) -> None:
     spot = T4 | {"name": "spot", "spot": True, "count": 0, "minCount": 0, "maxCount": 10}
     result = place.ask(gpuPools=[T4, spot])
-    found = result.costs
-    assert found is not None
-    (system, t4, cheap) = found.pools
+    sums = result.costs
+    assert sums is not None
+    (system, t4, cheap) = sums.pools
     # The rehearsal's formula: 0.05 for a core and 1 for a GPU, a fifth of it for spot.
     assert (t4.hourly, cheap.hourly) == (
         costs.Range(Decimal("2.8"), Decimal("2.8")),
         costs.Range(Decimal("0.00"), Decimal("2.8")),
     )
     assert system.hourly == costs.Range(Decimal("0.2"), Decimal("0.2"))
-    assert found.hourly == costs.Range(Decimal("3.0"), Decimal("5.8"))
-    assert found.hourly.monthly == costs.Range(Decimal("2190.0"), Decimal("4234.0"))
+    assert sums.hourly == costs.Range(Decimal("3.0"), Decimal("5.8"))
+    assert sums.hourly.monthly == costs.Range(Decimal("2190.0"), Decimal("4234.0"))
     document = result.to_json()["costs"]
     assert (document["currency"], document["hoursAMonth"]) == ("USD", 730)
     assert document["askedOn"] == today().isoformat()

@@ -159,7 +159,7 @@ def test_a_quota_that_is_not_listed_is_unknown(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("most", "said", "spot", "surge"),
+    ("most", "max_surge", "spot", "surge"),
     [
         (0, None, False, 0),
         (1, None, False, 1),
@@ -172,10 +172,10 @@ def test_a_quota_that_is_not_listed_is_unknown(place: Place) -> None:
     ],
 )
 def test_the_surge_of_a_pool_is_counted(
-    most: int, said: str | None, spot: bool, surge: int | None
+    most: int, max_surge: str | None, spot: bool, surge: int | None
 ) -> None:
     pool = PlannedPool(
-        name="p", key="p", vm_size="s", first=0, fewest=0, most=most, spot=spot, max_surge=said
+        name="p", key="p", vm_size="s", first=0, fewest=0, most=most, spot=spot, max_surge=max_surge
     )
     assert pool.surge == surge
 

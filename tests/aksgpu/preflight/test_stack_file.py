@@ -30,18 +30,18 @@ def mistakes(folder: Path, content: Any) -> list[str]:
 
 @pytest.mark.parametrize("stack", ["dev", "prod", "article"])
 def test_the_stack_files_of_this_repository_are_valid(stack: str) -> None:
-    said = read(ROOT, stack)
-    assert said.settings.gpu_pools
-    assert bool(said.warnings) == (stack == "article")
+    stack_file = read(ROOT, stack)
+    assert stack_file.settings.gpu_pools
+    assert bool(stack_file.warnings) == (stack == "article")
 
 
 def test_all_mistakes_are_reported_at_once_by_key(tmp_path: Path) -> None:
     pools = [{"name": "Bad", "vmSize": "Standard_D4ds_v5"}]
     config = {"aks-gpu:gpuPools": pools, "aks-gpu:location": "East US", "aks-gpu:clutser": {}}
-    found = mistakes(tmp_path, {"config": config})
-    keys = [line.partition(":")[0] for line in found]
+    messages = mistakes(tmp_path, {"config": config})
+    keys = [line.partition(":")[0] for line in messages]
     assert keys == ["location", "gpuPools[0].name", "gpuPools[0].vmSize", "clutser"]
-    places = [line.rpartition(" (")[2] for line in found]
+    places = [line.rpartition(" (")[2] for line in messages]
     assert places == [
         "line 6, column 3)",
         "line 4, column 5)",
@@ -87,8 +87,8 @@ def test_defaults_of_the_project_file_apply(tmp_path: Path) -> None:
     project = {"name": "aks-gpu", "config": declared}
     settings = written(tmp_path, {"config": {}}, project).settings
     assert (settings.location, settings.allow_retired) == ("northeurope", True)
-    said = {"config": {"aks-gpu:location": "westus"}}
-    assert written(tmp_path, said, project).settings.location == "westus"
+    content = {"config": {"aks-gpu:location": "westus"}}
+    assert written(tmp_path, content, project).settings.location == "westus"
 
 
 def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Path) -> None:
@@ -100,12 +100,12 @@ def test_secrets_are_refused_only_where_a_setting_cannot_be_secret(tmp_path: Pat
     }
     assert written(tmp_path, {"config": config}).settings.location == "westus"
     config |= {"aks-gpu:cluster": {"name": secret}, "aks-gpu:gpuPools": [{"name": "Bad"}]}
-    found = mistakes(tmp_path, {"config": config})
-    assert found[0] == (
+    messages = mistakes(tmp_path, {"config": config})
+    assert messages[0] == (
         "cluster.name: cannot be a secret (only cluster.authorizedIpRanges can): set it again "
         "without --secret (line 3, column 5)"
     )
-    assert [line.partition(":")[0] for line in found[1:]] == [
+    assert [line.partition(":")[0] for line in messages[1:]] == [
         "gpuPools[0].name",
         "gpuPools[0].vmSize",
     ]
@@ -119,7 +119,7 @@ def test_the_subscription_of_the_stack_file_is_used(
     config = {"azure-native:subscriptionId": "native", "azure-native:clientSecret": {"secure": "x"}}
     assert written(tmp_path, {"config": config}).azure.text("subscriptionId") == "native"
     config |= {"aks-preview:subscriptionId": "preview"}
-    (said,) = mistakes(tmp_path, {"config": config})
-    assert said.startswith(
+    (message,) = mistakes(tmp_path, {"config": config})
+    assert message.startswith(
         "aks-preview:subscriptionId: is preview, and azure-native:subscriptionId"
     )

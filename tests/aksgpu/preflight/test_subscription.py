@@ -104,8 +104,10 @@ def test_an_unregistered_provider_explains_failed_requests(place: Place) -> None
     path = "/providers/Microsoft.Compute"
     version = "?api-version=2021-04-01"
 
-    def state(wanted: str) -> None:
-        place.azure.wait(f"{path}{version}", lambda it: it.body["registrationState"] == wanted)
+    def state(expected: str) -> None:
+        place.azure.wait(
+            f"{path}{version}", lambda reply: reply.body["registrationState"] == expected
+        )
 
     place.azure.call("POST", f"{path}/unregister{version}")
     try:
@@ -273,19 +275,19 @@ def test_the_state_is_read_only_if_a_name_is_taken(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "trouble"),
+    ("state", "trouble"),
     [
         ({"powerState": {"code": "Stopped"}}, "Stopped"),
         ({"provisioningState": "Failed"}, "Failed"),
     ],
 )
 def test_a_cluster_that_accepts_no_pools_is_reported(
-    place: Place, there: Mapping[str, Any], said: Any, trouble: str
+    place: Place, there: Mapping[str, Any], state: Any, trouble: str
 ) -> None:
     group = there["resourceGroup"]["name"]
     below = f"/resourceGroups/{group}/providers/Microsoft.ContainerService/managedClusters/there"
     body = place.azure.call("GET", f"{below}?api-version={API_VERSION}").body
-    body["properties"] |= said
+    body["properties"] |= state
     place.fault({"path": f"{below}$", "status": 200, "body": body})
     row = the(place.ask(**there, gpuPools=[T4]), "cluster")
     assert row.answer == "problem"
@@ -329,8 +331,8 @@ def test_a_capacity_reservation_must_hold_the_pool(place: Place, there: Mapping[
     assert "does not exist" in row().what
     other = group.replace("Groups/r", "Groups/west")
     place.azure.call("PUT", f"{other}?{GROUP_VERSION}", {"location": "westus2"})
-    found = row(capacityReservationGroupId=f"{place.azure.subscription}{other}")
-    assert "is in westus2, and the pool in northeurope" in found.what
+    result = row(capacityReservationGroupId=f"{place.azure.subscription}{other}")
+    assert "is in westus2, and the pool in northeurope" in result.what
     place.azure.call("PUT", f"{group}?{GROUP_VERSION}", {"location": ELSEWHERE})
     reserve(1, "1")
     assert (row().cause, "in zone 2" in row().what) == (Cause.EXISTENCE, True)
@@ -339,7 +341,7 @@ def test_a_capacity_reservation_must_hold_the_pool(place: Place, there: Mapping[
     assert row(maxUnavailable="1").answer == "ok"
     assert row(zones=[]).cause is Cause.EXISTENCE
     # Whoever adds pools to a cluster finds its identity there.
-    found = the(place.ask(**there, gpuPools=[pool]), "reservation", "t4")
-    assert "system-assigned" in found.what
+    result = the(place.ask(**there, gpuPools=[pool]), "reservation", "t4")
+    assert "system-assigned" in result.what
     elsewhere = pool["capacityReservationGroupId"].replace("/subscriptions/", "/subscriptions/0")
     assert row(capacityReservationGroupId=elsewhere).answer == "unknown"

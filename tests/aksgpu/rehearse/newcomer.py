@@ -57,9 +57,9 @@ class Newcomer:
 
     def run(self, *arguments: str, code: int = 0) -> str:
         process = self.start(*arguments)
-        said, _ = process.communicate(timeout=120)
-        assert process.returncode == code, said
-        return said
+        output, _ = process.communicate(timeout=120)
+        assert process.returncode == code, output
+        return output
 
     def shell(self, script: str) -> str:
         """Runs plain commands in a shell that has evaluated the exports."""

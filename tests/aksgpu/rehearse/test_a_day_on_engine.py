@@ -71,11 +71,11 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Checko
 
 def test_a_stack_is_rehearsed_through_its_mistakes_and_changes(checkout: Checkout) -> None:
     checkout.says()
-    said = checkout.rehearse(code=1)
-    assert said.splitlines()[-2:] == ["    make rehearse STACK=team", ""]
-    for told in ("gpu-pool-minimum-size", "acceptedSizes", "Pulumi.team.policies.json"):
-        assert told in said
-    assert "Azure accepted" not in said
+    output = checkout.rehearse(code=1)
+    assert output.splitlines()[-2:] == ["    make rehearse STACK=team", ""]
+    for word in ("gpu-pool-minimum-size", "acceptedSizes", "Pulumi.team.policies.json"):
+        assert word in output
+    assert "Azure accepted" not in output
     assert not checkout.writes()
 
     size = POOL | {"vmSize": "Standard_NC8as_T4_v3"}
@@ -86,9 +86,9 @@ def test_a_stack_is_rehearsed_through_its_mistakes_and_changes(checkout: Checkou
     assert checkout.writes() == before
 
     asyncio.run(delete_the_plugin(checkout.home))
-    said = checkout.rehearse()
-    assert "device-plugin (DaemonSet) was deleted" in said
-    assert "1 of 1 ready" in said
+    output = checkout.rehearse()
+    assert "device-plugin (DaemonSet) was deleted" in output
+    assert "1 of 1 ready" in output
 
     checkout.says(gpuPools=[size | {"vmSize": "Standard_NC16as_T4_v3"}])
     assert "The GPU pool small (Standard_NC8as_T4_v3, 1 node) is replaced" in checkout.rehearse()

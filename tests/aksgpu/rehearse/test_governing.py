@@ -39,7 +39,7 @@ def running(root: Path) -> Cloud:
     return cloud.start(root / ".rehearsal", 0.005)
 
 
-def said(command: Any, code: int = 0) -> str:
+def printed_by(command: Any, code: int = 0) -> str:
     out = io.StringIO()
     console = ReportConsole(file=out, width=200)
     assert exit_code_of(lambda: command(console)) == code, out.getvalue()
@@ -47,7 +47,7 @@ def said(command: Any, code: int = 0) -> str:
 
 
 def status(code: int = 0) -> dict[str, Any]:
-    text = said(lambda console: governing.status(console, as_json=True), code)
+    text = printed_by(lambda console: governing.status(console, as_json=True), code)
     document: dict[str, Any] = json.loads(text)
     return document
 
@@ -61,8 +61,8 @@ def with_a_stack(home: Path, name: str, content: str = "{") -> None:
 def test_commands_without_a_rehearsal_explain_how_to_create_one(root: Path) -> None:
     assert status()["homes"] == []
     for command in (lambda one: governing.status(one, as_json=False), governing.stop):
-        assert "`make rehearse` creates one" in said(command)
-    assert "no rehearsal to remove" in said(down.rehearse_down)
+        assert "`make rehearse` creates one" in printed_by(command)
+    assert "no rehearsal to remove" in printed_by(down.rehearse_down)
     assert list(root.iterdir()) == []
 
 
@@ -83,11 +83,11 @@ def test_status_shows_the_running_rehearsal(running: Cloud) -> None:
     [cluster] = home["clusters"]
     assert (cluster["name"], cluster["controlPlane"]) == ("seen", "none")
     assert [(pool["name"], pool["nodes"]) for pool in cluster["pools"]] == [("system", 0)]
-    shown = said(lambda console: governing.status(console, as_json=False))
+    shown = printed_by(lambda console: governing.status(console, as_json=False))
     assert f"{running.url}, process {running.pid}" in shown
     assert "prod.eu" in shown
 
-    said(governing.stop)
+    printed_by(governing.stop)
     [home] = status()["homes"]
     assert (home["server"], home["clusters"][0]["controlPlane"]) == ("stopped", "stopped")
     assert "`aksgpu start` starts it again" in status()["next"]
@@ -99,8 +99,8 @@ def test_a_server_that_does_not_answer_is_listed_and_stopped(running: Cloud) -> 
     assert document["cause"] == "rehearsal-unavailable"
     assert document["homes"][0]["server"] == "silent"
     assert "`aksgpu stop`" in document["next"]
-    assert "has stopped" in said(governing.stop)
-    assert "did not run" in said(governing.stop)
+    assert "has stopped" in printed_by(governing.stop)
+    assert "did not run" in printed_by(governing.stop)
 
 
 def test_a_dead_control_plane_is_reported_and_restarted(
@@ -108,11 +108,13 @@ def test_a_dead_control_plane_is_reported_and_restarted(
 ) -> None:
     """Somebody had to find the server's process and to end it by hand."""
     dead = {"name": "c", "group": "g", "controlPlane": "failed", "reason": "etcd ended"}
-    seen = cloud.status_of(running.home)
-    failed = cloud.Status("running", seen.pid, seen.record, [dead], 1, [])
+    status_before = cloud.status_of(running.home)
+    failed = cloud.Status("running", status_before.pid, status_before.record, [dead], 1, [])
     monkeypatch.setattr(governing, "status_of", lambda _: failed)
     assert status(code=1)["cause"] == "cluster-down"
-    assert "failed: etcd ended" in said(lambda one: governing.status(one, as_json=False), code=1)
+    assert "failed: etcd ended" in printed_by(
+        lambda one: governing.status(one, as_json=False), code=1
+    )
 
     started: list[Path] = []
 
@@ -121,7 +123,7 @@ def test_a_dead_control_plane_is_reported_and_restarted(
 
     monkeypatch.setattr(governing, "stop_cloud", noted)
     monkeypatch.setattr(governing, "start_cloud", noted)
-    said(governing.start, code=1)
+    printed_by(governing.start, code=1)
     assert started == [running.home] * 3
 
 
@@ -154,7 +156,7 @@ def test_a_failed_destroy_does_not_prevent_the_removal_of_a_rehearsal(
     if wrong != "state":
         monkeypatch.setattr(down, "ensure_kubernetes", fails if wrong == "home" else lambda _: _Any)
 
-    text = said(down.rehearse_down, code=1)
+    text = printed_by(down.rehearse_down, code=1)
 
     assert "update-failed: prod: Pulumi could not destroy it" in text
     assert "on Azure its resources would remain" in text
@@ -169,7 +171,7 @@ class _Any:
 def test_an_interrupted_removal_of_a_rehearsal_is_finished(root: Path) -> None:
     """The command was killed in the middle of it."""
     shutil.copytree(Path(__file__).parent, root / ".rehearsal.going")
-    said(down.rehearse_down)
+    printed_by(down.rehearse_down)
     assert list(root.iterdir()) == []
 
 
@@ -181,13 +183,13 @@ def test_a_home_with_a_running_update_is_not_removed(root: Path) -> None:
     lock.parent.mkdir(parents=True)
     lock.write_text('{"pid": 7, "username": "me", "hostname": "another"}')
 
-    text = said(down.rehearse_down, code=1)
+    text = printed_by(down.rehearse_down, code=1)
 
     assert "locked by the update of me@another, process 7" in text
     assert f"remove {lock}" in text
     assert (lock.exists(), other.exists()) == (True, False)
     lock.write_text("{}")
-    assert "The rehearsal is removed" in said(down.rehearse_down)
+    assert "The rehearsal is removed" in printed_by(down.rehearse_down)
     assert list(root.iterdir()) == []
 
 
@@ -195,10 +197,10 @@ def test_a_home_that_cannot_be_removed_does_not_keep_others(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One that is a mount point cannot be renamed: the other was left as it was."""
-    homes, seen = [rehearsal_home(era) for era in ERAS], list[Path]()
+    homes, removed = [rehearsal_home(era) for era in ERAS], list[Path]()
 
     def fails(home: Path, **_: object) -> None:
-        seen.append(home)
+        removed.append(home)
         raise CloudError(f"{home} is busy")
 
     for home in homes:
@@ -206,12 +208,12 @@ def test_a_home_that_cannot_be_removed_does_not_keep_others(
     for module, name in [(down, "remove"), (governing, "stop_cloud"), (governing, "start_cloud")]:
         monkeypatch.setattr(module, name, fails)
     monkeypatch.setattr(governing, "ensure_kubernetes", lambda _: _Any)
-    printed = said(down.rehearse_down, code=3)
+    printed = printed_by(down.rehearse_down, code=3)
     for command in (governing.stop, governing.start):
-        said(command, code=3)
+        printed_by(command, code=3)
         printed += capsys.readouterr().err
 
-    assert seen == homes * 3
+    assert removed == homes * 3
     assert all(printed.count(f"{home} is busy") == 3 for home in homes)
     assert "is removed" not in printed
 
@@ -220,6 +222,6 @@ def test_other_operating_systems_are_refused_before_a_build(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.platform", "darwin")
-    said(governing.start, code=3)
+    printed_by(governing.start, code=3)
     assert "The rehearsal runs on Linux only." in capsys.readouterr().err
     assert list(root.iterdir()) == []

@@ -24,8 +24,8 @@ def test_a_refusal_names_rule_pool_setting_and_file() -> None:
     assert (row.cause, row.pool) == (Cause.RULE_BROKEN, "t4")
     assert "gpu-pool-minimum-size" in row.what
     assert "Standard_NV6ads_A10_v5" in row.what
-    for told in ("acceptedSizes", "Pulumi.team.policies.json", "rules.md#gpu-pool-minimum-size"):
-        assert told in row.advice
+    for word in ("acceptedSizes", "Pulumi.team.policies.json", "rules.md#gpu-pool-minimum-size"):
+        assert word in row.advice
 
 
 def test_an_advisory_finding_refuses_no_update() -> None:
@@ -34,13 +34,13 @@ def test_an_advisory_finding_refuses_no_update() -> None:
 
 
 def test_drift_is_reported_in_one_line() -> None:
-    told = seen(
+    preview = seen(
         outcome("refresh", "gone", {}, None, kind="kubernetes:apps/v1:DaemonSet"),
         outcome("refresh", "t4", {}, {}, diffs=["nodeLabels"]),
         step("create", "gone", None, {}, kind="kubernetes:apps/v1:DaemonSet"),
         step("update", "t4", {}, {}, diffs=["nodeLabels"]),
     )
-    assert Plan("dev", told).drift == (
+    assert Plan("dev", preview).drift == (
         "Drift, which this update reverts: gone (DaemonSet) was deleted; "
         "t4 (AgentPool) had another nodeLabels."
     )
@@ -68,6 +68,6 @@ def test_mistakes_in_the_policy_configuration_have_their_own_cause(
 ) -> None:
     file = tmp_path / "Pulumi.dev.policies.json"
     file.write_bytes(content)
-    with pytest.raises(StoppedError) as told:
+    with pytest.raises(StoppedError) as stopped:
         planning.refuse_mistakes(file)
-    assert {finding.cause for finding in told.value.findings} == {Cause.POLICIES_INVALID}
+    assert {finding.cause for finding in stopped.value.findings} == {Cause.POLICIES_INVALID}

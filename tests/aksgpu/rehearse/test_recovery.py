@@ -127,9 +127,9 @@ class Story:
         # A refresh brings the pools into the list of their cluster, and the next update writes it.
         assert self.bench.changes("--refresh").keys() <= {"cluster"}
         states = {
-            name: found["outputs"].get("provisioningState", "Succeeded")
-            for name, found in self.bench.resources().items()
-            if found["custom"]
+            name: resource["outputs"].get("provisioningState", "Succeeded")
+            for name, resource in self.bench.resources().items()
+            if resource["custom"]
         }
         assert set(states.values()) == {"Succeeded"}, states
 

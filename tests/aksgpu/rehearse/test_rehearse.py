@@ -34,9 +34,9 @@ def stopped_at_the_pool(newcomer: Newcomer, number: signal.Signals) -> tuple[int
     started = children_of(process.pid) if number == signal.SIGKILL else []
     for group in (process.pid, *started):
         os.killpg(group, number)
-    said, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=PATIENCE)
     faults.lift()
-    return process.returncode, said
+    return process.returncode, output
 
 
 def test_a_rehearsal_starts_from_nothing_and_leaves_nothing(newcomer: Newcomer) -> None:
@@ -83,9 +83,9 @@ def test_a_stopped_rehearsal_restarts_and_is_removed_completely(newcomer: Newcom
     """A second copy of a resource, which import had protected, kept all of it for ever."""
     first = newcomer.start_cloud(0.05)
     newcomer.run("rehearse")
-    said = newcomer.run("status")
-    assert f"process {first.pid}" in said
-    assert "aks-gpu-dev" in said
+    output = newcomer.run("status")
+    assert f"process {first.pid}" in output
+    assert "aks-gpu-dev" in output
     newcomer.run("stop")
     assert cloud.find(newcomer.home) is None
     assert "running" in newcomer.run("start")
@@ -100,22 +100,22 @@ def test_a_stopped_rehearsal_restarts_and_is_removed_completely(newcomer: Newcom
     newcomer.shell(f"pulumi import {copied} --yes --stack dev && pulumi stack init half")
     (half,) = newcomer.home.glob("state/.pulumi/stacks/*/half.json")
     half.write_text("{")
-    said = newcomer.run("rehearse-down", code=1)
-    assert "The stack dev is destroyed." in said
-    assert "half: Pulumi could not destroy it" in said
-    assert "pulumi stack rm" not in said
-    assert len(said.splitlines()) < 20
+    output = newcomer.run("rehearse-down", code=1)
+    assert "The stack dev is destroyed." in output
+    assert "half: Pulumi could not destroy it" in output
+    assert "pulumi stack rm" not in output
+    assert len(output.splitlines()) < 20
     assert list(newcomer.root.iterdir()) == []
 
 
 @pytest.mark.long
 def test_an_interrupted_update_is_continued(newcomer: Newcomer) -> None:
-    code, said = stopped_at_the_pool(newcomer, signal.SIGINT)
+    code, output = stopped_at_the_pool(newcomer, signal.SIGINT)
     assert code == 130
-    assert "make rehearse" in said
-    assert "Result: interrupted - " in said
-    assert "update-failed" not in said
-    assert "Traceback" not in said
+    assert "make rehearse" in output
+    assert "Result: interrupted - " in output
+    assert "update-failed" not in output
+    assert "Traceback" not in output
     # What Azure had accepted is in the state.
     assert newcomer.azure_resources() == PARTS
 
@@ -130,18 +130,18 @@ def test_a_killed_update_is_continued(newcomer: Newcomer) -> None:
     stopped_at_the_pool(newcomer, signal.SIGKILL)
     assert newcomer.state()["pending_operations"]
 
-    said = newcomer.run("rehearse")
-    assert "its lock is removed" in said
-    assert "left 1 operations unfinished" in said
+    output = newcomer.run("rehearse")
+    assert "its lock is removed" in output
+    assert "left 1 operations unfinished" in output
     assert newcomer.azure_resources() == PARTS
     assert "No changes" in newcomer.run("rehearse")
 
 
 def test_an_unknown_stack_is_reported_with_the_existing_ones(newcomer: Newcomer) -> None:
-    said = newcomer.run("rehearse", "--stack", "nosuch", code=2)
+    output = newcomer.run("rehearse", "--stack", "nosuch", code=2)
 
-    assert "Result: stack-missing - " in said
+    assert "Result: stack-missing - " in output
     assert (
         "There is no stack file Pulumi.nosuch.yaml. Existing stack files: Pulumi.article.yaml"
-    ) in said
-    assert "Traceback" not in said
+    ) in output
+    assert "Traceback" not in output

@@ -50,9 +50,9 @@ def test_two_stacks_rehearsed_at_once_leave_no_processes(
     started = [newcomer.start("rehearse", "--stack", stack) for stack in STACKS]
     ends = [process.communicate(timeout=PATIENCE)[0] for process in started]
 
-    for process, stack, said in zip(started, STACKS, ends, strict=True):
-        assert process.returncode == 0, said
-        assert f"The stack {stack} on the rehearsal cloud" in said
+    for process, stack, output in zip(started, STACKS, ends, strict=True):
+        assert process.returncode == 0, output
+        assert f"The stack {stack} on the rehearsal cloud" in output
     running = command_lines(str(newcomer.root))
     ports = ports_of(running)
     # The ARM server, and for each of two clusters an API server and an etcd at least.

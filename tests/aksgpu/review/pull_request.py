@@ -23,7 +23,7 @@ def make_pull_request(folder: Path) -> None:
 
 
 def git(folder: Path, *arguments: str) -> None:
-    someone = {f"GIT_{role}_{what}": "a@b" for role in ("AUTHOR", "COMMITTER") for what in
+    someone = {f"GIT_{role}_{field}": "a@b" for role in ("AUTHOR", "COMMITTER") for field in
                ("NAME", "EMAIL")}  # fmt: skip
     subprocess.run(
         ["git", *arguments],  # noqa: S607

@@ -60,7 +60,7 @@ def step(
 ) -> EngineEvent:
     """What the engine tells of a resource, with its inputs as they were and will be."""
     old_more = {key: more.pop(key) for key in ("retain_on_delete", "delete") if key in more}
-    told = StepEventMetadata(
+    metadata = StepEventMetadata(
         OpType(op),
         urn(name, kind),
         kind,
@@ -69,7 +69,7 @@ def step(
         new=None if new is None else state(new, kind),
         **more,
     )
-    return EngineEvent(0, 0, resource_pre_event=ResourcePreEvent(told))
+    return EngineEvent(0, 0, resource_pre_event=ResourcePreEvent(metadata))
 
 
 def outcome(op: str, name: str, *more: Any, **keys: Any) -> EngineEvent:
@@ -82,22 +82,24 @@ def outcome(op: str, name: str, *more: Any, **keys: Any) -> EngineEvent:
 def summary(counts: dict[str, int]) -> EngineEvent:
     """What the engine tells at the end."""
     numbers = {OpType(op): number for op, number in counts.items()}
-    told = SummaryEvent(
+    summary_event = SummaryEvent(
         maybe_corrupt=False, duration_seconds=1, resource_changes=numbers, policy_packs={}
     )
-    return EngineEvent(0, 0, summary_event=told)
+    return EngineEvent(0, 0, summary_event=summary_event)
 
 
 def policy(message: str, name: str = "pool", level: str = "mandatory", **more: Any) -> EngineEvent:
     rule = more.pop("rule", "a-rule")
     pack = more.pop("pack", "another-pack")
-    told = PolicyEvent(message, "never", rule, pack, "1", "1", level, urn(name) if name else None)
-    return EngineEvent(0, 0, policy_event=told)
+    policy_event = PolicyEvent(
+        message, "never", rule, pack, "1", "1", level, urn(name) if name else None
+    )
+    return EngineEvent(0, 0, policy_event=policy_event)
 
 
 def diagnostic(message: str, severity: str = "error", name: str = "") -> EngineEvent:
-    told = DiagnosticEvent(message, "never", severity, urn=urn(name) if name else None)
-    return EngineEvent(0, 0, diagnostic_event=told)
+    diagnostic_event = DiagnosticEvent(message, "never", severity, urn=urn(name) if name else None)
+    return EngineEvent(0, 0, diagnostic_event=diagnostic_event)
 
 
 def seen(*events: EngineEvent) -> PreviewResult:

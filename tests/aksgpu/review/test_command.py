@@ -41,7 +41,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         ([], "--stack"),
         (["--stack", "dev", "--allow", "train"], "'train' is not an allowance"),
@@ -54,11 +54,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[ReviewOptions]:
     ],
 )
 def test_wrong_options_are_refused_before_the_review_starts(
-    arguments: list[str], told: str, asked: list[ReviewOptions]
+    arguments: list[str], message: str, asked: list[ReviewOptions]
 ) -> None:
     ended = run(*arguments)
     assert ended.exit_code == 2
-    assert told in " ".join(ended.output.replace("│", " ").split())
+    assert message in " ".join(ended.output.replace("│", " ").split())
     assert not asked
 
 

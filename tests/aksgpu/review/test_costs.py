@@ -28,16 +28,16 @@ def cost(monkeypatch: pytest.MonkeyPatch, *events: Any) -> Costs | Unanswered | 
 
 def test_costs_are_reported_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
     grown = POOL | {"enableAutoScaling": True, "minCount": 0, "maxCount": 4}
-    found = cost(
+    result = cost(
         monkeypatch,
         step("same", "cluster", HOME, HOME, kind=CLUSTER),
         step("update", "gpu", POOL, grown),
         step("create", "spot", None, POOL | {"agentPoolName": "s", "scaleSetPriority": "Spot"}),
     )
-    assert isinstance(found, Costs)
-    assert found.before == Span(Fraction("1.75"), Fraction("1.75"))
-    assert found.after == Span(Fraction("0.25"), Fraction("3.25"))
-    assert wording.costs_in_words(found) == (
+    assert isinstance(result, Costs)
+    assert result.before == Span(Fraction("1.75"), Fraction("1.75"))
+    assert result.after == Span(Fraction("0.25"), Fraction("3.25"))
+    assert wording.costs_in_words(result) == (
         "By the price list of 127.0.0.1 of 2026-11-22, the nodes cost 1.75 USD an hour before, and "
         "0.25 to 3.25 after. Without s: no price known."
     )
@@ -47,26 +47,26 @@ def test_costs_are_reported_before_and_after(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_pool_without_a_price_is_named(
     monkeypatch: pytest.MonkeyPatch, unknown: dict[str, Any]
 ) -> None:
-    found = cost(
+    result = cost(
         monkeypatch,
         step("same", "cluster", HOME, HOME, kind=CLUSTER),
         step("create", "gpu", None, POOL | unknown),
     )
-    assert isinstance(found, Costs)
-    assert found.unpriced == ["gpu"]
+    assert isinstance(result, Costs)
+    assert result.unpriced == ["gpu"]
 
 
 def test_a_pool_is_priced_in_the_region_of_its_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     there = {**HOME, "location": "westeurope"}
     here = {**HOME, "resourceName": "d"}
-    found = cost(
+    result = cost(
         monkeypatch,
         step("same", "cluster", there, there, kind=CLUSTER),
         step("same", "other", here, here, kind=CLUSTER),
         step("create", "gpu", None, POOL | {"resourceName": "nobody's"}),
     )
-    assert isinstance(found, Costs)
-    assert found.unpriced == ["gpu"]
+    assert isinstance(result, Costs)
+    assert result.unpriced == ["gpu"]
 
 
 CLASSIC = "azure:containerservice/kubernetesCluster:KubernetesCluster"
@@ -94,9 +94,9 @@ def test_classic_clusters_of_one_group_are_priced_in_their_own_regions(
 def test_a_boolean_written_as_text_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     off = POOL | {"enableAutoScaling": "false"}
     cluster = step("same", "cluster", HOME, HOME, kind=CLUSTER)
-    found = cost(monkeypatch, cluster, step("create", "gpu", None, off))
-    assert isinstance(found, Costs)
-    assert found.unpriced == []
+    result = cost(monkeypatch, cluster, step("create", "gpu", None, off))
+    assert isinstance(result, Costs)
+    assert result.unpriced == []
 
 
 def test_costs_are_unknown_without_a_region_or_a_price_list(
@@ -105,9 +105,9 @@ def test_costs_are_unknown_without_a_region_or_a_price_list(
     nowhere = cost(monkeypatch, step("create", "gpu", None, POOL))
     assert nowhere == Unanswered("no region is known before the update")
     monkeypatch.setenv("AKS_GPU_PRICE_LIST", "http://127.0.0.1:9/prices")
-    found = costs(list(seen(step("create", "c", None, HOME, kind=CLUSTER)).steps.values()))
-    assert isinstance(found, Unanswered)
-    assert wording.costs_in_words(found).startswith("What the nodes cost is not known: the price")
+    result = costs(list(seen(step("create", "c", None, HOME, kind=CLUSTER)).steps.values()))
+    assert isinstance(result, Unanswered)
+    assert wording.costs_in_words(result).startswith("What the nodes cost is not known: the price")
 
 
 def test_a_stack_without_pools_sends_no_price_request() -> None:

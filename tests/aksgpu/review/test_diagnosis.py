@@ -86,5 +86,5 @@ def test_a_mistake_reported_by_the_program_has_its_key_and_location(
     line: str, key: str, what: str, place: tuple[int | None, int | None]
 ) -> None:
     """Keys with blanks, slashes and quotes were told without key and line."""
-    (found,) = problems_of([f"error: This stack file cannot be used:\n{line}"])
-    assert (found.key, found.what, (found.line, found.column)) == (key, what, place)
+    (problem,) = problems_of([f"error: This stack file cannot be used:\n{line}"])
+    assert (problem.key, problem.what, (problem.line, problem.column)) == (key, what, place)

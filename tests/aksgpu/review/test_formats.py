@@ -17,9 +17,9 @@ from aksgpu.review.terminal import print_report
 from tests.aksgpu.review.reviews import review, urn, whole_stack
 
 
-def on_terminal(told: Review) -> str:
+def on_terminal(shown_review: Review) -> str:
     console = ReportConsole(file=io.StringIO(), width=200)
-    print_report(told, console)
+    print_report(shown_review, console)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -45,7 +45,7 @@ def test_every_cause_is_reported_in_every_format(
 @pytest.mark.parametrize("written", EVERY)
 def test_every_format_has_every_part(written: Callable[[Review], str]) -> None:
     text = written(review(whole_stack(pools=2)))
-    for told in (
+    for word in (
         "is wrong",
         "pool1",
         "a-rule",
@@ -56,7 +56,7 @@ def test_every_format_has_every_part(written: Callable[[Review], str]) -> None:
         "The quota is 0.",
         "Ask for more.",
     ):
-        assert told in text, told
+        assert word in text, word
 
 
 def test_json_contains_the_whole_review() -> None:

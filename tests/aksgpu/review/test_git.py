@@ -63,9 +63,9 @@ def test_symbolic_links_are_followed(repository: Path) -> None:
     (repository / "Pulumi.c.policies.json").symlink_to("/etc/hostname")
     commit(repository)
 
-    found = [content_at(repository, "main", f"Pulumi.{each}.policies.json") for each in "abc"]
+    contents = [content_at(repository, "main", f"Pulumi.{each}.policies.json") for each in "abc"]
 
-    assert found == [json.dumps(MANDATORY).encode(), None, None]
+    assert contents == [json.dumps(MANDATORY).encode(), None, None]
 
 
 @pytest.mark.parametrize("content", [b"\xff", "{}".encode("utf-16")])

@@ -28,7 +28,7 @@ def losses(*events: Any, allowed: tuple[Allowance, ...] = ()) -> list[LostPool]:
     return lost_pools("dev", list(seen(*events).steps.values()), allowed)
 
 
-def told(*events: Any) -> list[tuple[str, str, str]]:
+def reported(*events: Any) -> list[tuple[str, str, str]]:
     return [(loss.kind, loss.pool, loss.why) for loss in losses(*events)]
 
 
@@ -139,7 +139,7 @@ def of_machines(*sizes: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("event", "losses_told"),
+    ("event", "expected"),
     [
         (
             step("delete", "cluster", INLINE, kind=CLUSTER),
@@ -189,14 +189,12 @@ def of_machines(*sizes: str) -> dict[str, Any]:
         (step("update", "cluster", INLINE, INLINE, kind=CLUSTER), []),
     ],
 )
-def test_lost_inline_pools_are_reported(
-    event: Any, losses_told: list[tuple[str, str, str]]
-) -> None:
-    assert told(event) == losses_told
+def test_lost_inline_pools_are_reported(event: Any, expected: list[tuple[str, str, str]]) -> None:
+    assert reported(event) == expected
 
 
 @pytest.mark.parametrize(
-    ("after", "losses_told"),
+    ("after", "expected"),
     [
         ([of_machines(T4, A100)], []),
         ([of_machines(A100, CPU, T4)], []),
@@ -205,10 +203,10 @@ def test_lost_inline_pools_are_reported(
     ],
 )
 def test_lost_inline_pools_of_virtual_machines_are_reported(
-    after: list[Any], losses_told: list[tuple[str, str, str]]
+    after: list[Any], expected: list[tuple[str, str, str]]
 ) -> None:
     before = inline(of_machines(T4, A100))
-    assert told(step("update", "cluster", before, inline(*after), kind=CLUSTER)) == losses_told
+    assert reported(step("update", "cluster", before, inline(*after), kind=CLUSTER)) == expected
 
 
 def test_every_size_of_a_virtual_machines_pool_is_read() -> None:
@@ -219,7 +217,7 @@ def test_every_size_of_a_virtual_machines_pool_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("after", "losses_told"),
+    ("after", "expected"),
     [
         ({"name": "own", "vmSize": T4}, []),
         ({"name": "own", "vmSize": A100}, [("resize", "own", NO_SUCH_MACHINES)]),
@@ -230,11 +228,11 @@ def test_every_size_of_a_virtual_machines_pool_is_read() -> None:
     ],
 )
 def test_the_lost_default_pool_of_a_classic_cluster_is_reported(
-    after: dict[str, str], losses_told: list[tuple[str, str, str]]
+    after: dict[str, str], expected: list[tuple[str, str, str]]
 ) -> None:
     before = {"defaultNodePool": {"name": "own", "vmSize": T4}}
     new = {"defaultNodePool": after}
-    assert told(step("update", "cluster", before, new, kind=CLASSIC_CLUSTER)) == losses_told
+    assert reported(step("update", "cluster", before, new, kind=CLASSIC_CLUSTER)) == expected
 
 
 def test_a_pool_whose_name_is_not_known_yet_stays_the_same_pool() -> None:
@@ -297,21 +295,21 @@ def test_an_invalid_node_count_is_unknown(count: Any) -> None:
 
 def test_a_deleted_resource_group_is_matched_in_any_case() -> None:
     group = step("delete", "group", {"resourceGroupName": "G"}, kind=GROUP)
-    assert [kind for kind, _, _ in told(group, step("same", "gpu", POOL, POOL))] == ["delete"]
+    assert [kind for kind, _, _ in reported(group, step("same", "gpu", POOL, POOL))] == ["delete"]
 
 
 def test_pools_are_lost_with_their_cluster() -> None:
     cluster = step("replace", "cluster", IN, IN, kind=CLUSTER)
     other = POOL | {"resourceName": "another", "agentPoolName": "other"}
 
-    assert told(cluster, step("same", "gpu", POOL, POOL), step("same", "other", other, other)) == [
-        ("replace", "gpu", ", since its cluster cluster is replaced")
-    ]
+    assert reported(
+        cluster, step("same", "gpu", POOL, POOL), step("same", "other", other, other)
+    ) == [("replace", "gpu", ", since its cluster cluster is replaced")]
 
 
 def test_pools_are_lost_with_their_resource_group() -> None:
     group = step("delete", "group", {"resourceGroupName": "g"}, kind=GROUP)
-    assert told(group, step("update", "gpu", POOL, POOL)) == [
+    assert reported(group, step("update", "gpu", POOL, POOL)) == [
         ("delete", "gpu", ", since its resource group group is deleted")
     ]
 
@@ -319,4 +317,4 @@ def test_pools_are_lost_with_their_resource_group() -> None:
 def test_a_pool_that_is_replaced_with_its_cluster_is_reported_once() -> None:
     cluster = step("replace", "cluster", IN, IN, kind=CLUSTER)
     pool = step("replace", "gpu", POOL, POOL, keys=["resourceName"])
-    assert told(cluster, pool) == [("replace", "gpu", ", because of resourceName")]
+    assert reported(cluster, pool) == [("replace", "gpu", ", because of resourceName")]

@@ -37,7 +37,7 @@ def test_the_first_line_is_the_marker_of_the_workflow() -> None:
 
 def test_the_report_contains_everything() -> None:
     text = as_markdown(review(whole_stack()))
-    for told in (
+    for word in (
         "A note.",
         "gpuPools[0].vmSize (line 3): is wrong",
         "do it right",
@@ -53,7 +53,7 @@ def test_the_report_contains_everything() -> None:
         "stack-file-invalid",
         "exit code 1",
     ):
-        assert told in words(rendered(text)).replace("&quot;", '"'), told
+        assert word in words(rendered(text)).replace("&quot;", '"'), word
     assert '<a href="https://example.com/a-rule">a-rule</a>' in text
     assert "| Standard&#95;NC0 | 0 to 1 | 1 to 2 | 0 to 4 | unknown |" in text
     # Details are folded; what they belong to is not.

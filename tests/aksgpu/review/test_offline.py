@@ -78,8 +78,8 @@ def own_program(folder: Path, stack: str, **config: Any) -> Path:
     real = yaml.safe_load((ROOT / "Pulumi.yaml").read_text())
     real["plugins"]["providers"][0]["path"] = str(ROOT / "aks_preview")
     (folder / "Pulumi.yaml").write_text(yaml.safe_dump(real | {"main": str(ROOT)}))
-    said = {f"aks-gpu:{key}": value for key, value in config.items()}
-    (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump({"config": said}))
+    settings = {f"aks-gpu:{key}": value for key, value in config.items()}
+    (folder / f"Pulumi.{stack}.yaml").write_text(yaml.safe_dump({"config": settings}))
     return folder
 
 
@@ -292,11 +292,11 @@ def test_an_interrupted_review_reports_and_leaves_nothing(
     try:
         until(reached.exists, "the program is at work")
         process.send_signal(number)
-        said, complained = process.communicate(timeout=PATIENCE)
+        output, complained = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
 
-    assert process.returncode == 130, said + complained
+    assert process.returncode == 130, output + complained
     assert "the review was interrupted" in report.read_text()
     assert "Traceback" not in complained
     assert left_of(tmp_path) == []

@@ -119,9 +119,9 @@ def test_a_change_is_reported_as_the_engine_plans(
         ("delete", "gone", True),
     }
     broken = {
-        (found.resource and found.resource.name, found.severity)
-        for found in stack.findings
-        if found.rule == "gpu-pool-linux-only" and found.mandatory
+        (finding.resource and finding.resource.name, finding.severity)
+        for finding in stack.findings
+        if finding.rule == "gpu-pool-linux-only" and finding.mandatory
     }
     assert [name for name, _ in broken] == ["windows"]
     assert all(severity for _, severity in broken)

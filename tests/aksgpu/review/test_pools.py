@@ -57,7 +57,7 @@ def test_sizes_are_added_up_over_all_pools_separate_and_inline() -> None:
     profiles = [{"name": "in", "vmSize": T4, "count": 3}, {"name": "sys", "vmSize": CPU}]
     inline = {"agentPoolProfiles": profiles}
 
-    told = rows(
+    counts = rows(
         step("same", "a", FIXED, FIXED),
         step("update", "c", inline, inline, kind=CLUSTER),
         step("delete", "b", FIXED),
@@ -65,7 +65,7 @@ def test_sizes_are_added_up_over_all_pools_separate_and_inline() -> None:
         step("create", "cpu", None, {"vmSize": CPU, "count": 5}),
     )
 
-    assert told == [
+    assert counts == [
         (A100, span(0, 0), span(0, 3), span(0, 0), span(0, 3)),
         (T4, span(9, 9), span(5, 5), span(9, 9), span(5, 5)),
     ]
@@ -94,9 +94,9 @@ def test_a_virtual_machines_pool_counts_each_of_its_sizes() -> None:
     autoscale = {"size": A100, "minCount": 0, "maxCount": 4}
     profile = {"scale": {"manual": manual, "autoscale": autoscale}}
 
-    told = rows(step("create", "a", None, {"virtualMachinesProfile": profile}))
+    counts = rows(step("create", "a", None, {"virtualMachinesProfile": profile}))
 
-    assert [(size, after) for size, *_, after in told] == [(A100, span(0, 4)), (T4, span(2, 2))]
+    assert [(size, after) for size, *_, after in counts] == [(A100, span(0, 4)), (T4, span(2, 2))]
 
 
 def test_a_pool_that_changes_its_provider_counts_before_and_after() -> None:

@@ -29,7 +29,7 @@ NOT_RUN = (
 
 
 def test_each_resource_is_reported_once() -> None:
-    told = seen(
+    preview = seen(
         step("delete-replaced", "a", {}),
         step("replace", "a", {}, {}, keys=["vmSize"]),
         step("create-replacement", "a", {}, {}, keys=["vmSize"]),
@@ -44,7 +44,9 @@ def test_each_resource_is_reported_once() -> None:
         step("read", "g", None, {}),
     )
 
-    assert [(change.kind, change.resource.name, change.properties) for change in told.changes] == [
+    assert [
+        (change.kind, change.resource.name, change.properties) for change in preview.changes
+    ] == [
         ("replace", "a", ("vmSize",)),
         ("update", "b", ("count", "tags")),
         ("delete", "c", ()),
@@ -52,16 +54,16 @@ def test_each_resource_is_reported_once() -> None:
         ("import", "e", ()),
         ("replace", "h", ("vmSize",)),
     ]
-    assert told.unchanged == 1
+    assert preview.unchanged == 1
 
 
 def test_values_that_the_program_did_not_set_are_no_change() -> None:
-    told = seen(
+    preview = seen(
         step("create", "aks-gpu-dev", None, {}, kind="pulumi:pulumi:Stack"),
         step("create", "default_3_29_0", None, {}, kind="pulumi:providers:azure-native"),
         step("create", "kubernetes", None, {}, kind="pulumi:providers:kubernetes"),
     )
-    assert [change.resource.name for change in told.changes] == ["kubernetes"]
+    assert [change.resource.name for change in preview.changes] == ["kubernetes"]
 
 
 def test_a_standalone_pool_is_not_also_inline() -> None:
@@ -76,19 +78,19 @@ def test_a_standalone_pool_is_not_also_inline() -> None:
         return {**names, "resourceName": "aks", "agentPoolName": name, **there, **more}
 
     all_three = refreshed("kept", "gone", "inline")
-    told = seen(
+    preview = seen(
         step("same", "cluster", all_three, all_three, kind=CLUSTER),
         step("same", "kept", own("kept"), own("kept")),
         step("delete", "gone", own("gone")),
         step("create", "elsewhere", None, own("inline", resourceGroupName="another")),
     )
-    steps = told.steps.values()
+    steps = preview.steps.values()
     assert count_gpus(steps)[0].gpus_before == Span(Fraction(6), Fraction(6))
     assert count_gpus(steps)[0].gpus_after == Span(Fraction(6), Fraction(6))
     assert [lost.pool for lost in lost_pools("dev", steps, [])] == ["gone"]
 
     # What becomes a pool of its own was inline.
-    told = seen(
+    preview = seen(
         step(
             "update",
             "cluster",
@@ -98,7 +100,7 @@ def test_a_standalone_pool_is_not_also_inline() -> None:
         ),
         step("create", "moved", None, own("moved")),
     )
-    assert [lost.kind for lost in lost_pools("dev", told.steps.values(), [])] == ["forget"]
+    assert [lost.kind for lost in lost_pools("dev", preview.steps.values(), [])] == ["forget"]
 
 
 def test_a_resource_name_may_contain_separators_of_a_urn() -> None:
@@ -118,11 +120,11 @@ def test_a_finding_has_the_facts_of_its_rule(level: str, *, mandatory: bool) -> 
     rule, pack = "gpu-pool-linux-only", "aks-gpu-policies"
     facts = facts_of(rule, pack)
 
-    told = seen(
+    preview = seen(
         policy(f"{facts.description}\nIt runs Windows.\n", level=level, rule=rule, pack=pack)
     )
 
-    (finding,) = told.findings
+    (finding,) = preview.findings
     assert (finding.message, finding.mandatory) == ("It runs Windows.", mandatory)
     assert finding.resource is not None
     assert finding.resource.name == "pool"
@@ -146,10 +148,10 @@ def test_a_rule_of_the_same_name_in_another_pack_is_another_rule() -> None:
 
 
 def test_a_rule_that_could_not_run_is_no_finding() -> None:
-    told = seen(policy(NOT_RUN, level=EnforcementLevel.ADVISORY.value))
+    preview = seen(policy(NOT_RUN, level=EnforcementLevel.ADVISORY.value))
 
-    assert not told.findings
-    (rule,) = told.not_run
+    assert not preview.findings
+    (rule,) = preview.not_run
     assert (rule.rule, rule.why) == (
         "a-rule",
         "string value at .osType can't be known during preview",
@@ -157,14 +159,14 @@ def test_a_rule_that_could_not_run_is_no_finding() -> None:
 
 
 def test_errors_are_kept_with_their_resource() -> None:
-    told = seen(
+    preview = seen(
         diagnostic("too hot", name="pool"),
         diagnostic("the program failed"),
         diagnostic("preview failed"),
         diagnostic("not an error", severity="warning"),
         diagnostic("the token: abcdef123456"),
     )
-    assert told.errors == [
+    assert preview.errors == [
         "pool: too hot",
         "the program failed",
         "preview failed",
@@ -173,7 +175,7 @@ def test_errors_are_kept_with_their_resource() -> None:
 
 
 def test_reverted_drift_is_reported() -> None:
-    told = seen(
+    preview = seen(
         outcome("refresh", "gone", {}, None),
         outcome("refresh", "changed", {}, {}, keys=["nodeLabels"]),
         outcome("refresh", "other", {}, {}, diffs=["agentPoolProfiles"]),
@@ -185,7 +187,7 @@ def test_reverted_drift_is_reported() -> None:
         # Nobody wants it any more either.
         outcome("refresh", "unwanted", {}, None),
     )
-    assert [(where.name, how) for where, how in told.reverted_drift] == [
+    assert [(where.name, how) for where, how in preview.reverted_drift] == [
         ("gone", None),
         ("changed", ("nodeLabels",)),
     ]
@@ -207,10 +209,10 @@ def test_a_preview_without_changes_is_recognized(
 ) -> None:
     stack = outcome("same", "dev", {}, {}, kind="pulumi:pulumi:Stack")
     assert stack.res_outputs_event
-    told = stack.res_outputs_event.metadata
-    assert told.old
-    assert told.new
-    told.old.outputs, told.new.outputs = before, after
+    metadata = stack.res_outputs_event.metadata
+    assert metadata.old
+    assert metadata.new
+    metadata.old.outputs, metadata.new.outputs = before, after
     assert seen(stack, summary(counts)).is_idle == is_idle
     # One that was not seen to its end is not known to be.
     assert not seen(stack).is_idle

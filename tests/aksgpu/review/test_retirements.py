@@ -16,14 +16,14 @@ ASKS = {"customHeaders": {"UseGPUDedicatedVHD": "true"}}
 
 def is_refused(message: str, rule: str, event: Any) -> bool:
     urn_name = event.resource_pre_event.metadata.urn.rpartition("::")[2]
-    told = seen(event, policy(message, urn_name, "advisory", rule=rule, pack="aks-gpu-policies"))
+    preview = seen(event, policy(message, urn_name, "advisory", rule=rule, pack="aks-gpu-policies"))
     # The step and the finding are about the same resource.
     steps = {
-        finding.resource.urn: next(iter(told.steps.values()))
-        for finding in told.findings
+        finding.resource.urn: next(iter(preview.steps.values()))
+        for finding in preview.findings
         if finding.resource
     }
-    (finding,) = refuse_new(told.findings, steps)
+    (finding,) = refuse_new(preview.findings, steps)
     assert ("The pool is new, and Azure refuses new ones." in finding.message) == finding.mandatory
     assert ("allowRetired: true" in finding.remedy) == finding.mandatory
     return finding.mandatory
@@ -104,5 +104,5 @@ def test_a_retired_image_of_a_new_pool_is_refused(
 
 
 def test_a_finding_without_a_resource_is_unchanged() -> None:
-    told = seen(policy(SIZE, "", "advisory", rule="gpu-size-retired"))
-    assert refuse_new(told.findings, told.steps) == told.findings
+    preview = seen(policy(SIZE, "", "advisory", rule="gpu-size-retired"))
+    assert refuse_new(preview.findings, preview.steps) == preview.findings

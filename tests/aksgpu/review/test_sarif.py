@@ -60,7 +60,7 @@ def test_each_result_has_its_location_rule_and_level() -> None:
     run = valid(as_sarif(review(stack)))
     rules = run["tool"]["driver"]["rules"]
 
-    told = {
+    shown_results = {
         result["ruleId"]: (
             result["level"],
             result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
@@ -69,7 +69,7 @@ def test_each_result_has_its_location_rule_and_level() -> None:
         for result in run["results"]
     }
 
-    assert told == {
+    assert shown_results == {
         "stack-not-reviewed": ("error", "Pulumi.dev.yaml", 3),
         "gpu-pool-replaced": ("error", "Pulumi.dev.yaml", 7),
         "a-rule": ("error", "Pulumi.dev.yaml", 7),
@@ -93,9 +93,9 @@ def test_findings_that_do_not_fail_the_review_are_no_errors() -> None:
     stack = whole_stack()
     object.__setattr__(stack.lost[0], "allowed", True)
     object.__setattr__(stack.findings[0], "mandatory", False)
-    told = results(stack)
-    assert told["gpu-pool-replaced"]["level"] == "note"
-    assert told["a-rule"]["level"] == "warning"
+    shown_results = results(stack)
+    assert shown_results["gpu-pool-replaced"]["level"] == "note"
+    assert shown_results["a-rule"]["level"] == "warning"
 
 
 def test_rules_have_their_help_texts() -> None:
@@ -136,8 +136,10 @@ def test_results_have_unique_fingerprints_and_columns() -> None:
         Finding(invalid, "is something else", "correct it"),
     ]
     stack = StackReview(stack="dev", file="Pulumi.dev.yaml", problems=problems)
-    told = valid(as_sarif(review(stack)))["results"]
-    assert len({each["partialFingerprints"]["aksGpuReview/v1"] for each in told}) == len(problems)
-    regions = [each["locations"][0]["physicalLocation"]["region"] for each in told]
+    sarif_results = valid(as_sarif(review(stack)))["results"]
+    assert len({each["partialFingerprints"]["aksGpuReview/v1"] for each in sarif_results}) == len(
+        problems
+    )
+    regions = [each["locations"][0]["physicalLocation"]["region"] for each in sarif_results]
     assert regions[:2] == [{"startLine": 3, "startColumn": 7}, {"startLine": 4, "startColumn": 1}]
     assert regions[3] == {"startLine": 1}

@@ -37,8 +37,8 @@ def read(arguments: type, values: dict[str, Any]) -> tuple[Any, list[str]]:
         name: value if isinstance(value, PropertyValue) else property_value(value)
         for name, value in values.items()
     }
-    found = reader.arguments(arguments, inputs)
-    return found, [str(mistake) for mistake in reader.mistakes]
+    result = reader.arguments(arguments, inputs)
+    return result, [str(mistake) for mistake in reader.mistakes]
 
 
 def secret(value: Any) -> PropertyValue:

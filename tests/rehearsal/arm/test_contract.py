@@ -77,7 +77,7 @@ def test_aks_writes_resourcegroups_in_lower_case_and_resource_manager_does_not(
     put = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", NVIDIA)
     azure.wait(
         f"{cluster}/agentPools/gpu{V}",
-        lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
+        lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
     )
     aks_id = f"{azure.subscription}{cluster}".replace("/resourceGroups/", "/resourcegroups/")
     group = cluster.partition("/providers/")[0]
@@ -129,7 +129,7 @@ def test_an_operation_ends_and_leaves_its_resource_ready(azure: Any, cluster: st
     assert "Retry-After" not in reply.headers
     assert int(reply.headers["x-ms-retry-after-ms"]) > 0
     address = azure.below(reply.headers["Azure-AsyncOperation"])
-    done = azure.wait(address, lambda got: got.body["status"] in ENDED)
+    done = azure.wait(address, lambda reply: reply.body["status"] in ENDED)
     assert done.body["status"] == "Succeeded"
     assert done.body["name"] in address
     assert done.body["startTime"] < done.body["endTime"]
@@ -150,7 +150,7 @@ def test_a_deletion_answers_with_the_url_of_its_operation(slow_azure: Any, held:
 
 def test_deleting_a_cluster_deletes_its_pools(azure: Any, cluster: str) -> None:
     reply = azure.call("DELETE", f"{cluster}{V}")
-    azure.wait(azure.below(reply.headers["Location"]), lambda got: got.status == 204)
+    azure.wait(azure.below(reply.headers["Location"]), lambda reply: reply.status == 204)
     assert azure.call("GET", f"{cluster}{V}").status == 404
     pool = azure.call("GET", f"{cluster}/agentPools/system{V}")
     assert (pool.status, pool.body["error"]["code"]) == (404, "ResourceNotFound")
@@ -216,7 +216,7 @@ def test_a_group_that_is_being_deleted_accepts_no_resource(slow_azure: Any, held
 
 def test_deleting_a_group_deletes_its_clusters(azure: Any, group: str, cluster: str) -> None:
     deletion = azure.call("DELETE", f"/resourceGroups/{group}{V}")
-    azure.wait(azure.below(deletion.headers["Location"]), lambda got: got.status == 200)
+    azure.wait(azure.below(deletion.headers["Location"]), lambda reply: reply.status == 200)
     assert azure.call("HEAD", f"/resourceGroups/{group}{V}").status == 404
     assert azure.call("GET", f"{cluster}{V}").body["error"]["code"] == "ResourceGroupNotFound"
     azure.call("PUT", f"/resourceGroups/{group}{V}", {"location": "eastus"})
@@ -230,7 +230,9 @@ def test_an_etag_changes_with_every_write_and_guards_the_next(azure: Any, cluste
     written = azure.call("PUT", path, body, headers={"If-Match": before})
     assert written.status == 200
     assert written.body["properties"]["eTag"] != before
-    done = azure.wait(path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+    done = azure.wait(
+        path, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded"
+    )
     # AKS writes once more when the operation ends.
     assert done.body["properties"]["eTag"] != written.body["properties"]["eTag"]
     for old in (before, written.body["properties"]["eTag"]):

@@ -194,7 +194,7 @@ def test_an_unregistered_provider_is_reported_as_by_azure(
     provider = "/providers/Microsoft.ContainerService"
     version = "?api-version=2025-04-01"
     azure.call("POST", f"{provider}/unregister{version}")
-    azure.wait(provider + version, lambda got: got.body["registrationState"] == "Unregistered")
+    azure.wait(provider + version, lambda reply: reply.body["registrationState"] == "Unregistered")
     path = f"{provider}/managedClusters?api-version={API_VERSION}"
     keys = ["code", "message", "details"]
     says = ("The subscription is not registered to use namespace 'Microsoft.ContainerService'.",)

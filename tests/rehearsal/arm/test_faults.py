@@ -93,7 +93,7 @@ def test_a_fault_can_fail_an_operation(azure: Azure, script: Script, pool: str) 
 
     shown = azure.call("GET", operation).body
     assert ("error" in shown) == (shown["status"] == "Failed")
-    ended = azure.wait(operation, lambda got: got.body["status"] in ENDED)
+    ended = azure.wait(operation, lambda reply: reply.body["status"] in ENDED)
     assert ended.body["status"] == "Failed"
     assert ended.body["error"] == ERROR
     assert state(azure, pool) == "Failed"
@@ -102,12 +102,12 @@ def test_a_fault_can_fail_an_operation(azure: Azure, script: Script, pool: str) 
 
 def test_a_failed_deletion_keeps_its_resource(azure: Azure, script: Script, pool: str) -> None:
     azure.call("PUT", pool, BODY)
-    azure.wait(pool, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+    azure.wait(pool, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
     script({"method": "DELETE", "operation": ERROR})
 
     azure.call("DELETE", pool)
 
-    azure.wait(pool, lambda got: got.body["properties"]["provisioningState"] == "Failed")
+    azure.wait(pool, lambda reply: reply.body["properties"]["provisioningState"] == "Failed")
 
 
 def test_a_stuck_operation_ends_when_the_script_changes(
@@ -119,12 +119,12 @@ def test_a_stuck_operation_ends_when_the_script_changes(
 
     other = pool.replace("gpu", "other")
     assert azure.call("PUT", other, BODY).status == 201
-    azure.wait(other, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+    azure.wait(other, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
     assert azure.call("GET", operation).body["status"] not in ENDED
     assert azure.call("PUT", pool, BODY).status == 409
 
     script()
-    assert azure.wait(operation, lambda got: got.body["status"] == "Succeeded")
+    assert azure.wait(operation, lambda reply: reply.body["status"] == "Succeeded")
     assert state(azure, pool) == "Succeeded"
 
 

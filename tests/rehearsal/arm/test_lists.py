@@ -185,7 +185,7 @@ def test_a_patch_without_tags_keeps_the_tags(azure: Azure, group: str, cluster: 
         assert tagged.body["tags"] == {"a": "b"}
         azure.wait(
             path + version,
-            lambda got: got.body["properties"]["provisioningState"] == "Succeeded",
+            lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
         )
         assert azure.call("PATCH", path + version, {}).body["tags"] == {"a": "b"}
 

@@ -72,7 +72,8 @@ def test_an_abort_ends_a_running_operation(
     azure.call("PUT", f"{cluster}{V}", new_cluster())
     abort = azure.call("POST", f"{cluster}/abort{V}")
     done = azure.wait(
-        azure.below(abort.headers["Azure-AsyncOperation"]), lambda it: it.body["status"] in ENDED
+        azure.below(abort.headers["Azure-AsyncOperation"]),
+        lambda reply: reply.body["status"] in ENDED,
     )
     assert done.body["status"] == "Succeeded"
     state = azure.call("GET", f"{cluster}{V}").body["properties"]["provisioningState"]
@@ -148,7 +149,7 @@ def test_the_status_of_an_operation_is_its_current_step(
 def test_times_have_the_format_of_azure(azure: Azure, cluster: str) -> None:
     made = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", BODY)
     address = azure.below(made.headers["Azure-AsyncOperation"])
-    done = azure.wait(address, lambda got: got.body["status"] in ENDED).body
+    done = azure.wait(address, lambda reply: reply.body["status"] in ENDED).body
     for moment, text in ((0, "00"), (0.5, "00.5"), (0.25, "00.25"), (10.0, "10")):
         assert operations.timestamp(moment) == f"1970-01-01T00:00:{text}Z"
     for name in ("startTime", "endTime"):
@@ -167,7 +168,7 @@ def test_a_finished_deletion_answers_204_with_its_location(
     assert list(running.body) == ["startTime", "status"]
     assert running.headers["Location"]
     script()
-    done = azure.wait(azure.below(reply.headers["Location"]), lambda got: got.status != 202)
+    done = azure.wait(azure.below(reply.headers["Location"]), lambda reply: reply.status != 202)
     assert (done.status, done.body) == (204, None)
     assert done.headers["Location"].split("?")[0] == reply.headers["Location"].split("?")[0]
 
@@ -184,7 +185,7 @@ def test_the_deletion_of_a_group_has_another_token_each_time(
     assert len({one.headers["Location"] for one in (first, second, third)}) == 3
 
     begun = azure.call("DELETE", f"/resourceGroups/{group}?api-version=2025-04-01")
-    ended = azure.wait(azure.below(begun.headers["Location"]), lambda got: got.status != 202)
+    ended = azure.wait(azure.below(begun.headers["Location"]), lambda reply: reply.status != 202)
     assert (ended.status, ended.body) == (200, None)
     assert "Location" not in ended.headers
     forged = f"/operationresults/bm9uZQ?api-version={API_VERSION}"
@@ -198,7 +199,7 @@ def test_an_error_beside_a_status_is_no_failure(azure: Azure, script: Script, cl
     made = azure.call("PUT", f"{cluster}/agentPools/gpu{V}", BODY)
     address = azure.below(made.headers["Azure-AsyncOperation"])
     assert azure.call("GET", address).body["error"] == error
-    ended = azure.wait(address, lambda got: got.body["status"] in ENDED).body
+    ended = azure.wait(address, lambda reply: reply.body["status"] in ENDED).body
     assert (ended["status"], ended["error"]) == ("Succeeded", error)
     _, group, _, _, _, name, *_ = cluster[1:].split("/")
     pools = azure.aks.agent_pools
@@ -216,7 +217,7 @@ def test_a_failed_operation_reports_its_reason(
     if status == "Canceled":
         azure.call("POST", f"{cluster}/agentPools/gpu/abort{V}")
     address = azure.below(made.headers["Azure-AsyncOperation"])
-    ended = azure.wait(address, lambda got: got.body["status"] in ENDED).body
+    ended = azure.wait(address, lambda reply: reply.body["status"] in ENDED).body
     script()
     assert list(ended) == ["name", "status", "startTime", "endTime", "error"]
     assert ended["status"] == status

@@ -88,7 +88,7 @@ def test_an_operation_inside_a_deleted_group_is_cancelled(
     azure.call("DELETE", f"{GROUP}{V}")
     done = azure.wait(
         azure.below(made.headers["Azure-AsyncOperation"]),
-        lambda got: got.body["status"] in ENDED,
+        lambda reply: reply.body["status"] in ENDED,
     )
     assert done.body["status"] == "Canceled"
     assert done.body["error"]["code"] == "OperationPreempted"

@@ -28,7 +28,7 @@ def put(azure: Any, cluster: str, name: str, **properties: Any) -> Any:
 def settled(azure: Any, cluster: str, name: str) -> str:
     path = f"{cluster}/agentPools/{name}{V}"
     done = azure.wait(
-        path, lambda got: got.body["properties"]["provisioningState"] in ("Succeeded", "Failed")
+        path, lambda reply: reply.body["properties"]["provisioningState"] in ("Succeeded", "Failed")
     )
     return str(done.body["properties"]["provisioningState"])
 
@@ -36,7 +36,7 @@ def settled(azure: Any, cluster: str, name: str) -> str:
 def remove(azure: Any, cluster: str, name: str) -> None:
     path = f"{cluster}/agentPools/{name}{V}"
     azure.call("DELETE", path)
-    azure.wait(path, lambda got: got.status == 404)
+    azure.wait(path, lambda reply: reply.status == 404)
 
 
 def by_sdk(azure: Any, cluster: str, name: str, **properties: Any) -> Any:

@@ -41,12 +41,12 @@ def test_pools_and_clusters_need_the_feature(
     # What is there goes on.
     azure.wait(
         f"{path}/agentPools/a{V}",
-        lambda it: it.body["properties"]["provisioningState"] == "Succeeded",
+        lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
     )
     assert pool("a").status == 200
     azure.wait(
         f"{path}/agentPools/a{V}",
-        lambda it: it.body["properties"]["provisioningState"] == "Succeeded",
+        lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
     )
     assert pool("c").status == 400
     azure.register("Microsoft.Compute", "EncryptionAtHost")

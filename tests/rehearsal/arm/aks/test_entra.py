@@ -49,7 +49,8 @@ def test_an_api_server_accepts_entra_tokens_as_its_cluster_is_configured(
     ):
         azure.call("PUT", f"{cluster}{V}", cluster_body(aadProfile=entra))
         azure.wait(
-            f"{cluster}{V}", lambda it: it.body["properties"]["provisioningState"] == "Succeeded"
+            f"{cluster}{V}",
+            lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
         )
         status = reviewed(azure, cluster, token)
         assert (status["authenticated"], status["user"]["groups"]) == (True, groups)

@@ -31,7 +31,7 @@ def test_managed_gpus_need_the_feature_and_are_immutable(
     for name in ("a", "b"):
         azure.wait(
             f"{path}/{name}{V}",
-            lambda it: it.body["properties"]["provisioningState"] == "Succeeded",
+            lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded",
         )
     for name, other in (("a", "Unmanaged"), ("b", "Managed")):
         changed = pool(name, {"nvidia": {"managementMode": other}})

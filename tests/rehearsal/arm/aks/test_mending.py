@@ -123,7 +123,7 @@ def test_a_server_with_damaged_rows_starts_and_deletes_everything(
     pool = {"properties": {"vmSize": "Standard_D2s_v3", "mode": "System", "count": 2}}
     assert azure.call("PUT", f"{own}/agentPools/system{V}", pool).status == 200
     assert azure.call("DELETE", f"/resourceGroups/poisoned{V}").status == 202
-    azure.wait(f"/resourceGroups/poisoned{V}", lambda got: got.status == 404)
+    azure.wait(f"/resourceGroups/poisoned{V}", lambda reply: reply.status == 404)
     lines = home.server_log.read_text()
     assert "properties.gpuProfile.nvidia is not of type NvidiaGPUProfile" in lines
     assert "Traceback" not in lines

@@ -18,7 +18,7 @@ def pool(azure: Any, cluster: str, name: str, **properties: Any) -> None:
     path = f"{cluster}/agentPools/{name}{V}"
     made = azure.call("PUT", path, {"properties": properties})
     assert made.status in (200, 201), made
-    azure.wait(path, lambda got: got.body["properties"]["provisioningState"] == "Succeeded")
+    azure.wait(path, lambda reply: reply.body["properties"]["provisioningState"] == "Succeeded")
 
 
 def test_usage_is_counted_in_the_region_of_the_pools(shop: Any) -> None:
@@ -42,7 +42,7 @@ def test_usage_is_counted_in_the_region_of_the_pools(shop: Any) -> None:
     pool(shop, cluster, "t4", vmSize="Standard_NC8as_T4_v3", count=1)
     assert usages(shop, "koreacentral")["Standard NCASv3_T4 Family"][0] == 8
     shop.call("DELETE", f"{cluster}/agentPools/t4{V}")
-    shop.wait(f"{cluster}/agentPools/t4{V}", lambda got: got.status == 404)
+    shop.wait(f"{cluster}/agentPools/t4{V}", lambda reply: reply.status == 404)
     assert usages(shop, "koreacentral")["Standard NCASv3_T4 Family"][0] == 0
 
 

@@ -21,10 +21,10 @@ def test_a_feature_registers_after_a_while(azure: Any) -> None:
     registering = azure.call("POST", f"{path}/register{V}")
     assert state(registering) == "Registering"
     assert registering.body["name"] == "Microsoft.ContainerService/ManagedGPUExperiencePreview"
-    azure.wait(path + V, lambda got: state(got) == "Registered")
+    azure.wait(path + V, lambda reply: state(reply) == "Registered")
     assert state(azure.call("POST", f"{path}/register{V}")) == "Registered"
     assert state(azure.call("POST", f"{path}/unregister{V}")) == "Unregistering"
-    azure.wait(path + V, lambda got: state(got) == "Unregistered")
+    azure.wait(path + V, lambda reply: state(reply) == "Unregistered")
 
 
 def test_a_feature_that_is_registering_is_listed_as_registering(slow_azure: Any) -> None:
@@ -94,7 +94,7 @@ def test_an_unregistered_provider_refuses_requests(
         provider = f"/providers/{namespace}?api-version=2025-04-01"
         unregistering = azure.call("POST", provider.replace("?", "/unregister?"))
         assert unregistering.body["registrationState"] == "Unregistering"
-        azure.wait(provider, lambda got: got.body["registrationState"] == "Unregistered")
+        azure.wait(provider, lambda reply: reply.body["registrationState"] == "Unregistered")
         refused = azure.call("GET", path)
         assert (refused.status, refused.body["error"]["code"]) == (
             409,
@@ -104,5 +104,5 @@ def test_an_unregistered_provider_refuses_requests(
     # Its features can be seen all the same, and it can be registered.
     assert azure.call("GET", SPECIALIZED + V).status == 200
     azure.call("POST", provider.replace("?", "/register?"))
-    azure.wait(provider, lambda got: got.body["registrationState"] == "Registered")
+    azure.wait(provider, lambda reply: reply.body["registrationState"] == "Registered")
     assert azure.call("GET", path).status == 200
