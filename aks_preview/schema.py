@@ -39,8 +39,10 @@ def schema() -> str:
             "description": "AKS features that azure-native does not support: node pools and "
             "clusters with custom HTTP headers, and preview features.",
             "keywords": ["aks", "azure", "gpu", "kubernetes", "category/cloud"],
+            # Without its repository, of which Go's SDK would take the name of its module: that
+            # is the components'.
             "homepage": f"https://{REPOSITORY}",
-            "repository": f"https://{REPOSITORY}",
+            "namespace": "aks-gpu",
             "license": "Apache-2.0",
             "publisher": "aks-gpu",
             "pluginDownloadURL": DOWNLOAD_URL,

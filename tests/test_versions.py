@@ -1,20 +1,83 @@
-"""The project's version is one, wherever it is written."""
+"""The project has one version, in all its files, and a release is of that version."""
 
 import re
-import tomllib
+import shutil
+import subprocess
+from pathlib import Path
 
-import yaml
+import pytest
 
-from aks_preview.configuration import VERSION
+from aksgpu.ci.release import mistakes, notes, versions
 from tests.bench import ROOT
 
+FOUND = versions(ROOT)
+VERSION = FOUND["pyproject.toml"]
+CHANGES = """# Changes
 
-def test_the_newest_version_of_the_changelog_is_the_projects_and_the_packs() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    pack = yaml.safe_load((ROOT / "policies" / "PulumiPolicy.yaml").read_text())["version"]
-    unreleased, newest, *_ = re.findall(
-        r"(?m)^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+## Unreleased
+
+## 1.2.0 (2026-11-23)
+
+- A change.
+
+## 1.1.0 (2026-11-22)
+
+- An older change.
+"""
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """The files that have the version, of a commit that can be released."""
+    for name in FOUND:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    text = (ROOT / "CHANGELOG.md").read_text()
+    (tmp_path / "CHANGELOG.md").write_text(text[text.index(f"## {VERSION}") :])
+    return tmp_path
+
+
+def test_the_version_is_the_same_in_every_file() -> None:
+    assert dict.fromkeys(FOUND, VERSION) == FOUND
+
+
+def test_every_file_that_has_the_version_is_compared() -> None:
+    """A template that is not in the list would give out the previous release."""
+    kinds = ["*.json", "*.md", "*.py", "*.toml", "*.txt", "*.yaml"]
+    found = subprocess.run(
+        ["git", "grep", "-l", "-I", "--fixed-strings", VERSION, "--", *kinds],  # noqa: S607
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
+    whole = re.compile(rf"(?<![\d.]){re.escape(VERSION)}(?![\d.])")
+    for name in found.stdout.split():
+        if not name.startswith("tests/") and whole.search((ROOT / name).read_text()):
+            assert name in {*FOUND, "UPGRADE.md"}
 
-    assert unreleased == "Unreleased"
-    assert {project, pack, VERSION} == {newest}
+
+def test_a_tag_of_the_version_is_released(ready: Path) -> None:
+    assert mistakes(ready, f"v{VERSION}") == []
+
+
+@pytest.mark.parametrize("file", FOUND)
+def test_no_release_has_another_version_in_a_file(ready: Path, file: str) -> None:
+    text = (ready / file).read_text()
+    (ready / file).write_text(text.replace(VERSION, "9.9.9"))
+
+    assert mistakes(ready, f"v{VERSION}") == [f"{file} has 9.9.9, and the tag is v{VERSION}."]
+
+
+def test_no_release_leaves_changes_unreleased(ready: Path) -> None:
+    file = ready / "CHANGELOG.md"
+    file.write_text(f"# Changes\n\n## Unreleased\n\n- A change.\n\n{file.read_text()}")
+
+    assert mistakes(ready, f"v{VERSION}") == ["CHANGELOG.md has changes that are unreleased."]
+
+
+def test_the_notes_are_what_the_changelog_says_of_the_version(tmp_path: Path) -> None:
+    (tmp_path / "CHANGELOG.md").write_text(CHANGES)
+
+    assert notes(tmp_path, "1.2.0") == "- A change.\n"
+    assert notes(ROOT, VERSION) in (ROOT / "CHANGELOG.md").read_text()

@@ -27,6 +27,7 @@ PERMISSIONS = {
     ("pull-request", "stacks"): {"contents": "read"},
     ("pull-request", "checks"): {"contents": "read"},
     ("pull-request", "contract"): {"contents": "read"},
+    ("pull-request", "packages"): {"contents": "read"},
     ("pull-request", "review"): {"contents": "read", "pull-requests": "read"},
     ("pull-request", "preview"): {
         "contents": "read",
@@ -47,6 +48,8 @@ PERMISSIONS = {
     },
     ("deploy", "stacks"): {"actions": "read", "contents": "read"},
     ("deploy", "up"): {"contents": "read", "id-token": "write"},
+    ("release", "checks"): {"contents": "read"},
+    ("release", "publish"): {"contents": "write"},
 }
 # Whose every step has rights that a stranger must not get.
 TRUSTED = [job for job, rights in PERMISSIONS.items() if "write" in rights.values() or "up" in job]
@@ -139,7 +142,9 @@ def test_each_workflow_has_only_its_expected_triggers() -> None:
         "deploy": {"push", "workflow_dispatch"},
         "warm-caches": {"push", "workflow_dispatch"},
         "gpu-operator": {"pull_request", "schedule", "workflow_dispatch"},
+        "release": {"push"},
     }
+    assert WORKFLOWS["release"]["on"]["push"] == {"tags": ["v*"]}
     for name in ("deploy", "warm-caches"):
         assert WORKFLOWS[name]["on"]["push"] == {"branches": ["main"]}
 

@@ -33,6 +33,7 @@ TOUCHES_NONE = (
     "kube/",
     "reference/",
     "rehearsal/",
+    "templates/",
     "tests/",
     ".gitignore",
     "LICENSE",

@@ -79,6 +79,7 @@ def schema() -> _Json:
     types: _Json = {}
     return {
         "name": PACKAGE,
+        "namespace": "aks-gpu",
         "displayName": "GPUs on AKS",
         "version": VERSION,
         "description": "GPU node pools on Azure Kubernetes Service: cluster, node pools, and the "

@@ -1,0 +1,83 @@
+"""The templates, as `pulumi new` makes projects of them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine import Engine
+from rehearsal.cloud import Cloud
+from tests.bench import ROOT
+from tests.cluster_bench import GPU, ClusterBench
+from tests.names import unique
+from tests.waiting import PATIENCE
+
+pytestmark = [pytest.mark.engine, pytest.mark.long]
+
+TEMPLATES = sorted(path.name for path in (ROOT / "templates").iterdir())
+
+
+class NewProject(ClusterBench):
+    """A project of a template. Its plug-ins are those on the PATH."""
+
+    def new(self, template: str, name: str) -> Path:
+        """Makes the project, with the values that `pulumi new` offers; its folder."""
+        folder = self.folder / "project"
+        for part in (folder, self.folder / "state"):
+            part.mkdir()
+        command = ["new", str(ROOT / "templates" / template), "--generate-only", "--yes"]
+        ended = subprocess.run(
+            [self.engine.pulumi, *command, "--name", name, "--description", "of a test"],
+            cwd=folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        # Pulumi then asks the host of the language what comes next. For Go there may be none here.
+        assert f"Created project '{name}'" in ended.stdout
+        return folder
+
+
+def read(file: Path) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load(file.read_text())
+    return content
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_template_becomes_a_project(
+    engine: Engine, engine_cloud: Cloud, tmp_path: Path, template: str
+) -> None:
+    folder = NewProject(engine, engine_cloud, tmp_path).new(template, "trial")
+
+    project = read(folder / "Pulumi.yaml")
+    assert (project["name"], project["description"]) == ("trial", "of a test")
+    assert "template" not in project
+    files = {path.name for path in folder.iterdir()}
+    assert files == {path.name for path in (ROOT / "templates" / template).iterdir()}
+
+
+def test_the_project_of_the_python_template_has_a_gpu(
+    engine: Engine, todays_cloud: Cloud, tmp_path: Path
+) -> None:
+    bench = NewProject(engine, todays_cloud, tmp_path)
+    folder = bench.new("python", unique("trial"))
+    # In place of what `pulumi install` would make of requirements.txt.
+    (folder / "venv").symlink_to(sys.prefix)
+    bench.pulumi("stack", "init")
+    offered = read(ROOT / "templates" / "python" / "Pulumi.yaml")["template"]["config"]
+    for key, value in offered.items():
+        bench.pulumi("config", "set", key, value["default"])
+
+    bench.pulumi("up", "--yes", "--skip-preview")
+
+    nodes = json.loads(bench.kubectl("get", "nodes", "--output", "json"))["items"]
+    gpus = [int(node["status"]["allocatable"].get(GPU, 0)) for node in nodes]
+    assert sorted(gpus) == [0, 1]
+    assert bench.changes() == {}
+    bench.pulumi("destroy", "--yes", "--ignore-protect", "--skip-preview")
