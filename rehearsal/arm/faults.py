@@ -1,7 +1,14 @@
-"""faults.json: scripted faults for requests.
+"""faults.json: scripted faults of requests and of nodes.
 
-The file is in the cloud's home: a list of objects. A change applies from the next request on.
-Without the file there are no faults. The keys of each object:
+The file is in the cloud's home: a list of objects. A change applies from the next request on, and
+to nodes at once. Without the file there are no faults. An object with `node` is a condition that
+nodes report:
+
+- `node`: a regular expression, searched for in the names of nodes, such as `aks-gpu-`;
+- `condition` and `message`: the condition, such as `XIDErrors`, which is true as long as it is in
+  the file, and then false.
+
+The keys of every other object:
 
 - `method` and `path`: regular expressions for the requests that the fault applies to; `path` is
   searched for, `method` has to match whole;
@@ -23,12 +30,17 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from aiohttp import web
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Discriminator, Field, Tag
 
 from rehearsal.arm import operations
 from rehearsal.arm.state import Store
+from rehearsal.control_planes.desired_state import NodeFault
 from rehearsal.files import WatchedFile
 
+# The kubelet's own would be overwritten at once.
+_CONDITION = re.compile(
+    r"(?!(Ready|NetworkUnavailable|\w+Pressure)$)[A-Za-z][\w.-]{0,62}", re.ASCII
+)
 _OPERATION = re.compile(r"/operations/([^/?]+)")
 
 
@@ -37,6 +49,12 @@ def _expression(text: str) -> str:
         re.compile(text)
     except re.error as error:
         raise ValueError(f"not a regular expression: {error}") from error
+    return text
+
+
+def _condition(text: str) -> str:
+    if not _CONDITION.fullmatch(text):
+        raise ValueError("not a condition's name, or one that only a kubelet sets")
     return text
 
 
@@ -90,18 +108,39 @@ class Fault:
                 operations.fail_when_due(store, started[1], self.operation)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _NodeFault(NodeFault):
+    __pydantic_config__ = ConfigDict(extra="forbid")
+
+    node: _Expression
+    condition: Annotated[str, AfterValidator(_condition)]
+
+
+def _kind(entry: Any) -> str:
+    return "node" if isinstance(entry, dict) and "node" in entry else "request"
+
+
+_Entry = Annotated[
+    Annotated[Fault, Tag("request")] | Annotated[_NodeFault, Tag("node")], Discriminator(_kind)
+]
+
+
 class FaultScript:
     """The faults of faults.json; when the file changes, their counters restart."""
 
     def __init__(self, path: Path, on_change: Callable[[], None]) -> None:
-        self._faults: list[Fault] = []
-        self._file = WatchedFile(path, list[Fault], self._faults)
+        self._faults: list[_Entry] = []
+        self._file = WatchedFile(path, list[_Entry], self._faults)
         self._on_change = on_change
 
     def complaint(self) -> str | None:
         """Returns what is wrong with the file; None if it is valid."""
         self._file.read()
         return self._file.complaint
+
+    def node_faults(self) -> tuple[NodeFault, ...]:
+        """Returns the conditions that nodes are to report."""
+        return tuple(fault for fault in self._file.read() if isinstance(fault, NodeFault))
 
     def next_fault(self, method: str, path: str) -> Fault:
         """Returns the fault that applies to a request, and counts it; otherwise an empty one."""
@@ -110,7 +149,7 @@ class FaultScript:
             self._faults = faults
             self._on_change()
         for fault in faults:
-            if fault.applies_to(method, path):
+            if isinstance(fault, Fault) and fault.applies_to(method, path):
                 fault.times -= 1
                 return fault
         return Fault()

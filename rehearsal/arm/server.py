@@ -67,7 +67,8 @@ def application(home: Home, port: int, instance: str, options: Options) -> web.A
     def offers() -> Offers:
         return Offers(options.era, script.read())
 
-    control_planes = FleetControlPlanes(store, offers, _fleet_settings(home, audience, options))
+    settings = _fleet_settings(home, audience, options)
+    control_planes = FleetControlPlanes(store, offers, settings, faults.node_faults)
     backend = Backend(store, principal, control_planes, offers, options.time_scale)
     front = Front(backend, issuer, audience)
     reviewer = sign_in.Reviewer(store, issuer, principal)

@@ -150,7 +150,13 @@ class Cluster:
         """Does all work that is due; what fails is retried in the next step."""
         self._pools = {pool.name: pool for pool in cluster.pools}
         done: dict[str, bool] = {}
-        for work in (self._keep_containers, self._operate, self._keep_gpus, self._scale):
+        for work in (
+            self._keep_containers,
+            self._operate,
+            self._keep_gpus,
+            self._keep_faults,
+            self._scale,
+        ):
             await self._attempt(work(cluster))
         for pool in cluster.pools:
             is_done = await self._is_kept(cluster, pool)
@@ -348,6 +354,11 @@ class Cluster:
             patch = {"status": {**status, "containerStatuses": None}}
             self._pods.put(await self._api.patch(f"{_path(pod)}/status", patch, STRATEGIC))
             await self._api.post(*kubelet.warning(pod, "Pod", reason, why))
+
+    async def _keep_faults(self, cluster: DesiredCluster) -> None:
+        for node in self.nodes.objects:
+            if patch := nodes.fault_patch(node, cluster.node_faults, now()):
+                await self._attempt(self._patch_status(node, patch))
 
     # -- the GPU Operator
 

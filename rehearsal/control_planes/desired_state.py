@@ -69,6 +69,15 @@ class DesiredPool:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NodeFault:
+    """A condition that nodes report as true; `node` is searched for in their names."""
+
+    node: str
+    condition: str
+    message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class DesiredCluster:
     """The desired state of a managed cluster."""
 
@@ -86,6 +95,7 @@ class DesiredCluster:
     pools: tuple[DesiredPool, ...] = ()
     # The names of pools with an unreadable state: their nodes stay as they are.
     unreadable: frozenset[str] = frozenset()
+    node_faults: tuple[NodeFault, ...] = ()
 
 
 @dataclass(frozen=True)

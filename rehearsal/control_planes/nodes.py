@@ -4,16 +4,18 @@ import hashlib
 import ipaddress
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from catalogue import nodes as conventions
 from catalogue.scheduling import Taint
 from catalogue.sizes import architecture, find
+from kube.objects import conditions as conditions_of
 from kube.objects import is_true
 from rehearsal.control_planes import sizes
 from rehearsal.control_planes.containers import now
-from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, Era, NodeFault
 
 Json = dict[str, Any]
 
@@ -23,6 +25,8 @@ POOL_SETTINGS = "rehearsal.aks-gpu/given"
 SURGE = "rehearsal.aks-gpu/surge"
 # ...and that it is drained, and then removed.
 GOING = "rehearsal.aks-gpu/going"
+# The reasons of conditions that the script of faults sets and lifts.
+SCRIPTED, LIFTED = "ScriptedFault", "ScriptedFaultLifted"
 ALONE, WITH_ITS_POOL = "true", "with-its-pool"
 
 SUBNET = ipaddress.ip_network("10.224.0.0/16")
@@ -238,6 +242,34 @@ def _condition(kind: str, reason: str, message: str, moment: str) -> Json:
         "lastHeartbeatTime": moment,
         "lastTransitionTime": moment,
     }
+
+
+def fault_patch(node: Json, faults: Iterable[NodeFault], moment: str) -> Json | None:
+    """Returns the patch of a node's status for scripted conditions; None if there is none to make.
+
+    A condition that is no longer scripted becomes false. Those of others stay.
+    """
+    scripted = {
+        fault.condition: {
+            **_condition(fault.condition, SCRIPTED, fault.message, moment),
+            "status": "True",
+        }
+        for fault in faults
+        if re.search(fault.node, node["metadata"]["name"])
+    }
+    present = conditions_of(node)
+    lifted = {
+        kind: _condition(kind, LIFTED, "", moment)
+        for kind, condition in present.items()
+        if kind not in scripted and condition.get("reason") == SCRIPTED
+    }
+
+    def is_there(wanted: Json) -> bool:
+        held = present.get(wanted["type"], {})
+        return all(held.get(key) == wanted[key] for key in ("status", "reason", "message"))
+
+    changes = [each for each in (*scripted.values(), *lifted.values()) if not is_there(each)]
+    return {"conditions": changes} if changes else None
 
 
 def pool_of(node: Json) -> str | None:

@@ -18,6 +18,7 @@ from rehearsal.control_planes.desired_state import (
     DesiredCluster,
     DesiredPool,
     Limits,
+    NodeFault,
     Refusal,
 )
 from rehearsal.control_planes.fleet import Fleet, Health, Settings
@@ -27,9 +28,15 @@ from rehearsal.control_planes.nodes import is_ready, pool_of
 class StoreSource:
     """The desired clusters and pools, from the store."""
 
-    def __init__(self, store: Store, offers: Callable[[], Offers]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        offers: Callable[[], Offers],
+        node_faults: Callable[[], tuple[NodeFault, ...]] = tuple,
+    ) -> None:
         self._store = store
         self._offers = offers
+        self._node_faults = node_faults
 
     def clusters(self) -> list[DesiredCluster]:
         going = {group.id.lower() for group in self._store.of_type(groups.TYPE) if group.operation}
@@ -65,6 +72,7 @@ class StoreSource:
             operation=cluster.operation,
             pools=tuple(pool for pool in desired.values() if pool),
             unreadable=frozenset(name for name, pool in desired.items() if pool is None),
+            node_faults=self._node_faults(),
         )
 
     def _desired(self, pool: Resource) -> DesiredPool | None:
@@ -132,10 +140,15 @@ class FleetControlPlanes:
     """The control planes as ARM's services use them; without settings there are none."""
 
     def __init__(
-        self, store: Store, offers: Callable[[], Offers], settings: Settings | None
+        self,
+        store: Store,
+        offers: Callable[[], Offers],
+        settings: Settings | None,
+        node_faults: Callable[[], tuple[NodeFault, ...]] = tuple,
     ) -> None:
         self._store = store
-        self.fleet = Fleet(settings, StoreSource(store, offers)) if settings else None
+        source = StoreSource(store, offers, node_faults)
+        self.fleet = Fleet(settings, source) if settings else None
 
     async def start(self) -> None:
         if self.fleet:

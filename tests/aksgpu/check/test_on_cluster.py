@@ -13,6 +13,7 @@ from tests.aksgpu.check.conftest import (
     silent_kubelets,
     use_the_gpu,
 )
+from tests.faults import Faults
 from tests.waiting import until
 
 pytestmark = [pytest.mark.engine, pytest.mark.long]
@@ -70,19 +71,29 @@ def test_managed_gpus_pass_until_aks_reports_a_problem(site: Site) -> None:
     [labels] = [each["metadata"]["labels"] for each in site.cluster.nodes(pool)]
     assert labels["kubernetes.azure.com/dcgm-exporter"] == "enabled"
 
-    def reports(kind: str, status: str) -> None:
-        condition = {"type": kind, "status": status, "reason": "Found", "message": "Xid 79"}
-        site.patch("node", site.node(pool), {"conditions": [condition]})
+    def reports(*kinds: str) -> None:
+        """As the script of faults has it; what it no longer has ends."""
+        node = {"node": f"^aks-{pool}-", "message": "Xid 79"}
+        faults.script(*({**node, "condition": kind} for kind in kinds))
 
-    reports("UnhealthyNvidiaDCGMServices", "True")
+        def are_true() -> set[str]:
+            [node] = site.cluster.nodes(pool)
+            held = node["status"]["conditions"]
+            return {each["type"] for each in held if each["status"] == "True"} - {"Ready"}
+
+        until(lambda: are_true() == {*kinds}, f"the node reports {kinds}")
+
+    faults = Faults(site.cluster.azure.cloud.home)
+    reports("UnhealthyNvidiaDCGMServices")
     assert site.check(settle=ONCE).code == 0
-    reports("XIDErrors", "True")
+    reports("UnhealthyNvidiaDCGMServices", "XIDErrors")
     problem = site.check(settle=ONCE).only("gpu-fault")
     assert problem["nodes"] == [site.node(pool)]
-    assert "(XIDErrors: Found: Xid 79)" in problem["what"]
+    assert "(XIDErrors: ScriptedFault: Xid 79)" in problem["what"]
     assert site.cluster.gpus(pool) == [("1", "1")]
-    reports("XIDErrors", "False")
+    reports()
     assert site.check(settle=ONCE).code == 0
+    faults.lift()
 
 
 def test_a_missing_plugin_is_reported(site: Site) -> None:

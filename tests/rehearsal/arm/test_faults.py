@@ -3,9 +3,12 @@
 import http.client
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from rehearsal.arm.faults import FaultScript
+from rehearsal.control_planes.desired_state import NodeFault
 from tests.faults import Faults
 from tests.rehearsal.conftest import API_VERSION, ENDED, Azure
 
@@ -135,3 +138,35 @@ def test_a_new_script_starts_its_counts_again(azure: Azure, script: Script, pool
         assert azure.call("GET", pool).status == 404
     Faults(azure.cloud.home).lift()
     assert azure.call("GET", pool).status == 404
+
+
+def test_conditions_of_nodes_are_no_faults_of_requests(tmp_path: Path) -> None:
+    faults = FaultScript(tmp_path / "faults.json", lambda: None)
+    assert faults.node_faults() == ()
+    node = {"node": "^aks-gpu-", "condition": "XIDErrors", "message": "Xid 79"}
+    Faults(tmp_path).script(node, {"method": "GET", "status": 500})
+    (found,) = faults.node_faults()
+    assert (found.node, found.condition, found.message) == ("^aks-gpu-", "XIDErrors", "Xid 79")
+    assert isinstance(found, NodeFault)
+    assert faults.next_fault("GET", "/").status == 500
+    assert faults.next_fault("PUT", "/").status is None
+
+
+@pytest.mark.parametrize(
+    ("condition", "complaint"),
+    [
+        ({"node": "(", "condition": "XIDErrors"}, "not a regular expression"),
+        ({"node": "a", "condition": "Ready"}, "that only a kubelet sets"),
+        ({"node": "a", "condition": "DiskPressure"}, "that only a kubelet sets"),
+        ({"node": "a"}, "condition: Field required"),
+        ({"node": "a", "condition": "XIDErrors", "status": 500}, "Unexpected keyword argument"),
+        ({"condition": "XIDErrors"}, "condition: Unexpected keyword argument"),
+    ],
+)
+def test_a_wrong_condition_of_nodes_is_named(
+    tmp_path: Path, condition: dict[str, object], complaint: str
+) -> None:
+    faults = FaultScript(tmp_path / "faults.json", lambda: None)
+    Faults(tmp_path).script(condition)
+    assert faults.node_faults() == ()
+    assert complaint in (faults.complaint() or "")

@@ -2,13 +2,14 @@
 
 import re
 import string
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rehearsal.control_planes import nodes
-from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool
+from rehearsal.control_planes.desired_state import DesiredCluster, DesiredPool, NodeFault
 
 POOL = DesiredPool(id="p", name="pool", vm_size="Standard_D4ds_v5", count=1, version="1.35.2")
 # Kubernetes' rule.
@@ -44,3 +45,28 @@ def test_the_label_of_the_nodes_group_is_cut_as_aks_does(group: str, expected: s
 @given(GROUPS)
 def test_every_group_makes_a_label(group: str) -> None:
     assert VALUE.fullmatch(label(group))
+
+
+def test_a_scripted_condition_is_true_until_it_is_lifted() -> None:
+    """And it is sent once: each patch of a node wakes what watches it."""
+    others = {"type": "XIDErrors", "status": "True", "reason": "Found", "message": "Xid 79"}
+    node: dict[str, Any] = {
+        "metadata": {"name": "aks-gpu-1-vmss000000"},
+        "status": {"conditions": [others, *nodes.conditions("then")]},
+    }
+    throttled = NodeFault(node="^aks-gpu-", condition="GPUClockThrottling", message="hot")
+    elsewhere = NodeFault(node="^aks-other-", condition="GPUMissing")
+
+    def step(*faults: NodeFault) -> list[tuple[str, str]]:
+        patch = nodes.fault_patch(node, faults, "now")
+        by_type = {each["type"]: each for each in node["status"]["conditions"]}
+        changes = {each["type"]: each for each in (patch or {}).get("conditions", ())}
+        node["status"]["conditions"] = [*{**by_type, **changes}.values()]
+        return [(each["type"], each["status"]) for each in changes.values()]
+
+    assert step(elsewhere) == []
+    assert step(throttled, elsewhere) == [("GPUClockThrottling", "True")]
+    assert step(throttled) == []
+    assert step() == [("GPUClockThrottling", "False")]
+    assert step() == []
+    assert others in node["status"]["conditions"], "what somebody else reports stays"
